@@ -1,5 +1,5 @@
 /** The words of the console in English. Sections are named after pages; `shell`, `blocks` and `signIn` are for all. */
-
+import { accounts, integrationAccount, integrationAccounts, people, person } from './accounts/en.ts';
 import { exchangeCallbacks, exchangeConnections } from './exchange/connections-en.ts';
 import { exchange } from './exchange/en.ts';
 import { imports } from './imports/en.ts';
@@ -77,8 +77,11 @@ export const en = {
   changePassword,
   setPassword,
   overview: { title: 'Overview' },
-  integrationAccounts: { title: 'Integration accounts' },
-  people: { title: 'People' },
+  accounts,
+  integrationAccounts,
+  integrationAccount,
+  people,
+  person,
   roles: { title: 'Roles' },
   terminology,
   terminologyMaps,

@@ -1,4 +1,6 @@
 /** The words of the console in French. */
+
+import { accounts, integrationAccount, integrationAccounts, people, person } from './accounts/fr.ts';
 import type { Catalogue } from './catalogue.ts';
 import { exchangeCallbacks, exchangeConnections } from './exchange/connections-fr.ts';
 import { exchange } from './exchange/fr.ts';
@@ -78,8 +80,11 @@ export const fr: Catalogue = {
   changePassword,
   setPassword,
   overview: { title: 'Vue d’ensemble' },
-  integrationAccounts: { title: 'Comptes d’intégration' },
-  people: { title: 'Personnes' },
+  accounts,
+  integrationAccounts,
+  integrationAccount,
+  people,
+  person,
   roles: { title: 'Rôles' },
   terminology,
   terminologyMaps,

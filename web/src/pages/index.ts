@@ -10,11 +10,11 @@ export {
 } from './exchange/route.ts';
 export { facilityRoute } from './facility/route.ts';
 export { importRoute, importsRoute } from './imports/route.ts';
-export { integrationAccountsRoute } from './integration-accounts/route.ts';
+export { integrationAccountRoute, integrationAccountsRoute } from './integration-accounts/route.ts';
 export { myAccountRoute } from './my-account/route.ts';
 export { overviewRoute } from './overview/route.ts';
 export { patientRoute, patientsRoute } from './patients/route.ts';
-export { peopleRoute } from './people/route.ts';
+export { peopleRoute, personRoute } from './people/route.ts';
 export { publishedRecordRoute, publishingRoute, publishTargetsRoute } from './publishing/route.ts';
 export { rolesRoute } from './roles/route.ts';
 export {

@@ -1,13 +1,17 @@
-import { useTranslations } from 'use-intl';
-import { PageHeader } from '../../blocks/page/page-header.tsx';
-import { EmptyState } from '../../blocks/states/empty-state.tsx';
+/** The accounts with which other systems sign in. Contract: WEB-20. */
+import { getRouteApi } from '@tanstack/react-router';
+import { AccountList } from '../accounts/account-list.tsx';
+
+const route = getRouteApi('/shell/integration-accounts');
 
 export function IntegrationAccountsPage() {
-  const t = useTranslations();
+  const search = route.useSearch();
+  const navigate = route.useNavigate();
   return (
-    <>
-      <PageHeader title={t('integrationAccounts.title')} />
-      <EmptyState title={t('shell.notBuilt')} text={t('shell.notBuiltText')} />
-    </>
+    <AccountList
+      kind="EHR"
+      values={search}
+      onFilter={(change) => void navigate({ search: (old) => ({ ...old, ...change }), replace: true })}
+    />
   );
 }

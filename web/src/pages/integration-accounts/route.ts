@@ -1,16 +1,27 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
 import { PlugZap } from 'lucide-react';
+import { textParameters } from '../../blocks/list/text-parameters.ts';
 import { shellRoute } from '../../shell/shell-route.tsx';
+
+const permissions = ['accounts.manage'];
 
 export const integrationAccountsRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/integration-accounts',
+  validateSearch: textParameters('search', 'state'),
   staticData: {
     page: {
       name: 'integrationAccounts',
-      permissions: ['accounts.manage'],
+      permissions,
       navigation: { group: 'organisation', position: 2, icon: PlugZap },
     },
   },
   component: lazyRouteComponent(() => import('./integration-accounts-page.tsx'), 'IntegrationAccountsPage'),
+});
+
+export const integrationAccountRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/integration-accounts/$accountId',
+  staticData: { page: { name: 'integrationAccount', permissions } },
+  component: lazyRouteComponent(() => import('./integration-account-page.tsx'), 'IntegrationAccountPage'),
 });

@@ -1,13 +1,17 @@
-import { useTranslations } from 'use-intl';
-import { PageHeader } from '../../blocks/page/page-header.tsx';
-import { EmptyState } from '../../blocks/states/empty-state.tsx';
+/** The accounts of people: who signs in at the console. Contract: WEB-25. */
+import { getRouteApi } from '@tanstack/react-router';
+import { AccountList } from '../accounts/account-list.tsx';
+
+const route = getRouteApi('/shell/people');
 
 export function PeoplePage() {
-  const t = useTranslations();
+  const search = route.useSearch();
+  const navigate = route.useNavigate();
   return (
-    <>
-      <PageHeader title={t('people.title')} />
-      <EmptyState title={t('shell.notBuilt')} text={t('shell.notBuiltText')} />
-    </>
+    <AccountList
+      kind="STAFF"
+      values={search}
+      onFilter={(change) => void navigate({ search: (old) => ({ ...old, ...change }), replace: true })}
+    />
   );
 }

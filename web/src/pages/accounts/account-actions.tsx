@@ -1,0 +1,77 @@
+/** What can be done with an account: change, reset, unlock, disable, enable. Contract: WEB-22. */
+import { Button } from '@mantine/core';
+import { useState } from 'react';
+import { useTranslations } from 'use-intl';
+import { answered, api } from '../../api/api.ts';
+import { useCommands } from '../../blocks/dialogs/commands.ts';
+import { ConfirmDialog } from '../../blocks/dialogs/confirm-dialog.tsx';
+import { SecretOnce } from '../../blocks/dialogs/secret-once.tsx';
+import { announce } from '../../blocks/page/announcements.tsx';
+import { useErrorText } from '../../blocks/states/error-text.ts';
+import { type Account, type Issued, readAccountsAgain } from './account-data.ts';
+import { EditAccount } from './edit-account.tsx';
+import { useIssuedSecrets } from './issued-secrets.ts';
+import { ResetPassword } from './reset-password.tsx';
+
+type Question = 'edit' | 'reset' | 'disable';
+
+export function AccountActions({ account }: { account: Account }) {
+  const t = useTranslations('accounts');
+  const errorText = useErrorText();
+  const secretsOf = useIssuedSecrets();
+  const [question, setQuestion] = useState<Question>();
+  const [issued, setIssued] = useState<Issued>();
+  const { email } = account;
+  const params = { path: { accountId: account.userId } };
+  const close = () => setQuestion(undefined);
+
+  async function done(call: Promise<unknown>, text: string) {
+    await call;
+    await readAccountsAgain();
+    announce({ kind: 'good', text });
+  }
+  /** What needs no question. */
+  const atOnce = (call: Promise<unknown>, text: string) =>
+    void done(call, text).catch((error: unknown) => announce({ kind: 'bad', text: errorText(error) }));
+  const enable = () =>
+    atOnce(answered(api.POST('/accounts/{accountId}/enable', { params })), t('enabled', { email }));
+  const unlock = () =>
+    atOnce(answered(api.POST('/accounts/{accountId}/unlock', { params })), t('unlocked', { email }));
+
+  const actions = [
+    ...(account.locked ? [{ id: 'account-unlock', label: t('unlock'), run: unlock }] : []),
+    account.disabled
+      ? { id: 'account-enable', label: t('enable'), run: enable }
+      : { id: 'account-disable', label: t('disable'), run: () => setQuestion('disable') },
+    { id: 'account-reset', label: t('reset'), run: () => setQuestion('reset') },
+    { id: 'account-edit', label: t('edit'), run: () => setQuestion('edit') },
+  ];
+  useCommands(actions);
+  return (
+    <>
+      {actions.map(({ id, label, run }) => (
+        <Button key={id} variant="default" onClick={run}>
+          {label}
+        </Button>
+      ))}
+      <EditAccount account={account} opened={question === 'edit'} onClose={close} />
+      <ResetPassword account={account} opened={question === 'reset'} onClose={close} onReset={setIssued} />
+      <ConfirmDialog
+        opened={question === 'disable'}
+        title={t('disableTitle', { email })}
+        text={t('disableText', { count: account.liveSessions })}
+        action={t('disable')}
+        isDangerous
+        onConfirm={() =>
+          done(answered(api.POST('/accounts/{accountId}/disable', { params })), t('disabled', { email }))
+        }
+        onClose={close}
+      />
+      <SecretOnce
+        title={t('issuedTitle', { email })}
+        secrets={issued === undefined ? undefined : secretsOf(issued)}
+        onClose={() => setIssued(undefined)}
+      />
+    </>
+  );
+}

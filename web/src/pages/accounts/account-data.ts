@@ -1,0 +1,49 @@
+/** What the pages about integration accounts and people read. */
+import { useQuery } from '@tanstack/react-query';
+import { answered, api } from '../../api/api.ts';
+import type { paths } from '../../api/schema.d.ts';
+import { queries } from '../../app/queries.ts';
+import type { Tone } from '../../blocks/values/status-badge.tsx';
+
+export type Account =
+  paths['/accounts']['get']['responses'][200]['content']['application/json']['items'][number];
+export type AccountSession =
+  paths['/accounts/{accountId}/sessions']['get']['responses'][200]['content']['application/json']['items'][number];
+export type Issued = paths['/accounts']['post']['responses'][201]['content']['application/json'];
+export type Role = paths['/roles']['get']['responses'][200]['content']['application/json']['items'][number];
+/** EHR: a system. STAFF: a person. */
+export type AccountKind = Account['userType'];
+
+export const STATE_TONES: Record<Account['state'], Tone> = {
+  active: 'good',
+  'must-change-password': 'warning',
+  'requires-setup': 'running',
+  locked: 'bad',
+  disabled: 'quiet',
+};
+
+/** Roles are few; an organisation with more than these chooses by the role's own page. */
+const MOST_ROLES = 1_000;
+
+/** Every role, by name; undefined until they are read. */
+export function useRoles() {
+  return useQuery({ queryKey: ['roles', 'all'], queryFn: readRoles });
+}
+
+async function readRoles(): Promise<Role[]> {
+  const roles: Role[] = [];
+  let cursor: string | undefined;
+  do {
+    const query = { limit: 100, ...(cursor === undefined ? {} : { cursor }) };
+    const part = await answered(api.GET('/roles', { params: { query } }));
+    roles.push(...part.items);
+    cursor = part.nextCursor ?? undefined;
+  } while (cursor !== undefined && roles.length < MOST_ROLES);
+  return roles;
+}
+
+/** Accounts have changed, and with them who holds a role. */
+export async function readAccountsAgain(): Promise<void> {
+  const keys = ['accounts', 'account', 'account-sessions', 'roles', 'overview'];
+  await Promise.all(keys.map((key) => queries.invalidateQueries({ queryKey: [key] })));
+}

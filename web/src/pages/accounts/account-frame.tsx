@@ -1,0 +1,95 @@
+/** The page of one account: read, named, with its actions. Contract: WEB-22. */
+import { useQuery } from '@tanstack/react-query';
+import { Link, Navigate } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
+import { useTranslations } from 'use-intl';
+import { answered, api } from '../../api/api.ts';
+import { PageHeader } from '../../blocks/page/page-header.tsx';
+import { Section } from '../../blocks/page/section.tsx';
+import { ErrorState } from '../../blocks/states/error-state.tsx';
+import { PageSkeleton } from '../../blocks/states/page-skeleton.tsx';
+import { CopiedValue } from '../../blocks/values/copied-value.tsx';
+import { Details } from '../../blocks/values/details.tsx';
+import { StatusBadge } from '../../blocks/values/status-badge.tsx';
+import { ZonedTime } from '../../blocks/values/zoned-time.tsx';
+import { useSession } from '../../shell/session-context.tsx';
+import { AccountActions } from './account-actions.tsx';
+import { type Account, type AccountKind, STATE_TONES } from './account-data.ts';
+import { AccountSessions } from './account-sessions.tsx';
+
+interface AccountFrameProperties {
+  kind: AccountKind;
+  accountId: string;
+  /** What only this kind of account has, between its properties and its sessions. */
+  children?: (account: Account) => ReactNode;
+}
+
+export function AccountFrame({ kind, accountId, children }: AccountFrameProperties) {
+  const t = useTranslations('accounts');
+  const { data, error, isPending, refetch } = useQuery({
+    queryKey: ['account', accountId],
+    queryFn: () => answered(api.GET('/accounts/{accountId}', { params: { path: { accountId } } })),
+  });
+  const back = <Link to={kind === 'EHR' ? '/integration-accounts' : '/people'}>{t(`${kind}.title`)}</Link>;
+  if (isPending) return <PageSkeleton />;
+  if (data === undefined)
+    return (
+      <>
+        <PageHeader title={t(`${kind}.one`)} back={back} />
+        <ErrorState error={error} onRetry={() => void refetch()} />
+      </>
+    );
+  if (data.userType !== kind)
+    return (
+      <Navigate
+        to={kind === 'EHR' ? '/people/$accountId' : '/integration-accounts/$accountId'}
+        params={{ accountId }}
+        replace
+      />
+    );
+  return (
+    <>
+      <PageHeader title={data.email} back={back} actions={<AccountActions account={data} />} />
+      <Properties account={data} />
+      {children?.(data)}
+      <AccountSessions account={data} />
+    </>
+  );
+}
+
+function Properties({ account }: { account: Account }) {
+  const t = useTranslations('accounts');
+  const { session } = useSession();
+  const { state, role, facilityIds, defaultFacilityId, userId, userType, createdAt, lastUsedAt } = account;
+  const nameOf = (id: string) => session.facilities.find((one) => one.id === id)?.name ?? id;
+  const facilities = facilityIds.map((id) =>
+    id === defaultFacilityId && facilityIds.length > 1
+      ? t('isDefault', { facility: nameOf(id) })
+      : nameOf(id),
+  );
+  return (
+    <Section title={t('properties')}>
+      <Details
+        items={[
+          [
+            t('state'),
+            <span key="state">
+              <StatusBadge tone={STATE_TONES[state]} label={t(`states.${state}`)} /> {t(`stateHelp.${state}`)}
+            </span>,
+          ],
+          [t('role'), role.name],
+          [t('facilities'), facilities.join(', ')],
+          // Of a system, the quick start says it.
+          ...(userType === 'EHR'
+            ? []
+            : [
+                [t('secondFactor'), account.secondFactor ? t('hasHelp') : t('hasNotHelp')] as const,
+                [t('userId'), <CopiedValue key="id" name={t('userId')} value={userId} />] as const,
+              ]),
+          [t('created'), <ZonedTime key="created" at={createdAt} />],
+          [t('lastUsed'), lastUsedAt === null ? t('notUsed') : <ZonedTime key="used" at={lastUsedAt} />],
+        ]}
+      />
+    </Section>
+  );
+}

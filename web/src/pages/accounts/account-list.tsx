@@ -1,0 +1,148 @@
+/** Accounts of systems or of people, with the way to a new one. Contract: WEB-20, WEB-25. */
+import { Button } from '@mantine/core';
+import { Link, useNavigate } from '@tanstack/react-router';
+import { useState } from 'react';
+import { useTranslations } from 'use-intl';
+import { answered, api } from '../../api/api.ts';
+import { useCommands } from '../../blocks/dialogs/commands.ts';
+import { SecretOnce } from '../../blocks/dialogs/secret-once.tsx';
+import { useCursorList } from '../../blocks/list/cursor-list.ts';
+import { ListPage } from '../../blocks/list/list-page.tsx';
+import type { Column } from '../../blocks/list/record-table.tsx';
+import { PageHeader } from '../../blocks/page/page-header.tsx';
+import { EmptyState } from '../../blocks/states/empty-state.tsx';
+import { StatusBadge } from '../../blocks/values/status-badge.tsx';
+import { ZonedTime } from '../../blocks/values/zoned-time.tsx';
+import { type Account, type AccountKind, type Issued, STATE_TONES } from './account-data.ts';
+import { CreateAccount } from './create-account.tsx';
+import { useIssuedSecrets } from './issued-secrets.ts';
+
+type State = Account['state'];
+const STATES = Object.keys(STATE_TONES) as State[];
+
+/** The page of one account. */
+const PLACES = { EHR: '/integration-accounts/$accountId', STAFF: '/people/$accountId' } as const;
+
+export interface AccountSearch {
+  search?: string | undefined;
+  state?: string | undefined;
+}
+
+interface AccountListProperties {
+  kind: AccountKind;
+  values: AccountSearch;
+  onFilter: (change: AccountSearch) => void;
+}
+
+export function AccountList({ kind, values, onFilter }: AccountListProperties) {
+  const t = useTranslations('accounts');
+  const navigate = useNavigate();
+  const secretsOf = useIssuedSecrets();
+  const [isCreating, setCreating] = useState(false);
+  const [issued, setIssued] = useState<Issued>();
+  const create = () => setCreating(true);
+  useCommands([{ id: `account-create-${kind}`, label: t(`${kind}.create`), run: create }]);
+  const button = <Button onClick={create}>{t(`${kind}.create`)}</Button>;
+
+  function kept(accountId: string) {
+    setIssued(undefined);
+    void navigate({ to: PLACES[kind], params: { accountId } });
+  }
+  return (
+    <>
+      <PageHeader title={t(`${kind}.title`)} text={t(`${kind}.text`)} actions={button} />
+      <ListPage
+        label={t(`${kind}.title`)}
+        list={useAccounts(kind, values)}
+        columns={useColumns(kind)}
+        rowId={({ userId }) => userId}
+        filters={[
+          { name: 'search', label: t('search'), kind: 'text' },
+          {
+            name: 'state',
+            label: t('state'),
+            kind: 'choice',
+            choices: STATES.map((value) => ({ value, label: t(`states.${value}`) })),
+          },
+        ]}
+        values={values}
+        onFilter={onFilter}
+        empty={
+          <EmptyState title={t(`${kind}.empty`)} text={t(`${kind}.emptyText`)}>
+            <Button variant="default" onClick={create}>
+              {t(`${kind}.create`)}
+            </Button>
+          </EmptyState>
+        }
+      />
+      <CreateAccount
+        kind={kind}
+        opened={isCreating}
+        onClose={() => setCreating(false)}
+        onCreated={setIssued}
+      />
+      <SecretOnce
+        title={t('issuedTitle', { email: issued?.email ?? '' })}
+        secrets={issued === undefined ? undefined : secretsOf(issued)}
+        onClose={() => kept(issued?.userId ?? '')}
+      />
+    </>
+  );
+}
+
+function useAccounts(type: AccountKind, { search, state }: AccountSearch) {
+  return useCursorList<Account>(['accounts', type, search, state], (cursor) =>
+    answered(
+      api.GET('/accounts', {
+        params: {
+          query: {
+            type,
+            limit: 50,
+            ...(search === undefined ? {} : { search }),
+            ...(state === undefined ? {} : { state: state as State }),
+            ...(cursor === undefined ? {} : { cursor }),
+          },
+        },
+      }),
+    ),
+  );
+}
+
+function useColumns(kind: AccountKind): Column<Account>[] {
+  const t = useTranslations('accounts');
+  return [
+    {
+      name: 'email',
+      heading: t('email'),
+      share: 1.6,
+      cell: ({ email, userId }) => (
+        <Link to={PLACES[kind]} params={{ accountId: userId }}>
+          {email}
+        </Link>
+      ),
+    },
+    {
+      name: 'state',
+      heading: t('state'),
+      width: '12.5rem',
+      cell: ({ state }) => <StatusBadge tone={STATE_TONES[state]} label={t(`states.${state}`)} />,
+    },
+    { name: 'role', heading: t('role'), cell: ({ role }) => role.name },
+    kind === 'EHR'
+      ? { name: 'sessions', heading: t('sessions'), width: '6rem', isNumber: true, cell: sessionsOf }
+      : {
+          name: 'secondFactor',
+          heading: t('secondFactor'),
+          width: '8rem',
+          cell: ({ secondFactor }) => (secondFactor ? t('has') : t('hasNot')),
+        },
+    {
+      name: 'used',
+      heading: t('lastUsed'),
+      width: '13.5rem',
+      cell: ({ lastUsedAt }) => (lastUsedAt === null ? t('notUsed') : <ZonedTime at={lastUsedAt} />),
+    },
+  ];
+}
+
+const sessionsOf = ({ liveSessions }: Account) => liveSessions;

@@ -1,0 +1,97 @@
+/** A new account of a system or a person; how it signs in is handed on, to be shown once. Contract: WEB-21, WEB-25. */
+import { Button, Group, Modal, Stack, TextInput } from '@mantine/core';
+import { useState } from 'react';
+import { useTranslations } from 'use-intl';
+import { answered, api } from '../../api/api.ts';
+import { useServerForm } from '../../blocks/page/server-form.ts';
+import { useErrorText } from '../../blocks/states/error-text.ts';
+import { Fault } from '../../blocks/states/fault.tsx';
+import { useSession } from '../../shell/session-context.tsx';
+import { type AccountKind, type Issued, readAccountsAgain } from './account-data.ts';
+import { FacilitiesField, PasswordField, type PasswordKind, RoleField } from './account-fields.tsx';
+
+interface CreateAccountProperties {
+  kind: AccountKind;
+  opened: boolean;
+  onClose: () => void;
+  onCreated: (issued: Issued) => void;
+}
+
+export function CreateAccount(properties: CreateAccountProperties) {
+  const t = useTranslations('accounts');
+  const { kind, opened, onClose } = properties;
+  return (
+    <Modal opened={opened} onClose={onClose} title={t(`${kind}.create`)}>
+      {opened ? <Form {...properties} /> : undefined}
+    </Modal>
+  );
+}
+
+function Form({ kind: userType, onClose, onCreated }: CreateAccountProperties) {
+  const t = useTranslations('accounts');
+  const cancel = useTranslations('blocks')('cancel');
+  const errorText = useErrorText();
+  const { facility } = useSession();
+  const [facilityIds, setFacilityIds] = useState<string[]>(facility === undefined ? [] : [facility.id]);
+  const [password, setPassword] = useState<PasswordKind>('generated');
+  // A person chooses a password of their own; a system would only be stopped by having to.
+  const [mustChange, setMustChange] = useState(userType === 'STAFF');
+  const form = useServerForm({
+    values: { email: '', roleId: '' },
+    faultsOf: { email: /\bemail|address/i },
+    submit: async ({ email, roleId }) => {
+      const issued = await answered(
+        api.POST('/accounts', {
+          body: {
+            email,
+            userType,
+            roleId,
+            facilityIds,
+            password,
+            ...(password === 'generated' ? { mustChangePassword: mustChange } : {}),
+          },
+        }),
+      );
+      await readAccountsAgain();
+      onClose();
+      onCreated(issued);
+    },
+  });
+  return (
+    <form onSubmit={form.onSubmit}>
+      <Stack gap="md">
+        <Fault text={form.error === undefined ? undefined : errorText(form.error)} />
+        <TextInput
+          label={t('email')}
+          description={t(`${userType}.emailHelp`)}
+          type="email"
+          autoComplete="off"
+          required
+          withAsterisk={false}
+          data-autofocus
+          {...form.field('email')}
+        />
+        <RoleField value={form.values.roleId} onChange={(roleId) => form.set({ roleId })} />
+        <FacilitiesField chosen={facilityIds} onChange={setFacilityIds} />
+        <PasswordField
+          kind={password}
+          onKind={setPassword}
+          mustChange={mustChange}
+          onMustChange={setMustChange}
+        />
+        <Group justify="flex-end" gap="xs">
+          <Button variant="default" onClick={onClose}>
+            {cancel}
+          </Button>
+          <Button
+            type="submit"
+            loading={form.isSending}
+            disabled={form.values.roleId === '' || facilityIds.length === 0}
+          >
+            {t('createSubmit')}
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  );
+}

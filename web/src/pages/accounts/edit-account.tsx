@@ -1,0 +1,86 @@
+/** The email, the role and the facilities of an account, changed together. Contract: WEB-22. */
+import { Button, Group, Modal, Stack, TextInput } from '@mantine/core';
+import { useState } from 'react';
+import { useTranslations } from 'use-intl';
+import { answered, api } from '../../api/api.ts';
+import { announce } from '../../blocks/page/announcements.tsx';
+import { useServerForm } from '../../blocks/page/server-form.ts';
+import { useErrorText } from '../../blocks/states/error-text.ts';
+import { Fault } from '../../blocks/states/fault.tsx';
+import { type Account, readAccountsAgain } from './account-data.ts';
+import { FacilitiesField, RoleField } from './account-fields.tsx';
+
+interface EditAccountProperties {
+  account: Account;
+  opened: boolean;
+  onClose: () => void;
+}
+
+export function EditAccount(properties: EditAccountProperties) {
+  const t = useTranslations('accounts');
+  const { account, opened, onClose } = properties;
+  return (
+    <Modal opened={opened} onClose={onClose} title={t('editTitle', { email: account.email })}>
+      {opened ? <Form {...properties} /> : undefined}
+    </Modal>
+  );
+}
+
+function Form({ account, onClose }: EditAccountProperties) {
+  const t = useTranslations('accounts');
+  const cancel = useTranslations('blocks')('cancel');
+  const errorText = useErrorText();
+  const before = facilitiesOf(account);
+  const [facilityIds, setFacilityIds] = useState(before);
+  const form = useServerForm({
+    values: { email: account.email, roleId: account.role.id },
+    faultsOf: { email: /\bemail|address/i },
+    submit: async ({ email, roleId }) => {
+      // Only what was changed: what stays needs no right to give it.
+      const body = {
+        ...(email === account.email ? {} : { email }),
+        ...(roleId === account.role.id ? {} : { roleId }),
+        ...(facilityIds.join() === before.join() ? {} : { facilityIds }),
+      };
+      const params = { path: { accountId: account.userId } };
+      if (Object.keys(body).length > 0) await answered(api.PATCH('/accounts/{accountId}', { params, body }));
+      await readAccountsAgain();
+      announce({ kind: 'good', text: t('changed', { email }) });
+      onClose();
+    },
+  });
+  return (
+    <form onSubmit={form.onSubmit}>
+      <Stack gap="md">
+        <Fault text={form.error === undefined ? undefined : errorText(form.error)} />
+        <TextInput
+          label={t('email')}
+          type="email"
+          autoComplete="off"
+          required
+          withAsterisk={false}
+          data-autofocus
+          {...form.field('email')}
+        />
+        <RoleField value={form.values.roleId} onChange={(roleId) => form.set({ roleId })} />
+        <FacilitiesField chosen={facilityIds} onChange={setFacilityIds} />
+        <Group justify="flex-end" gap="xs">
+          <Button variant="default" onClick={onClose}>
+            {cancel}
+          </Button>
+          <Button type="submit" loading={form.isSending} disabled={facilityIds.length === 0}>
+            {t('save')}
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  );
+}
+
+/** The default one first. */
+function facilitiesOf({ facilityIds, defaultFacilityId }: Account): string[] {
+  return [
+    ...(defaultFacilityId === null ? [] : [defaultFacilityId]),
+    ...facilityIds.filter((id) => id !== defaultFacilityId),
+  ];
+}

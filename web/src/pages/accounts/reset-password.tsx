@@ -1,0 +1,71 @@
+/** A new password for an account, or a link to set one. Contract: WEB-22. */
+import { Button, Group, Modal, Stack, Text } from '@mantine/core';
+import { useState } from 'react';
+import { useTranslations } from 'use-intl';
+import { answered, api } from '../../api/api.ts';
+import { useServerForm } from '../../blocks/page/server-form.ts';
+import { useErrorText } from '../../blocks/states/error-text.ts';
+import { Fault } from '../../blocks/states/fault.tsx';
+import { type Account, type Issued, readAccountsAgain } from './account-data.ts';
+import { PasswordField, type PasswordKind } from './account-fields.tsx';
+
+interface ResetPasswordProperties {
+  account: Account;
+  opened: boolean;
+  onClose: () => void;
+  onReset: (issued: Issued) => void;
+}
+
+export function ResetPassword(properties: ResetPasswordProperties) {
+  const t = useTranslations('accounts');
+  const { account, opened, onClose } = properties;
+  return (
+    <Modal opened={opened} onClose={onClose} title={t('resetTitle', { email: account.email })}>
+      {opened ? <Form {...properties} /> : undefined}
+    </Modal>
+  );
+}
+
+function Form({ account, onClose, onReset }: ResetPasswordProperties) {
+  const t = useTranslations('accounts');
+  const cancel = useTranslations('blocks')('cancel');
+  const errorText = useErrorText();
+  const [password, setPassword] = useState<PasswordKind>('generated');
+  const [mustChange, setMustChange] = useState(account.userType === 'STAFF');
+  const form = useServerForm({
+    values: {},
+    submit: async () => {
+      const issued = await answered(
+        api.POST('/accounts/{accountId}/reset-password', {
+          params: { path: { accountId: account.userId } },
+          body: { password, ...(password === 'generated' ? { mustChangePassword: mustChange } : {}) },
+        }),
+      );
+      await readAccountsAgain();
+      onClose();
+      onReset(issued);
+    },
+  });
+  return (
+    <form onSubmit={form.onSubmit}>
+      <Stack gap="md">
+        <Fault text={form.error === undefined ? undefined : errorText(form.error)} />
+        <Text>{t('resetText')}</Text>
+        <PasswordField
+          kind={password}
+          onKind={setPassword}
+          mustChange={mustChange}
+          onMustChange={setMustChange}
+        />
+        <Group justify="flex-end" gap="xs">
+          <Button variant="default" onClick={onClose}>
+            {cancel}
+          </Button>
+          <Button type="submit" color="red" loading={form.isSending}>
+            {t('resetSubmit')}
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  );
+}

@@ -1,0 +1,135 @@
+/** Integration accounts in the console, in a real browser. */
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { describe, test } from 'node:test';
+import type { TestAccount } from '../../../../test-support/api.ts';
+import { NO_BROWSER, useConsole } from '../../../../test-support/console-page.ts';
+
+describe('integration accounts', { skip: NO_BROWSER, timeout: 300_000 }, () => {
+  const web = useConsole();
+
+  const addRole = async (account: TestAccount, name: string, permissions: readonly string[]) => {
+    const { json } = await web.api.call('/roles', {
+      token: account.token,
+      body: { name, permissions },
+    });
+    return json.id as string;
+  };
+
+  /** An integration account and a person who manages it, in a tenant of their own. */
+  const managed = async () => {
+    const tenant = await web.api.createTenant({ timeZone: 'Europe/Paris' });
+    const admin = await web.api.createAccount(tenant, { userType: 'STAFF' });
+    const reader = await addRole(admin, 'Reader', ['patients.patients.list']);
+    const system = await web.api.createAccount(tenant, { userType: 'EHR', permissions: [] });
+    return { tenant, admin, reader, system, path: `/integration-accounts/${system.userId}` };
+  };
+
+  test('creates an account, says what is wrong before, and shows the password once [WEB-21]', async (t) => {
+    const tenant = await web.api.createTenant({ timeZone: 'Europe/Paris' });
+    const admin = await web.api.createAccount(tenant, { userType: 'STAFF' });
+    await addRole(admin, 'Laboratory partner', ['patients.patients.list']);
+    const { page } = await web.open(t, '/integration-accounts', { tenant, expected: /409/ });
+    await page.getByRole('heading', { name: 'No other system has an account yet' }).waitFor();
+    await page.getByRole('button', { name: 'New integration account' }).first().click();
+    const dialog = page.getByRole('dialog', { name: 'New integration account' });
+    await dialog.getByLabel('Email').fill(admin.email);
+    await dialog.getByLabel('Role').selectOption({ label: 'Laboratory partner' });
+    await dialog.getByRole('button', { name: 'Create' }).click();
+    await dialog.getByText(/exists/).waitFor();
+    const email = `ris-${randomUUID()}@example.org`;
+    await dialog.getByLabel('Email').fill(email);
+    await dialog.getByRole('button', { name: 'Create' }).click();
+    const once = page.getByRole('dialog', { name: `How ${email} signs in` });
+    const password = (await once.locator('code').first().textContent()) ?? '';
+    assert.ok(password.length >= 12, password);
+    await once.getByRole('button', { name: 'I have kept it' }).click();
+    await page.getByRole('heading', { name: email }).waitFor();
+    await page.getByRole('heading', { name: 'Quick start for the partner' }).waitFor();
+    assert.equal((await page.content()).includes(password), false);
+    const { status } = await web.api.call('/auth/login', {
+      body: { identity: page.url().split('/').at(-1), credential: password, userType: 'EHR' },
+    });
+    assert.equal(status, 200);
+  });
+
+  test('lists accounts with their role, state and last use, found by email and state [WEB-20]', async (t) => {
+    const { tenant, admin, path, system } = await managed();
+    const other = await web.api.createAccount(tenant, { userType: 'EHR', mustChangePassword: true });
+    await web.api.call(`/accounts/${system.userId}/disable`, { token: admin.token, method: 'POST' });
+    const { page } = await web.open(t, '/integration-accounts', { tenant });
+    const rows = page.getByRole('table', { name: 'Integration accounts' }).locator('tbody tr');
+    await rows.filter({ hasText: system.email }).getByText('Disabled').waitFor();
+    await rows.filter({ hasText: other.email }).getByText('Must change password').waitFor();
+    assert.equal(await rows.count(), 2, 'people are not among them');
+    await page.getByLabel('Search by email').fill(system.email.slice(0, 20));
+    await page.getByText(other.email).waitFor({ state: 'detached' });
+    await page.getByLabel('State').selectOption('active');
+    await page.getByRole('heading', { name: 'Nothing matches the filters' }).waitFor();
+    await page.getByLabel('State').selectOption('disabled');
+    await page.getByRole('link', { name: system.email }).click();
+    await page.waitForURL(`**/console${path}`);
+  });
+
+  test('changes the role, disables after a question, enables and resets [WEB-22]', async (t) => {
+    const { tenant, admin, path, system } = await managed();
+    const { page } = await web.open(t, path, { tenant });
+    await page.getByRole('button', { name: 'Change' }).click();
+    await page.getByRole('dialog').getByLabel('Role').selectOption({ label: 'Reader' });
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('It counts from the next call on.').waitFor();
+    await page.locator('dd').getByText('Reader').waitFor();
+    await page.getByRole('button', { name: 'Disable' }).click();
+    const question = page.getByRole('dialog', { name: `Disable ${system.email}?` });
+    await question.getByText('Its session ends at once').waitFor();
+    await question.getByRole('button', { name: 'Disable' }).click();
+    await page.getByRole('button', { name: 'Enable' }).click();
+    await page.getByText('can sign in again').waitFor();
+    await page.getByRole('button', { name: 'Reset password' }).click();
+    await page.getByRole('radio', { name: 'Make a setup link' }).check();
+    await page.getByRole('button', { name: 'Reset', exact: true }).click();
+    await page.getByText(/\/set-password/).waitFor();
+    await page.getByRole('button', { name: 'I have kept it' }).click();
+    const { json } = await web.api.call(`/accounts/${system.userId}`, { token: admin.token });
+    assert.deepEqual([json.role.name, json.state], ['Reader', 'requires-setup']);
+  });
+
+  test('what the person may not change is refused in the words of the service [WEB-22]', async (t) => {
+    const { tenant, system, path } = await managed();
+    const strong = await web.api.createAccount(tenant, { userType: 'EHR' });
+    const { page } = await web.open(t, path, { tenant, permissions: ['accounts.manage'], expected: /403/ });
+    await page.getByRole('button', { name: 'Change' }).click();
+    const role = page.getByRole('dialog').getByLabel('Role');
+    await role.locator('option', { hasText: 'Reader (has permissions that you do not)' }).waitFor({
+      state: 'attached',
+    });
+    assert.equal(await role.locator('option', { hasText: 'Reader (' }).isDisabled(), true);
+    await page.getByRole('button', { name: 'Cancel' }).click();
+    await page.getByRole('link', { name: 'Integration accounts' }).last().click();
+    await page.getByRole('link', { name: strong.email }).click();
+    await page.getByRole('button', { name: 'Disable' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Disable' }).click();
+    await page.getByRole('dialog').getByRole('alert').waitFor();
+    await page.getByRole('button', { name: 'Cancel' }).click();
+    assert.notEqual(strong.email, system.email);
+  });
+
+  test('ends one session, and all [WEB-24]', async (t) => {
+    const { tenant, system, path } = await managed();
+    for (let more = 0; more < 2; more += 1)
+      await web.api.database.pool.query({
+        text: `insert into session (organisation_id, id, account_id, created_at, expires_at)
+          values ($1, $2, $3, now(), now() + interval '90 days')`,
+        values: [tenant.organisationId, randomUUID(), system.userId],
+      });
+    const { page } = await web.open(t, path, { tenant });
+    const rows = page.getByRole('table', { name: 'Sessions' }).locator('tbody tr');
+    await rows.nth(2).waitFor();
+    await rows.first().getByRole('button', { name: 'End' }).click();
+    await rows.nth(2).waitFor({ state: 'detached' });
+    await page.getByRole('button', { name: 'End all' }).click();
+    await page.getByRole('dialog').getByText('2 sessions end').waitFor();
+    await page.getByRole('dialog').getByRole('button', { name: 'End all' }).click();
+    await page.getByRole('heading', { name: 'Nobody is signed in with it' }).waitFor();
+  });
+});
