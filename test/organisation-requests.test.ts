@@ -12,17 +12,13 @@ interface Organisation {
   seeds: SeededRecords;
 }
 
-const CONNECTIONS = 10;
-
 let api: TestApi;
 let faults: Faults;
 let failing: Organisation;
 let well: Organisation;
 
 before(async () => {
-  api = await startTestApi({
-    env: { DATABASE_STATEMENT_SECONDS: '0', DATABASE_CONNECTIONS: String(CONNECTIONS) },
-  });
+  api = await startTestApi({ env: { DATABASE_STATEMENT_SECONDS: '0' } });
   faults = await prepareFaults(api.database);
 });
 after(async () => {
@@ -90,25 +86,6 @@ describe('requests while the database refuses one organisation', ONE_FAILS, () =
       }
       await faults.mend(failing.account.organisationId);
     }
-  });
-
-  test('one whose statements hang takes half of the connections, so that the others are served [OPS-41]', async () => {
-    const { organisationId } = failing.account;
-    const calls = ['searching patients', 'changing privacy'];
-    await Promise.all(Object.values(CALLS).flatMap((call) => [call(failing), call(well)]));
-    await faults.hang(organisationId, 'patient');
-    const hung = Array.from({ length: 24 }, (_, index) => CALLS[calls[index % 2] as string]?.(failing));
-    const names = () => faults.hanging().then((all) => all.filter((name) => name === 'interchange'));
-    await waitUntil(async () => (await names()).length >= CONNECTIONS / 2, 'half of the connections hang');
-    for (const [what, call] of Object.entries(CALLS)) {
-      const { status, text } = await call(well);
-      assert.equal(status, 200, `${what}: ${text}`);
-    }
-    assert.equal((await names()).length, CONNECTIONS / 2);
-    await faults.mend(organisationId);
-    const answers = await Promise.all(hung);
-    assert.ok(answers.every((answer) => [200, 503].includes(answer?.status ?? 0)));
-    assert.equal((await CALLS['searching patients']?.(failing))?.status, 200);
   });
 
   test('what cannot be logged is not released; others are logged and released [LOG-20, LOG-10]', async () => {

@@ -175,7 +175,7 @@ export async function buildRuntime(options: RuntimeOptions): Promise<Runtime> {
   const { requests, background: long } = config.timeLimits;
   const service = { url: serviceUrl, role: SERVICE_ROLE, limits: requests, onFailure };
   const db = createPool(
-    { ...service, max: config.databaseConnections, shared: true, applicationName: 'interchange' },
+    { ...service, max: config.databaseConnections, applicationName: 'interchange' },
     onError,
   );
   const background = createPool(

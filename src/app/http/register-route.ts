@@ -5,7 +5,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, FastifySchema, HTTPMethods } from 'fastify';
 import Type, { type TObject, type TSchema } from 'typebox';
 import { DEFAULT_PURPOSE_OF_USE, PURPOSES_OF_USE, type PurposeOfUse } from '../../fhir/purpose-of-use.ts';
-import { countedFor } from '../../platform/db/connection/shared-pool.ts';
 import type { DatabaseTime } from '../../platform/db/database-time.ts';
 import { addValue, parseForm, parseJson, readBytes } from '../../platform/http/body.ts';
 import { requireContentType } from '../../platform/http/content-type.ts';
@@ -137,9 +136,7 @@ async function confirmedAnswer(request: FastifyRequest, phases: Phases): Promise
     const fault = exchange.fault ?? request.validationError;
     if (fault !== undefined) throw fault;
     const input = { params: request.params, query: request.query, body: request.body };
-    const handle = () => route.handle(input as never, contextOf(request, phases));
-    const caller = exchange.checked?.entry.caller;
-    return caller === undefined ? handle() : countedFor(caller.organisationId, handle);
+    return route.handle(input as never, contextOf(request, phases));
   };
   if (exchange.checked === undefined || check === undefined) return answer();
   exchange.checked = await check.admit(exchange.checked, request.headers, clock.now());

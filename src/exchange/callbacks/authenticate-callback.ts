@@ -1,7 +1,6 @@
 /** Whether a callback comes from the exchange that it claims to. Contract: EXC-37, SEC-17. */
 import { randomBytes, randomUUID } from 'node:crypto';
 import { createKeyRing, type KeyRing } from '../../platform/crypto/key-ring.ts';
-import { countedFor } from '../../platform/db/connection/shared-pool.ts';
 import type { Pool } from '../../platform/db/database.ts';
 import { isUuid } from '../../platform/uuid.ts';
 import { organisationOfConnection } from '../connections/connection.store.ts';
@@ -47,9 +46,10 @@ export function createAuthenticateCallback({ db, keys }: { db: Pool; keys: KeyRi
     const asked = isUuid(connectionId) ? connectionId : decoy.connectionId;
     const organisationId = await organisationOfConnection(db, asked);
     const key = { organisationId: organisationId ?? decoy.organisationId, connectionId: asked };
-    const [connection, good] = await countedFor(key.organisationId, () =>
-      Promise.all([callbackConnection(db, key), goodCallbackSecrets(db, key, now)]),
-    );
+    const [connection, good] = await Promise.all([
+      callbackConnection(db, key),
+      goodCallbackSecrets(db, key, now),
+    ]);
     const secrets = await Promise.all([
       ...good.map((secret) => openOrNone(keys, key, secret)),
       ...(await decoys)

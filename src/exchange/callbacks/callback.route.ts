@@ -6,7 +6,6 @@ import type { Registry } from 'prom-client';
 import Type, { type Static } from 'typebox';
 import Schema from 'typebox/schema';
 import type { KeyRing } from '../../platform/crypto/key-ring.ts';
-import { countedFor } from '../../platform/db/connection/shared-pool.ts';
 import type { Pool } from '../../platform/db/database.ts';
 import { DomainError } from '../../platform/domain-error.ts';
 import { parseJson } from '../../platform/http/body.ts';
@@ -98,9 +97,7 @@ export function callbackRoute(deps: CallbackDependencies): Route<Access> {
         const from = await authenticate({ ...params, ...context, body: bytes });
         requireContentType(context.headers, ['application/json']);
         const confirmation = parseConfirmation(bytes);
-        const confirmed = await countedFor(from.key.organisationId, () =>
-          confirmDelivery(deps.db, from, confirmation, { ...context, body: bytes }),
-        );
+        const confirmed = await confirmDelivery(deps.db, from, confirmation, { ...context, body: bytes });
         answers.inc({ status: 200 });
         return { body: confirmed };
       } catch (error) {

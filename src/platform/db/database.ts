@@ -6,7 +6,6 @@ import pg from 'pg';
 import { DatabaseClient, type DatabaseClientConfig } from './connection/database-client.ts';
 import { trackHosts } from './connection/database-hosts.ts';
 import { readDatabaseUrl } from './connection/database-url.ts';
-import { sharedConnect } from './connection/shared-pool.ts';
 import { tracedConnect } from './connection/traced-calls.ts';
 import { watched } from './unavailable.ts';
 
@@ -48,8 +47,6 @@ export interface ConnectionOptions {
 export interface PoolOptions extends ConnectionOptions {
   /** Connections at most. */
   max: number;
-  /** Its connections are shared out: see `countedFor`. */
-  shared?: boolean;
   /** Server settings that depend on the server, in place of `settings`. Asked on each new connection. */
   settingsOn?: (client: Pick<DatabaseClient, 'query'>) => Promise<Readonly<Record<string, string>>>;
 }
@@ -151,10 +148,7 @@ export function createPool(options: PoolOptions, onError: (error: Error) => void
       }),
   });
   pool.on('error', onError);
-  const connect = watched(pool.connect, options.onFailure);
-  // A party that waits for its turn says nothing of the database, so nobody is told of that.
-  const own = options.shared === true ? watched(sharedConnect(pool, connect, POOL_WAIT_MS)) : connect;
-  pool.connect = tracedConnect(own);
+  pool.connect = tracedConnect(watched(pool.connect, options.onFailure));
   return pool;
 }
 

@@ -5,7 +5,6 @@
  */
 
 import type { ClockWatch } from '../../platform/db/clock-watch.ts';
-import { countedFor } from '../../platform/db/connection/shared-pool.ts';
 import { type Client, type Pool, transaction } from '../../platform/db/database.ts';
 import type { DatabaseTime } from '../../platform/db/database-time.ts';
 import { notifyLive } from '../../tenancy/live.ts';
@@ -64,9 +63,7 @@ export async function refresh(
   // Read before the transaction, which would otherwise hold one connection while it waits for another.
   const ready = { ...deps, signingKeys: await deps.signingKeys.prepare() };
   // What is refused is returned, not thrown: the revocation of a session has to be committed.
-  const outcome = await countedFor(token.organisationId, () =>
-    transaction(deps.db, (client) => exchange(ready, client, token, databaseTime)),
-  );
+  const outcome = await transaction(deps.db, (client) => exchange(ready, client, token, databaseTime));
   if (outcome.kind === 'reused') {
     const { organisationId, sessionId } = token;
     const { accountId } = outcome.stored;

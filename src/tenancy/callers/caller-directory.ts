@@ -4,7 +4,6 @@
  * Contract: ACC-16, ACC-17, OPS-26, SEC-21.
  */
 import { LRUCache } from 'lru-cache';
-import { countedFor } from '../../platform/db/connection/shared-pool.ts';
 import type { Queryable } from '../../platform/db/database.ts';
 import type { DatabaseTime } from '../../platform/db/database-time.ts';
 import { type LiveChange, parseLiveChange } from '../live.ts';
@@ -58,9 +57,7 @@ export function createCallerDirectory(
     const startedAt = generation;
     const organisationId = organisationIds.get(identity.accountId) ?? (await readOrganisationOf(identity));
     if (organisationId === undefined) return undefined;
-    const caller = await countedFor(organisationId, () =>
-      loadCaller(db, { ...identity, organisationId }, databaseTime()),
-    );
+    const caller = await loadCaller(db, { ...identity, organisationId }, databaseTime());
     if (caller === undefined) return undefined;
     // What changed while it was being read may or may not be in it.
     const entry: CallerEntry = { caller, current: listening && generation === startedAt };
