@@ -46,7 +46,8 @@ const VALUES: Readonly<Record<string, (seeds: SeededRecords) => unknown>> = {
   identity: () => randomUUID(),
   userType: () => 'EHR',
   targetSystem: () => 'http://loinc.org',
-  localCode: () => 'HBA1C',
+  localCode: () => LOCAL_CODE,
+  code: () => LOCAL_CODE,
   address: () => 'https://exchange.example.org/deliveries',
 };
 
@@ -106,6 +107,11 @@ export function querySchema({ route }: RegisteredRoute): Record<string, TSchema>
   return { ...declared, purposeOfUse: { type: 'string' } as TSchema };
 }
 
+/** Parameters that a route can do without: only with them does it show what it shows of a patient. */
+const OPTIONAL: Readonly<Record<string, readonly string[]>> = { searchPublications: ['patient'] };
+/** The local code of a result, for a test that stores one. */
+export const LOCAL_CODE = 'HBA1C';
+
 /** A request that the route takes, on records of `seeds`. */
 export function sampleRequest(entry: RegisteredRoute, seeds: SeededRecords): SampleRequest {
   const path = pathParameters(entry).reduce(
@@ -120,7 +126,10 @@ function inputOf(
   seeds: SeededRecords,
 ): Pick<SampleRequest, 'query' | 'headers' | 'body'> {
   const { query: schema, body, bodyMode = 'parsed' } = entry.route.schemas;
-  const required = new Set<string>((schema?.required as string[] | undefined) ?? []);
+  const required = new Set<string>([
+    ...((schema?.required as string[] | undefined) ?? []),
+    ...(OPTIONAL[entry.route.docs.operationId] ?? []),
+  ]);
   const query: Record<string, string> = {};
   for (const [name, property] of Object.entries(querySchema(entry)))
     if (required.has(name) || name === 'purposeOfUse') query[name] = String(valueFor(name, property, seeds));

@@ -13,7 +13,12 @@ import {
   type TestAccount,
   type TestApi,
 } from '../test-support/api.ts';
-import { addressOf, type RegisteredRoute, sampleRequest } from '../test-support/route-requests.ts';
+import {
+  addressOf,
+  LOCAL_CODE,
+  type RegisteredRoute,
+  sampleRequest,
+} from '../test-support/route-requests.ts';
 import { MARKS, type SeededRecords, seedRecords } from '../test-support/seed-tenant.ts';
 import { waitUntil } from '../test-support/wait-until.ts';
 
@@ -28,6 +33,7 @@ describe('the access log of every route that shows patient data', () => {
     api = await startTestApi();
     tenant = await api.createTenant();
     seeds = await seedRecords(api.database.pool, tenant);
+    await insertResult(LOCAL_CODE);
     account = await api.createAccount(tenant);
     owner = new pg.Client({ connectionString: api.database.adminUrl });
     await owner.connect();
@@ -36,6 +42,26 @@ describe('the access log of every route that shows patient data', () => {
     await owner.end();
     await api.close();
   });
+
+  /** With a code that no map has. */
+  async function insertResult(code: string): Promise<void> {
+    const { organisationId, facilityId } = tenant;
+    await api.database.pool.query({
+      text: `
+        insert into observation (organisation_id, facility_id, id, order_id, patient_id, kind, vital_sign, status, code,
+          content_digest)
+        values ($1, $2, $3, $4, $5, 'laboratory', false, 'final', $6, $7)`,
+      values: [
+        organisationId,
+        facilityId,
+        randomUUID(),
+        seeds.labOrderId,
+        seeds.patientId,
+        { coding: [{ code }] },
+        Buffer.alloc(32),
+      ],
+    });
+  }
 
   const shown = () =>
     api.api.routes.filter(

@@ -25,10 +25,10 @@ export async function readUnmappedExample(
   context: FacilityContext,
 ): Promise<UnmappedExample[]> {
   const { scope, caller, purposeOfUse } = context;
-  const found = await findResultWithCode(deps.db, scope, { ...local, purposeOfUse });
-  if (found === undefined) return [];
   if (!caller.permissions.has('investigations.lab.list'))
     throw tenancyError('permission_missing', { permissions: ['investigations.lab.list'] });
+  const found = await findResultWithCode(deps.db, scope, { ...local, purposeOfUse });
+  if (found === undefined) return [];
   const { patientId, refusedPurposes, resources } = await loadLabOrderResources(deps, scope, found.orderId);
   const resource = resources.find(
     ({ resourceType, id }) => resourceType === 'Observation' && id === found.id,

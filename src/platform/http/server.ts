@@ -261,11 +261,13 @@ const OUTAGES: Readonly<Record<Outage, () => HttpError>> = {
 
 const HUNG_UP = 'caller_hung_up';
 
-/** The connection ended before all of the request was there. Nobody is left to read the answer. */
+/** The connection ended before all of the request was read. Nobody is left to read the answer. */
 function hungUp(error: unknown, { raw }: FastifyRequest): HttpError | undefined {
   const { code } = error as { code?: unknown };
   const broken = code === 'ECONNRESET' || code === 'ERR_STREAM_PREMATURE_CLOSE';
-  if (!broken || raw.complete || !raw.destroyed) return undefined;
+  // All of it may have come, and stand unread.
+  const isOfRequest = raw.errored === error || !raw.complete;
+  if (!broken || !isOfRequest || !raw.destroyed) return undefined;
   return new HttpError(400, HUNG_UP, 'The connection ended before the request was complete. Send it again.');
 }
 
