@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { after, before, beforeEach, describe, test } from 'node:test';
 import { Registry } from 'prom-client';
 import { createTestDatabase, type TestDatabase } from '../../../test-support/database.ts';
 import { connect, insertPatients, type Place, queue } from '../../../test-support/exchange-records.ts';
-import { ONE_FAILS, prepareFaults } from '../../../test-support/failing-organisation.ts';
+import { type Faults, ONE_FAILS, prepareFaults } from '../../../test-support/failing-organisation.ts';
 import { waitUntil } from '../../../test-support/wait-until.ts';
 import { createKeyRing } from '../../platform/crypto/key-ring.ts';
 import { createFacility, createOrganisation } from '../../tenancy/organisations/facilities.ts';
@@ -12,6 +12,8 @@ import { createWorkWatch } from '../../tenancy/organisations/organisation-work.t
 import { registerQueueGauges } from './exchange-metrics.ts';
 
 let database: TestDatabase;
+let faults: Faults;
+let failing: () => string[];
 let place: Place;
 let connectionId: string;
 let registry: Registry;
@@ -21,8 +23,12 @@ const keys = createKeyRing(randomBytes(32));
 
 before(async () => {
   database = await createTestDatabase();
+  faults = await prepareFaults(database);
 });
-after(() => database.drop());
+after(async () => {
+  await faults.close();
+  await database.drop();
+});
 beforeEach(async () => {
   const { id: organisationId } = await createOrganisation(database.pool, { name: 'Org' });
   const { id: facilityId } = await createFacility(database.pool, { organisationId, name: 'Clinic' });
@@ -32,11 +38,20 @@ beforeEach(async () => {
   }));
   registry = new Registry();
   clock = { ms: 0, stepMs: 0 };
-  registerQueueGauges(registry, { db: database.pool, work: createWorkWatch().of('queue-counts') }, () => {
+  const watch = createWorkWatch();
+  failing = () => watch.failing().get('queue-counts') ?? [];
+  registerQueueGauges(registry, { db: database.pool, work: watch.of('queue-counts') }, () => {
     clock.ms += clock.stepMs;
     return clock.ms;
   });
 });
+
+async function insertOther(id: string): Promise<void> {
+  await createOrganisation(database.pool, { id, name: 'Other' });
+  const { id: facilityId } = await createFacility(database.pool, { organisationId: id, name: 'Clinic' });
+  const address = 'https://hie.example.org';
+  await connect({ pool: database.pool, keys }, { organisationId: id, facilityId }, { address });
+}
 
 const queueMore = async (patients: number) =>
   queue(database.pool, place, await insertPatients(database.pool, place, patients));
@@ -86,23 +101,38 @@ describe('the count of what waits', () => {
     }
   });
 
-  test('of one organisation is shown while that of another hangs [OPS-29]', ONE_FAILS, async () => {
-    const hung = await createOrganisation(database.pool, { name: 'Hung' });
-    const { id: facilityId } = await createFacility(database.pool, {
-      organisationId: hung.id,
-      name: 'Clinic',
-    });
-    const elsewhere = { organisationId: hung.id, facilityId };
-    await connect({ pool: database.pool, keys }, elsewhere, { address: 'https://hie.example.org' });
-    const faults = await prepareFaults(database);
-    await faults.hang(hung.id, 'exchange_connection');
-    try {
+  test(
+    'of one organisation is shown while those of others hang, and goes on after that [OPS-29]',
+    ONE_FAILS,
+    async () => {
+      // Whichever comes first, one of them comes before.
+      const hung = ['0', 'f'].map((digit) => `${digit.repeat(8)}${randomUUID().slice(8)}`);
+      for (const id of hung) await insertOther(id);
+      for (const id of hung) await faults.hang(id, 'exchange_connection');
+      try {
+        await queueMore(2);
+        await waitUntil(async () => (await scrape()) === 2, 'it is counted');
+        assert.deepEqual(failing(), [], 'the others have not failed yet');
+        await waitUntil(() => failing().length === hung.length, 'they are given up');
+        await queueMore(1);
+        clock.ms = 60_000;
+        await waitUntil(async () => (await scrape()) === 3, 'it is counted again');
+      } finally {
+        for (const id of hung) await faults.mend(id);
+      }
+    },
+  );
+
+  test(
+    'of an organisation that cannot be counted any more is shown no longer [OPS-29]',
+    ONE_FAILS,
+    async () => {
       await queueMore(2);
-      await waitUntil(async () => (await scrape()) === 2, 'it is counted');
-      assert.equal((await faults.hanging()).length, 1);
-    } finally {
-      await faults.mend(hung.id);
-      await faults.close();
-    }
-  });
+      assert.equal(await scrape(), 2);
+      await faults.fail(place.organisationId, 'exchange_connection');
+      clock.ms = 1_000_000;
+      assert.equal(await scrape(), Number.NaN);
+      await faults.mend(place.organisationId);
+    },
+  );
 });

@@ -3,16 +3,18 @@ import assert from 'node:assert/strict';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
 import { createTestDatabase, type TestDatabase } from '../../../test-support/database.ts';
-import { QUICK } from '../../../test-support/exchange-records.ts';
+import { connect, insertPatients, type Place, QUICK, queue } from '../../../test-support/exchange-records.ts';
 import { waitUntil } from '../../../test-support/wait-until.ts';
 import { watchPool } from '../../../test-support/watched-pool.ts';
 import { createKeyRing } from '../../platform/crypto/key-ring.ts';
 import { createLog } from '../../platform/log/log.ts';
+import { createFacility, createOrganisation } from '../../tenancy/organisations/facilities.ts';
 import { createWorkWatch } from '../../tenancy/organisations/organisation-work.ts';
 import { createDeliveryWorker, type DeliveryWorker } from './delivery-worker.ts';
 
 const ORGANISATIONS = 500;
 const TICKS = 50;
+const keys = createKeyRing(randomBytes(32));
 
 describe('a worker with 500 organisations that have nothing to deliver', () => {
   let database: TestDatabase;
@@ -20,6 +22,8 @@ describe('a worker with 500 organisations that have nothing to deliver', () => {
   let organisationIds: string[];
   let asked: string[];
   let call: (organisationId?: string) => void;
+  /** One more, where a worker has died with a delivery. */
+  let place: Place;
   before(async () => {
     database = await createTestDatabase();
     organisationIds = Array.from({ length: ORGANISATIONS }, () => randomUUID());
@@ -27,12 +31,13 @@ describe('a worker with 500 organisations that have nothing to deliver', () => {
       'insert into exchange_connection_directory (connection_id, organisation_id) select id, id from unnest($1::uuid[]) id',
       [organisationIds],
     );
+    place = await insertLeased();
     const watched = watchPool(database.pool, ({ name, values }) => String(values?.[0] ?? name));
     asked = watched.statements;
     worker = createDeliveryWorker({
       db: watched.db,
       work: createWorkWatch().of('deliveries'),
-      keys: createKeyRing(randomBytes(32)),
+      keys,
       log: createLog('silent'),
       now: () => new Date(),
       settings: QUICK,
@@ -50,6 +55,19 @@ describe('a worker with 500 organisations that have nothing to deliver', () => {
     await worker.stop();
     await database.drop();
   });
+  async function insertLeased(): Promise<Place> {
+    const { pool } = database;
+    const { id: organisationId } = await createOrganisation(pool, { name: 'Org' });
+    const { id: facilityId } = await createFacility(pool, { organisationId, name: 'Clinic' });
+    const leased = { organisationId, facilityId };
+    await connect({ pool, keys }, leased, { address: 'https://hie.example.org' });
+    await queue(pool, leased, await insertPatients(pool, leased, 1));
+    await pool.query(
+      `update exchange_head set lease_token = $2, leased_until = now() + interval '1 hour' where organisation_id = $1`,
+      [organisationId, randomUUID()],
+    );
+    return leased;
+  }
   const looksAt = (organisationId: string) => asked.filter((one) => one === organisationId).length;
 
   test('looks at them in turns, and not all of them each time [EXC-55]', async () => {
@@ -80,6 +98,19 @@ describe('a worker with 500 organisations that have nothing to deliver', () => {
     await waitUntil(looksAgain, 'each is looked at');
     const ticks = asked.filter((one) => !organisationIds.includes(one)).length;
     assert.ok(ticks < ORGANISATIONS / 2, `before its turn came by itself: ${ticks} rounds`);
+  });
+
+  test('looks at one again when a lease there ends, before its turn comes by itself [EXC-55]', async () => {
+    const { organisationId } = place;
+    await database.pool.query(
+      `update exchange_head set leased_until = now() + interval '1 second' where organisation_id = $1`,
+      [organisationId],
+    );
+    asked.length = 0;
+    call(organisationId);
+    await waitUntil(() => looksAt(organisationId) >= 2, 'it is looked at again');
+    const others = organisationIds.filter((one) => asked.includes(one)).length;
+    assert.ok(others < ORGANISATIONS / 2, `${others} others were looked at meanwhile`);
   });
 
   test('takes up an organisation whose first connection is made meanwhile [EXC-55]', async () => {

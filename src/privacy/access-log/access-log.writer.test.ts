@@ -348,6 +348,47 @@ describe('the access log while organisations hang', ONE_FAILS, () => {
     await own.close();
     await pool.end();
   });
+
+  test('those that it failed for leave the first chain to the others [LOG-20]', async () => {
+    const pool = createPool(
+      { url: database.url, max: MAX_CHAINS, applicationName: 'writer', role: SERVICE_ROLE },
+      () => undefined,
+    );
+    const shared = watchPool(database.pool);
+    const work = createWorkWatch().of('access-log');
+    const own = createAccessLogWriter({
+      pool,
+      connection: () => shared.db,
+      chainKey: async () => KEY,
+      now: () => NOW,
+      onError: () => undefined,
+      work,
+    });
+    // More than there are chains.
+    const hung = Array.from({ length: MAX_CHAINS + 1 }, () => randomUUID());
+    for (const organisationId of hung) {
+      await faults.fail(organisationId, 'access_log');
+      await assert.rejects(own.record([entry({ organisationId })]));
+      await faults.mend(organisationId);
+      await faults.hang(organisationId, 'access_log');
+    }
+    let ended = 0;
+    const count = () => {
+      ended += 1;
+    };
+    const calls = hung.map((organisationId) => own.record([entry({ organisationId })]).then(count, count));
+    await waitUntil(async () => (await faults.hanging()).length > 0, 'one of them hangs');
+    // The first one of an organisation is written apart; what the first chain writes may share.
+    while (ended === 0 && shared.statements.length === 0) await own.record([entry()]);
+    assert.deepEqual([ended, shared.statements.length], [0, 1]);
+    await waitUntil(async () => {
+      for (const organisationId of hung) await faults.mend(organisationId);
+      return ended === hung.length;
+    }, 'what hangs is cancelled');
+    await Promise.all(calls);
+    await own.close();
+    await pool.end();
+  });
 });
 
 describe('the months of the access log', () => {
