@@ -1,7 +1,7 @@
 /** Connections and the review of deliveries, over HTTP. */
 import assert from 'node:assert/strict';
 import { after, beforeEach, describe, test } from 'node:test';
-import { startTestApi, type Tenant, type TestAccount } from '../test-support/api.ts';
+import { type Json, startTestApi, type Tenant, type TestAccount } from '../test-support/api.ts';
 import { documentedCalls } from '../test-support/documented-answers.ts';
 import { connect, insertPatients, queue, rename } from '../test-support/exchange-records.ts';
 
@@ -561,6 +561,26 @@ describe('/exchange/deliveries', () => {
       409,
       'not held any more',
     );
+  });
+
+  test('keeps on record how many deliveries were decided about, and by what filter [ADM-35]', async () => {
+    const record = async () =>
+      (await get('/administration/audit')).json.items
+        .filter(({ action }: { action: string }) => action.startsWith('delivery.'))
+        .map(({ action, subject, facilityId, after: kept }: Json) => ({ action, subject, facilityId, kept }));
+    await post('/exchange/deliveries/replay', { dryRun: true });
+    await post('/exchange/deliveries/replay', { heldReason: 'of nothing' });
+    assert.deepEqual(await record(), [], 'nothing was changed');
+    const [id = ''] = await heldIds();
+    await post('/exchange/deliveries/skip', { deliveryIds: [id], reason: 'entered twice' });
+    const since = '2020-01-01T00:00:00.000Z';
+    await post('/exchange/deliveries/replay', { since });
+    const { facilityId } = tenant;
+    const subject = { type: 'deliveries', id: facilityId };
+    assert.deepEqual(await record(), [
+      { action: 'delivery.replay', subject, facilityId, kept: { count: 1, since } },
+      { action: 'delivery.skip', subject, facilityId, kept: { count: 1, named: 1 } },
+    ]);
   });
 
   test('refuses a filter that it does not know, rather than take it for none', async () => {

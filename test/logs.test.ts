@@ -9,6 +9,7 @@ import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
+import { Secret } from 'otpauth';
 import pg from 'pg';
 import type { EmbeddedPostgres } from '../local-postgres/embedded-postgres.ts';
 import { PERMISSIONS } from '../src/tenancy/roles/permissions.ts';
@@ -17,6 +18,7 @@ import { type Collector, startCollector } from '../test-support/collector.ts';
 import { runProcess, type StartedCommand, startCommand } from '../test-support/command.ts';
 import { makeDataDir, openHere } from '../test-support/embedded.ts';
 import { sampleBundle } from '../test-support/sample-bundle.ts';
+import { codesOf } from '../test-support/second-factor.ts';
 import { waitUntil } from '../test-support/wait-until.ts';
 
 const PATIENT = {
@@ -31,6 +33,8 @@ const PASSWORDS = {
   right: 'correct-horse-battery-4417',
   wrong: 'wrong-horse-battery-9921',
   next: 'another-horse-battery-3305',
+  ofPerson: 'person-horse-battery-6084',
+  nextOfPerson: 'person-horse-battery-7195',
   inIdentity: 'typed-into-the-wrong-field-5512',
 };
 const RECORDS = sampleBundle(PATIENT);
@@ -261,6 +265,58 @@ describe('the logs of every flow', { timeout: 300_000 }, () => {
       await login(PASSWORDS.wrong, randomUUID().replace(/./, 'f'));
   });
 
+  /** A call of the console with the cookie of before; its next one is kept for the search. */
+  async function atConsole(path: string, body: unknown, { cookie = '', method = 'POST' } = {}) {
+    const url = new URL(`/console/api${path}`, baseUrl);
+    const headers = { 'content-type': 'application/json', 'x-interchange-console': '1', cookie };
+    const response = await fetch(url, { method, headers, body: JSON.stringify(body) });
+    const text = await response.text();
+    const set = response.headers.get('set-cookie')?.split(';')[0];
+    const token = set?.split('=')[1] ?? '';
+    if (token !== '') keep('cookie', token);
+    return { status: response.status, text, json: parsed(text), cookie: set ?? cookie };
+  }
+
+  test('signs a person in at the console, with an app and with recovery codes', async () => {
+    const at = ['--organisation', String(ids.organisation), '--facility', String(ids.facility)];
+    const email = 'person@example.org';
+    const create = ['account', 'create', ...at, '--role', 'all', '--type', 'STAFF', '--email', email];
+    await command([...create, '--password-stdin'], { stdin: `${PASSWORDS.ofPerson}\n` });
+    const password = PASSWORDS.ofPerson;
+    assert.equal((await atConsole('/session', { email, password: PASSWORDS.wrong })).status, 403);
+    assert.equal((await atConsole('/session', { email: PASSWORDS.inIdentity, password })).status, 403);
+    const first = await atConsole('/session', { email, password });
+    const begun = await atConsole('/second-factor/totp', { password }, first);
+    const secret = keep('secret of the app', begun.json.secret);
+    keep('bytes of the secret', Buffer.from(Secret.fromBase32(secret).bytes).toString('hex'));
+    const code = codesOf({ clock: { now: new Date() } }, secret);
+    const confirmed = await atConsole('/second-factor/totp/confirm', { code: code() }, first);
+    assert.equal(confirmed.status, 200, confirmed.text);
+    const { recoveryCodes } = confirmed.json as { recoveryCodes: string[] };
+    const [used = '', wrongPlace = ''] = recoveryCodes;
+    for (const recoveryCode of recoveryCodes) {
+      keep('recovery code', recoveryCode);
+      keep('recovery code without dashes', recoveryCode.replaceAll('-', ''));
+    }
+    for (const [way, proof, wrong] of [
+      ['totp', code(1), wrongPlace],
+      ['recovery-code', used, secret],
+    ] as const) {
+      const half = await atConsole('/session', { email, password });
+      assert.equal(half.json.state, 'second-factor', half.text);
+      assert.equal((await atConsole(`/session/${way}`, { code: wrong }, half)).status, 403);
+      const whole = await atConsole(`/session/${way}`, { code: proof }, half);
+      assert.equal(whole.status, 200, whole.text);
+      assert.notEqual(whole.cookie, half.cookie);
+    }
+    const change = { password, newPassword: PASSWORDS.nextOfPerson };
+    const changed = await atConsole('/session/password', change, confirmed);
+    assert.equal(changed.status, 204, changed.text);
+    assert.equal((await atConsole(`/${secret}/${used}`, change, changed)).status, 404);
+    const end = await atConsole('/session', {}, { ...changed, method: 'DELETE' });
+    assert.equal(end.status, 204, end.text);
+  });
+
   test('reads, searches and is refused', async () => {
     const { token } = await session();
     const found = await call(`/patients/base?search=${PATIENT.family}`, { token });
@@ -414,6 +470,10 @@ describe('the logs of every flow', { timeout: 300_000 }, () => {
       'sign-in.failed',
       'sign-in.refresh-token-reused',
       'sign-in.logged-out',
+      'sign-in.second-factor-asked',
+      'sign-in.second-factor-added',
+      'sign-in.second-factor-failed',
+      'sign-in.recovery-code-used',
     ])
       assert.match(stdout, new RegExp(`"event":"${event}"`));
     assert.match(stdout, /"msg":"unexpected error"/);

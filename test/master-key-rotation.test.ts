@@ -11,6 +11,7 @@ import { SEALED_TABLES } from '../src/app/master-key/sealed-tables.ts';
 import { openUnderAny } from '../src/platform/crypto/key-ring.ts';
 import { createMasterKey, unwrapDataKey } from '../src/platform/crypto/master-key.ts';
 import { makePartitions } from '../src/privacy/access-log/access-log-partition.store.ts';
+import { addPersonWithApp, type ClinicPerson } from '../test-support/clinic-person.ts';
 import { type Clinic, openClinic } from '../test-support/clinic-process.ts';
 import { runCommand, startCommand } from '../test-support/command.ts';
 import { createTestDatabase, type TestDatabase } from '../test-support/database.ts';
@@ -30,6 +31,7 @@ describe('rotation of the master key of a database of the operator', { timeout: 
   let database: TestDatabase;
   let owner: pg.Client;
   let clinic: Clinic;
+  let person: ClinicPerson;
   let folder: string;
   /** The key that is configured when a test begins. */
   let old: string;
@@ -43,6 +45,7 @@ describe('rotation of the master key of a database of the operator', { timeout: 
     clinic = await openClinic({ DATABASE_URL: database.url, MASTER_KEY: old });
     await clinic.start();
     await clinic.useEverything();
+    person = await addPersonWithApp(clinic, owner);
   });
   /** The service has the key that is in force, by its environment. */
   beforeEach(async () => {
@@ -77,7 +80,7 @@ describe('rotation of the master key of a database of the operator', { timeout: 
     return rows.flatMap(({ number, wrapped }) => unwrapDataKey(master, number, wrapped) ?? []);
   }
 
-  test('has both keys good while processes change over, then the new one alone [OPS-16]', async () => {
+  test('has both keys good while processes change over, then the new one alone [OPS-16, SIGN-IN-73]', async () => {
     await makePartitions(owner, new Date('2020-01-01T00:00:00Z'), 1);
     await clinic.command('access-log', 'archive', '--before', '2020-02', '--out', join(folder, 'archive'));
     const leaked = await dataKeysOf(old);
@@ -128,6 +131,7 @@ describe('rotation of the master key of a database of the operator', { timeout: 
 
     assert.deepEqual(await (await clinic.post('/auth/refresh', { refreshToken })).json(), pair);
     await clinic.useEverything();
+    await person.signIn();
     await isRefused(clinic, old);
     await verifyIsWhole(clinic);
     await nothingOpensUnder(leaked);

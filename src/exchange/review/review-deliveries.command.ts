@@ -7,6 +7,7 @@ import {
   UsageError,
 } from '../../platform/command/command.ts';
 import { DomainError } from '../../platform/domain-error.ts';
+import { OPERATOR } from '../../tenancy/administration/author.ts';
 import { exchangeError } from '../errors.ts';
 import type { Delivery } from '../queue/delivery.ts';
 import { filterOf, organisations, type Selection, statusOf, withSelection } from './delivery-selection.ts';
@@ -24,7 +25,7 @@ export function replayDeliveriesCommand(environment: CommandEnvironment): Comman
       '\nExample:\n  npx interchange delivery replay --connection 7f0c… --since 2026-03-01 --dry-run',
     )
     .action(async (options: Selection & { dryRun?: true }) => {
-      await review(environment, options, { action: 'replay', reason: null, accountId: null });
+      await review(environment, options, { action: 'replay', reason: null });
     });
 }
 
@@ -39,7 +40,7 @@ export function skipDeliveriesCommand(environment: CommandEnvironment): Command 
     )
     .action(async ({ reason, ...options }: Selection & { reason: string; dryRun?: true }) => {
       if (!isReason(reason)) throw new UsageError('Give the reason with --reason "…", as one line of text.');
-      await review(environment, options, { action: 'skip', reason, accountId: null });
+      await review(environment, options, { action: 'skip', reason });
     });
 }
 
@@ -57,7 +58,7 @@ async function review(
   const outcome = await environment.withSession(async (session) => {
     const total: ReviewOutcome = { dryRun, count: 0, deliveryIds: [] };
     for (const organisationId of await organisations(session, options)) {
-      const request = { organisationId, filter, decision, dryRun };
+      const request = { organisationId, filter, decision, author: OPERATOR, dryRun };
       const done = await reviewOne(environment, session, request);
       total.count += done.count;
       total.deliveryIds.push(...done.deliveryIds);

@@ -5,6 +5,7 @@ import { badRequest } from '../../platform/http/errors.ts';
 import type { Reply, Route } from '../../platform/http/route.ts';
 import { isUuid } from '../../platform/uuid.ts';
 import type { AccessLog } from '../../privacy/access-log/access-log.ts';
+import { authorOf } from '../../tenancy/administration/author.ts';
 import { type Access, type FacilityContext, facilityRoute } from '../../tenancy/callers/access.ts';
 import type { Delivery } from '../queue/delivery.ts';
 import { ReviewOutcomeSchema } from './delivery.schema.ts';
@@ -114,8 +115,8 @@ async function review(
     since: parseInstant('since', since, scope.timeZone),
     until: parseInstant('until', until, scope.timeZone),
   };
-  const decision = { action, reason, accountId: caller.accountId };
   const shown = { ...context, accountId: caller.accountId, action: 'delivery.list' as const };
   const trace = (items: readonly Delivery[]) => traceShown(accessLog, shown, items);
-  return { body: await reviewDeliveries({ db, trace }, scope, { filter, decision, dryRun }) };
+  const request = { filter, decision: { action, reason }, author: authorOf(context), dryRun };
+  return { body: await reviewDeliveries({ db, trace }, scope, request) };
 }

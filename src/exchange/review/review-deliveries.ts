@@ -1,6 +1,8 @@
-/** Replaying and skipping held deliveries: one, many, or by filter. Contract: EXC-29, EXC-30. */
-import type { Pool } from '../../platform/db/database.ts';
+/** Replaying and skipping held deliveries: one, many, or by filter. Contract: EXC-29, EXC-30, ADM-35. */
+import type { Client, Pool } from '../../platform/db/database.ts';
 import { isUuid } from '../../platform/uuid.ts';
+import type { Author } from '../../tenancy/administration/author.ts';
+import { recordChange } from '../../tenancy/audit/audit.ts';
 import { notFound } from '../../tenancy/errors.ts';
 import { isOneLine } from '../../tenancy/organisations/name.ts';
 import type { OrganisationScope } from '../../tenancy/scope.ts';
@@ -12,7 +14,8 @@ import { requireShown } from './trace-shown.ts';
 
 export interface ReviewRequest {
   filter: DeliveryFilter;
-  decision: Decision;
+  decision: Pick<Decision, 'action' | 'reason'>;
+  author: Author;
   /** If true, the answer says what would be done, and nothing is changed. */
   dryRun: boolean;
 }
@@ -44,8 +47,10 @@ export interface ReviewDependencies {
 export async function reviewDeliveries(
   { db, trace }: ReviewDependencies,
   scope: OrganisationScope,
-  { filter, decision, dryRun }: ReviewRequest,
+  request: ReviewRequest,
 ): Promise<ReviewOutcome> {
+  const { filter, decision, author, dryRun } = request;
+  const accountId = author.kind === 'account' ? author.accountId : null;
   if (filter.ids !== undefined) await requireHeld(db, scope, { ...filter, ids: filter.ids });
   // Whether anything of one patient is held says who is a patient here (docs/adr/0053).
   if (filter.patientId !== undefined) {
@@ -54,7 +59,9 @@ export async function reviewDeliveries(
   }
   const found = dryRun
     ? await heldDeliveries(db, scope, filter)
-    : await decide(db, scope, { filter, decision });
+    : await decide(db, scope, { filter, decision: { ...decision, accountId } }, (client, { length }) =>
+        recordReview(client, scope, request, length),
+      );
   return { dryRun, count: found.length, deliveryIds: found.slice(0, MAX_LISTED) };
 }
 
@@ -69,4 +76,20 @@ async function requireHeld(
   if (!ids.every((id) => known.has(id))) throw notFound('A delivery');
   const held = new Set(await heldDeliveries(db, scope, { ...filter, ids }));
   if (!ids.every((id) => held.has(id))) throw exchangeError('not_held');
+}
+
+/** The reason of a skip is free text and may speak of a patient: it stays with the deliveries. */
+async function recordReview(
+  client: Client,
+  scope: OrganisationScope,
+  { author, decision, filter }: ReviewRequest,
+  count: number,
+): Promise<void> {
+  const { ids, connectionId, patientId, facilityId, heldReason, since, until } = filter;
+  await recordChange(client, scope, author, {
+    action: `delivery.${decision.action}`,
+    subject: { type: 'deliveries', id: connectionId ?? facilityId ?? scope.organisationId },
+    facilityIds: facilityId === undefined ? null : [facilityId],
+    after: { count, named: ids?.length, connectionId, patientId, heldReason, since, until },
+  });
 }

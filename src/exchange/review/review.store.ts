@@ -2,7 +2,7 @@
  * SQL of what people decide about held deliveries. Each decision is recorded in the statement that makes it.
  * Contract: EXC-30, EXC-31.
  */
-import { type Pool, type Queryable, transaction } from '../../platform/db/database.ts';
+import { type Client, type Pool, type Queryable, transaction } from '../../platform/db/database.ts';
 import type { OrganisationScope } from '../../tenancy/scope.ts';
 import type { DeliveryFilter } from '../queue/delivery.ts';
 import { callWorkers } from '../queue/delivery-call.ts';
@@ -62,18 +62,22 @@ export async function knownDeliveries(
  * Skip: their lanes go on with what is behind them. Returns the ids.
  *
  * The heads are locked by a statement of its own: a change under way may queue behind a head while its lock is
- * waited for, and only a later statement sees what that change queued.
+ * waited for, and only a later statement sees what that change queued. `also` is done in the same transaction, where
+ * anything was decided.
  */
 export function decide(
   db: Pool,
   scope: OrganisationScope,
   { filter, decision }: { filter: DeliveryFilter; decision: Decision },
+  also: (client: Client, decided: readonly string[]) => Promise<void> = async () => undefined,
 ): Promise<string[]> {
   return transaction(db, async (client) => {
     const ids = await lockHeld(client, scope, filter);
     if (ids.length === 0) return [];
     callWorkers(client, scope.organisationId);
-    return decideLocked(client, scope, { ids, decision });
+    const decided = await decideLocked(client, scope, { ids, decision });
+    if (decided.length > 0) await also(client, decided);
+    return decided;
   });
 }
 

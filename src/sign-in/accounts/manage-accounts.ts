@@ -1,6 +1,6 @@
 /**
  * Disabling, enabling, unlocking and giving new passwords to accounts, in force on every node at once.
- * Contract: SIGN-IN-18, SIGN-IN-48, ADM-4, ADM-7.
+ * Contract: SIGN-IN-18, SIGN-IN-48, ADM-4, ADM-7, ADM-17, ADM-18.
  */
 import type { KeyRing } from '../../platform/crypto/key-ring.ts';
 import type { Pool } from '../../platform/db/database.ts';

@@ -1,4 +1,4 @@
-/** Lists accounts with their state, for administrators. Contract: ADM-1, ADM-9. */
+/** Lists accounts with their state, for administrators. Contract: ADM-1, ADM-9, ADM-17. */
 import type { KeyRing } from '../../platform/crypto/key-ring.ts';
 import type { Queryable } from '../../platform/db/database.ts';
 import type { DatabaseTime } from '../../platform/db/database-time.ts';

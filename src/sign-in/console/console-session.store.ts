@@ -3,6 +3,7 @@ import type { Queryable } from '../../platform/db/database.ts';
 import { type DatabaseTime, databaseTimeSql } from '../../platform/db/database-time.ts';
 import type { OrganisationScope } from '../../tenancy/scope.ts';
 import { SECOND_FACTOR_COLUMNS, type SecondFactor } from '../second-factor/second-factor.store.ts';
+import type { RevocationReason } from '../sessions/session.store.ts';
 
 export interface ConsoleSession extends SecondFactor {
   sessionId: string;
@@ -107,5 +108,29 @@ export async function moveIdleEnd(
         and session_id = $2
         and last_used_at < $3`,
     values: [organisationId, use.sessionId, use.now],
+  });
+}
+
+const FACTOR_REMOVED: RevocationReason = 'second-factor-removed';
+
+/** Ends the sessions of an account in which no second factor was proven. */
+export async function revokeUnprovenSessions(
+  db: Queryable,
+  { organisationId }: OrganisationScope,
+  { accountId, now }: { accountId: string; now: Date },
+): Promise<void> {
+  await db.query({
+    name: 'console-sessions-revoke-unproven',
+    text: `
+      update session s
+      set revoked_at = $3, revoked_reason = $4
+      from console_session c
+      where s.organisation_id = $1
+        and s.account_id = $2
+        and s.revoked_at is null
+        and c.organisation_id = $1
+        and c.session_id = s.id
+        and not c.proven`,
+    values: [organisationId, accountId, now, FACTOR_REMOVED],
   });
 }

@@ -26,7 +26,7 @@ import {
 } from './passkey.store.ts';
 import { passkeyParty } from './passkey-party.ts';
 import { CHALLENGE_SECONDS } from './prove-passkey.ts';
-import { forgetCodesOfLast } from './remove-factor.ts';
+import { clearUpAfterLast } from './remove-factor.ts';
 
 export interface PasskeyDependencies extends FactorDependencies {
   publicBaseUrl: string;
@@ -110,11 +110,11 @@ export async function removePasskey(
 ): Promise<void> {
   const { accountId, organisationId, sessionId } = caller;
   await withProvenIdentity(deps, passwordProof(caller, password), context, {
-    prepare: async () => undefined,
-    async commit(client) {
+    prepare: async (_, { now }) => now,
+    async commit(client, _, now) {
       if (!isUuid(passkeyId) || !(await deletePasskeys(client, caller, accountId, passkeyId)))
         throw tenancyError('not_found', { record: 'The passkey' });
-      await forgetCodesOfLast(client, caller, accountId);
+      await clearUpAfterLast(client, caller, { accountId, now });
     },
   });
   const { correlationId } = context;

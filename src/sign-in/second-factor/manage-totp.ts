@@ -13,7 +13,7 @@ import {
 import { signInError } from '../errors.ts';
 import { secondsAfter } from '../settings.ts';
 import { type AddedFactor, addFactor, type ConsoleCaller, passwordProof } from './add-factor.ts';
-import { forgetCodesOfLast } from './remove-factor.ts';
+import { clearUpAfterLast } from './remove-factor.ts';
 import { deleteTotp, insertTotp, readPendingTotp, storePendingTotp, takePendingTotp } from './totp.store.ts';
 import { newTotpSecret, openTotpSecret, stepOfCode, totpSealedFor } from './totp.ts';
 
@@ -77,11 +77,11 @@ export async function removeTotp(
 ): Promise<void> {
   const { accountId, organisationId, sessionId } = caller;
   await withProvenIdentity(deps, passwordProof(caller, password), context, {
-    prepare: async () => undefined,
-    async commit(client) {
+    prepare: async (_, { now }) => now,
+    async commit(client, _, now) {
       if (!(await deleteTotp(client, caller, accountId)))
         throw tenancyError('not_found', { record: 'The authenticator app' });
-      await forgetCodesOfLast(client, caller, accountId);
+      await clearUpAfterLast(client, caller, { accountId, now });
     },
   });
   const { correlationId } = context;

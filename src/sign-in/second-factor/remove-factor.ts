@@ -1,4 +1,4 @@
-/** Removing second factors. Contract: SIGN-IN-67, SIGN-IN-71, ADM-16. */
+/** Removing second factors. Contract: SIGN-IN-67, SIGN-IN-71, SIGN-IN-72, ADM-16. */
 import type { Client, Pool } from '../../platform/db/database.ts';
 import { notifyLive } from '../../tenancy/live.ts';
 import type { OrganisationScope } from '../../tenancy/scope.ts';
@@ -9,6 +9,7 @@ import {
   recordAccount,
   refuseOwn,
 } from '../administration/managed-account.ts';
+import { revokeUnprovenSessions } from '../console/console-session.store.ts';
 import { revokeSessionsOf } from '../sessions/session.store.ts';
 import { deletePasskeys } from './passkey.store.ts';
 import { deleteRecoveryCodes } from './recovery-code.store.ts';
@@ -16,14 +17,19 @@ import { readSecondFactor } from './second-factor.store.ts';
 import { hasSecondFactor } from './second-factor.ts';
 import { deleteTotp } from './totp.store.ts';
 
-/** Recovery codes stand in for another factor: with the last one they go. In a transaction that holds the account. */
-export async function forgetCodesOfLast(
+/**
+ * What its owner leaves behind with the last factor: recovery codes, which stand in for another one, and sign-ins that wait
+ * for it, which would otherwise be finished without. In a transaction that holds the account.
+ */
+export async function clearUpAfterLast(
   client: Client,
   scope: OrganisationScope,
-  accountId: string,
+  { accountId, now }: { accountId: string; now: Date },
 ): Promise<void> {
-  if (!hasSecondFactor(await readSecondFactor(client, scope, accountId)))
-    await deleteRecoveryCodes(client, scope, accountId);
+  if (hasSecondFactor(await readSecondFactor(client, scope, accountId))) return;
+  await deleteRecoveryCodes(client, scope, accountId);
+  await revokeUnprovenSessions(client, scope, { accountId, now });
+  await notifyLive(client, scope);
 }
 
 /** All of them, for somebody who lost them: the sessions of the account end. In the caller's transaction. */

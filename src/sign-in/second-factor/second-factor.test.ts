@@ -229,7 +229,6 @@ test('adding, removing and new recovery codes ask for the password, with the loc
 
 test('with the last factor the recovery codes go, and nobody is asked any more [SIGN-IN-67]', async () => {
   const { account, browser, telephone } = await withTelephone();
-  const waiting = await signIn(account, 'second-factor');
   const body = { password: PASSWORD };
   assert.equal((await browser.call('/second-factor/totp', { body })).status, 409, 'one app an account');
   assert.equal((await browser.call('/second-factor/totp', { method: 'DELETE', body })).status, 204);
@@ -239,10 +238,18 @@ test('with the last factor the recovery codes go, and nobody is asked any more [
   assert.deepEqual(factor, { required: false, totp: false, passkeys: 0, recoveryCodesLeft: 0 });
   await signIn(account);
   const again = await addTelephone(api, browser);
-  assert.equal((await waiting.call('/session')).status, 401, 'ended by the first factor');
   const next = await signIn(account, 'second-factor');
   assert.equal((await prove(next, telephone.recoveryCodes[0] ?? '', 'recovery-code')).status, 403);
   assert.equal((await prove(next, again.recoveryCodes[0] ?? '', 'recovery-code')).status, 200);
+});
+
+test('a sign-in that waits for a second factor ends when the last one is removed [SIGN-IN-72]', async () => {
+  const { account, browser } = await withTelephone();
+  const waiting = await signIn(account, 'second-factor');
+  const body = { password: PASSWORD };
+  assert.equal((await browser.call('/second-factor/totp', { method: 'DELETE', body })).status, 204);
+  for (const path of ['/session', PATH]) assert.equal((await waiting.call(path)).status, 401, path);
+  assert.equal((await browser.call(PATH)).status, 200, 'the session that removed it goes on');
 });
 
 test('a secret that was shown counts when it is confirmed, once, by the session that it was shown to [SIGN-IN-61]', async () => {

@@ -1,6 +1,6 @@
 /**
  * Codes of authenticator apps (RFC 6238): six digits, each for half a minute, SHA-1, as every app takes them.
- * Contract: SIGN-IN-61.
+ * Contract: SIGN-IN-61, SIGN-IN-73.
  */
 import { Secret, TOTP } from 'otpauth';
 import type { KeyRing, SealedFor } from '../../platform/crypto/key-ring.ts';
