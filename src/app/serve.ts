@@ -243,7 +243,7 @@ function stopSignal(log: Log): Promise<StopSignal> {
 }
 
 /** PORT=0 takes a free port, known before anything is built on the base address. */
-async function withFreePort(config: Config): Promise<Config> {
+export async function withFreePort(config: Config): Promise<Config> {
   return config.port === 0 ? { ...config, port: await probeAddress(config).catch(refused(config)) } : config;
 }
 

@@ -41,6 +41,20 @@ const SYSTEM_PERMISSIONS = [
   'investigations.imaging.write',
 ];
 
+const PATIENT_PERMISSIONS = ['patients.patients.list', 'patients.patients.get'];
+const SYSTEMS = [
+  {
+    role: 'laboratory system',
+    permissions: [...PATIENT_PERMISSIONS, 'investigations.lab.list', 'investigations.lab.write'],
+    email: 'lis@example.org',
+  },
+  {
+    role: 'radiology system',
+    permissions: [...PATIENT_PERMISSIONS, 'investigations.imaging.list', 'investigations.imaging.write'],
+    email: 'radiology@example.org',
+  },
+];
+
 /** Read the identity from the data folder, or choose one and keep it there before anything is made of it. */
 export async function demoIdentity(dataDir: string): Promise<DemoIdentity> {
   const path = join(dataDir, 'demo.json');
@@ -108,6 +122,16 @@ export async function makeDemoOrganisation(
   });
 }
 
+/** Accounts of systems to look after at the console. Nobody is told their passwords: an administrator can reset them. */
+export async function makeDemoSystems(
+  deps: { db: Pool; passwords: Passwords; publicBaseUrl: string },
+  identity: DemoIdentity,
+  now: Date,
+): Promise<void> {
+  for (const system of SYSTEMS)
+    await makeAccount(deps, identity, now, { ...system, userType: 'EHR', password: generatePassword() });
+}
+
 interface DemoAccount {
   role: string;
   permissions: readonly string[];
@@ -123,10 +147,10 @@ async function makeAccount(
   { role, permissions, userType, email, password }: DemoAccount,
 ): Promise<string> {
   const { db } = deps;
-  if ((await findRole(db, { organisationId }, { name: role })) === undefined)
-    await createRole(db, { organisationId, name: role, permissions }, OPERATOR);
   const existing = await findByEmail(db, email);
   if (existing !== undefined) return existing.userId;
+  if ((await findRole(db, { organisationId }, { name: role })) === undefined)
+    await createRole(db, { organisationId, name: role, permissions }, OPERATOR);
   const account = await createAccount(
     deps,
     {

@@ -1,7 +1,9 @@
 /** What `npm start` prints, run line by line as a reader would. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
+import { once } from 'node:events';
 import { chmod, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
@@ -10,6 +12,7 @@ import { promisify } from 'node:util';
 import { type StartedCommand, startCommand } from '../../test-support/command.ts';
 import { makeDataDir } from '../../test-support/embedded.ts';
 import { freePort } from '../../test-support/free-port.ts';
+import { waitUntil } from '../../test-support/wait-until.ts';
 import { demoIdentity } from './demo-organisation.ts';
 
 const run = promisify(execFile);
@@ -97,17 +100,72 @@ describe('the demo', { timeout: 300_000 }, () => {
       assert.equal((await fetch(address)).status, 200, address);
   });
 
-  test('lets the administrator in at the console [CMD-19]', async () => {
+  /** Signs the administrator in at the console. Returns a function that calls the API as the console does. */
+  async function atConsole(): Promise<(path: string, body?: object) => Promise<Record<string, unknown>>> {
     const told = (name: string) => new RegExp(`^  ${name} +(\\S+)$`, 'm').exec(page)?.[1] ?? '';
     const address = told('Console');
     assert.equal(new URL(address).hostname, 'localhost');
     const password = /Sign in as .*\n {2}Password +(\S+)/.exec(page)?.[1];
+    const headers = { 'content-type': 'application/json', 'x-interchange-console': '1' };
     const answer = await fetch(new URL('api/session', address), {
       method: 'POST',
-      headers: { 'content-type': 'application/json', 'x-interchange-console': '1' },
+      headers,
       body: JSON.stringify({ email: told('Sign in as'), password }),
     });
     assert.deepEqual(await answer.json(), { state: 'signed-in' });
+    const cookie = answer.headers
+      .getSetCookie()
+      .map((one) => one.split(';')[0])
+      .join('; ');
+    return async (path, body) => {
+      const sent = body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) };
+      const reply = await fetch(new URL(`api/${path}`, address), {
+        headers: { ...headers, cookie },
+        ...sent,
+      });
+      assert.equal(reply.status, 200, path);
+      return (await reply.json()) as Record<string, unknown>;
+    };
+  }
+
+  /** Where the connection leads, once it was seen that the exchange takes a test request there. */
+  async function exchangeAddress(): Promise<string> {
+    const call = await atConsole();
+    const { items } = (await call('exchange/connections')) as { items: Record<string, string>[] };
+    const { id, address = '' } = items.find(({ name }) => name === 'Demo exchange') ?? {};
+    assert.equal((await call(`exchange/connections/${id}/test`, {})).status, 202);
+    return address;
+  }
+
+  type CallConsole = Awaited<ReturnType<typeof atConsole>>;
+
+  async function deliveriesIn(call: CallConsole, status: string): Promise<{ id: string }[]> {
+    const { items } = await call(`exchange/deliveries?status=${status}`);
+    return items as { id: string }[];
+  }
+
+  test('lets the administrator in at the console [CMD-19]', async () => {
+    await atConsole();
+  });
+
+  test('has something to mend: a held delivery and local codes without a map [CMD-26]', async () => {
+    const call = await atConsole();
+    await waitUntil(async () => (await deliveriesIn(call, 'delivered')).length === 5, 'five are delivered');
+    await waitUntil(async () => (await deliveriesIn(call, 'held')).length === 1, 'one is held');
+    const { attention } = await call('overview');
+    assert.deepEqual(attention, [
+      { kind: 'held-deliveries', count: 1, more: false },
+      { kind: 'unmapped-codes', count: 4, more: false },
+    ]);
+    const { items } = (await call('terminology/unmapped')) as {
+      items: { localCode: string; count: number }[];
+    };
+    assert.deepEqual(items.map(({ localCode, count }) => `${localCode} ${count}`).sort(), [
+      'CHOL 2',
+      'CREA 2',
+      'PLT 4',
+      'XR-WRIST-2 4',
+    ]);
   });
 
   test('signs in, finds the patient and reads encounters [CMD-20]', async () => {
@@ -160,15 +218,30 @@ describe('the demo', { timeout: 300_000 }, () => {
   test('is the same after a restart [CMD-19]', async () => {
     const withoutPorts = () => page.replaceAll(/(127\.0\.0\.1|localhost):\d+/g, 'HOST');
     const before = withoutPorts();
+    const exchange = await exchangeAddress();
     demo.child.kill('SIGTERM');
     assert.equal((await demo.ended).code, 0);
     await start();
     assert.equal(withoutPorts(), before);
+    assert.equal(await exchangeAddress(), exchange);
+  });
+
+  test('the held delivery is taken when it is replayed, also after a restart [CMD-26]', async () => {
+    const call = await atConsole();
+    const [held] = await deliveriesIn(call, 'held');
+    assert.ok(held);
+    await call('exchange/deliveries/replay', { deliveryIds: [held.id] });
+    await waitUntil(
+      async () => (await deliveriesIn(call, 'delivered')).some(({ id }) => id === held.id),
+      'it is delivered',
+    );
+    assert.deepEqual(await deliveriesIn(call, 'held'), []);
   });
 
   test('prints its facts as one JSON document', async () => {
     const env = { DATA_DIR: data.path, PORT: '0', LOG_LEVEL: 'error' };
     const other = startCommand(['demo', '--json'], { env });
+    const exchange = await exchangeAddress();
     await other.printed(/\n\}\n/);
     other.child.kill('SIGTERM');
     const { administrator, ...facts } = JSON.parse((await other.ended).stdout) as Record<string, string>;
@@ -176,6 +249,21 @@ describe('the demo', { timeout: 300_000 }, () => {
     const told = Object.entries({ ...facts, ...(administrator as unknown as Record<string, string>) });
     for (const [name, fact] of told)
       assert.ok(name === 'publicBaseUrl' || name === 'console' || page.includes(fact), name);
+    assert.equal(await exchangeAddress(), exchange, 'a second process leaves the exchange of the first');
+  });
+
+  test('the exchange moves when its port is taken [CMD-26]', async () => {
+    const address = await exchangeAddress();
+    demo.child.kill('SIGTERM');
+    await demo.ended;
+    const taken = createServer().listen(Number(new URL(address).port), '127.0.0.1');
+    await once(taken, 'listening');
+    try {
+      await start();
+      assert.notEqual(await exchangeAddress(), address);
+    } finally {
+      taken.close();
+    }
   });
 });
 

@@ -14,6 +14,8 @@ export interface SimulatedExchangeOptions {
   /** Header that callbacks are signed in. */
   callbackHeader: string;
   behaviour: Behaviour;
+  /** Why the exchange refuses this patient, answered with 422; undefined when it does not. */
+  refuse?: (patient: unknown) => string | undefined;
   now: () => Date;
   /** 0 to 1. */
   random: () => number;
@@ -43,6 +45,7 @@ const TOLERANCE_MS = 300_000;
 const MAX_BODY_BYTES = 4_194_304;
 const CALLBACK_TRIES = 5;
 const ACCEPTED = 202;
+const REFUSED = 422;
 
 /** `POST /control` with JSON changes the behaviour; every request to another path is a delivery. */
 export function createSimulatedExchange(options: SimulatedExchangeOptions): Server {
@@ -59,10 +62,13 @@ export function createSimulatedExchange(options: SimulatedExchangeOptions): Serv
     let verdict = check(request, body);
     if (verdict === 'wrong-signature' && (await options.connection.renew())) verdict = check(request, body);
     const envelope = envelopeOf(body);
-    const answer = answerTo(verdict, envelope, arrivedAs, isTestRequest(body));
+    const refusal =
+      verdict === 'valid' && envelope !== undefined ? options.refuse?.(resourceOf(body)) : undefined;
+    const answer =
+      refusal === undefined ? answerTo(verdict, envelope, arrivedAs, isTestRequest(body)) : REFUSED;
     const again = envelope !== undefined && taken.has(envelope.deliveryId);
     options.onEvent({ what: 'delivery', verdict, answer, again, ...envelope });
-    reply(response, answer, { verdict }, retryAfter(answer, arrivedAs));
+    reply(response, answer, { verdict, message: refusal }, retryAfter(answer, arrivedAs));
     if (answer !== ACCEPTED || envelope === undefined) return;
     taken.add(envelope.deliveryId);
     if (arrivedAs.callbacks) await confirm(envelope, options.random() < arrivedAs.rejectRate);
@@ -182,6 +188,10 @@ function envelopeOf(body: Buffer): Envelope | undefined {
   if (typeof parsed?.deliveryId !== 'string' || typeof parsed.resource?.id !== 'string') return undefined;
   const { deliveryId, event, sequence, resource } = parsed;
   return { deliveryId, event: String(event), patientId: String(resource.id), sequence: Number(sequence) };
+}
+
+function resourceOf(body: Buffer): unknown {
+  return (parse(body) as { resource?: unknown }).resource;
 }
 
 /** A test of the connection, which names no patient. */

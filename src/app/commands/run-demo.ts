@@ -1,13 +1,17 @@
 /** Serves with a demo organisation, made on first start. Contract: CMD-19. */
 import { fileURLToPath } from 'node:url';
 import { findShowcase, type Showcase } from '../../../tools/demo/demo.store.ts';
+import { type DemoExchange, openDemoExchange } from '../../../tools/demo/demo-exchange.ts';
 import {
   DEMO_TIME_ZONE,
   type DemoIdentity,
   demoIdentity,
   makeDemoOrganisation,
+  makeDemoSystems,
 } from '../../../tools/demo/demo-organisation.ts';
 import { type DemoFacts, demoPage } from '../../../tools/demo/demo-page.ts';
+import { onPatientsChanged } from '../../exchange/queue/enqueue-patient-changes.ts';
+import type { KeyRing } from '../../platform/crypto/key-ring.ts';
 import { createPool, type Pool } from '../../platform/db/database.ts';
 import { SERVICE_ROLE } from '../../platform/db/migrate.ts';
 import { createLog } from '../../platform/log/log.ts';
@@ -16,8 +20,8 @@ import { consoleAddress } from '../../sign-in/console/console-address.ts';
 import { createPasswords } from '../../sign-in/credentials/password.ts';
 import type { FacilityScope } from '../../tenancy/scope.ts';
 import { type OpenDatabase, openDatabase, openKeys, requireSchema } from '../build-runtime.ts';
-import { type Config, loadConfig } from '../config/config.ts';
-import { serve } from '../serve.ts';
+import { baseUrlOf, type Config, loadConfig } from '../config/config.ts';
+import { serve, withFreePort } from '../serve.ts';
 
 const RECORDS = fileURLToPath(new URL('../../../demo/records', import.meta.url));
 
@@ -28,54 +32,91 @@ interface Demo {
   showcase: Showcase;
 }
 
+/** What stays open while the demo runs: its exchange uses them. */
+interface DemoSession {
+  db: Pool;
+  keys: KeyRing;
+  config: Config;
+}
+
 /** Prints the page of what to try; with `json` its facts as one document. */
 export async function runDemo(env: NodeJS.ProcessEnv, { json = false } = {}): Promise<void> {
-  const config = loadConfig(env);
+  const config = await withFreePort(loadConfig(env));
   if (!json) process.stdout.write('Starting the database and the demo organisation …\n');
   const opened = await openDatabase(config, createLog('silent'));
   try {
     await requireSchema(opened, config);
-    await (await openKeys(opened, config)).keys.close();
-    const demo = await prepare(config, opened);
-    const textOf = json ? documentOf : pageOf;
-    await serve({
-      role: 'all',
-      processes: 1,
-      // The page is what the reader is here for; problems still show.
-      env: { ...env, LOG_LEVEL: env.LOG_LEVEL ?? 'warn' },
-      onReady: (publicBaseUrl) => void process.stdout.write(textOf(demo, publicBaseUrl)),
-    });
+    await withSession(opened, config, (session) => prepareAndServe(session, env, json));
   } finally {
     await opened.release();
   }
 }
 
-async function prepare(config: Config, opened: OpenDatabase): Promise<Demo> {
-  const identity = await demoIdentity(config.dataDir);
+async function withSession(
+  opened: OpenDatabase,
+  config: Config,
+  work: (session: DemoSession) => Promise<void>,
+): Promise<void> {
+  const { keys } = await openKeys(opened, config);
   const db = createPool(
     { url: opened.url, max: 2, applicationName: 'interchange demo', role: SERVICE_ROLE },
     () => undefined,
   );
   try {
-    const passwords = createPasswords(config.signIn);
-    const userId = await makeDemoOrganisation({ db, passwords, publicBaseUrl: '' }, identity, new Date());
-    const made = { dataDir: config.dataDir, identity, userId };
-    const kept = await findShowcase(db, identity);
-    if (kept !== undefined) return { ...made, showcase: kept };
-    await importDemoRecords(db, { ...identity, timeZone: DEMO_TIME_ZONE });
-    const showcase = await findShowcase(db, identity);
+    await work({ db, keys, config });
+  } finally {
+    await db.end();
+    await keys.close();
+  }
+}
+
+async function prepareAndServe(session: DemoSession, env: NodeJS.ProcessEnv, json: boolean): Promise<void> {
+  const { demo, exchange } = await prepare(session);
+  const textOf = json ? documentOf : pageOf;
+  try {
+    await serve({
+      role: 'all',
+      processes: 1,
+      // The page is what the reader is here for; problems still show.
+      env: { ...env, PORT: String(session.config.port), LOG_LEVEL: env.LOG_LEVEL ?? 'warn' },
+      onReady: (publicBaseUrl) => void process.stdout.write(textOf(demo, publicBaseUrl)),
+    });
+  } finally {
+    exchange.close();
+  }
+}
+
+async function prepare({ db, keys, config }: DemoSession): Promise<{ demo: Demo; exchange: DemoExchange }> {
+  const identity = await demoIdentity(config.dataDir);
+  const accounts = { db, passwords: createPasswords(config.signIn), publicBaseUrl: '' };
+  const userId = await makeDemoOrganisation(accounts, identity, new Date());
+  const kept = await findShowcase(db, identity);
+  const isFirstStart = kept === undefined;
+  if (isFirstStart) await makeDemoSystems(accounts, identity, new Date());
+  // Before the records, so that they are delivered.
+  const exchange = await openDemoExchange(
+    { db, keys, publicBaseUrl: baseUrlOf(config), now: () => new Date() },
+    { ...identity, isFirstStart },
+  );
+  try {
+    if (isFirstStart) await importDemoRecords(db, { ...identity, timeZone: DEMO_TIME_ZONE });
+    const showcase = kept ?? (await findShowcase(db, identity));
     if (showcase === undefined)
       throw new Error(
         'The demo records in the database are incomplete. Stop the demo, remove its data folder and start it again.',
       );
-    return { ...made, showcase };
-  } finally {
-    await db.end();
+    return { demo: { dataDir: config.dataDir, identity, userId, showcase }, exchange };
+  } catch (error) {
+    exchange.close();
+    throw error;
   }
 }
 
 async function importDemoRecords(db: Pool, scope: FacilityScope): Promise<void> {
-  const { rejected } = await importPaths({ db }, { scope, paths: [RECORDS], stdin: process.stdin });
+  const { rejected } = await importPaths(
+    { db, onPatientsChanged },
+    { scope, paths: [RECORDS], stdin: process.stdin },
+  );
   const [first] = rejected;
   if (first !== undefined)
     throw new Error(`The demo records could not be imported: ${first.file}: ${first.reason}`);

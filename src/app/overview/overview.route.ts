@@ -17,6 +17,7 @@ const PERMISSIONS: readonly Permission[] = [
   'terminology.maps.read',
   'terminology.maps.manage',
   'accounts.manage',
+  'people.manage',
   'roles.manage',
 ];
 const ACCESS = { permissions: PERMISSIONS, purposeOfUse: 'none' } as const;

@@ -100,12 +100,17 @@ test('each permission shows its kind, and no other [ADM-52]', async () => {
     'terminology.maps.read': { 'unmapped-codes': 2 },
     'terminology.maps.manage': { 'unmapped-codes': 2 },
     'accounts.manage': { 'accounts-must-change-password': 1, 'accounts-require-password-setup': 1 },
+    'people.manage': { 'accounts-must-change-password': 1 },
     'roles.manage': {},
   };
   for (const [permission, shown] of Object.entries(wanted))
     assert.deepEqual(await overviewOf(await accountWith({ permissions: [permission] })), shown, permission);
   const all = await overviewOf(await accountWith({ permissions: Object.keys(wanted) }));
-  assert.deepEqual(all, Object.assign({}, ...Object.values(wanted)));
+  // Of a system and of a person.
+  assert.deepEqual(all, {
+    ...Object.assign({}, ...Object.values(wanted)),
+    'accounts-must-change-password': 2,
+  });
 });
 
 test('a module that is off hides its kinds [ADM-52]', async () => {
