@@ -9,7 +9,7 @@ export const tenancyError = domainErrors({
     text: ({ passwordPage }: { passwordPage: string | undefined }) =>
       passwordPage === undefined
         ? 'This account must set its password in the web application before it can be used. Open the setup link, or ask an administrator for one.'
-        : `This account must change its password in the web application before it can be used: ${passwordPage}`,
+        : `This account must change its password in the web application, ${passwordPage} in a browser, before it can be used.`,
     example: { passwordPage: 'https://interchange.example.org/console/change-password' },
   },
   sign_in_unfinished: {

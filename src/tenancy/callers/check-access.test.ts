@@ -131,7 +131,7 @@ describe('checkPasswordFlags', () => {
     const refusals = [
       [
         'mustChangePassword',
-        /web application .*: https:\/\/records\.example\.org\/console\/change-password$/,
+        /web application, https:\/\/records\.example\.org\/console\/change-password in a browser/,
       ],
       ['requiresPasswordSetup', /web application .*setup link/],
     ] as const;

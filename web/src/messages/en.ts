@@ -3,6 +3,8 @@ import { accounts, integrationAccount, integrationAccounts, people, person } fro
 import { exchangeCallbacks, exchangeConnections } from './exchange/connections-en.ts';
 import { exchange } from './exchange/en.ts';
 import { imports } from './imports/en.ts';
+import { myAccount } from './my-account/en.ts';
+import { overview } from './overview/en.ts';
 import { patient, patients } from './patients/en.ts';
 import { publishing } from './publishing/en.ts';
 import { changePassword, passwordStrength, secondFactor, setPassword, signIn } from './sign-in/en.ts';
@@ -76,7 +78,7 @@ export const en = {
   passwordStrength,
   changePassword,
   setPassword,
-  overview: { title: 'Overview' },
+  overview,
   accounts,
   integrationAccounts,
   integrationAccount,
@@ -97,5 +99,5 @@ export const en = {
   imports,
   facility: { title: 'Facility' },
   audit: { title: 'Audit log' },
-  myAccount: { title: 'My account' },
+  myAccount,
 } as const;

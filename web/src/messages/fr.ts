@@ -5,6 +5,8 @@ import type { Catalogue } from './catalogue.ts';
 import { exchangeCallbacks, exchangeConnections } from './exchange/connections-fr.ts';
 import { exchange } from './exchange/fr.ts';
 import { imports } from './imports/fr.ts';
+import { myAccount } from './my-account/fr.ts';
+import { overview } from './overview/fr.ts';
 import { patient, patients } from './patients/fr.ts';
 import { publishing } from './publishing/fr.ts';
 import { changePassword, passwordStrength, secondFactor, setPassword, signIn } from './sign-in/fr.ts';
@@ -79,7 +81,7 @@ export const fr: Catalogue = {
   passwordStrength,
   changePassword,
   setPassword,
-  overview: { title: 'Vue d’ensemble' },
+  overview,
   accounts,
   integrationAccounts,
   integrationAccount,
@@ -100,5 +102,5 @@ export const fr: Catalogue = {
   imports,
   facility: { title: 'Établissement' },
   audit: { title: 'Journal d’audit' },
-  myAccount: { title: 'Mon compte' },
+  myAccount,
 };

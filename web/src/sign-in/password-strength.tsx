@@ -35,7 +35,6 @@ export function PasswordStrength({ password, email = '', old, id }: PasswordStre
   const t = useTranslations('passwordStrength');
   const { words, step } = useVerdict(password, email, old);
   const tone = step === 1 ? css.bad : step === 2 ? css.fair : css.good;
-  const left = PASSWORD_MIN_LENGTH - [...password].length;
   return (
     <div className={css.strength}>
       <div className={css.steps} aria-hidden="true">
@@ -44,20 +43,20 @@ export function PasswordStrength({ password, email = '', old, id }: PasswordStre
         ))}
       </div>
       <p id={id} className={css.words} role="status">
-        {words === 'typed' ? t(words, { left }) : t(words)}
+        {words === 'typed' ? t('typed', { left: PASSWORD_MIN_LENGTH - [...password].length }) : t(words)}
       </p>
     </div>
   );
 }
 
 function useVerdict(password: string, email: string, old: string | undefined): Verdict {
-  const [known, setKnown] = useState<{ of: string; verdict: Verdict }>();
-  const asked = JSON.stringify([password, email, old]);
+  const [known, setKnown] = useState<Verdict>();
   useEffect(() => {
+    if ([...password].length < PASSWORD_MIN_LENGTH) return undefined;
     let wanted = true;
     void verdictOf(password, email, old).then(
       (verdict) => {
-        if (wanted) setKnown({ of: asked, verdict });
+        if (wanted) setKnown(verdict);
       },
       // Without the list, the service alone decides.
       () => undefined,
@@ -65,15 +64,15 @@ function useVerdict(password: string, email: string, old: string | undefined): V
     return () => {
       wanted = false;
     };
-  }, [password, email, old, asked]);
+  }, [password, email, old]);
   if (password === '') return { words: 'rule', step: 0 };
+  if ([...password].length < PASSWORD_MIN_LENGTH) return { words: 'typed', step: 1 };
   // Of the password one key ago, until that of now is known: nothing flickers.
-  return known?.verdict ?? { words: 'rule', step: 0 };
+  return known ?? { words: 'rule', step: 0 };
 }
 
 async function verdictOf(password: string, email: string, old: string | undefined): Promise<Verdict> {
   const fault = await passwordFault(password, email);
-  if (fault === 'short') return { words: 'typed', step: 1 };
   if (fault !== undefined) return { words: fault, step: 1 };
   if (password === old) return { words: 'same', step: 1 };
   return [...password].length < GOOD_LENGTH ? { words: 'accepted', step: 2 } : { words: 'good', step: 3 };

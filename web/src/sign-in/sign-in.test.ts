@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { signInAtConsole } from '../../../test-support/console.ts';
-import { NO_BROWSER, useConsole } from '../../../test-support/console-page.ts';
+import { addAuthenticator, NO_BROWSER, useConsole } from '../../../test-support/console-page.ts';
 import { addTelephone, codesOf } from '../../../test-support/second-factor.ts';
 import {
   type AccountFixture,
@@ -159,20 +159,4 @@ async function signOut(page: Page): Promise<void> {
   await page.getByRole('button', { name: /^Account/ }).click();
   await page.getByRole('menuitem', { name: 'Sign out' }).click();
   await page.getByRole('heading', { name: 'Sign in' }).waitFor();
-}
-
-/** The browser's own authenticator, whose user is always there. */
-async function addAuthenticator(page: Page): Promise<void> {
-  const client = await page.context().newCDPSession(page);
-  await client.send('WebAuthn.enable');
-  await client.send('WebAuthn.addVirtualAuthenticator', {
-    options: {
-      protocol: 'ctap2',
-      transport: 'internal',
-      hasResidentKey: true,
-      hasUserVerification: true,
-      isUserVerified: true,
-      automaticPresenceSimulation: true,
-    },
-  });
 }

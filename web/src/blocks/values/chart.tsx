@@ -40,23 +40,26 @@ export function Chart({ kind, title, timeHeading, points, tone = 'accent' }: Cha
         <span>{points[0] === undefined ? '' : time(points[0].at)}</span>
         <span>{points.length === 0 ? '' : time(points[points.length - 1]?.at ?? '')}</span>
       </div>
-      <table className="visually-hidden">
-        <caption>{title}</caption>
-        <thead>
-          <tr>
-            <th scope="col">{timeHeading}</th>
-            <th scope="col">{title}</th>
-          </tr>
-        </thead>
-        <tbody>
-          {points.map(({ at, value }) => (
-            <tr key={at}>
-              <th scope="row">{time(at)}</th>
-              <td>{format.number(value)}</td>
+      {/* A table is as wide as its words, so what hides it stands around it. */}
+      <div className="visually-hidden">
+        <table>
+          <caption>{title}</caption>
+          <thead>
+            <tr>
+              <th scope="col">{timeHeading}</th>
+              <th scope="col">{title}</th>
             </tr>
-          ))}
-        </tbody>
-      </table>
+          </thead>
+          <tbody>
+            {points.map(({ at, value }) => (
+              <tr key={at}>
+                <th scope="row">{time(at)}</th>
+                <td>{format.number(value)}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
     </figure>
   );
 }

@@ -39,7 +39,7 @@ export const secondFactor = {
   passkeyText: 'Your device confirms it is you: fingerprint, face, PIN, or a security key. Nothing to type.',
   addPasskey: 'Add a passkey',
   password: 'Your password, once more',
-  passwordText: 'So that nobody else adds a second factor while you are away.',
+  passwordText: 'So that nobody else changes your second factors while you are away.',
   next: 'Continue',
   scan: 'Scan this with the app',
   qr: 'QR code for the authenticator app',

@@ -44,7 +44,7 @@ export const secondFactor = {
     'Votre appareil confirme que c’est vous : empreinte, visage, code PIN ou clé de sécurité. Rien à saisir.',
   addPasskey: 'Ajouter une clé d’accès',
   password: 'Votre mot de passe, encore une fois',
-  passwordText: 'Pour que personne d’autre n’ajoute un second facteur en votre absence.',
+  passwordText: 'Pour que personne d’autre ne change vos seconds facteurs en votre absence.',
   next: 'Continuer',
   scan: 'Scannez ceci avec l’application',
   qr: 'Code QR pour l’application d’authentification',

@@ -1,13 +1,35 @@
+/** One's own password, second factors and sessions. Contract: WEB-54. */
 import { useTranslations } from 'use-intl';
+import { announce } from '../../blocks/page/announcements.tsx';
 import { PageHeader } from '../../blocks/page/page-header.tsx';
-import { EmptyState } from '../../blocks/states/empty-state.tsx';
+import { Section } from '../../blocks/page/section.tsx';
+import { useSession } from '../../shell/session-context.tsx';
+import { ChangePasswordForm } from '../../sign-in/change-password-form.tsx';
+import css from './my-account.module.css';
+import { useReadOwnAgain } from './own-account.ts';
+import { OwnSessions } from './own-sessions.tsx';
+import { SecondFactors } from './second-factors.tsx';
 
 export function MyAccountPage() {
-  const t = useTranslations();
+  const t = useTranslations('myAccount');
+  const { session } = useSession();
+  const readAgain = useReadOwnAgain();
   return (
     <>
-      <PageHeader title={t('myAccount.title')} />
-      <EmptyState title={t('shell.notBuilt')} text={t('shell.notBuiltText')} />
+      <PageHeader title={t('title')} text={t('text')} />
+      <div className={css.columns}>
+        <SecondFactors />
+        <Section title={t('password')} text={t('passwordText')}>
+          <ChangePasswordForm
+            email={session.account.email}
+            onDone={async () => {
+              announce({ kind: 'good', text: t('passwordChanged') });
+              await readAgain();
+            }}
+          />
+        </Section>
+      </div>
+      <OwnSessions />
     </>
   );
 }

@@ -1,10 +1,12 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
 import { House } from 'lucide-react';
+import { textParameters } from '../../blocks/list/text-parameters.ts';
 import { shellRoute } from '../../shell/shell-route.tsx';
 
 export const overviewRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/',
+  validateSearch: textParameters('hours'),
   staticData: {
     page: {
       name: 'overview',

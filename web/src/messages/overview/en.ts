@@ -1,0 +1,82 @@
+/** What somebody should look at first. */
+export const overview = {
+  title: 'Overview',
+  text: 'What needs you at {facility}, and how much went through.',
+  attention: 'Needs attention',
+  calm: 'Nothing needs you now',
+  calmText:
+    'Held deliveries, failures, codes without a standard code and accounts that wait would stand here.',
+  count: '{more, select, true {more than {count}} other {{count}}}',
+  kinds: {
+    'held-deliveries': {
+      name: 'Held deliveries',
+      text: 'An exchange refused these. Look at the reason, then replay or skip them.',
+      link: 'Review them',
+    },
+    'exchanges-down': {
+      name: 'Exchanges that do not answer',
+      text: 'Deliveries to them wait, and are tried again by themselves. If it lasts, test the connection.',
+      link: 'Look at the connections',
+    },
+    'failing-targets': {
+      name: 'Publish targets that fail',
+      text: 'The last publish to these FHIR servers failed. See why, and publish again.',
+      link: 'Look at the failures',
+    },
+    'rejected-imports': {
+      name: 'Imports that did not go in',
+      text: 'A file was rejected or stopped half way in the last seven days. The report says why.',
+      link: 'Read the reports',
+    },
+    'unmapped-codes': {
+      name: 'Codes without a standard code',
+      text: 'Results with these local codes go out, but others may not understand them. Map them.',
+      link: 'Map them',
+    },
+    'accounts-must-change-password': {
+      name: 'Accounts that must change their password',
+      text: 'These systems can do nothing until it is changed. Send their partner the address of the page.',
+      link: 'See the accounts',
+    },
+    'accounts-require-password-setup': {
+      name: 'Accounts without a password yet',
+      text: 'Their setup link was not used. It is good for 72 hours; a new one is made with a reset.',
+      link: 'See the accounts',
+    },
+  },
+  activity: 'Activity',
+  activityText: 'By the hour, in the time zone of the facility ({zone}).',
+  period: 'Period',
+  periods: { '24': 'Last 24 hours', '168': 'Last 7 days' },
+  hour: 'Hour from',
+  series: {
+    calls: 'Calls of systems and of the console',
+    'calls-refused': 'Calls refused (4xx)',
+    'calls-failed': 'Calls failed (5xx)',
+    publishes: 'Published',
+    'publish-failures': 'Publishes failed',
+    deliveries: 'Delivered to exchanges',
+    'delivery-failures': 'Delivery attempts failed',
+  },
+  firstSteps: 'The first three steps',
+  firstStepsText: 'No system is connected to this organisation yet.',
+  steps: {
+    account: {
+      name: 'Create an integration account',
+      text: 'Each system that calls has one of its own. You get a quick start to send to the partner.',
+      link: 'Create an account',
+    },
+    import: {
+      name: 'Import records',
+      text: 'Patients with their results, from FHIR files. Drop a file, and see first what would change.',
+      link: 'Import a file',
+    },
+    map: {
+      name: 'Map local codes',
+      text: 'Give codes of your laboratory their standard code, so that others understand the results.',
+      link: 'Map codes',
+    },
+  },
+  nothingForRole: 'Your role has no overview',
+  nothingForRoleText: 'The navigation has the pages that your role opens.',
+} as const;

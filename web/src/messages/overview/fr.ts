@@ -1,0 +1,82 @@
+/** Ce qu’il faut regarder en premier. */
+export const overview = {
+  title: 'Vue d’ensemble',
+  text: 'Ce qui vous attend à {facility}, et ce qui y est passé.',
+  attention: 'À traiter',
+  calm: 'Rien ne vous attend',
+  calmText:
+    'Les envois retenus, les échecs, les codes sans code standard et les comptes en attente apparaîtraient ici.',
+  count: '{more, select, true {plus de {count}} other {{count}}}',
+  kinds: {
+    'held-deliveries': {
+      name: 'Envois retenus',
+      text: 'Une plateforme d’échange les a refusés. Regardez le motif, puis renvoyez-les ou ignorez-les.',
+      link: 'Les examiner',
+    },
+    'exchanges-down': {
+      name: 'Plateformes qui ne répondent pas',
+      text: 'Les envois attendent et sont réessayés d’eux-mêmes. Si cela dure, testez la connexion.',
+      link: 'Voir les connexions',
+    },
+    'failing-targets': {
+      name: 'Destinations de publication en échec',
+      text: 'La dernière publication vers ces serveurs FHIR a échoué. Voyez pourquoi, puis publiez de nouveau.',
+      link: 'Voir les échecs',
+    },
+    'rejected-imports': {
+      name: 'Importations qui n’ont pas abouti',
+      text: 'Un fichier a été rejeté ou s’est arrêté en chemin ces sept derniers jours. Le rapport dit pourquoi.',
+      link: 'Lire les rapports',
+    },
+    'unmapped-codes': {
+      name: 'Codes sans code standard',
+      text: 'Les résultats portant ces codes locaux partent, mais d’autres risquent de ne pas les comprendre. Associez-les.',
+      link: 'Les associer',
+    },
+    'accounts-must-change-password': {
+      name: 'Comptes devant changer de mot de passe',
+      text: 'Ces systèmes ne peuvent rien faire d’ici là. Envoyez l’adresse de la page à leur partenaire.',
+      link: 'Voir les comptes',
+    },
+    'accounts-require-password-setup': {
+      name: 'Comptes encore sans mot de passe',
+      text: 'Leur lien d’activation n’a pas servi. Il vaut 72 heures ; une réinitialisation en crée un nouveau.',
+      link: 'Voir les comptes',
+    },
+  },
+  activity: 'Activité',
+  activityText: 'Heure par heure, dans le fuseau horaire de l’établissement ({zone}).',
+  period: 'Période',
+  periods: { '24': 'Dernières 24 heures', '168': '7 derniers jours' },
+  hour: 'Heure à partir de',
+  series: {
+    calls: 'Appels des systèmes et de la console',
+    'calls-refused': 'Appels refusés (4xx)',
+    'calls-failed': 'Appels en échec (5xx)',
+    publishes: 'Publications',
+    'publish-failures': 'Publications en échec',
+    deliveries: 'Livrés aux plateformes',
+    'delivery-failures': 'Essais de livraison en échec',
+  },
+  firstSteps: 'Les trois premières étapes',
+  firstStepsText: 'Aucun système n’est encore relié à cette organisation.',
+  steps: {
+    account: {
+      name: 'Créer un compte d’intégration',
+      text: 'Chaque système qui appelle a le sien. Vous recevez un guide de démarrage à envoyer au partenaire.',
+      link: 'Créer un compte',
+    },
+    import: {
+      name: 'Importer des dossiers',
+      text: 'Des patients et leurs résultats, depuis des fichiers FHIR. Déposez un fichier et voyez d’abord ce qui changerait.',
+      link: 'Importer un fichier',
+    },
+    map: {
+      name: 'Associer les codes locaux',
+      text: 'Donnez aux codes de votre laboratoire leur code standard, pour que les résultats soient compris ailleurs.',
+      link: 'Associer des codes',
+    },
+  },
+  nothingForRole: 'Votre rôle n’a pas de vue d’ensemble',
+  nothingForRoleText: 'La navigation contient les pages que votre rôle ouvre.',
+};

@@ -1,0 +1,101 @@
+/** What is done to second factors: each asks for the password, and new recovery codes are shown before it closes. */
+import { Modal, Text } from '@mantine/core';
+import { useState } from 'react';
+import { useTranslations } from 'use-intl';
+import { send } from '../../api/api.ts';
+import { announce } from '../../blocks/page/announcements.tsx';
+import { AddApp } from '../../second-factor/add-app.tsx';
+import { AddPasskey } from '../../second-factor/add-passkey.tsx';
+import { PasswordStep } from '../../second-factor/password-step.tsx';
+import { RecoveryCodes } from '../../second-factor/recovery-codes.tsx';
+import { useSession } from '../../shell/session-context.tsx';
+import { type Passkey, useReadOwnAgain } from './own-account.ts';
+
+export type FactorTask =
+  | { kind: 'add-app' | 'add-passkey' | 'remove-app' | 'renew' }
+  | { kind: 'remove-passkey'; passkey: Passkey };
+
+interface FactorDialogProperties {
+  task: FactorTask;
+  onClose: () => void;
+}
+
+export function FactorDialog({ task, onClose }: FactorDialogProperties) {
+  const t = useTranslations('myAccount');
+  const tFactor = useTranslations('secondFactor');
+  const readAgain = useReadOwnAgain();
+  const [codes, setCodes] = useState<readonly string[]>();
+
+  async function finish(text?: string) {
+    if (text !== undefined) announce({ kind: 'good', text });
+    onClose();
+    await readAgain();
+  }
+  const onAdded = (text: string) => (given: readonly string[] | undefined) => {
+    if (given === undefined) return void finish(text);
+    announce({ kind: 'good', text });
+    setCodes(given);
+  };
+  const remove = async (path: string, password: string) => {
+    await send('DELETE', path, { password });
+    await finish(t('removed'));
+  };
+  const titles: Record<FactorTask['kind'], string> = {
+    'add-app': t('setUpApp'),
+    'add-passkey': t('addPasskey'),
+    'remove-app': t('removeNamed', { name: t('app') }),
+    'remove-passkey': t('removeNamed', { name: task.kind === 'remove-passkey' ? task.passkey.name : '' }),
+    renew: t('renew'),
+  };
+  if (codes !== undefined)
+    return (
+      <Modal
+        opened
+        onClose={() => void finish()}
+        title={tFactor('recovery')}
+        closeOnClickOutside={false}
+        closeOnEscape={false}
+        withCloseButton={false}
+      >
+        <RecoveryCodes codes={codes} onKept={() => void finish()} />
+      </Modal>
+    );
+  return (
+    <Modal opened onClose={onClose} title={titles[task.kind]}>
+      {task.kind === 'add-app' ? <AddApp onAdded={onAdded(t('appAdded'))} /> : undefined}
+      {task.kind === 'add-passkey' ? <AddPasskey onAdded={onAdded(t('passkeyAdded'))} /> : undefined}
+      {task.kind === 'renew' ? (
+        <>
+          <Text mb="md">{t('renewText')}</Text>
+          <PasswordStep
+            submit={async (password) => {
+              const answer = await send('POST', '/second-factor/recovery-codes', { password });
+              setCodes(((await answer.json()) as { recoveryCodes: string[] }).recoveryCodes);
+            }}
+          />
+        </>
+      ) : undefined}
+      {task.kind === 'remove-app' ? (
+        <Removal text={t('removeAppText')} submit={(password) => remove('/second-factor/totp', password)} />
+      ) : undefined}
+      {task.kind === 'remove-passkey' ? (
+        <Removal
+          text={t('removePasskeyText')}
+          submit={(password) => remove(`/second-factor/passkeys/${task.passkey.id}`, password)}
+        />
+      ) : undefined}
+    </Modal>
+  );
+}
+
+function Removal({ text, submit }: { text: string; submit: (password: string) => Promise<unknown> }) {
+  const t = useTranslations('myAccount');
+  const { required } = useSession().session.secondFactor;
+  return (
+    <>
+      <Text mb="md">{text}</Text>
+      {required ? <Text mb="md">{t('requiredText')}</Text> : undefined}
+      <PasswordStep submit={submit} />
+    </>
+  );
+}

@@ -1,0 +1,105 @@
+import assert from 'node:assert/strict';
+import { before, describe, test } from 'node:test';
+import type { Page } from 'playwright-core';
+import { signInAtConsole } from '../../../../test-support/console.ts';
+import { addAuthenticator, NO_BROWSER, useConsole } from '../../../../test-support/console-page.ts';
+import { codesOf } from '../../../../test-support/second-factor.ts';
+import {
+  addAccount,
+  addTenant,
+  cheapPasswords,
+  PASSWORD,
+  type SignInTenant,
+} from '../../../../test-support/sign-in.ts';
+
+describe('my account', { skip: NO_BROWSER, timeout: 240_000 }, () => {
+  const web = useConsole();
+  let tenant: SignInTenant;
+  before(async () => {
+    tenant = await addTenant(web.api.database);
+  });
+
+  async function person() {
+    const deps = { database: web.api.database, passwords: cheapPasswords() };
+    const account = await addAccount(deps, tenant, { userType: 'STAFF' });
+    return { ...account, organisationId: tenant.organisationId };
+  }
+
+  test('the password is changed; a wrong one is said; other sessions are listed, and end [WEB-54]', async (t) => {
+    const account = await person();
+    const other = await signInAtConsole(web.api, account as never);
+    const { page } = await web.open(t, '/my-account', { signedOut: true, expected: /40[013]/ });
+    await signIn(page, account.email);
+    await page.getByRole('cell').getByText('This one').waitFor();
+    const [end, ...more] = await page.getByRole('button', { name: /^End the session/ }).all();
+    assert.equal(more.length, 0);
+    await end?.click();
+    await page.getByText('The session has ended.').waitFor();
+    assert.equal((await other.call('/session')).status, 401);
+    await page.getByRole('textbox', { name: 'Password until now' }).fill('not the right one');
+    await page.getByRole('textbox', { name: 'New password' }).fill('seven green ladders');
+    await page.getByRole('button', { name: 'Change the password' }).click();
+    await page.getByRole('alert').getByText('the credential or the user type is wrong').waitFor();
+    await page.getByRole('textbox', { name: 'Password until now' }).fill(PASSWORD);
+    await page.getByRole('button', { name: 'Change the password' }).click();
+    await page.getByText('The password is changed.').waitFor();
+  });
+
+  test('an app and a passkey are added and removed; codes are shown once, and made anew [WEB-51, WEB-54]', async (t) => {
+    const account = await person();
+    const { page } = await web.open(t, '/my-account', {
+      signedOut: true,
+      atLocalhost: true,
+      expected: /40[013]/,
+    });
+    await addAuthenticator(page);
+    await signIn(page, account.email);
+    const dialog = page.getByRole('dialog');
+    const giveWrongPassword = async () => {
+      await dialog.getByRole('textbox', { name: 'Your password, once more' }).fill('not the right one');
+      await dialog.getByRole('button', { name: 'Continue' }).click();
+      await dialog.getByRole('alert').waitFor();
+    };
+    const givePassword = async () => {
+      await dialog.getByRole('textbox', { name: 'Your password, once more' }).fill(PASSWORD);
+      await dialog.getByRole('button', { name: 'Continue' }).click();
+    };
+    await page.getByRole('button', { name: 'Set up an app' }).click();
+    await giveWrongPassword();
+    await givePassword();
+    await dialog.getByRole('img', { name: 'QR code for the authenticator app' }).waitFor();
+    const secret = ((await dialog.locator('code').textContent()) ?? '').replaceAll(' ', '');
+    await dialog.getByLabel('The code that the app then shows').fill(codesOf(web.api, secret)());
+    await page.keyboard.press('Enter');
+    await dialog.getByRole('heading', { name: 'Keep your recovery codes' }).waitFor();
+    const first = await dialog.getByRole('listitem').first().textContent();
+    await dialog.getByRole('button', { name: 'I have kept them' }).click();
+    await page.getByText('10 of ten are left').waitFor();
+
+    await page.getByRole('button', { name: 'Add a passkey' }).click();
+    await dialog.getByLabel('Name of the passkey').fill('laptop');
+    await dialog.getByRole('textbox', { name: 'Your password, once more' }).fill(PASSWORD);
+    await dialog.getByRole('button', { name: 'Create the passkey' }).click();
+    await page.getByRole('listitem').getByText('laptop').waitFor();
+
+    await page.getByRole('button', { name: 'Make new codes' }).click();
+    await givePassword();
+    await dialog.getByRole('heading', { name: 'Keep your recovery codes' }).waitFor();
+    assert.notEqual(await dialog.getByRole('listitem').first().textContent(), first);
+    await dialog.getByRole('button', { name: 'I have kept them' }).click();
+
+    await page.getByRole('button', { name: 'Remove: Authenticator app' }).click();
+    await givePassword();
+    await page.getByRole('button', { name: 'Set up an app' }).waitFor();
+    await page.getByRole('button', { name: 'Remove: laptop' }).click();
+    await givePassword();
+    await page.getByText('They come with your first second factor.').waitFor();
+  });
+});
+
+async function signIn(page: Page, email: string): Promise<void> {
+  await page.getByLabel('Email').fill(email);
+  await page.getByRole('textbox', { name: 'Password' }).fill(PASSWORD);
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.getByRole('heading', { name: 'My account', level: 1 }).waitFor();
+}

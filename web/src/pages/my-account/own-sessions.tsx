@@ -1,0 +1,111 @@
+/** Where the person is signed in, and how to end what they do not know. Contract: WEB-54. */
+import { Button } from '@mantine/core';
+import { useMutation } from '@tanstack/react-query';
+import { useTranslations } from 'use-intl';
+import { send } from '../../api/api.ts';
+import { type Column, RecordTable } from '../../blocks/list/record-table.tsx';
+import { announce } from '../../blocks/page/announcements.tsx';
+import { Section } from '../../blocks/page/section.tsx';
+import { ErrorState } from '../../blocks/states/error-state.tsx';
+import { useErrorText } from '../../blocks/states/error-text.ts';
+import { TableSkeleton } from '../../blocks/states/table-skeleton.tsx';
+import { StatusBadge } from '../../blocks/values/status-badge.tsx';
+import { ZonedTime } from '../../blocks/values/zoned-time.tsx';
+import { deviceOf } from './device.ts';
+import { type OwnSession, useOwnSessions, useReadOwnAgain } from './own-account.ts';
+
+export function OwnSessions() {
+  const t = useTranslations('myAccount');
+  const { data, error, isPending, refetch } = useOwnSessions();
+  const columns = useColumns();
+  return (
+    <Section title={t('sessions')} text={t('sessionsText')}>
+      {isPending ? <TableSkeleton rows={2} /> : undefined}
+      {error === null ? undefined : <ErrorState error={error} onRetry={() => void refetch()} />}
+      {data === undefined ? undefined : (
+        <RecordTable label={t('sessions')} columns={columns} list={whole(data)} rowId={({ id }) => id} />
+      )}
+    </Section>
+  );
+}
+
+/** A list that the service gives at once. */
+function whole(rows: readonly OwnSession[]) {
+  const nothing = () => undefined;
+  return {
+    rows,
+    isPending: false,
+    error: null,
+    hasMore: false,
+    isReadingMore: false,
+    readMore: nothing,
+    retry: nothing,
+  };
+}
+
+function useDeviceName(): (session: OwnSession) => string {
+  const t = useTranslations('myAccount');
+  return ({ userAgent }) => {
+    if (userAgent === null) return t('program');
+    const { browser, system } = deviceOf(userAgent);
+    if (browser === undefined) return t('unknownBrowser');
+    return system === undefined ? browser : t('browserOn', { browser, system });
+  };
+}
+
+function useColumns(): Column<OwnSession>[] {
+  const t = useTranslations('myAccount');
+  const nameOf = useDeviceName();
+  return [
+    {
+      name: 'device',
+      heading: t('device'),
+      cell: (one) => <span title={one.userAgent ?? undefined}>{nameOf(one)}</span>,
+    },
+    { name: 'network', heading: t('network'), width: '11rem', cell: ({ network }) => network ?? '–' },
+    {
+      name: 'signedIn',
+      heading: t('signedIn'),
+      width: '13.5rem',
+      cell: ({ createdAt }) => <ZonedTime at={createdAt} />,
+    },
+    {
+      name: 'used',
+      heading: t('used'),
+      width: '13.5rem',
+      cell: ({ lastUsedAt }) => <ZonedTime at={lastUsedAt} />,
+    },
+    {
+      name: 'state',
+      heading: t('state'),
+      width: '8rem',
+      cell: (one) => <End session={one} device={nameOf(one)} />,
+    },
+  ];
+}
+
+function End({ session, device }: { session: OwnSession; device: string }) {
+  const t = useTranslations('myAccount');
+  const errorText = useErrorText();
+  const readAgain = useReadOwnAgain();
+  const end = useMutation({
+    mutationFn: () => send('DELETE', `/sessions/${session.id}`),
+    onSuccess: async () => {
+      announce({ kind: 'good', text: t('ended') });
+      await readAgain();
+    },
+    onError: (error) => announce({ kind: 'bad', text: errorText(error) }),
+  });
+  if (session.current) return <StatusBadge tone="good" label={t('thisOne')} />;
+  return (
+    <Button
+      variant="default"
+      size="compact-sm"
+      loading={end.isPending}
+      aria-label={t('endNamed', { device })}
+      onClick={() => end.mutate()}
+    >
+      {t('end')}
+    </Button>
+  );
+}
