@@ -72,7 +72,7 @@ import {
   listPasskeysRoute,
   provePasskeyRoute,
   removePasskeyRoute,
-} from '../sign-in/second-factor/passkeys.route.ts';
+} from '../sign-in/passkeys/passkeys.route.ts';
 import { proveCodeRoute } from '../sign-in/second-factor/prove-second-factor.route.ts';
 import { loginRoute } from '../sign-in/sessions/login.route.ts';
 import { logoutRoute } from '../sign-in/sessions/logout.route.ts';

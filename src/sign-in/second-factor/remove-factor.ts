@@ -10,8 +10,8 @@ import {
   refuseOwn,
 } from '../administration/managed-account.ts';
 import { revokeUnprovenSessions } from '../console/console-session.store.ts';
+import { deletePasskeys } from '../passkeys/passkey.store.ts';
 import { revokeSessionsOf } from '../sessions/session.store.ts';
-import { deletePasskeys } from './passkey.store.ts';
 import { deleteRecoveryCodes } from './recovery-code.store.ts';
 import { readSecondFactor } from './second-factor.store.ts';
 import { hasSecondFactor } from './second-factor.ts';

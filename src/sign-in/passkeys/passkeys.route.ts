@@ -10,8 +10,9 @@ import type { Route } from '../../platform/http/route.ts';
 import { type Access, consoleRoute } from '../../tenancy/callers/access.ts';
 import type { ConsoleCookie } from '../console/console-cookie.ts';
 import { SessionState } from '../console/session.schema.ts';
+import { ADDING, conflict } from '../second-factor/manage-factors.route.ts';
+import { PASSWORD_EXAMPLE, PasswordBody } from '../second-factor/second-factor.schema.ts';
 import { signInFailures } from '../sign-in-responses.ts';
-import { ADDING, conflict } from './manage-factors.route.ts';
 import {
   addPasskey,
   beginPasskey,
@@ -20,7 +21,6 @@ import {
   removePasskey,
 } from './manage-passkeys.ts';
 import { askForPasskey, provePasskey } from './prove-passkey.ts';
-import { PASSWORD_EXAMPLE, PasswordBody } from './second-factor.schema.ts';
 
 type Dependencies = PasskeyDependencies & { consoleCookie: ConsoleCookie };
 

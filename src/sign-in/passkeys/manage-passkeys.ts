@@ -12,10 +12,16 @@ import { tenancyError } from '../../tenancy/errors.ts';
 import { lockCredentials } from '../accounts/account.store.ts';
 import { type CallContext, withProvenIdentity } from '../credentials/prove-identity.ts';
 import { signInError } from '../errors.ts';
+import {
+  type AddedFactor,
+  addFactor,
+  type ConsoleCaller,
+  passwordProof,
+} from '../second-factor/add-factor.ts';
+import type { FactorDependencies } from '../second-factor/manage-totp.ts';
+import { clearUpAfterLast } from '../second-factor/remove-factor.ts';
 import { secondsAfter } from '../settings.ts';
-import { type AddedFactor, addFactor, type ConsoleCaller, passwordProof } from './add-factor.ts';
 import { ALGORITHMS, checkNewPasskey } from './check-passkey.ts';
-import type { FactorDependencies } from './manage-totp.ts';
 import {
   deletePasskeys,
   insertPasskey,
@@ -26,7 +32,6 @@ import {
 } from './passkey.store.ts';
 import { passkeyParty } from './passkey-party.ts';
 import { CHALLENGE_SECONDS } from './prove-passkey.ts';
-import { clearUpAfterLast } from './remove-factor.ts';
 
 export interface PasskeyDependencies extends FactorDependencies {
   publicBaseUrl: string;

@@ -7,11 +7,11 @@ import type { Pool } from '../../platform/db/database.ts';
 import { readDatabaseTime } from '../../platform/db/database-time.ts';
 import type { Caller } from '../../tenancy/callers/caller.ts';
 import type { CallContext } from '../credentials/prove-identity.ts';
+import { finishSignIn, type ProveDependencies } from '../second-factor/prove-second-factor.ts';
 import { secondsAfter } from '../settings.ts';
 import { checkPasskey } from './check-passkey.ts';
 import { listPasskeys, storeChallenge, takeChallenge, usePasskey } from './passkey.store.ts';
 import { passkeyParty } from './passkey-party.ts';
-import { finishSignIn, type ProveDependencies } from './prove-second-factor.ts';
 
 /** How long there is to answer a challenge. */
 export const CHALLENGE_SECONDS = 5 * 60;
