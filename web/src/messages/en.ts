@@ -1,7 +1,9 @@
 /** The words of the console in English. Sections are named after pages; `shell`, `blocks` and `signIn` are for all. */
 import { accounts, integrationAccount, integrationAccounts, people, person } from './accounts/en.ts';
+import { audit } from './audit/en.ts';
 import { exchangeCallbacks, exchangeConnections } from './exchange/connections-en.ts';
 import { exchange } from './exchange/en.ts';
+import { facility } from './facility/en.ts';
 import { imports } from './imports/en.ts';
 import { myAccount } from './my-account/en.ts';
 import { overview } from './overview/en.ts';
@@ -97,7 +99,7 @@ export const en = {
   exchangeCallbacks,
   publishing,
   imports,
-  facility: { title: 'Facility' },
-  audit: { title: 'Audit log' },
+  facility,
+  audit,
   myAccount,
 } as const;

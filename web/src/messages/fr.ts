@@ -1,9 +1,11 @@
 /** The words of the console in French. */
 
 import { accounts, integrationAccount, integrationAccounts, people, person } from './accounts/fr.ts';
+import { audit } from './audit/fr.ts';
 import type { Catalogue } from './catalogue.ts';
 import { exchangeCallbacks, exchangeConnections } from './exchange/connections-fr.ts';
 import { exchange } from './exchange/fr.ts';
+import { facility } from './facility/fr.ts';
 import { imports } from './imports/fr.ts';
 import { myAccount } from './my-account/fr.ts';
 import { overview } from './overview/fr.ts';
@@ -100,7 +102,7 @@ export const fr: Catalogue = {
   exchangeCallbacks,
   publishing,
   imports,
-  facility: { title: 'Établissement' },
-  audit: { title: 'Journal d’audit' },
+  facility,
+  audit,
   myAccount,
 };

@@ -1,10 +1,12 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
 import { ScrollText } from 'lucide-react';
+import { textParameters } from '../../blocks/list/text-parameters.ts';
 import { shellRoute } from '../../shell/shell-route.tsx';
 
 export const auditRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/audit',
+  validateSearch: textParameters('actor', 'action', 'subject', 'since', 'until'),
   staticData: {
     page: {
       name: 'audit',

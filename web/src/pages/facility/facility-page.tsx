@@ -1,13 +1,95 @@
+/** Name, time zone and modules of the chosen facility. Contract: WEB-56. */
+import { Button, Stack, TextInput } from '@mantine/core';
+import { useQueryClient } from '@tanstack/react-query';
+import { useMemo } from 'react';
 import { useTranslations } from 'use-intl';
+import { answered, api } from '../../api/api.ts';
+import { type Facility, sessionQuery } from '../../api/session.ts';
+import { announce } from '../../blocks/page/announcements.tsx';
 import { PageHeader } from '../../blocks/page/page-header.tsx';
+import { Section } from '../../blocks/page/section.tsx';
+import { useServerForm } from '../../blocks/page/server-form.ts';
 import { EmptyState } from '../../blocks/states/empty-state.tsx';
+import { useErrorText } from '../../blocks/states/error-text.ts';
+import { Fault } from '../../blocks/states/fault.tsx';
+import { CopiedValue } from '../../blocks/values/copied-value.tsx';
+import { useSession } from '../../shell/session-context.tsx';
+import css from './facility.module.css';
+import { Modules } from './modules.tsx';
+
+const ZONES = 'time-zones';
 
 export function FacilityPage() {
-  const t = useTranslations();
+  const t = useTranslations('facility');
+  const { facility } = useSession();
   return (
     <>
-      <PageHeader title={t('facility.title')} />
-      <EmptyState title={t('shell.notBuilt')} text={t('shell.notBuiltText')} />
+      <PageHeader title={facility?.name ?? t('title')} text={t('text')} />
+      {facility === undefined ? (
+        <EmptyState title={t('noFacility')} text={t('noFacilityText')} />
+      ) : (
+        <div className={css.columns} key={facility.id}>
+          <General facility={facility} />
+          <Modules facility={facility} />
+        </div>
+      )}
     </>
+  );
+}
+
+function General({ facility }: { facility: Facility }) {
+  const t = useTranslations('facility');
+  const errorText = useErrorText();
+  const client = useQueryClient();
+  const zones = useMemo(() => Intl.supportedValuesOf('timeZone'), []);
+  const form = useServerForm({
+    values: { name: facility.name, timeZone: facility.timeZone },
+    submit: async (body) => {
+      await answered(
+        api.PATCH('/facilities/{facilityId}', { params: { path: { facilityId: facility.id } }, body }),
+      );
+      announce({ kind: 'good', text: t('saved') });
+      await client.refetchQueries({ queryKey: sessionQuery.queryKey });
+    },
+    faultsOf: { timeZone: /^timeZone /, name: /^name / },
+  });
+  return (
+    <Section title={t('general')}>
+      <form onSubmit={form.onSubmit}>
+        <Stack gap="md">
+          <Fault text={form.error === undefined ? undefined : errorText(form.error)} />
+          <TextInput
+            label={t('name')}
+            maxLength={200}
+            required
+            withAsterisk={false}
+            {...form.field('name')}
+          />
+          <TextInput
+            label={t('timeZone')}
+            description={t('timeZoneText')}
+            list={ZONES}
+            required
+            withAsterisk={false}
+            {...form.field('timeZone')}
+          />
+          <datalist id={ZONES}>
+            {zones.map((zone) => (
+              <option key={zone} value={zone} />
+            ))}
+          </datalist>
+          <div>
+            <div className={css.label}>{t('id')}</div>
+            <p className={css.quiet}>{t('idText')}</p>
+            <CopiedValue name={t('id')} value={facility.id} />
+          </div>
+          <div>
+            <Button type="submit" loading={form.isSending}>
+              {t('save')}
+            </Button>
+          </div>
+        </Stack>
+      </form>
+    </Section>
   );
 }

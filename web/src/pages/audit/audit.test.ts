@@ -1,0 +1,43 @@
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { describe, test } from 'node:test';
+import { NO_BROWSER, useConsole } from '../../../../test-support/console-page.ts';
+
+describe('audit log', { skip: NO_BROWSER, timeout: 180_000 }, () => {
+  const web = useConsole();
+
+  test('changes with before and after, filters in the address, and an export of what they mean [WEB-57]', async (t) => {
+    const tenant = await web.api.createTenant({ timeZone: 'Europe/Paris' });
+    const { token } = await web.api.createAccount(tenant, { userType: 'STAFF' });
+    const path = `/facilities/${tenant.facilityId}`;
+    for (const body of [{ name: 'Ward North' }, { modules: ['patients', 'lab'] }]) {
+      const answer = await web.api.call(path, { method: 'PATCH', token, body });
+      assert.equal(answer.status, 200, answer.text);
+    }
+    const { page } = await web.open(t, '/audit', { tenant });
+    const table = page.getByRole('table', { name: 'Changes' });
+    await table.getByText('Ward North').first().waitFor();
+    await table.getByText('− imaging').waitFor();
+    await page.getByLabel('What, such as account.disable').fill('facility.change');
+    await page.waitForURL('**/console/audit?action=facility.change');
+    await page.getByText('2 rows', { exact: true }).waitFor();
+    const download = page.waitForEvent('download');
+    await page.getByRole('button', { name: 'Export' }).click();
+    await page.getByRole('menuitem', { name: 'As NDJSON, one change a line' }).click();
+    const file = await download;
+    assert.equal(file.suggestedFilename(), 'audit.ndjson');
+    const lines = (await readFile(await file.path(), 'utf8')).trim().split('\n');
+    assert.deepEqual(
+      lines.map((line) => JSON.parse(line).action),
+      ['facility.change', 'facility.change'],
+    );
+  });
+
+  test('a filter that the service refuses is said in its words [WEB-57]', async (t) => {
+    const { page } = await web.open(t, '/audit?since=yesterday', { expected: /400|yesterday/ });
+    await page.getByRole('heading', { name: 'This could not be read' }).waitFor();
+    await page.getByRole('alert').getByText(/since/).waitFor();
+    await page.getByRole('button', { name: 'Clear filters' }).click();
+    await page.getByRole('heading', { name: 'This could not be read' }).waitFor({ state: 'detached' });
+  });
+});
