@@ -9,6 +9,7 @@ import { myAccount } from './my-account/en.ts';
 import { overview } from './overview/en.ts';
 import { patient, patients } from './patients/en.ts';
 import { publishing } from './publishing/en.ts';
+import { newRole, role, roles } from './roles/en.ts';
 import { changePassword, passwordStrength, secondFactor, setPassword, signIn } from './sign-in/en.ts';
 import { mapChanges, mapEditor, mapImport, terminology, terminologyMaps } from './terminology/en.ts';
 
@@ -86,7 +87,9 @@ export const en = {
   integrationAccount,
   people,
   person,
-  roles: { title: 'Roles' },
+  roles,
+  newRole,
+  role,
   terminology,
   terminologyMaps,
   mapEditor,

@@ -11,6 +11,7 @@ import { myAccount } from './my-account/fr.ts';
 import { overview } from './overview/fr.ts';
 import { patient, patients } from './patients/fr.ts';
 import { publishing } from './publishing/fr.ts';
+import { newRole, role, roles } from './roles/fr.ts';
 import { changePassword, passwordStrength, secondFactor, setPassword, signIn } from './sign-in/fr.ts';
 import { mapChanges, mapEditor, mapImport, terminology, terminologyMaps } from './terminology/fr.ts';
 
@@ -89,7 +90,9 @@ export const fr: Catalogue = {
   integrationAccount,
   people,
   person,
-  roles: { title: 'Rôles' },
+  roles,
+  newRole,
+  role,
   terminology,
   terminologyMaps,
   mapEditor,

@@ -16,7 +16,7 @@ export { overviewRoute } from './overview/route.ts';
 export { patientRoute, patientsRoute } from './patients/route.ts';
 export { peopleRoute, personRoute } from './people/route.ts';
 export { publishedRecordRoute, publishingRoute, publishTargetsRoute } from './publishing/route.ts';
-export { rolesRoute } from './roles/route.ts';
+export { newRoleRoute, roleRoute, rolesRoute } from './roles/route.ts';
 export {
   mapChangesRoute,
   mapImportRoute,

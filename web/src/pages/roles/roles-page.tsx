@@ -1,13 +1,94 @@
+/** The roles of the organisation, and how many hold each. Contract: WEB-26. */
+import { Button } from '@mantine/core';
+import { getRouteApi, Link } from '@tanstack/react-router';
 import { useTranslations } from 'use-intl';
+import { answered, api } from '../../api/api.ts';
+import { useCommands } from '../../blocks/dialogs/commands.ts';
+import { useCursorList } from '../../blocks/list/cursor-list.ts';
+import { ListPage } from '../../blocks/list/list-page.tsx';
+import type { Column } from '../../blocks/list/record-table.tsx';
 import { PageHeader } from '../../blocks/page/page-header.tsx';
 import { EmptyState } from '../../blocks/states/empty-state.tsx';
+import { useSession } from '../../shell/session-context.tsx';
+import type { Role } from '../accounts/account-data.ts';
+
+const route = getRouteApi('/shell/roles');
 
 export function RolesPage() {
-  const t = useTranslations();
+  const t = useTranslations('roles');
+  const { may } = useSession();
+  const search = route.useSearch();
+  const navigate = route.useNavigate();
+  const create = () => void navigate({ to: '/roles/new' });
+  const isManager = may('roles.manage');
+  useCommands(isManager ? [{ id: 'role-create', label: t('create'), run: create }] : []);
+  const list = useCursorList<Role>(['roles', search], (cursor) =>
+    answered(
+      api.GET('/roles', {
+        params: { query: { ...search, limit: 50, ...(cursor === undefined ? {} : { cursor }) } },
+      }),
+    ),
+  );
   return (
     <>
-      <PageHeader title={t('roles.title')} />
-      <EmptyState title={t('shell.notBuilt')} text={t('shell.notBuiltText')} />
+      <PageHeader
+        title={t('title')}
+        text={t('text')}
+        actions={isManager ? <Button onClick={create}>{t('create')}</Button> : undefined}
+      />
+      <ListPage
+        label={t('title')}
+        list={list}
+        columns={useColumns()}
+        rowId={({ id }) => id}
+        filters={[{ name: 'search', label: t('search'), kind: 'text' }]}
+        values={search}
+        onFilter={(change) => void navigate({ search: (old) => ({ ...old, ...change }), replace: true })}
+        empty={<EmptyState title={t('empty')} text={t('emptyText')} />}
+      />
     </>
   );
+}
+
+function useColumns(): Column<Role>[] {
+  const t = useTranslations('roles');
+  return [
+    {
+      name: 'name',
+      heading: t('name'),
+      share: 2,
+      cell: ({ id, name }) => (
+        <Link to="/roles/$roleId" params={{ roleId: id }}>
+          {name}
+        </Link>
+      ),
+    },
+    {
+      name: 'permissions',
+      heading: t('permissions'),
+      width: '8rem',
+      isNumber: true,
+      cell: ({ permissions }) => permissions.length,
+    },
+    {
+      name: 'systems',
+      heading: t('systems'),
+      width: '8rem',
+      isNumber: true,
+      cell: ({ holders }) => holders.EHR,
+    },
+    {
+      name: 'people',
+      heading: t('people'),
+      width: '8rem',
+      isNumber: true,
+      cell: ({ holders }) => holders.STAFF,
+    },
+    {
+      name: 'secondFactor',
+      heading: t('secondFactor'),
+      width: '9rem',
+      cell: ({ requiresSecondFactor }) => (requiresSecondFactor ? t('required') : t('notRequired')),
+    },
+  ];
 }

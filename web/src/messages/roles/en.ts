@@ -1,0 +1,66 @@
+/** The words of the pages about roles in English. */
+export const roles = {
+  title: 'Roles',
+  text: 'What accounts may do. Each account holds one role.',
+  create: 'New role',
+  search: 'Search by name',
+  name: 'Name',
+  permissions: 'Permissions',
+  systems: 'Systems',
+  people: 'People',
+  secondFactor: 'Second factor',
+  required: 'Required',
+  notRequired: 'Not required',
+  empty: 'There is no role yet',
+  emptyText: 'Create one: every account needs a role.',
+} as const;
+
+export const newRole = {
+  title: 'New role',
+  text: 'Name it after the work, for example “Laboratory partner”. Give what the work needs, and no more.',
+} as const;
+
+export const role = {
+  title: 'Role',
+  gone: 'There is no such role',
+  goneText: 'Somebody may have deleted it. Go back to the list.',
+  holders:
+    'Held by {systems, plural, =0 {no system} one {# system} other {# systems}} and {people, plural, =0 {nobody} one {# person} other {# people}}. A change counts for all of them from the next call on. It can be deleted once nobody holds it.',
+  properties: 'Role',
+  name: 'Name',
+  nameHelp: 'What the role is for.',
+  requires: 'People who hold it sign in with a second factor',
+  requiresHelp: 'Who has none sets one up at the next sign-in. Systems are not asked.',
+  permissions: 'Permissions',
+  permissionsText: 'Each opens calls of the service, and the pages that need them.',
+  notManager: 'You can read it. To change it, you need the permission roles.manage.',
+  strongerThanYou: 'It has a permission that you do not hold, so you cannot change it.',
+  beginWith: 'Begin with:',
+  presets: { 'read-only': 'Read-only', 'laboratory-partner': 'Laboratory partner', full: 'Full' },
+  leftOut:
+    '{count, plural, one {# permission is} other {# permissions are}} not yours to give, and left out.',
+  areas: {
+    patients: 'Patients',
+    encounters: 'Encounters and vital signs',
+    investigations: 'Laboratory and imaging',
+    publish: 'Publishing',
+    records: 'Imports',
+    terminology: 'Terminology',
+    exchange: 'Exchange',
+    administration: 'Administration',
+    other: 'Other',
+  },
+  heldOf: '{held} of {all}',
+  notYours: '{name}. You do not hold it, so you cannot give it.',
+  opens: '{count, plural, one {Opens # call} other {Opens # calls}}',
+  opensNamed: '{name}: {count, plural, one {opens # call} other {opens # calls}}',
+  opensNothing: 'Opens no call of its own.',
+  chosen: '{count, plural, =0 {Choose at least one permission} one {# permission} other {# permissions}}',
+  create: 'Create the role',
+  save: 'Save',
+  saved: '{name} is saved.',
+  delete: 'Delete',
+  deleteTitle: 'Delete {name}?',
+  deleteText: 'Nobody holds it. It cannot be brought back.',
+  deleted: '{name} is deleted.',
+} as const;

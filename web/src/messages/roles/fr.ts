@@ -1,0 +1,67 @@
+/** The words of the pages about roles in French. */
+export const roles = {
+  title: 'Rôles',
+  text: 'Ce que les comptes ont le droit de faire. Chaque compte a un rôle.',
+  create: 'Nouveau rôle',
+  search: 'Rechercher un nom',
+  name: 'Nom',
+  permissions: 'Permissions',
+  systems: 'Systèmes',
+  people: 'Personnes',
+  secondFactor: 'Second facteur',
+  required: 'Exigé',
+  notRequired: 'Non exigé',
+  empty: 'Il n’y a encore aucun rôle',
+  emptyText: 'Créez-en un : chaque compte a besoin d’un rôle.',
+};
+
+export const newRole = {
+  title: 'Nouveau rôle',
+  text: 'Nommez-le d’après le travail, par exemple « Laboratoire partenaire ». Donnez ce que le travail demande, et rien de plus.',
+};
+
+export const role = {
+  title: 'Rôle',
+  gone: 'Ce rôle n’existe pas',
+  goneText: 'Quelqu’un l’a peut-être supprimé. Revenez à la liste.',
+  holders:
+    'Attribué à {systems, plural, =0 {aucun système} one {# système} other {# systèmes}} et à {people, plural, =0 {personne} one {# personne} other {# personnes}}. Une modification compte pour tous dès le prochain appel. Il peut être supprimé quand plus personne ne l’a.',
+  properties: 'Rôle',
+  name: 'Nom',
+  nameHelp: 'Ce à quoi sert le rôle.',
+  requires: 'Les personnes qui l’ont se connectent avec un second facteur',
+  requiresHelp:
+    'Qui n’en a pas en configure un à la prochaine connexion. Les systèmes ne sont pas concernés.',
+  permissions: 'Permissions',
+  permissionsText: 'Chacune ouvre des appels du service, et les pages qui en ont besoin.',
+  notManager: 'Vous pouvez le lire. Pour le modifier, il vous faut la permission roles.manage.',
+  strongerThanYou: 'Il contient une permission que vous n’avez pas : vous ne pouvez donc pas le modifier.',
+  beginWith: 'Partir de :',
+  presets: { 'read-only': 'Lecture seule', 'laboratory-partner': 'Laboratoire partenaire', full: 'Complet' },
+  leftOut:
+    '{count, plural, one {# permission ne vous appartient pas et a été omise.} other {# permissions ne vous appartiennent pas et ont été omises.}}',
+  areas: {
+    patients: 'Patients',
+    encounters: 'Séjours et signes vitaux',
+    investigations: 'Laboratoire et imagerie',
+    publish: 'Publication',
+    records: 'Importations',
+    terminology: 'Terminologie',
+    exchange: 'Échange',
+    administration: 'Administration',
+    other: 'Autres',
+  },
+  heldOf: '{held} sur {all}',
+  notYours: '{name}. Vous ne l’avez pas : vous ne pouvez donc pas la donner.',
+  opens: '{count, plural, one {Ouvre # appel} other {Ouvre # appels}}',
+  opensNamed: '{name} : {count, plural, one {ouvre # appel} other {ouvre # appels}}',
+  opensNothing: 'N’ouvre aucun appel à elle seule.',
+  chosen: '{count, plural, =0 {Choisissez au moins une permission} one {# permission} other {# permissions}}',
+  create: 'Créer le rôle',
+  save: 'Enregistrer',
+  saved: '{name} est enregistré.',
+  delete: 'Supprimer',
+  deleteTitle: 'Supprimer {name} ?',
+  deleteText: 'Personne n’a ce rôle. La suppression est définitive.',
+  deleted: '{name} est supprimé.',
+};

@@ -1,0 +1,100 @@
+/** The name, the permissions and the second factor of a role. Contract: WEB-27. */
+import { Button, Checkbox, Group, TextInput } from '@mantine/core';
+import { useNavigate } from '@tanstack/react-router';
+import { useState } from 'react';
+import { useTranslations } from 'use-intl';
+import { answered, api } from '../../api/api.ts';
+import { announce } from '../../blocks/page/announcements.tsx';
+import { Section } from '../../blocks/page/section.tsx';
+import { useServerForm } from '../../blocks/page/server-form.ts';
+import { useErrorText } from '../../blocks/states/error-text.ts';
+import { Fault } from '../../blocks/states/fault.tsx';
+import { useSession } from '../../shell/session-context.tsx';
+import type { Role } from '../accounts/account-data.ts';
+import { PermissionTree } from './permission-tree.tsx';
+import { Presets } from './presets.tsx';
+import { type PermissionItem, type PermissionName, type Preset, readRolesAgain } from './role-data.ts';
+
+interface RoleEditorProperties {
+  /** Without one, a new role. */
+  role?: Role;
+  catalogue: { items: readonly PermissionItem[]; presets: readonly Preset[] };
+}
+
+export function RoleEditor({ role, catalogue }: RoleEditorProperties) {
+  const t = useTranslations('role');
+  const errorText = useErrorText();
+  const navigate = useNavigate();
+  const { may } = useSession();
+  const [chosen, setChosen] = useState<readonly string[]>(role?.permissions ?? []);
+  const [requiresSecondFactor, setRequires] = useState(role?.requiresSecondFactor ?? false);
+  const isManager = may('roles.manage');
+  const isReadOnly = !isManager || role?.permissions.some((one) => !may(one)) === true;
+
+  async function save(name: string) {
+    const body = { name, permissions: [...chosen] as PermissionName[], requiresSecondFactor };
+    const saved = await answered(
+      role === undefined
+        ? api.POST('/roles', { body })
+        : api.PATCH('/roles/{roleId}', { params: { path: { roleId: role.id } }, body }),
+    );
+    await readRolesAgain();
+    announce({ kind: 'good', text: t('saved', { name }) });
+    await navigate({ to: '/roles/$roleId', params: { roleId: saved.id } });
+  }
+  const form = useServerForm({
+    values: { name: role?.name ?? '' },
+    faultsOf: { name: /\bname\b/i },
+    submit: ({ name }) => save(name),
+  });
+  return (
+    <form onSubmit={form.onSubmit}>
+      <Section title={t('properties')} text={reasonOf()}>
+        <TextInput
+          label={t('name')}
+          description={t('nameHelp')}
+          required
+          withAsterisk={false}
+          maxLength={200}
+          maw="28rem"
+          mb="md"
+          disabled={isReadOnly}
+          {...form.field('name')}
+        />
+        <Checkbox
+          size="xs"
+          label={t('requires')}
+          description={t('requiresHelp')}
+          checked={requiresSecondFactor}
+          disabled={isReadOnly}
+          onChange={(event) => setRequires(event.currentTarget.checked)}
+        />
+      </Section>
+      <Section title={t('permissions')} text={t('permissionsText')}>
+        {isReadOnly ? undefined : <Presets presets={catalogue.presets} onChoose={setChosen} />}
+        <PermissionTree
+          items={catalogue.items}
+          chosen={chosen}
+          isReadOnly={isReadOnly}
+          onChange={setChosen}
+        />
+        {/* Beside the button: the page is long. */}
+        <Fault text={form.error === undefined ? undefined : errorText(form.error)} />
+        {isReadOnly ? undefined : (
+          <Group justify="flex-end" gap="md">
+            <span>{t('chosen', { count: chosen.length })}</span>
+            <Button type="submit" loading={form.isSending} disabled={chosen.length === 0}>
+              {role === undefined ? t('create') : t('save')}
+            </Button>
+          </Group>
+        )}
+      </Section>
+    </form>
+  );
+
+  /** Why nothing here can be changed. */
+  function reasonOf(): string | undefined {
+    if (!isManager) return t('notManager');
+    return isReadOnly ? t('strongerThanYou') : undefined;
+  }
+}

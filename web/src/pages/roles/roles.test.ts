@@ -1,0 +1,76 @@
+/** Roles in the console, in a real browser. */
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { NO_BROWSER, useConsole } from '../../../../test-support/console-page.ts';
+
+describe('roles', { skip: NO_BROWSER, timeout: 240_000 }, () => {
+  const web = useConsole();
+
+  test('makes a role from a preset, says that a name is taken, and deletes it [WEB-27]', async (t) => {
+    const tenant = await web.api.createTenant({ timeZone: 'Europe/Paris' });
+    const { page, account } = await web.open(t, '/roles', { tenant, expected: /409/ });
+    const call = (path: string, body?: object) =>
+      web.api.call(path, { token: account.token, ...(body === undefined ? {} : { body }) });
+    await call('/roles', { name: 'Taken', permissions: ['patients.patients.list'] });
+    await page.getByRole('button', { name: 'New role' }).click();
+    await page.getByRole('heading', { name: 'New role' }).waitFor();
+    await page.getByRole('textbox', { name: 'Name' }).fill('Taken');
+    await page.getByRole('button', { name: 'Laboratory partner' }).click();
+    await page.getByRole('checkbox', { name: 'search patients' }).uncheck();
+    await page.getByRole('button', { name: 'Create the role' }).click();
+    await page.getByText(/already has a role named Taken/).waitFor();
+    await page.getByRole('textbox', { name: 'Name' }).fill('Laboratory');
+    await page.getByRole('checkbox', { name: /sign in with a second factor/ }).check();
+    await page.getByRole('button', { name: 'Create the role' }).click();
+    await page.getByRole('heading', { name: 'Laboratory', exact: true }).waitFor();
+    const made = (await call('/roles?search=Laboratory')).json.items[0];
+    assert.equal(made.requiresSecondFactor, true);
+    assert.equal(made.permissions.length, 5);
+    await page.getByRole('checkbox', { name: 'search patients' }).check();
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('Laboratory is saved.').last().waitFor();
+    assert.equal((await call('/roles?search=Laboratory')).json.items[0].permissions.length, 6);
+    await page.getByRole('button', { name: 'Delete' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
+    await page.getByText('Laboratory is deleted.').waitFor();
+    await page.getByRole('link', { name: 'Taken' }).waitFor();
+  });
+
+  test('the list says who holds a role; its page says what each permission opens [WEB-26]', async (t) => {
+    const tenant = await web.api.createTenant({ timeZone: 'Europe/Paris' });
+    const { page } = await web.open(t, '/roles', { tenant });
+    const rows = page.getByRole('table', { name: 'Roles' }).locator('tbody tr');
+    assert.match((await rows.first().textContent()) ?? '', /\d+01Not required/);
+    await rows.first().getByRole('link').click();
+    await page.getByText('Held by no system and 1 person.').waitFor();
+    assert.equal(await page.getByRole('button', { name: 'Delete' }).isDisabled(), true);
+    await page.locator('summary[aria-label^="patients.patients.get:"]').click();
+    await page.getByText('GET /patients/base/', { exact: false }).first().waitFor();
+  });
+
+  test('a permission that the person lacks is shown, and cannot be given [WEB-27]', async (t) => {
+    const { page } = await web.open(t, '/roles/new', {
+      permissions: ['roles.manage', 'patients.patients.list'],
+    });
+    const lacking = page.getByRole('checkbox', { name: 'read one patient' });
+    await lacking.waitFor();
+    assert.equal(await lacking.isDisabled(), true);
+    await page.getByText('patients.patients.get. You do not hold it').waitFor();
+    await page.getByRole('button', { name: 'Read-only' }).click();
+    await page.getByText('6 permissions are not yours to give').waitFor();
+    assert.equal(await lacking.isChecked(), false);
+    await page.getByText('1 permission', { exact: true }).waitFor();
+  });
+
+  test('a role that is stronger than the person is read only [WEB-27]', async (t) => {
+    const tenant = await web.api.createTenant({ timeZone: 'Europe/Paris' });
+    await web.api.createAccount(tenant, { userType: 'STAFF' });
+    const { page, account } = await web.open(t, '/roles', { tenant, permissions: ['roles.manage'] });
+    const { json } = await web.api.call('/roles', { token: account.token });
+    const strong = json.items.find(({ permissions }: { permissions: string[] }) => permissions.length > 1);
+    await page.getByRole('link', { name: strong.name }).click();
+    await page.getByText('It has a permission that you do not hold').waitFor();
+    assert.equal(await page.getByRole('button', { name: 'Save' }).count(), 0);
+    assert.equal(await page.getByRole('textbox', { name: 'Name' }).isDisabled(), true);
+  });
+});
