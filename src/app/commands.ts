@@ -26,6 +26,7 @@ import { TARGET_COMMANDS } from '../publish/servers/manage-targets.command.ts';
 import { importCommand } from '../records/import/import.command.ts';
 import { ACCOUNT_COMMANDS } from '../sign-in/accounts/account.command.ts';
 import { KEY_COMMANDS } from '../sign-in/keys/signing-key.command.ts';
+import { AUDIT_COMMANDS } from '../tenancy/audit/audit.command.ts';
 import { FACILITY_COMMANDS } from '../tenancy/organisations/facility.command.ts';
 import { ORGANISATION_COMMANDS } from '../tenancy/organisations/organisation.command.ts';
 import { ROLE_COMMANDS } from '../tenancy/roles/role.command.ts';
@@ -84,6 +85,7 @@ export function buildProgram(
   group('facility', 'Facilities of an organisation', FACILITY_COMMANDS);
   group('role', 'Roles: what accounts may do', ROLE_COMMANDS);
   group('account', 'Accounts that sign in', ACCOUNT_COMMANDS);
+  group('audit', 'The record of who changed what in the administration', AUDIT_COMMANDS);
   group('key', 'The keys that sign access tokens', KEY_COMMANDS);
   group('master-key', 'The key that protects all secrets in the database', [rotateMasterKeyCommand]);
   group('patient', 'Patients', [setPrivacyCommand]);

@@ -6,6 +6,13 @@ import { splitList } from '../../platform/command/split-list.ts';
 import { readDatabaseTime } from '../../platform/db/database-time.ts';
 import { OPERATOR } from '../../tenancy/administration/author.ts';
 import { requireOrganisation } from '../../tenancy/organisations/facilities.ts';
+import {
+  endSessionsCommand,
+  listSessionsCommand,
+  setEmailCommand,
+  setFacilitiesCommand,
+  setRoleCommand,
+} from '../administration/change-account.command.ts';
 import { operatorOn } from '../administration/managed-account.ts';
 import { consoleAddress } from '../console/console-address.ts';
 import { createPasswords } from '../credentials/password.ts';
@@ -45,6 +52,11 @@ export const ACCOUNT_COMMANDS = [
   resetPasswordCommand,
   unlockAccountCommand,
   removeSecondFactorCommand,
+  setEmailCommand,
+  setRoleCommand,
+  setFacilitiesCommand,
+  listSessionsCommand,
+  endSessionsCommand,
   listAccountsCommand,
 ];
 

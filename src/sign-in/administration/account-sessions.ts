@@ -1,4 +1,4 @@
-/** Lists the live sessions of an account, and ends one or all. Contract: ADM-10. */
+/** Lists the live sessions of an account, and ends one or all. Contract: ADM-10, ADM-19. */
 import type { Pool } from '../../platform/db/database.ts';
 import type { DatabaseTime } from '../../platform/db/database-time.ts';
 import { openPage, type Page, type PageRequest } from '../../platform/http/paging.ts';
@@ -11,7 +11,7 @@ import {
   type SessionPosition,
 } from './account-sessions.store.ts';
 import { type ListContext, type ListDependencies, readSeenAccount } from './list-accounts.ts';
-import { type AccountChange, changeManaged, recordAccount } from './managed-account.ts';
+import { type AccountChange, changeManaged, recordAccount, requireEntry } from './managed-account.ts';
 
 /** 404 for an account that the caller does not see. */
 export async function listSessionsOf(
@@ -25,6 +25,15 @@ export async function listSessionsOf(
   const query = { ...page.slice, accountId: userId, databaseTime };
   const found = await listLiveSessions(deps.db, caller, query);
   return page.close(found, ({ createdAt, id }) => [createdAt.toISOString(), id]);
+}
+
+/** More than an account has. */
+const LISTED_AT_MOST = 1_000;
+
+/** Throws `unknown_account`. */
+export async function listSessionsForOperator(db: Pool, key: { email: string }): Promise<LiveSession[]> {
+  const entry = await requireEntry(db, key);
+  return listLiveSessions(db, entry, { accountId: entry.userId, databaseTime: null, limit: LISTED_AT_MOST });
 }
 
 export interface SessionEnding extends AccountChange {

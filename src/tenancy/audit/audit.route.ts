@@ -1,14 +1,13 @@
 /** GET /administration/audit and …/export: who changed what. Contract: ADM-32, ADM-33. */
 import { Readable } from 'node:stream';
-import Type, { type Static } from 'typebox';
-import { parseDateTime } from '../../fhir/date-time.ts';
+import Type from 'typebox';
 import { badRequest } from '../../platform/http/errors.ts';
 import { mapPage, PAGE_PARAMETERS, pageSchema } from '../../platform/http/paging.ts';
 import type { Route } from '../../platform/http/route.ts';
 import { Choice, Instant } from '../../platform/http/schema.ts';
-import { isUuid } from '../../platform/uuid.ts';
 import { type Access, type FacilityContext, facilityRoute } from '../callers/access.ts';
 import { SUBJECT_TYPES } from './audit-entry.ts';
+import { auditFilterOf, type GivenAuditFilter } from './audit-filter.ts';
 import {
   AUDIT_FORMATS,
   type AuditDependencies,
@@ -128,31 +127,9 @@ export function exportAuditRoute({ db }: Pick<AuditDependencies, 'db'>): Route<A
   });
 }
 
-const FilterQuery = Type.Object(FILTER);
-
-function filterOf(
-  { actor, since, until, subject, ...rest }: Static<typeof FilterQuery>,
-  { caller, scope }: FacilityContext,
-): AuditFilter {
-  return {
-    ...rest,
-    actor: actor === undefined ? undefined : actorOf(actor.toLowerCase()),
-    subject: subject !== undefined && isUuid(subject) ? subject.toLowerCase() : subject,
-    since: parseInstant('since', since, scope.timeZone),
-    until: parseInstant('until', until, scope.timeZone),
-    facilityIds: [...caller.facilities.keys()],
-  };
-}
-
-function actorOf(text: string): NonNullable<AuditFilter['actor']> {
-  if (text === 'operator') return { kind: text };
-  return isUuid(text) ? { id: text } : { email: text };
-}
-
-/** The first instant of a date or date-time. */
-function parseInstant(name: string, value: string | undefined, timeZone: string): Date | undefined {
-  const parsed = value === undefined ? undefined : parseDateTime(value);
-  if (value !== undefined && parsed === undefined)
-    throw badRequest(`${name} must be a date or a date-time with a zone, such as 2026-03-01.`);
-  return parsed?.span(timeZone).start;
+function filterOf(given: GivenAuditFilter, { caller, scope }: FacilityContext): AuditFilter {
+  const refuse = (name: string) =>
+    badRequest(`${name} must be a date or a date-time with a zone, such as 2026-03-01.`);
+  const filter = auditFilterOf(given, { timeZone: scope.timeZone, refuse });
+  return { ...filter, facilityIds: [...caller.facilities.keys()] };
 }

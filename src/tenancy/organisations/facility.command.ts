@@ -1,9 +1,17 @@
-/** `interchange facility create | list | modules`. Contract: CMD-7. */
+/** `interchange facility create | list | set | modules`. Contract: CMD-7, ADM-22. */
 
 import { Command } from 'commander';
-import type { CommandEnvironment } from '../../platform/command/command.ts';
+import { type CommandEnvironment, UsageError } from '../../platform/command/command.ts';
 import { splitList } from '../../platform/command/split-list.ts';
-import { createFacility, type NewFacility, requireOrganisation, setModules } from './facilities.ts';
+import { OPERATOR } from '../administration/author.ts';
+import {
+  changeFacility,
+  createFacility,
+  type FacilityChanges,
+  type NewFacility,
+  requireOrganisation,
+  setModules,
+} from './facilities.ts';
 import { MODULES } from './modules.ts';
 import { listFacilities } from './organisation.store.ts';
 
@@ -16,7 +24,12 @@ interface CreateOptions {
 }
 
 /** The commands of `interchange facility`, in the order of its help. */
-export const FACILITY_COMMANDS = [createFacilityCommand, listFacilitiesCommand, setModulesCommand];
+export const FACILITY_COMMANDS = [
+  createFacilityCommand,
+  listFacilitiesCommand,
+  setFacilityCommand,
+  setModulesCommand,
+];
 
 function createFacilityCommand(environment: CommandEnvironment): Command {
   return new Command('create')
@@ -60,6 +73,33 @@ function listFacilitiesCommand(environment: CommandEnvironment): Command {
           ? 'This organisation has no facility yet. Create one with: npx interchange facility create'
           : lines.join('\n'),
       );
+    });
+}
+
+interface SetOptions extends FacilityChanges {
+  organisation: string;
+  facility: string;
+}
+
+function setFacilityCommand(environment: CommandEnvironment): Command {
+  return new Command('set')
+    .description('change the name, the time zone or the modules of a facility, from the next call on')
+    .requiredOption('--organisation <id>', 'organisation')
+    .requiredOption('--facility <id>', 'facility')
+    .option('--name <name>', 'name, 1 to 200 characters')
+    .option('--time-zone <zone>', 'IANA time zone for dates without a zone')
+    .option('--modules <list>', 'modules that are on, separated by commas', splitList)
+    .addHelpText(
+      'after',
+      '\nExample:\n  npx interchange facility set --organisation 7f0c… --facility 91aa… --time-zone Africa/Lagos',
+    )
+    .action(async ({ organisation: organisationId, facility: facilityId, ...options }: SetOptions) => {
+      const { name, timeZone, modules } = options;
+      if ([name, timeZone, modules].every((value) => value === undefined))
+        throw new UsageError('Say what to change: --name, --time-zone or --modules.');
+      const change = { organisationId, facilityId, changes: { name, timeZone, modules } };
+      const changed = await environment.withSession(({ db }) => changeFacility(db, change, OPERATOR));
+      environment.print(changed, `${changed.name}  ${changed.timeZone}  ${changed.modules.join(',')}`);
     });
 }
 

@@ -1,0 +1,111 @@
+/** The commands by which the operator does what administrators do over HTTP, and reads the record of it. */
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { after, before, test } from 'node:test';
+import { startTestApi, type Tenant, type TestAccount, type TestApi } from '../../../test-support/api.ts';
+import { type CommandResult, runCommand } from '../../../test-support/command.ts';
+
+let api: TestApi;
+let tenant: Tenant;
+let admin: TestAccount;
+before(async () => {
+  api = await startTestApi();
+  tenant = await api.createTenant();
+  admin = await api.createAccount(tenant);
+});
+after(() => api?.close());
+
+const run = (...args: string[]) => runCommand(args, { env: api.env });
+async function json(...args: string[]) {
+  const { code, stdout, stderr } = await run(...args, '--json');
+  assert.equal(code, 0, stderr);
+  return JSON.parse(stdout);
+}
+function fails({ code, stderr }: CommandResult, expected: number, pattern: RegExp): void {
+  assert.match(stderr, pattern);
+  assert.equal(code, expected);
+}
+const organisation = () => ['--organisation', tenant.organisationId];
+
+interface Recorded {
+  action: string;
+  actor: { kind: string };
+  before: object;
+  after: object;
+}
+
+async function recordOf(subject: string): Promise<Recorded[]> {
+  return (await json('audit', 'list', ...organisation(), '--subject', subject)).items;
+}
+
+test('address, role and facilities of an account are changed, and the record says by whom [ADM-19]', async () => {
+  const account = await api.createAccount(tenant, { permissions: ['patients.patients.list'] });
+  const there = await api.createFacility(tenant.organisationId);
+  const role = `role ${randomUUID()}`;
+  await json('role', 'create', ...organisation(), '--name', role, '--permissions', 'roles.manage');
+  assert.equal((await api.call('/roles', { token: account.token })).status, 403);
+  await json('account', 'set-role', '--email', account.email, '--role', role);
+  assert.equal((await api.call('/roles', { token: account.token })).status, 200, 'from the next call on');
+  const to = `moved-${randomUUID()}@example.org`;
+  assert.deepEqual(await json('account', 'set-email', '--email', account.email, '--to', to.toUpperCase()), {
+    userId: account.userId,
+    email: to,
+  });
+  const facilityIds = `${there},${tenant.facilityId}`;
+  await json('account', 'set-facilities', '--email', to, '--facility', facilityIds);
+  const record = await recordOf(account.userId);
+  assert.deepEqual(
+    record.map(({ action, actor, after: kept }) => [action, actor.kind, Object.keys(kept)]),
+    ['facilityIds', 'email', 'role'].map((member) => ['account.change', 'operator', [member]]),
+  );
+  fails(await run('account', 'set-email', '--email', account.email, '--to', to), 1, /account/);
+  fails(await run('account', 'set-role', '--email', to, '--role', 'none of these'), 1, /none of these/);
+});
+
+test('sessions of an account are listed, and ended one by one or all at once [ADM-19]', async () => {
+  const { email, sessionId, token, userId } = await api.createAccount(tenant);
+  const { items } = await json('account', 'sessions', '--email', email);
+  assert.deepEqual(
+    items.map(({ id }: { id: string }) => id),
+    [sessionId],
+  );
+  const end = ['account', 'end-sessions', '--email', email];
+  fails(await run(...end, '--session', admin.sessionId), 1, /session/);
+  assert.deepEqual(await json(...end, '--session', sessionId), { ended: 1 });
+  assert.equal((await api.call('/roles', { token })).status, 401);
+  assert.deepEqual(await json(...end), { ended: 0 });
+  assert.deepEqual(await json('account', 'sessions', '--email', email), { items: [] });
+  assert.equal((await recordOf(userId)).at(-1)?.action, 'account.end-sessions');
+});
+
+test('name, time zone and modules of a facility are changed with one command [ADM-22]', async () => {
+  const id = await api.createFacility(tenant.organisationId);
+  const set = ['facility', 'set', ...organisation(), '--facility', id];
+  const changed = await json(...set, '--name', 'Ward', '--time-zone', 'Africa/Lagos', '--modules', 'lab');
+  assert.deepEqual(changed, { id, name: 'Ward', timeZone: 'Africa/Lagos', modules: ['lab'] });
+  fails(await run(...set), 2, /--name, --time-zone or --modules/);
+  fails(await run(...set, '--time-zone', 'Nowhere'), 2, /--time-zone/);
+  const [entry] = await recordOf(id);
+  assert.deepEqual([entry?.action, entry?.actor.kind], ['facility.change', 'operator']);
+});
+
+test('the record is listed and exported by the filters of the route [ADM-36]', async () => {
+  const { email } = await api.createAccount(tenant);
+  await json('account', 'disable', '--email', email);
+  const since = new Date(Date.now() - 3_600_000).toISOString();
+  const filter = ['--actor', 'operator', '--action', 'account.disable', '--subject', email, '--since', since];
+  const { items } = await json('audit', 'list', ...organisation(), ...filter);
+  assert.equal(items.length, 1);
+  const route = await api.call(`/administration/audit?subject=${encodeURIComponent(email)}`, {
+    token: admin.token,
+  });
+  assert.deepEqual(items, route.json.items);
+  const exported = (format: string, ...more: string[]) =>
+    run('audit', 'export', ...organisation(), ...filter, ...more, '--format', format);
+  assert.deepEqual(JSON.parse((await exported('ndjson')).stdout), items[0]);
+  assert.equal((await exported('csv')).stdout.trim().split('\r\n').length, 2);
+  assert.equal((await exported('csv', '--until', since)).stdout.trim().split('\r\n').length, 1);
+  fails(await exported('csv', '--json'), 2, /audit list --json/);
+  fails(await run('audit', 'list', ...organisation(), '--since', 'soon'), 2, /--since/);
+  fails(await run('audit', 'list', '--organisation', randomUUID()), 1, /organisation/);
+});

@@ -1,0 +1,82 @@
+/** `interchange account set-email | set-role | set-facilities | sessions | end-sessions`. Contract: ADM-19. */
+import { Command } from 'commander';
+import type { CommandEnvironment } from '../../platform/command/command.ts';
+import { splitList } from '../../platform/command/split-list.ts';
+import { endSessionsOf, listSessionsForOperator } from './account-sessions.ts';
+import { type AccountChanges, changeAccount } from './change-account.ts';
+import { operatorOn } from './managed-account.ts';
+
+interface OfAccount {
+  email: string;
+}
+
+/** A command of one account, which its address names. */
+function accountCommand(name: string, description: string, example: string): Command {
+  return new Command(name)
+    .description(description)
+    .requiredOption('--email <email>', 'address of the account')
+    .addHelpText(
+      'after',
+      `\nExample:\n  npx interchange account ${name} --email ris@example.org${example && ` ${example}`}`,
+    );
+}
+
+async function change(
+  environment: CommandEnvironment,
+  { email }: OfAccount,
+  changes: AccountChanges,
+): Promise<void> {
+  const changed = await environment.withSession(({ db }) =>
+    changeAccount(db, { ...operatorOn(email), changes }),
+  );
+  environment.print(changed, `${changed.email} is changed, from its next call on.`);
+}
+
+export function setEmailCommand(environment: CommandEnvironment): Command {
+  return accountCommand('set-email', 'change the address of an account', '--to lab@example.org')
+    .requiredOption('--to <email>', 'the new address')
+    .action(({ to, ...account }: OfAccount & { to: string }) => change(environment, account, { email: to }));
+}
+
+export function setRoleCommand(environment: CommandEnvironment): Command {
+  return accountCommand('set-role', 'give an account another role', '--role reader')
+    .requiredOption('--role <name>', 'role of its organisation')
+    .action(({ role, ...account }: OfAccount & { role: string }) =>
+      change(environment, account, { role: { name: role } }),
+    );
+}
+
+export function setFacilitiesCommand(environment: CommandEnvironment): Command {
+  return accountCommand('set-facilities', 'set all facilities that an account may use', '--facility 91d2…')
+    .requiredOption(
+      '--facility <ids>',
+      'facilities, separated by commas; the first is the default where that changes',
+      splitList,
+    )
+    .action(({ facility, ...account }: OfAccount & { facility: string[] }) =>
+      change(environment, account, { facilityIds: facility }),
+    );
+}
+
+export function listSessionsCommand(environment: CommandEnvironment): Command {
+  return accountCommand('sessions', 'list the live sessions of an account, newest first', '').action(
+    async ({ email }: OfAccount) => {
+      const items = await environment.withSession(({ db }) => listSessionsForOperator(db, { email }));
+      const lines = items.map(
+        ({ id, createdAt, lastUsedAt, network, userAgent }) =>
+          `${id}  since ${createdAt.toISOString()}  used ${lastUsedAt.toISOString()}  ${network ?? 'tokens'}  ${userAgent ?? ''}`,
+      );
+      environment.print({ items }, lines.map((line) => line.trimEnd()).join('\n') || 'none');
+    },
+  );
+}
+
+export function endSessionsCommand(environment: CommandEnvironment): Command {
+  return accountCommand('end-sessions', 'end all sessions of an account, or one, at once', '')
+    .option('--session <id>', 'end this session only')
+    .action(async ({ email, session }: OfAccount & { session?: string }) => {
+      const ending = { ...operatorOn(email), sessionId: session ?? null };
+      const ended = await environment.withSession(({ db }) => endSessionsOf(db, ending, null));
+      environment.print({ ended }, `${ended} ended`);
+    });
+}

@@ -1,0 +1,82 @@
+/** `interchange audit list | export`: who changed what. Contract: ADM-36. */
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { Command, Option } from 'commander';
+import { type CommandEnvironment, UsageError } from '../../platform/command/command.ts';
+import { requireOrganisation } from '../organisations/facilities.ts';
+import { auditFilterOf, type GivenAuditFilter } from './audit-filter.ts';
+import { type AuditFilter, listAudit } from './audit-list.store.ts';
+import { AUDIT_FORMATS, type AuditFormat, auditItem, exportAudit } from './list-audit.ts';
+
+interface Options extends GivenAuditFilter {
+  organisation: string;
+}
+
+const LIMIT_AT_MOST = 10_000;
+
+export const AUDIT_COMMANDS = [listAuditCommand, exportAuditCommand];
+
+function withFilter(command: Command): Command {
+  return command
+    .requiredOption('--organisation <id>', 'organisation')
+    .option('--actor <who>', 'changes by this account, by id or address, or by `operator`')
+    .option('--action <action>', 'this action, such as account.disable')
+    .option('--subject <what>', 'changes of this: its id or its name')
+    .option('--since <time>', 'from this time on: a date (UTC) or a date-time with a zone')
+    .option('--until <time>', 'before this time');
+}
+
+function filterOf(options: Options): AuditFilter {
+  const refuse = (name: string) =>
+    new UsageError(`--${name} must be a date or a date-time with a zone, such as 2026-03-01.`);
+  return auditFilterOf(options, { timeZone: 'UTC', refuse });
+}
+
+function listAuditCommand(environment: CommandEnvironment): Command {
+  return withFilter(new Command('list'))
+    .description('list who changed what in the administration of an organisation, newest first')
+    .option('--limit <n>', 'how many at most', '50')
+    .addHelpText(
+      'after',
+      '\nExample:\n  npx interchange audit list --organisation 7f0c… --actor operator --since 2026-03-01',
+    )
+    .action(async ({ limit: most, ...options }: Options & { limit: string }) => {
+      const limit = Number(most);
+      if (!Number.isInteger(limit) || limit < 1 || limit > LIMIT_AT_MOST)
+        throw new UsageError(`--limit must be from 1 to ${LIMIT_AT_MOST}.`);
+      const filter = filterOf(options);
+      const organisationId = options.organisation;
+      const rows = await environment.withSession(async ({ db }) => {
+        await requireOrganisation(db, organisationId);
+        return listAudit(db, { organisationId }, { filter, limit });
+      });
+      const items = rows.map(auditItem);
+      const lines = items.map(
+        ({ at, actor, action, subject }) =>
+          `${at.toISOString()}  ${actor.email ?? actor.id ?? actor.kind}  ${action}  ${subject.name ?? subject.id}`,
+      );
+      environment.print({ items }, lines.join('\n') || 'none');
+    });
+}
+
+function exportAuditCommand(environment: CommandEnvironment): Command {
+  return withFilter(new Command('export'))
+    .description('write who changed what to standard output, newest first')
+    .addOption(
+      new Option('--format <format>', 'file format').choices(Object.keys(AUDIT_FORMATS)).default('csv'),
+    )
+    .addHelpText(
+      'after',
+      '\nExample:\n  npx interchange audit export --organisation 7f0c… --format ndjson > audit.ndjson',
+    )
+    .action(async ({ format, ...options }: Options & { format: AuditFormat }) => {
+      if (environment.json) throw new UsageError('An export is no JSON document. Use audit list --json.');
+      const filter = filterOf(options);
+      const organisationId = options.organisation;
+      await environment.withSession(async ({ db }) => {
+        await requireOrganisation(db, organisationId);
+        const lines = exportAudit(db, { organisationId }, { filter, format });
+        await pipeline(Readable.from(lines, { objectMode: false }), environment.stdout, { end: false });
+      });
+    });
+}
