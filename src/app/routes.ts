@@ -60,12 +60,6 @@ import { changePasswordRoute } from '../sign-in/credentials/change-password.rout
 import { setUpPasswordRoute } from '../sign-in/credentials/set-up-password.route.ts';
 import { jwksRoute } from '../sign-in/keys/jwks.route.ts';
 import {
-  beginTotpRoute,
-  confirmTotpRoute,
-  removeTotpRoute,
-  renewRecoveryCodesRoute,
-} from '../sign-in/second-factor/manage-factors.route.ts';
-import {
   addPasskeyRoute,
   askForPasskeyRoute,
   beginPasskeyRoute,
@@ -73,6 +67,12 @@ import {
   provePasskeyRoute,
   removePasskeyRoute,
 } from '../sign-in/passkeys/passkeys.route.ts';
+import {
+  beginTotpRoute,
+  confirmTotpRoute,
+  removeTotpRoute,
+  renewRecoveryCodesRoute,
+} from '../sign-in/second-factor/manage-factors.route.ts';
 import { proveCodeRoute } from '../sign-in/second-factor/prove-second-factor.route.ts';
 import { loginRoute } from '../sign-in/sessions/login.route.ts';
 import { logoutRoute } from '../sign-in/sessions/logout.route.ts';
