@@ -88,6 +88,18 @@ export const exchangeConnections = {
   disableText:
     'Nothing is sent while it is disabled. Changes of patients meanwhile are not queued, and callbacks of the exchange are refused.',
   disabled: 'The connection is disabled.',
+  test: 'Send a test',
+  testTitle: 'Test of {name}',
+  testText: 'One signed message without data of a patient. Deliveries are not touched.',
+  testSending: 'Waiting for the exchange',
+  testResult: 'Result',
+  testTaken: 'Taken',
+  testNotTaken: 'Not taken',
+  testAnswer: 'Answer',
+  testNoAnswer: 'None',
+  testTime: 'Time',
+  testMessage: 'What it means',
+  testAgain: 'Send again',
 } as const;
 
 export const exchangeCallbacks = {

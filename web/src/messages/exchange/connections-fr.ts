@@ -91,6 +91,18 @@ export const exchangeConnections: Catalogue['exchangeConnections'] = {
   disableText:
     'Rien ne part tant qu’elle est désactivée. Les modifications des patients ne sont pas mises en file, et les réponses de la plateforme sont refusées.',
   disabled: 'La connexion est désactivée.',
+  test: 'Envoyer un test',
+  testTitle: 'Test de {name}',
+  testText: 'Un message signé, sans données de patient. Les envois ne sont pas touchés.',
+  testSending: 'En attente de la plateforme',
+  testResult: 'Résultat',
+  testTaken: 'Accepté',
+  testNotTaken: 'Non accepté',
+  testAnswer: 'Réponse',
+  testNoAnswer: 'Aucune',
+  testTime: 'Durée',
+  testMessage: 'Ce que cela signifie',
+  testAgain: 'Envoyer à nouveau',
 };
 
 export const exchangeCallbacks: Catalogue['exchangeCallbacks'] = {

@@ -2,6 +2,7 @@
 import { Button, FileButton } from '@mantine/core';
 import { useRef, useState } from 'react';
 import { useTranslations } from 'use-intl';
+import { useCommands } from '../../blocks/dialogs/commands.ts';
 import css from './imports.module.css';
 
 const ACCEPTED = '.json,.ndjson,.gz,application/json,application/fhir+json,application/gzip';
@@ -37,14 +38,20 @@ export function DropZone({ onFiles }: { onFiles: (files: Iterable<File>) => void
             forget.current?.();
           }}
         >
-          {(properties) => (
-            <Button size="xs" variant="default" {...properties}>
-              {t('choose')}
-            </Button>
-          )}
+          {({ onClick }) => <Choose onClick={onClick} />}
         </FileButton>
       </div>
       <p className={css.quiet}>{t('dropHelp')}</p>
     </div>
+  );
+}
+
+function Choose({ onClick }: { onClick: () => void }) {
+  const t = useTranslations('imports');
+  useCommands([{ id: 'imports-choose', label: `${t('title')}: ${t('choose')}`, run: onClick }]);
+  return (
+    <Button size="xs" variant="default" onClick={onClick}>
+      {t('choose')}
+    </Button>
   );
 }

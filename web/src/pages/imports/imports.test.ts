@@ -56,6 +56,17 @@ describe('imports', { skip: NO_BROWSER, timeout: 240_000 }, () => {
     await line.waitFor({ state: 'detached' });
   });
 
+  test('files are chosen from the palette [WEB-47]', async (t) => {
+    const { page } = await web.open(t, '/imports');
+    await page.getByRole('button', { name: 'Choose files' }).waitFor();
+    await page.keyboard.press('Control+k');
+    await page.keyboard.type('choose');
+    const [chooser] = await Promise.all([page.waitForEvent('filechooser'), page.keyboard.press('Enter')]);
+    const one = { name: 'one.json', mimeType: '', buffer: Buffer.from(JSON.stringify(patient('p1'))) };
+    await chooser.setFiles(one);
+    await page.getByText('1 record would be taken, none rejected.').waitFor();
+  });
+
   test('an import that is not there is said to be [WEB-48]', async (t) => {
     const { page } = await web.open(t, `/imports/${crypto.randomUUID()}`, { expected: /404/ });
     await page.getByRole('alert').getByText('This could not be read').waitFor();

@@ -4,6 +4,7 @@ import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useTranslations } from 'use-intl';
 import { queries } from '../../app/queries.ts';
+import { useCommands } from '../../blocks/dialogs/commands.ts';
 import { ConfirmDialog } from '../../blocks/dialogs/confirm-dialog.tsx';
 import { announce } from '../../blocks/page/announcements.tsx';
 import { Section } from '../../blocks/page/section.tsx';
@@ -23,6 +24,10 @@ export function PublishAgain(record: { kind: Kind; recordId: string }) {
   const plan = useMutation({
     mutationFn: () => ofRecord<Plan>('POST', record, { ...query, dryRun: 'true' }),
   });
+  useCommands([
+    { id: 'publish-look', label: t('look'), run: () => plan.mutate() },
+    ...(target === undefined ? [] : [{ id: 'publish-again', label: t('again'), run: () => setAsking(true) }]),
+  ]);
   async function publish() {
     try {
       const { published } = await ofRecord<Published>('POST', record, query);

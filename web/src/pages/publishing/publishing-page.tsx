@@ -2,6 +2,7 @@
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { useFormatter, useTranslations } from 'use-intl';
 import { answered, api } from '../../api/api.ts';
+import { useCommands } from '../../blocks/dialogs/commands.ts';
 import { useCursorList } from '../../blocks/list/cursor-list.ts';
 import { ListPage } from '../../blocks/list/list-page.tsx';
 import type { Column } from '../../blocks/list/record-table.tsx';
@@ -37,6 +38,7 @@ export function PublishingPage() {
   );
   const choices = <Name extends string>(names: readonly Name[], label: (name: Name) => string) =>
     names.map((value) => ({ value, label: label(value) }));
+  usePublishingCommands();
   return (
     <>
       <PageHeader title={t('title')} text={t('text')} />
@@ -82,6 +84,23 @@ export function PublishingPage() {
       />
     </>
   );
+}
+
+function usePublishingCommands() {
+  const t = useTranslations('publishing');
+  const navigate = route.useNavigate();
+  useCommands([
+    ...(['failed', 'running'] as const).map((state) => ({
+      id: `publishing-${state}`,
+      label: `${t('title')}: ${t(`states.${state}`)}`,
+      run: () => void navigate({ search: (old) => ({ ...old, state }), replace: true }),
+    })),
+    {
+      id: 'publishing-targets',
+      label: `${t('title')}: ${t('targets')}`,
+      run: () => void navigate({ to: '/publishing/targets' }),
+    },
+  ]);
 }
 
 function useColumns(): Column<Publication>[] {

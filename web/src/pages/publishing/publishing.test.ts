@@ -52,6 +52,16 @@ describe('publishing', { skip: NO_BROWSER, timeout: 240_000 }, () => {
     await page.getByRole('row').filter({ hasText: 'main (default)' }).getByText('Working').waitFor();
   });
 
+  test('what failed is asked for from the palette [WEB-45]', async (t) => {
+    const { page } = await web.open(t, '/publishing');
+    await page.getByRole('heading', { name: 'Nothing was published yet' }).waitFor();
+    await page.keyboard.press('Control+k');
+    await page.keyboard.type('publishing failed');
+    await page.keyboard.press('Enter');
+    await page.waitForURL('**/publishing?state=failed');
+    await page.getByRole('heading', { name: 'Nothing matches the filters' }).waitFor();
+  });
+
   test('says who adds a target where there is none, and which permission a record needs [WEB-45, WEB-46]', async (t) => {
     const permissions = ['publish.publications.read'];
     const { page } = await web.open(t, '/publishing/targets', { permissions });

@@ -1,4 +1,4 @@
-/** What can be done with a connection: rotate its secrets, activate the new one, enable and disable. Contract: WEB-44. */
+/** What can be done with a connection: test it, rotate its secrets, activate the new one, enable and disable. Contract: WEB-44. */
 import { Button } from '@mantine/core';
 import { useState } from 'react';
 import { useTranslations } from 'use-intl';
@@ -11,6 +11,7 @@ import { useErrorText } from '../../../blocks/states/error-text.ts';
 import type { Connection } from '../exchange-data.ts';
 import { hasWaitingSecret } from './connection-state.tsx';
 import { RotateSecrets } from './rotate-secrets.tsx';
+import { TestConnection, useConnectionTest } from './test-connection.tsx';
 
 type Question = 'rotate' | 'activate' | 'disable';
 
@@ -20,6 +21,7 @@ export function ConnectionActions({ connection }: { connection: Connection }) {
   const [question, setQuestion] = useState<Question>();
   const params = { path: { connectionId: connection.id } };
   const close = () => setQuestion(undefined);
+  const test = useConnectionTest(connection);
   const isWaiting = hasWaitingSecret(connection);
 
   async function done(call: Promise<unknown>, text: string) {
@@ -36,6 +38,8 @@ export function ConnectionActions({ connection }: { connection: Connection }) {
       ? { id: 'connection-disable', label: t('disable'), run: () => setQuestion('disable') }
       : { id: 'connection-enable', label: t('enable'), run: () => void enable() },
     { id: 'connection-rotate', label: t('rotate'), run: () => setQuestion('rotate') },
+    // The service tests no connection that is disabled.
+    ...(connection.enabled ? [{ id: 'connection-test', label: t('test'), run: () => test.mutate() }] : []),
     ...(isWaiting
       ? [{ id: 'connection-activate', label: t('activate'), run: () => setQuestion('activate') }]
       : []),
@@ -72,6 +76,7 @@ export function ConnectionActions({ connection }: { connection: Connection }) {
         }
         onClose={close}
       />
+      <TestConnection name={connection.name} test={test} />
       <RotateSecrets connectionId={connection.id} opened={question === 'rotate'} onClose={close} />
     </>
   );

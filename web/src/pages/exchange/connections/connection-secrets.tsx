@@ -13,12 +13,14 @@ export function ConnectionSecrets({ connection: { secrets } }: { connection: Con
   const t = useTranslations('exchangeConnections');
   return (
     <Section title={t('secrets')} text={t('secretsText')}>
-      <Details
-        items={secrets.map((secret) => [
-          t(`directions.${secret.direction}`),
-          <SecretLine key={secret.id} secret={secret} />,
-        ])}
-      />
+      <div className={css.secrets}>
+        <Details
+          items={secrets.map((secret) => [
+            t(`directions.${secret.direction}`),
+            <SecretLine key={secret.id} secret={secret} />,
+          ])}
+        />
+      </div>
     </Section>
   );
 }
@@ -29,11 +31,12 @@ function SecretLine({ secret }: { secret: ConnectionSecret }) {
   return (
     <>
       <SecretState secret={secret} />
-      <div className={css.quiet}>
-        {t('made')} <ZonedTime at={createdAt} />
+      <div className={css.moment}>
+        <span>{t('made')}</span> <ZonedTime at={createdAt} />
       </div>
-      <div className={css.quiet}>
-        {t('lastUsed')} {lastUsedAt === null ? t('never').toLowerCase() : <ZonedTime at={lastUsedAt} />}
+      <div className={css.moment}>
+        <span>{t('lastUsed')}</span>{' '}
+        {lastUsedAt === null ? t('never').toLowerCase() : <ZonedTime at={lastUsedAt} />}
       </div>
     </>
   );

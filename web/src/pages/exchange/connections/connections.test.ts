@@ -3,15 +3,16 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { NO_BROWSER, useConsole } from '../../../../../test-support/console-page.ts';
 import { connect } from '../../../../../test-support/exchange-records.ts';
+import { startExchange } from '../../../../../test-support/exchange-server.ts';
 
 describe('connections', { skip: NO_BROWSER, timeout: 240_000 }, () => {
   const web = useConsole();
-  const connected = async () => {
+  const connected = async (address = 'https://exchange.example.org/patients') => {
     const tenant = await web.api.createTenant({ timeZone: 'Europe/Paris' });
     const { keys, database } = web.api;
     const { id } = await connect({ pool: database.pool, keys }, tenant, {
       name: 'National exchange',
-      address: 'https://exchange.example.org/patients',
+      address,
       facilityIds: [tenant.facilityId],
     });
     return { tenant, id };
@@ -73,6 +74,73 @@ describe('connections', { skip: NO_BROWSER, timeout: 240_000 }, () => {
     await form.getByLabel('Header of the signature').fill('x-hie-signature');
     await form.getByRole('button', { name: 'Save' }).click();
     await page.getByText('x-hie-signature').waitFor();
+  });
+
+  test('sends a test, and says what came back: taken, refused, no answer [WEB-49]', async (t) => {
+    const exchange = await startExchange();
+    const { tenant, id } = await connected(exchange.url);
+    const { page } = await web.open(t, `/exchange/connections/${id}`, { tenant });
+    await page.getByRole('button', { name: 'Send a test' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Test of National exchange' });
+    await dialog.getByText('The exchange took the test request.').waitFor();
+    await dialog.getByText('HTTP 200').waitFor();
+    await dialog.getByText(/^[\d,]+ ms$/).waitFor();
+    exchange.behave = () => ({ status: 401 });
+    await dialog.getByRole('button', { name: 'Send again' }).click();
+    await dialog.getByText('HTTP 401').waitFor();
+    await dialog.getByText('Not taken', { exact: true }).waitFor();
+    await dialog.getByText(/Check the client id, the outbound secret/).waitFor();
+    assert.equal(exchange.arrivals.length, 2);
+    await exchange.close();
+    await dialog.getByRole('button', { name: 'Send again' }).click();
+    await dialog.getByText(/could not be reached/).waitFor();
+    await dialog.getByRole('button', { name: 'Close', exact: true }).last().click();
+    await dialog.waitFor({ state: 'detached' });
+  });
+
+  test('a connection that was disabled meanwhile says so when it is tested [WEB-49]', async (t) => {
+    const { tenant, id } = await connected();
+    const { page } = await web.open(t, `/exchange/connections/${id}`, { tenant, expected: /409/ });
+    await page.getByRole('button', { name: 'Send a test' }).waitFor();
+    await web.api.database.pool.query(
+      'update exchange_connection set disabled_at = now() where organisation_id = $1 and id = $2',
+      [tenant.organisationId, id],
+    );
+    await page.getByRole('button', { name: 'Send a test' }).click();
+    await page
+      .getByRole('dialog')
+      .getByRole('alert')
+      .getByText(/disabled/)
+      .waitFor();
+  });
+
+  test('its facilities are changed; without the chosen one it leaves the list [WEB-44]', async (t) => {
+    const { tenant, id } = await connected();
+    const other = await web.api.createFacility(tenant.organisationId);
+    const { page } = await web.open(t, `/exchange/connections/${id}`, {
+      tenant,
+      facilityIds: [tenant.facilityId, other],
+    });
+    const covered = async () => {
+      const { rows } = await web.api.database.pool.query<{ id: string }>(
+        `select facility_id as id from exchange_connection_facility
+         where organisation_id = $1 and connection_id = $2`,
+        [tenant.organisationId, id],
+      );
+      return rows.map((row) => row.id).sort();
+    };
+    const form = page.getByRole('dialog', { name: 'Settings' });
+    for (const [toggled, wanted] of [
+      ['Other Facility', [tenant.facilityId, other].sort()],
+      ['Test Facility', [other]],
+    ] as const) {
+      await page.getByRole('button', { name: 'Edit' }).click();
+      await form.getByRole('checkbox', { name: toggled }).click();
+      await form.getByRole('button', { name: 'Save' }).click();
+      await form.waitFor({ state: 'detached' });
+      assert.deepEqual(await covered(), wanted);
+    }
+    await page.getByRole('heading', { name: 'There is no connection yet' }).waitFor();
   });
 
   test('who may manage connections only comes to them at once [WEB-43]', async (t) => {

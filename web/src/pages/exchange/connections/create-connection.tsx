@@ -1,5 +1,5 @@
 /** Connects to an exchange. The secrets of the new connection are handed on, to be shown once. Contract: WEB-43. */
-import { Button, Checkbox, Group, Modal, Stack, TextInput } from '@mantine/core';
+import { Button, Group, Modal, Stack, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import { useTranslations } from 'use-intl';
 import { answered, api } from '../../../api/api.ts';
@@ -9,6 +9,7 @@ import { useServerForm } from '../../../blocks/page/server-form.ts';
 import { useErrorText } from '../../../blocks/states/error-text.ts';
 import { Fault } from '../../../blocks/states/fault.tsx';
 import { useSession } from '../../../shell/session-context.tsx';
+import { ConnectionFacilities } from './connection-facilities.tsx';
 import { useSecretNames } from './secret-names.ts';
 
 interface CreateConnectionProperties {
@@ -71,7 +72,7 @@ function Form({ onClose, onCreated }: CreateConnectionProperties) {
           withAsterisk={false}
           {...form.field('clientId')}
         />
-        <Facilities chosen={facilityIds} onChange={setFacilityIds} />
+        <ConnectionFacilities chosen={facilityIds} onChange={setFacilityIds} />
         <Group justify="flex-end" gap="xs">
           <Button variant="default" onClick={onClose}>
             {blocks('cancel')}
@@ -82,26 +83,5 @@ function Form({ onClose, onCreated }: CreateConnectionProperties) {
         </Group>
       </Stack>
     </form>
-  );
-}
-
-/** Nothing to choose where the account has one facility. */
-function Facilities({ chosen, onChange }: { chosen: string[]; onChange: (chosen: string[]) => void }) {
-  const t = useTranslations('exchangeConnections');
-  const { session } = useSession();
-  if (session.facilities.length < 2) return undefined;
-  return (
-    <Checkbox.Group
-      label={t('facilities')}
-      description={t('facilitiesHelp')}
-      value={chosen}
-      onChange={onChange}
-    >
-      <Stack gap="xs" mt="xs">
-        {session.facilities.map(({ id, name }) => (
-          <Checkbox key={id} size="xs" value={id} label={name} />
-        ))}
-      </Stack>
-    </Checkbox.Group>
   );
 }

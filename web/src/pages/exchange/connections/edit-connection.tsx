@@ -1,5 +1,6 @@
 /** Changes the settings of a connection. They hold from the next message on. Contract: WEB-44. */
 import { Button, Group, Modal, NativeSelect, Stack, TextInput } from '@mantine/core';
+import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useTranslations } from 'use-intl';
 import { answered, api } from '../../../api/api.ts';
@@ -8,7 +9,9 @@ import { announce } from '../../../blocks/page/announcements.tsx';
 import { useServerForm } from '../../../blocks/page/server-form.ts';
 import { useErrorText } from '../../../blocks/states/error-text.ts';
 import { Fault } from '../../../blocks/states/fault.tsx';
+import { useSession } from '../../../shell/session-context.tsx';
 import type { Connection } from '../exchange-data.ts';
+import { ConnectionFacilities } from './connection-facilities.tsx';
 
 const PURPOSES = ['TREATMENT', 'PAYMENT', 'OPS', 'RESEARCH'] as const;
 
@@ -32,6 +35,10 @@ function Form({ connection, onClose }: { connection: Connection; onClose: () => 
   const t = useTranslations('exchangeConnections');
   const blocks = useTranslations('blocks');
   const errorText = useErrorText();
+  const navigate = useNavigate();
+  const { facility } = useSession();
+  // null: all of the organisation, also later ones. That is for the operator to change.
+  const [facilityIds, setFacilityIds] = useState(connection.facilityIds);
   const form = useServerForm({
     values: {
       name: connection.name,
@@ -58,12 +65,16 @@ function Form({ connection, onClose }: { connection: Connection; onClose: () => 
         purposeOfUse: purposeOfUse as Connection['purposeOfUse'],
         maxInFlight: Number(maxInFlight),
         timeoutMs: Number(timeoutMs),
+        ...(facilityIds === null ? {} : { facilityIds }),
       };
       const params = { path: { connectionId: connection.id } };
       await answered(api.PATCH('/exchange/connections/{connectionId}', { params, body }));
-      await queries.invalidateQueries({ queryKey: ['exchange-connections'] });
       announce({ kind: 'good', text: t('saved') });
       onClose();
+      // One that does not cover the chosen facility any more has no page in it.
+      if (facilityIds !== null && facility !== undefined && !facilityIds.includes(facility.id))
+        await navigate({ to: '/exchange/connections' });
+      await queries.invalidateQueries({ queryKey: ['exchange-connections'] });
     },
   });
   const given = { required: true, withAsterisk: false };
@@ -79,6 +90,9 @@ function Form({ connection, onClose }: { connection: Connection; onClose: () => 
           {...form.field('address')}
         />
         <TextInput label={t('clientId')} {...given} {...form.field('clientId')} />
+        {facilityIds === null ? undefined : (
+          <ConnectionFacilities chosen={facilityIds} onChange={setFacilityIds} />
+        )}
         <NativeSelect
           label={t('purpose')}
           description={t('purposeHelp')}
@@ -103,7 +117,7 @@ function Form({ connection, onClose }: { connection: Connection; onClose: () => 
           <Button variant="default" onClick={onClose}>
             {blocks('cancel')}
           </Button>
-          <Button type="submit" loading={form.isSending}>
+          <Button type="submit" loading={form.isSending} disabled={facilityIds?.length === 0}>
             {t('save')}
           </Button>
         </Group>

@@ -94,6 +94,9 @@ describe('deliveries', { skip: NO_BROWSER, timeout: 240_000 }, () => {
     await page.getByRole('heading', { name: 'Patient created', level: 1 }).waitFor();
     await page.getByText('The exchange answered 422, after 38 ms.').waitFor();
     await page.getByRole('link', { name: 'National exchange' }).waitFor();
+    await page.getByRole('link', { name: patientIds[0] }).click();
+    await page.waitForURL(`**/patients/${patientIds[0]}`);
+    await page.goBack();
     await page.getByRole('button', { name: 'Show the message' }).click();
     await page.getByText(`"${patientIds[0]}"`).first().waitFor();
     await page.getByRole('button', { name: 'Replay', exact: true }).click();

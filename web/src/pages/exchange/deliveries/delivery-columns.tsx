@@ -3,11 +3,11 @@ import { Checkbox } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import { useFormatter, useTranslations } from 'use-intl';
 import type { Column } from '../../../blocks/list/record-table.tsx';
-import { Identifier } from '../../../blocks/values/identifier.tsx';
 import { StatusBadge } from '../../../blocks/values/status-badge.tsx';
 import { ZonedTime } from '../../../blocks/values/zoned-time.tsx';
 import { useSession } from '../../../shell/session-context.tsx';
 import { type Delivery, MANAGE, STATUSES, TONES, useConnections, useHeldReason } from '../exchange-data.ts';
+import { PatientLink } from '../patient-link.tsx';
 
 export function useFilters({
   isHeldPage,
@@ -100,7 +100,8 @@ export function useColumns({ isReview }: { isReview: boolean }): Column<Delivery
     {
       name: 'patient',
       heading: t('patient'),
-      cell: ({ patientId }) => (patientId === null ? t('patientHidden') : <Identifier id={patientId} />),
+      cell: ({ patientId }) =>
+        patientId === null ? t('patientHidden') : <PatientLink patientId={patientId} />,
     },
     ...(isReview ? [] : [occurred]),
     {

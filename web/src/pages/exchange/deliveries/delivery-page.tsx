@@ -17,6 +17,7 @@ import { ZonedTime } from '../../../blocks/values/zoned-time.tsx';
 import { useSession } from '../../../shell/session-context.tsx';
 import css from '../exchange.module.css';
 import { READ_PAYLOADS, REVIEW, TONES, useConnections, useHeldReason } from '../exchange-data.ts';
+import { PatientLink } from '../patient-link.tsx';
 import { DecisionDialog } from './decision-dialog.tsx';
 import { DeliveryPayload } from './delivery-payload.tsx';
 import { type DeliveryDetail, DeliveryTimeline } from './delivery-timeline.tsx';
@@ -122,11 +123,7 @@ function What({ delivery }: { delivery: DeliveryDetail }) {
           [t('occurred'), <ZonedTime key="occurred" at={occurredAt} to="second" />],
           [
             t('patient'),
-            patientId === null ? (
-              t('patientHidden')
-            ) : (
-              <CopiedValue key="patient" name={t('patient')} value={patientId} />
-            ),
+            patientId === null ? t('patientHidden') : <PatientLink key="patient" patientId={patientId} />,
           ],
           [
             t('connection'),
