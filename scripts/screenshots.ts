@@ -113,10 +113,11 @@ async function takeAll(context: BrowserContext, origin: string, scheme: string):
   await page.getByRole('button', { name: 'Sign in' }).click();
   await page.getByRole('navigation').first().waitFor();
   const wanted = process.argv.slice(2);
-  for (const path of await pathsOf(page)) {
+  const paths = await pathsOf(page);
+  for (const path of paths) {
     const name = path.replaceAll('/', ' ').replaceAll('$', '').trim().replaceAll(' ', '-') || 'overview';
     if (wanted.length > 0 && !wanted.some((one) => name.startsWith(one))) continue;
-    if (await open(page, origin, path)) await take(page, `${name}-${scheme}`);
+    if (await open(page, origin, path, paths)) await take(page, `${name}-${scheme}`);
     else process.stderr.write(`${path}: no link leads there.\n`);
   }
 }
@@ -130,16 +131,22 @@ async function pathsOf(page: Page): Promise<string[]> {
   )) as string[];
 }
 
-async function open(page: Page, origin: string, path: string): Promise<boolean> {
+/** False when no link leads to a page of one thing. Its list is a page, such as /people, or that above it. */
+async function open(page: Page, origin: string, path: string, paths: readonly string[]): Promise<boolean> {
   const [list = '', parameter] = path.split('/$');
-  await page.goto(`${origin}/console${list}`);
+  const from = parameter === undefined || paths.includes(list) ? list : list.slice(0, list.lastIndexOf('/'));
+  await page.goto(`${origin}/console${from}`);
   await settled(page);
   if (parameter === undefined) return true;
-  const link = page.locator(`main a[href*="/console${list}/"]`).first();
-  if ((await link.count()) === 0) return false;
-  await link.click();
-  await settled(page);
-  return true;
+  const wanted = new RegExp(`^/console${path.replaceAll(/\$\w+/g, '[^/]+')}$`);
+  for (const link of await page.locator('main a[href]').all()) {
+    const { pathname } = new URL((await link.getAttribute('href')) ?? '', page.url());
+    if (!wanted.test(pathname) || paths.includes(pathname.replace('/console', ''))) continue;
+    await link.click();
+    await settled(page);
+    return true;
+  }
+  return false;
 }
 
 async function settled(page: Page): Promise<void> {

@@ -2,29 +2,15 @@
 import { queryOptions } from '@tanstack/react-query';
 import { send } from './api.ts';
 import { ApiError } from './api-error.ts';
+import type { components } from './schema.d.ts';
 
-export type SecondFactorMethod = 'totp' | 'passkey' | 'recovery-code';
-
-export interface Facility {
-  id: string;
-  name: string;
-  timeZone: string;
-  modules: string[];
-}
+type Told = components['schemas']['ConsoleSession'];
 
 /** Of someone who has given everything that the service asks for. */
-export interface SignedIn {
-  state: 'signed-in';
-  account: { userId: string; email: string; role: string; mustChangePassword: boolean };
-  organisation: { id: string; name: string };
-  facilities: Facility[];
-  defaultFacilityId: string | null;
-  permissions: string[];
-  secondFactor: { required: boolean; totp: boolean; passkeys: number; recoveryCodesLeft: number };
-  idleEndsAt: string;
-  endsAt: string;
-  publicBaseUrl: string;
-}
+export type SignedIn = Omit<Required<Told>, 'state' | 'methods'> & { state: 'signed-in' };
+
+export type Facility = SignedIn['facilities'][number];
+export type SecondFactorMethod = NonNullable<Told['methods']>[number];
 
 /** The password was right, and something is still missing. */
 export type Unfinished =

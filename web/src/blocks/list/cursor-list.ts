@@ -19,10 +19,10 @@ export interface CursorList<Row> {
 }
 
 /** `key` names the list and every filter: another filter is another list. */
-export function useCursorList<Row>(
+export function useCursorList<Row, Part extends ListPart<Row> = ListPart<Row>>(
   key: readonly unknown[],
-  read: (cursor: string | undefined) => Promise<ListPart<Row>>,
-): CursorList<Row> {
+  read: (cursor: string | undefined) => Promise<Part>,
+): CursorList<Row> & { first: Part | undefined } {
   const query = useInfiniteQuery({
     queryKey: key,
     queryFn: ({ pageParam }) => read(pageParam),
@@ -32,6 +32,7 @@ export function useCursorList<Row>(
   const rows = useMemo(() => query.data?.pages.flatMap(({ items }) => items) ?? [], [query.data]);
   return {
     rows,
+    first: query.data?.pages[0],
     isPending: query.isPending,
     error: query.error,
     hasMore: query.hasNextPage,

@@ -55,7 +55,6 @@ export const exchangeConnections = {
   secretsText: 'Never shown again after they were made.',
   directions: { outbound: 'Outbound', callback: 'Callback' },
   direction: 'For',
-  secretState: 'State',
   secretStates: {
     waiting: 'Waits for activation',
     planned: 'Begins later',

@@ -57,7 +57,6 @@ export const exchangeConnections: Catalogue['exchangeConnections'] = {
   secretsText: 'Ils ne sont plus jamais affichés après leur création.',
   directions: { outbound: 'Envoi', callback: 'Réponse' },
   direction: 'Pour',
-  secretState: 'État',
   secretStates: {
     waiting: 'Attend l’activation',
     planned: 'Commence plus tard',

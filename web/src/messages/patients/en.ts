@@ -52,7 +52,6 @@ export const patient = {
   code: 'Code',
   status: 'State',
   when: 'When',
-  results: 'Vital signs',
   show: 'Show',
   showNamed: 'Show {id} as FHIR',
   asFhir: 'As FHIR',

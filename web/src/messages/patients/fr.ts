@@ -55,7 +55,6 @@ export const patient: Catalogue['patient'] = {
   code: 'Code',
   status: 'État',
   when: 'Quand',
-  results: 'Signes vitaux',
   show: 'Afficher',
   showNamed: 'Afficher {id} en FHIR',
   asFhir: 'En FHIR',

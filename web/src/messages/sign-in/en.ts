@@ -8,7 +8,6 @@ export const signIn = {
   secondFactor: 'Confirm that it is you',
   expires: 'This takes one more step, within five minutes of the password.',
   confirm: 'Confirm',
-  otherWays: 'Confirm in another way',
   ways: {
     totp: 'Use the code of your app',
     passkey: 'Use a passkey',
@@ -34,7 +33,6 @@ export const signIn = {
 export const secondFactor = {
   app: 'Authenticator app',
   appText: 'An app on your telephone shows a new code every half minute.',
-  addApp: 'Set up an app',
   passkey: 'Passkey',
   passkeyText: 'Your device confirms it is you: fingerprint, face, PIN, or a security key. Nothing to type.',
   addPasskey: 'Add a passkey',

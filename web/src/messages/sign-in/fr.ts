@@ -8,7 +8,6 @@ export const signIn = {
   secondFactor: 'Confirmez que c’est bien vous',
   expires: 'Il reste une étape, dans les cinq minutes qui suivent le mot de passe.',
   confirm: 'Confirmer',
-  otherWays: 'Confirmer autrement',
   ways: {
     totp: 'Utiliser le code de votre application',
     passkey: 'Utiliser une clé d’accès',
@@ -38,7 +37,6 @@ export const signIn = {
 export const secondFactor = {
   app: 'Application d’authentification',
   appText: 'Une application sur votre téléphone affiche un nouveau code toutes les trente secondes.',
-  addApp: 'Configurer une application',
   passkey: 'Clé d’accès',
   passkeyText:
     'Votre appareil confirme que c’est vous : empreinte, visage, code PIN ou clé de sécurité. Rien à saisir.',

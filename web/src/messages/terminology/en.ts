@@ -136,7 +136,6 @@ export const mapEditor = {
   after: 'Will go out as',
   use: 'Use',
   useNamed: 'Use {code}',
-  ownCode: 'Another code',
 } as const;
 
 export const mapImport = {

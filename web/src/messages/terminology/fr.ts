@@ -139,7 +139,6 @@ export const mapEditor: Catalogue['mapEditor'] = {
   after: 'Sera envoyé comme',
   use: 'Utiliser',
   useNamed: 'Utiliser {code}',
-  ownCode: 'Un autre code',
 };
 
 export const mapImport: Catalogue['mapImport'] = {

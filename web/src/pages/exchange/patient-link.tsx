@@ -2,13 +2,14 @@
 import { Link } from '@tanstack/react-router';
 import { Identifier } from '../../blocks/values/identifier.tsx';
 import { useSession } from '../../shell/session-context.tsx';
+import css from './exchange.module.css';
 
 export function PatientLink({ patientId }: { patientId: string }) {
   const { may } = useSession();
   if (!may('patients.patients.get') && !may('patients.access-log.read')) return <Identifier id={patientId} />;
   return (
     // Read only when it is opened: each read is in the access log of the patient.
-    <Link to="/patients/$patientId" params={{ patientId }} preload={false}>
+    <Link to="/patients/$patientId" params={{ patientId }} preload={false} className={css.patient}>
       <Identifier id={patientId} />
     </Link>
   );

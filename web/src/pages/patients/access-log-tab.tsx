@@ -14,7 +14,7 @@ import { useErrorText } from '../../blocks/states/error-text.ts';
 import { StatusBadge } from '../../blocks/values/status-badge.tsx';
 import { ZonedTime } from '../../blocks/values/zoned-time.tsx';
 import { useSession } from '../../shell/session-context.tsx';
-import { type AccessEntry, exportAccessLog, readAccessLog } from './access-log.ts';
+import { type AccessEntry, type AccessLogPage, exportAccessLog, readAccessLog } from './access-log.ts';
 import css from './access-log-tab.module.css';
 import type { Purpose } from './purpose.tsx';
 
@@ -27,7 +27,7 @@ export function AccessLogTab({ patientId, purpose }: { patientId: string; purpos
   const navigate = route.useNavigate();
   const { facility } = useSession();
   const request = { patientId, purpose, filter: values };
-  const list = useCursorList<AccessEntry>(
+  const list = useCursorList<AccessEntry, AccessLogPage>(
     ['access-log', facility?.id, patientId, purpose, values],
     (cursor) => readAccessLog(request, cursor),
   );
@@ -60,6 +60,9 @@ export function AccessLogTab({ patientId, purpose }: { patientId: string; purpos
         onFilter={(change) => void navigate({ search: (old) => ({ ...old, ...change }), replace: true })}
         empty={<EmptyState title={t('logEmpty')} text={t('logEmptyText')} />}
       />
+      {list.first?.keptFrom ? (
+        <p>{t.rich('archived', { time: () => <ZonedTime at={list.first?.keptFrom} /> })}</p>
+      ) : undefined}
     </>
   );
 }

@@ -4,9 +4,9 @@ import type { paths } from '../../api/schema.d.ts';
 import { saveFile } from '../../blocks/values/save-file.ts';
 import type { Purpose } from './purpose.tsx';
 
-type Page =
+export type AccessLogPage =
   paths['/patients/base/{patientId}/access-log']['get']['responses'][200]['content']['application/json'];
-export type AccessEntry = Page['items'][number];
+export type AccessEntry = AccessLogPage['items'][number];
 
 export interface AccessLogRequest {
   patientId: string;
@@ -29,7 +29,7 @@ const COLUMNS = [
 export function readAccessLog(
   { patientId, purpose, filter }: AccessLogRequest,
   cursor: string | undefined,
-): Promise<Page> {
+): Promise<AccessLogPage> {
   const given = Object.fromEntries(Object.entries(filter).filter(([, value]) => value !== undefined));
   return answered(
     api.GET('/patients/base/{patientId}/access-log', {
@@ -54,7 +54,7 @@ export async function exportAccessLog(
   const lines: string[] = [COLUMNS.join(',')];
   let cursor: string | undefined;
   do {
-    const page: Page = await readAccessLog(request, cursor);
+    const page: AccessLogPage = await readAccessLog(request, cursor);
     for (const entry of page.items) lines.push(COLUMNS.map((name) => csvCell(entry[name] ?? '')).join(','));
     onProgress(lines.length - 1);
     cursor = page.nextCursor ?? undefined;

@@ -2,7 +2,9 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { before, describe, test } from 'node:test';
+import { createPool } from '../../../../src/platform/db/database.ts';
 import { NO_BROWSER, useConsole } from '../../../../test-support/console-page.ts';
+import { insertPatients } from '../../../../test-support/exchange-records.ts';
 import { MARKS, type SeededRecords, seedRecords } from '../../../../test-support/seed-tenant.ts';
 
 describe('patients', { skip: NO_BROWSER, timeout: 300_000 }, () => {
@@ -93,6 +95,33 @@ describe('patients', { skip: NO_BROWSER, timeout: 300_000 }, () => {
     const [header, ...lines] = (await readFile(await download.path(), 'utf8')).trim().split('\r\n');
     assert.match(header ?? '', /^occurredAt,accountId/);
     assert.ok(lines.length > 0 && lines.every((line) => line.includes(',patient.read,')));
+  });
+
+  test('the access log says from when entries are in an archive [WEB-37]', async (t) => {
+    const { adminUrl } = web.api.database;
+    const owner = createPool({ url: adminUrl, max: 1, applicationName: 'owner' }, () => undefined);
+    await owner.query(`insert into access_log_archive values ('2019-12', 1, '{"runs":[]}', now())`);
+    await owner.end();
+    const { page } = await web.open(t, `/patients/${seeded.patientId}?tab=accessLog`);
+    await page.getByText(/Entries before 1 Jan 2020, 01:00 .* are in an archive/).waitFor();
+  });
+
+  test('of 100,000 rows only those in view are in the document, page after page [WEB-10]', async (t) => {
+    const tenant = await web.api.createTenant({ timeZone: 'Europe/Paris' });
+    await insertPatients(web.api.database.pool, tenant, 100_000);
+    const { page } = await web.open(t, '/patients', { tenant });
+    await page.getByText('50 rows so far').waitFor();
+    const rows = page.locator('tbody tr');
+    for (let read = 100; read <= 300; read += 50) {
+      await page.evaluate('window.scrollTo(0, document.body.scrollHeight)');
+      await page.getByText(`${read} rows so far`).waitFor();
+      assert.ok((await rows.count()) < 100);
+    }
+    await page.locator('tr[data-index="240"]').waitFor();
+    assert.equal(await page.locator('tr[data-index="0"]').count(), 0);
+    await page.evaluate('window.scrollTo(0, 0)');
+    await page.locator('tr[data-index="0"]').waitFor();
+    assert.ok((await rows.count()) < 100);
   });
 
   test('what was delivered and published is listed [WEB-35]', async (t) => {

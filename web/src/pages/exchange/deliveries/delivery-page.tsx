@@ -11,6 +11,7 @@ import { Section } from '../../../blocks/page/section.tsx';
 import { ErrorState } from '../../../blocks/states/error-state.tsx';
 import { PageSkeleton } from '../../../blocks/states/page-skeleton.tsx';
 import { CopiedValue } from '../../../blocks/values/copied-value.tsx';
+import { CopyButton } from '../../../blocks/values/copy-button.tsx';
 import { Details } from '../../../blocks/values/details.tsx';
 import { StatusBadge } from '../../../blocks/values/status-badge.tsx';
 import { ZonedTime } from '../../../blocks/values/zoned-time.tsx';
@@ -101,6 +102,7 @@ function Head({ delivery, back }: { delivery: DeliveryDetail; back: ReactNode })
 
 function What({ delivery }: { delivery: DeliveryDetail }) {
   const t = useTranslations('exchange');
+  const copy = useTranslations('blocks');
   const connections = useConnections();
   const reasonOf = useHeldReason();
   const { id, status, heldReason, connectionId, patientId, sequence, occurredAt, nextAttemptAt } = delivery;
@@ -123,7 +125,14 @@ function What({ delivery }: { delivery: DeliveryDetail }) {
           [t('occurred'), <ZonedTime key="occurred" at={occurredAt} to="second" />],
           [
             t('patient'),
-            patientId === null ? t('patientHidden') : <PatientLink key="patient" patientId={patientId} />,
+            patientId === null ? (
+              t('patientHidden')
+            ) : (
+              <span key="patient" className={css.copied}>
+                <PatientLink patientId={patientId} />
+                <CopyButton text={patientId} label={copy('copyNamed', { name: t('patient') })} />
+              </span>
+            ),
           ],
           [
             t('connection'),
