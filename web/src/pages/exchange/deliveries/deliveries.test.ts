@@ -94,7 +94,7 @@ describe('deliveries', { skip: NO_BROWSER, timeout: 240_000 }, () => {
     await page.getByRole('heading', { name: 'Patient created', level: 1 }).waitFor();
     await page.getByText('The exchange answered 422, after 38 ms.').waitFor();
     await page.getByRole('link', { name: 'National exchange' }).waitFor();
-    await page.getByRole('link', { name: patientIds[0] }).click();
+    await page.getByRole('link', { name: String(patientIds[0]) }).click();
     await page.waitForURL(`**/patients/${patientIds[0]}`);
     await page.goBack();
     await page.getByRole('button', { name: 'Show the message' }).click();
