@@ -7,7 +7,7 @@ export const audit = {
   actor: 'Who',
   actorFilter: 'Who: email or operator',
   action: 'What',
-  actionFilter: 'What, such as account.disable',
+  actionFilter: 'What: the action',
   subject: 'Of what',
   subjectFilter: 'Of what: name or id',
   since: 'From',
@@ -20,6 +20,7 @@ export const audit = {
   off: 'no',
   before: 'Before',
   after: 'After',
+  all: 'All {count}',
   noDetails: 'No details',
   subjects: {
     organisation: 'organisation',

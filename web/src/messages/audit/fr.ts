@@ -7,7 +7,7 @@ export const audit = {
   actor: 'Qui',
   actorFilter: 'Qui : adresse ou operator',
   action: 'Quoi',
-  actionFilter: 'Quoi, par exemple account.disable',
+  actionFilter: 'Quoi : l’action',
   subject: 'Sur quoi',
   subjectFilter: 'Sur quoi : nom ou identifiant',
   since: 'À partir de',
@@ -20,6 +20,7 @@ export const audit = {
   off: 'non',
   before: 'Avant',
   after: 'Après',
+  all: 'Les {count}',
   noDetails: 'Aucun détail',
   subjects: {
     organisation: 'organisation',

@@ -18,7 +18,7 @@ describe('audit log', { skip: NO_BROWSER, timeout: 180_000 }, () => {
     const table = page.getByRole('table', { name: 'Changes' });
     await table.getByText('Ward North').first().waitFor();
     await table.getByText('− imaging').waitFor();
-    await page.getByLabel('What, such as account.disable').fill('facility.change');
+    await page.getByLabel('What: the action').fill('facility.change');
     await page.waitForURL('**/console/audit?action=facility.change');
     await page.getByText('2 rows', { exact: true }).waitFor();
     const download = page.waitForEvent('download');

@@ -2,6 +2,9 @@
 import { useTranslations } from 'use-intl';
 import css from './audit.module.css';
 
+/** Of a list, at once. */
+const SHOWN_VALUES = 7;
+
 type Members = Readonly<Record<string, unknown>>;
 
 interface ChangedMembersProperties {
@@ -82,8 +85,22 @@ function Value({ value }: { value: unknown }) {
   const t = useTranslations('audit');
   if (value === null || value === undefined || value === '') return <>{t('notSet')}</>;
   if (typeof value === 'boolean') return <>{value ? t('on') : t('off')}</>;
-  if (Array.isArray(value)) return <>{value.length === 0 ? t('notSet') : value.map(textOf).join(', ')}</>;
+  if (Array.isArray(value)) return <List values={value.map(textOf)} />;
   return <>{textOf(value)}</>;
+}
+
+/** A long list, such as the permissions of a role, is opened by who wants to read it. */
+function List({ values }: { values: readonly string[] }) {
+  const t = useTranslations('audit');
+  const text = values.join(', ');
+  if (values.length === 0) return <>{t('notSet')}</>;
+  if (values.length <= SHOWN_VALUES) return <>{text}</>;
+  return (
+    <details className={css.list}>
+      <summary>{t('all', { count: String(values.length) })}</summary>
+      {text}
+    </details>
+  );
 }
 
 function textOf(value: unknown): string {

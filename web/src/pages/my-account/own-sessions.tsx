@@ -12,6 +12,7 @@ import { TableSkeleton } from '../../blocks/states/table-skeleton.tsx';
 import { StatusBadge } from '../../blocks/values/status-badge.tsx';
 import { ZonedTime } from '../../blocks/values/zoned-time.tsx';
 import { deviceOf } from './device.ts';
+import css from './my-account.module.css';
 import { type OwnSession, useOwnSessions, useReadOwnAgain } from './own-account.ts';
 
 export function OwnSessions() {
@@ -23,7 +24,9 @@ export function OwnSessions() {
       {isPending ? <TableSkeleton rows={2} /> : undefined}
       {error === null ? undefined : <ErrorState error={error} onRetry={() => void refetch()} />}
       {data === undefined ? undefined : (
-        <RecordTable label={t('sessions')} columns={columns} list={whole(data)} rowId={({ id }) => id} />
+        <div className={css.sessions}>
+          <RecordTable label={t('sessions')} columns={columns} list={whole(data)} rowId={({ id }) => id} />
+        </div>
       )}
     </Section>
   );
