@@ -19,6 +19,7 @@ import type { Audit } from '../audit.ts';
 import { signInError } from '../errors.ts';
 import { readSecondFactor, type SecondFactor } from '../second-factor/second-factor.store.ts';
 import { hasSecondFactor } from '../second-factor/second-factor.ts';
+import { isLiveSession } from '../sessions/session.store.ts';
 import type { Lockout, SignInAttempt } from './lockout.ts';
 import { networkOf } from './network.ts';
 import type { Passwords } from './password.ts';
@@ -33,6 +34,8 @@ export interface IdentityProof {
    * default), a sign-in that goes on, or the confirmation of a session in which it was proven.
    */
   secondFactor?: 'refused' | 'to-come' | 'proven';
+  /** In which it is given; 401 when it has ended by the time that the account is held. */
+  sessionId?: string;
 }
 
 export interface CallContext {
@@ -149,6 +152,7 @@ async function enter<Prepared, Result>(
     // Read once more: the lock was waited for, and what the statement that took it saw may be older.
     const factor = await readSecondFactor(client, account, account.id);
     if (!suffices(factor, proof)) return undefined;
+    await requireSession(client, account, { attempt, proof });
     // Else whoever has the password could forget the failures of codes with it.
     const isHalf = proof.secondFactor === 'to-come' && hasSecondFactor(factor);
     await (isHalf ? deps.lockout.pass(client, attempt) : deps.lockout.succeed(client, attempt));
@@ -157,4 +161,15 @@ async function enter<Prepared, Result>(
   });
   if (outcome !== undefined) deps.passwords.prefer(attempt.from);
   return outcome;
+}
+
+/** Whoever ended the session while the password was being checked ended what is done in it. */
+async function requireSession(
+  client: Client,
+  account: ProvenAccount,
+  { attempt: { now }, proof: { sessionId } }: { attempt: SignInAttempt; proof: IdentityProof },
+): Promise<void> {
+  if (sessionId === undefined) return;
+  if (!(await isLiveSession(client, account, { accountId: account.id, sessionId, now })))
+    throw signInError('not_signed_in');
 }

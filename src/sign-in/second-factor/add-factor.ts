@@ -11,7 +11,7 @@ import { endsOf, type SessionEndSettings } from '../console/session-ends.ts';
 import type { IdentityProof } from '../credentials/prove-identity.ts';
 import { signInError } from '../errors.ts';
 import { newOrganisationToken } from '../organisation-token.ts';
-import { revokeSessionsOf } from '../sessions/session.store.ts';
+import { isLiveSession, revokeSessionsOf } from '../sessions/session.store.ts';
 import { makeRecoveryCodes } from './recovery-codes.ts';
 import { readSecondFactor } from './second-factor.store.ts';
 import { hasSecondFactor } from './second-factor.ts';
@@ -31,8 +31,14 @@ export interface AddedFactor {
 }
 
 /** The password of whoever is signed in, asked for once more. */
-export function passwordProof({ accountId }: Caller, password: string): IdentityProof {
-  return { identity: accountId, credential: password, userType: 'STAFF', secondFactor: 'proven' };
+export function passwordProof({ accountId, sessionId }: Caller, password: string): IdentityProof {
+  return {
+    identity: accountId,
+    credential: password,
+    userType: 'STAFF',
+    secondFactor: 'proven',
+    sessionId,
+  };
 }
 
 /** In a transaction that holds the account. `insert` stores the factor. */
@@ -43,6 +49,8 @@ export async function addFactor(
   insert: () => Promise<void>,
 ): Promise<AddedFactor> {
   const { accountId, organisationId, sessionId } = caller;
+  if (!(await isLiveSession(client, caller, { accountId, sessionId, now })))
+    throw signInError('not_signed_in');
   const isFirst = !hasSecondFactor(await readSecondFactor(client, caller, accountId));
   await insert();
   const { text: token, hash: tokenHash } = newOrganisationToken(organisationId);

@@ -45,6 +45,27 @@ export async function revokeSession(
   });
 }
 
+/** Whether a session of the account goes on. */
+export async function isLiveSession(
+  db: Queryable,
+  { organisationId }: OrganisationScope,
+  { accountId, sessionId, now }: { accountId: string; sessionId: string; now: Date },
+): Promise<boolean> {
+  const { rowCount } = await db.query({
+    name: 'session-live',
+    text: `
+      select
+      from session
+      where organisation_id = $1
+        and account_id = $2
+        and id = $3
+        and revoked_at is null
+        and expires_at > $4`,
+    values: [organisationId, accountId, sessionId, now],
+  });
+  return rowCount === 1;
+}
+
 /** End every session of an account, but for one. */
 export async function revokeSessionsOf(
   db: Queryable,
