@@ -6,7 +6,7 @@ import { callWorkers } from '../queue/delivery-call.ts';
 import type { ConnectionKey } from '../queue/lane.store.ts';
 import { listConnections, updateConnection } from './connection.store.ts';
 import { type AddressAuthor, type Connection, type ConnectionSettings, checkSettings } from './connection.ts';
-import { recordConnection, settingsOf } from './record-connection.ts';
+import { queryChange, recordConnection, settingsOf } from './record-connection.ts';
 
 export type ConnectionChanges = Partial<ConnectionSettings> & { disabled?: boolean };
 
@@ -31,7 +31,12 @@ export async function changeConnection(
       name: before.name,
       facilityIds: before.facilityIds,
       before: settingsOf(before),
-      after: { ...settingsOf(before), ...definedMembers(settingsOf(checked)), ...enabledOf(checked) },
+      after: {
+        ...settingsOf(before),
+        ...definedMembers(settingsOf(checked)),
+        ...enabledOf(checked),
+        ...queryChange(before.address, checked.address),
+      },
     });
   });
   const [changed] = await listConnections(db, key, { connectionId: key.connectionId });

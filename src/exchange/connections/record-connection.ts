@@ -22,6 +22,27 @@ export async function recordConnection(
 export function settingsOf(settings: Partial<ConnectionSettings & Pick<Connection, 'enabled'>>) {
   const { name, address, clientId, callbackHeader, identifierSystem, purposeOfUse } = settings;
   const { maxInFlight, timeoutMs, facilityIds, enabled } = settings;
-  const texts = { name, address, clientId, callbackHeader, identifierSystem, purposeOfUse };
+  const texts = {
+    name,
+    address: address && withoutQuery(address),
+    clientId,
+    callbackHeader,
+    identifierSystem,
+    purposeOfUse,
+  };
   return { ...texts, maxInFlight, timeoutMs, facilityIds, enabled };
 }
+
+/** What some exchanges have behind the question mark is a key. */
+function withoutQuery(address: string): string {
+  const [place = ''] = address.split('?', 1);
+  return place === address ? address : `${place}?…`;
+}
+
+/** Says that the query became another one, which the record does not show. */
+export function queryChange(before: string, after: string | undefined): { addressQuery?: string } {
+  const same = after === undefined || queryOf(before) === queryOf(after);
+  return same ? {} : { addressQuery: 'another' };
+}
+
+const queryOf = (address: string) => URL.parse(address)?.search;

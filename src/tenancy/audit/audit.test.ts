@@ -172,3 +172,18 @@ test('changes of connections, of maps and of privacy are on record without secre
   ]);
   for (const secret of secrets) assert.ok(secret.length > 20 && !text.includes(secret));
 });
+
+test('what stands behind the question mark of an address may be a key, and is not on record [ADM-31, ADM-34]', async () => {
+  const t = await api.createTenant();
+  const { token } = await api.createAccount(t);
+  const address = 'https://exchange.example.org/in';
+  const body = { name: 'Exchange', address: `${address}?code=a-key-of-theirs`, clientId: 'c' };
+  const { json } = await call('/exchange/connections', { token, body });
+  const changes = { address: `${address}?code=another-key-of-theirs` };
+  await call(`/exchange/connections/${json.id}`, { token, method: 'PATCH', body: changes });
+  const { text } = await call('/administration/audit', { token });
+  assert.doesNotMatch(text, /key-of-theirs/);
+  const [changed, created] = await read('', token);
+  assert.equal(created?.after.address, `${address}?…`);
+  assert.deepEqual(changed?.after, { addressQuery: 'another' });
+});
