@@ -31,7 +31,16 @@ const credential = { id: bytes(), rawId: bytes(), type: Type.Literal('public-key
 const Attestation = Type.Unsafe<RegistrationResponseJSON>(
   Type.Object({
     ...credential,
-    response: Type.Object({ clientDataJSON: bytes(), attestationObject: bytes() }),
+    response: Type.Object({
+      clientDataJSON: bytes(),
+      attestationObject: bytes(),
+      transports: Type.Optional(
+        Type.Array(Type.String({ maxLength: 32 }), {
+          maxItems: 16,
+          description: 'As the browser tells them.',
+        }),
+      ),
+    }),
   }),
 );
 const Assertion = Type.Unsafe<AuthenticationResponseJSON>(

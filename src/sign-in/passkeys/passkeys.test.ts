@@ -217,3 +217,16 @@ test('passkeys belong to the host of the service, on this machine to localhost, 
   for (const host of ['192.0.2.1', '[2001:db8::1]'])
     assert.throws(() => passkeyParty(`https://${host}/api/v1`), /belongs to a name/);
 });
+
+test('what an authenticator says of its transports is a list of short words [SIGN-IN-62]', async () => {
+  const account = await addAccount({ database: api.database, passwords }, tenant, { userType: 'STAFF' });
+  const browser = await signIn(account);
+  const key = createAuthenticator(origin);
+  for (const transports of ['usb', { usb: 1 }, [1], ['x'.repeat(99)], new Array(99).fill('usb')]) {
+    const options = await browser.call('/second-factor/passkey-options', { body });
+    const response = key.create(options.json);
+    response.response.transports = transports;
+    const added = await browser.call('/second-factor/passkeys', { body: { name: 'my laptop', response } });
+    assert.equal(added.status, 400, added.text);
+  }
+});

@@ -31,7 +31,8 @@ export function keptReport(document: ImportDocument, names: readonly string[]): 
     files,
     bundles,
     resources,
-    notTaken,
+    // Whoever sends the records makes up these names.
+    notTaken: Object.fromEntries(Object.entries(notTaken).slice(0, LISTED)),
     rejected: kept(document.rejected),
     rejectedCount,
     unchanged,
