@@ -85,6 +85,12 @@ export const accounts = {
   enabled: '{email} can sign in again.',
   unlock: 'Unlock',
   unlocked: '{email} is unlocked, and can try again.',
+  removeFactor: 'Remove second factor',
+  removeFactorTitle: 'Remove the second factor of {email}?',
+  removeFactorText:
+    'For somebody who lost their passkey, their telephone and their recovery codes. Be sure that it is they who ask. Their sessions end, and the password alone opens the account until they set up a new one.',
+  removeFactorAction: 'Remove',
+  factorRemoved: 'The second factor of {email} is removed.',
   sessions: 'Sessions',
   sessionsText: 'Each sign-in begins one. It lasts as long as it is renewed.',
   sessionBegan: 'Began',

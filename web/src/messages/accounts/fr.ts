@@ -88,6 +88,12 @@ export const accounts = {
   enabled: '{email} peut de nouveau se connecter.',
   unlock: 'Déverrouiller',
   unlocked: '{email} est déverrouillé et peut réessayer.',
+  removeFactor: 'Retirer le second facteur',
+  removeFactorTitle: 'Retirer le second facteur de {email} ?',
+  removeFactorText:
+    'Pour qui a perdu sa clé d’accès, son téléphone et ses codes de secours. Assurez-vous que la demande vient bien de cette personne. Ses sessions se terminent, et le mot de passe seul ouvre le compte jusqu’à ce qu’elle en configure un nouveau.',
+  removeFactorAction: 'Retirer',
+  factorRemoved: 'Le second facteur de {email} est retiré.',
   sessions: 'Sessions',
   sessionsText: 'Chaque connexion en ouvre une. Elle dure aussi longtemps qu’elle est renouvelée.',
   sessionBegan: 'Début',

@@ -1,4 +1,4 @@
-/** What can be done with an account: change, reset, unlock, disable, enable. Contract: WEB-22. */
+/** What can be done with an account: change, reset, unlock, disable, enable, remove its second factor. Contract: WEB-22, WEB-28. */
 import { Button } from '@mantine/core';
 import { useState } from 'react';
 import { useTranslations } from 'use-intl';
@@ -13,7 +13,7 @@ import { EditAccount } from './edit-account.tsx';
 import { useIssuedSecrets } from './issued-secrets.ts';
 import { ResetPassword } from './reset-password.tsx';
 
-type Question = 'edit' | 'reset' | 'disable';
+type Question = 'edit' | 'reset' | 'disable' | 'second-factor';
 
 export function AccountActions({ account }: { account: Account }) {
   const t = useTranslations('accounts');
@@ -43,6 +43,9 @@ export function AccountActions({ account }: { account: Account }) {
     account.disabled
       ? { id: 'account-enable', label: t('enable'), run: enable }
       : { id: 'account-disable', label: t('disable'), run: () => setQuestion('disable') },
+    ...(account.secondFactor
+      ? [{ id: 'account-factor', label: t('removeFactor'), run: () => setQuestion('second-factor') }]
+      : []),
     { id: 'account-reset', label: t('reset'), run: () => setQuestion('reset') },
     { id: 'account-edit', label: t('edit'), run: () => setQuestion('edit') },
   ];
@@ -64,6 +67,20 @@ export function AccountActions({ account }: { account: Account }) {
         isDangerous
         onConfirm={() =>
           done(answered(api.POST('/accounts/{accountId}/disable', { params })), t('disabled', { email }))
+        }
+        onClose={close}
+      />
+      <ConfirmDialog
+        opened={question === 'second-factor'}
+        title={t('removeFactorTitle', { email })}
+        text={t('removeFactorText')}
+        action={t('removeFactorAction')}
+        isDangerous
+        onConfirm={() =>
+          done(
+            answered(api.POST('/accounts/{accountId}/remove-second-factor', { params })),
+            t('factorRemoved', { email }),
+          )
         }
         onClose={close}
       />

@@ -2,7 +2,9 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { describe, test } from 'node:test';
+import { openBrowser } from '../../../../test-support/console.ts';
 import { NO_BROWSER, useConsole } from '../../../../test-support/console-page.ts';
+import { addTelephone } from '../../../../test-support/second-factor.ts';
 
 describe('people', { skip: NO_BROWSER, timeout: 240_000 }, () => {
   const web = useConsole();
@@ -46,5 +48,26 @@ describe('people', { skip: NO_BROWSER, timeout: 240_000 }, () => {
       .waitFor();
     await question.getByRole('button', { name: 'Cancel' }).click();
     await page.getByText('It can sign in.').waitFor();
+  });
+
+  test('removes the second factor of a person who lost it, after a question [WEB-28]', async (t) => {
+    const { api } = web;
+    const tenant = await api.createTenant({ timeZone: 'Europe/Paris' });
+    const admin = await api.createAccount(tenant, { userType: 'STAFF' });
+    const call = (path: string, body: object) => api.call(path, { token: admin.token, body });
+    const role = await call('/roles', { name: 'Reader', permissions: ['patients.patients.list'] });
+    const email = `lost-${randomUUID()}@example.org`;
+    const { json } = await call('/accounts', { email, userType: 'STAFF', roleId: role.json.id });
+    const browser = openBrowser(api);
+    await browser.call('/session', { body: { email, password: json.password } });
+    await addTelephone(api, browser, json.password);
+    const { page } = await web.open(t, `/people/${json.userId}`, { tenant });
+    await page.getByText('is asked for at each sign-in').waitFor();
+    await page.getByRole('button', { name: 'Remove second factor' }).click();
+    await page.getByRole('dialog').getByText('Be sure that it is they who ask').waitFor();
+    await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click();
+    await page.getByText(`The second factor of ${email} is removed.`).waitFor();
+    await page.getByText('A role can ask for one.').waitFor();
+    await page.getByRole('button', { name: 'Remove second factor' }).waitFor({ state: 'detached' });
   });
 });
