@@ -4,6 +4,7 @@ import { type Manager, requireHeld, requireOwnFacilities } from '../../tenancy/a
 import type { RoleKey } from '../../tenancy/roles/role.store.ts';
 import { requireRole } from '../../tenancy/roles/roles.ts';
 import { checkedEmail, checkedFacilities } from '../accounts/create-account.ts';
+import { deleteUnusedSetupLinks } from '../credentials/setup-link.store.ts';
 import { signInError } from '../errors.ts';
 import { replaceFacilities, updateEmail, updateRoleOf } from './change-account.store.ts';
 import type { ManagedAccount } from './managed-account.store.ts';
@@ -32,6 +33,9 @@ export async function changeAccount(
       manager,
       facilityIds: changes.facilityIds,
     });
+    // Whoever has a link of before could not give these rights, and would have them with it.
+    if (role !== account.role || facilityIds.some((id) => !account.facilityIds.includes(id)))
+      await deleteUnusedSetupLinks(client, account, account.userId);
     // Last: a refusal by the database ends the transaction.
     if (email !== undefined && email !== account.email) {
       const { userId: accountId } = account;

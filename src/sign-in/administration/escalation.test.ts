@@ -217,3 +217,19 @@ async function administrators({ organisationId }: Tenant): Promise<number> {
   );
   return rowCount ?? 0;
 }
+
+test('a setup link is good no more once its account may do more than who made it [ADM-3]', async () => {
+  const tenant = await clinic();
+  const strong = await api.createAccount(tenant, { permissions: STRONG });
+  const weak = await api.createAccount(tenant, { permissions: WEAK });
+  const low = await as(weak, '/roles', { body: { name: 'low', permissions: ['encounters.access'] } });
+  const email = `${randomUUID()}@example.org`;
+  const body = { email, userType: 'EHR', roleId: low.json.id, password: 'setup-link' };
+  const { userId, setupLink } = (await as(weak, '/accounts', { body })).json;
+  const roleId = await roleIdOf(strong);
+  assert.equal((await patch(strong, `/accounts/${userId}`, { roleId })).status, 200);
+  const [, token] = setupLink.split('#token=');
+  const newCredential = 'several new words';
+  const used = await api.call('/auth/password-setup', { body: { token, newCredential } });
+  assert.equal(used.status, 403, used.text);
+});
