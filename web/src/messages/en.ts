@@ -41,8 +41,6 @@ export const en = {
     notFound: 'There is no such page',
     notFoundText: 'The address leads nowhere. It may be from an older version of the console.',
     toOverview: 'Go to the overview',
-    notBuilt: 'This page is not there yet',
-    notBuiltText: 'Until it is, the command line and the HTTP interface do the same.',
   },
   blocks: {
     loading: 'Loading',

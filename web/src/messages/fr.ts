@@ -44,8 +44,6 @@ export const fr: Catalogue = {
     notFoundText:
       'L’adresse ne mène nulle part. Elle vient peut-être d’une version plus ancienne de la console.',
     toOverview: 'Aller à la vue d’ensemble',
-    notBuilt: 'Cette page n’est pas encore là',
-    notBuiltText: 'En attendant, la ligne de commande et l’interface HTTP font la même chose.',
   },
   blocks: {
     loading: 'Chargement',
