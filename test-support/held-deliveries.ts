@@ -29,7 +29,7 @@ export async function holdDeliveries(
 }
 
 /** The exchange answers 422 to each delivery that is due. */
-async function refuseDue(
+export async function refuseDue(
   pool: TestApi['database']['pool'],
   key: ConnectionKey,
   limit: number,

@@ -25,8 +25,17 @@ function preferred(): Language {
 
 /** Dates and numbers are written as in the region that the browser names: en-GB, fr-CA. */
 function regionOf(language: Language): Language {
-  const region = navigator.languages.find((tag) => tag.split('-')[0] === language);
+  const region = navigator.languages.find((tag) => tag.split('-')[0] === language && isTag(tag));
   return (region ?? language) as Language;
+}
+
+/** Chromium on a machine without a locale asks for `en-US@posix`, which no text can be written in. */
+function isTag(tag: string): boolean {
+  try {
+    return Intl.getCanonicalLocales(tag).length === 1;
+  } catch {
+    return false;
+  }
 }
 
 export function LanguageProvider({ children }: { children: ReactNode }) {

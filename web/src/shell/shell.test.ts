@@ -57,6 +57,17 @@ describe('the shell', { skip: NO_BROWSER, timeout: 240_000 }, () => {
     assert.equal(await page.evaluate('document.activeElement.textContent'), 'Terminology');
   });
 
+  test('a language tag that no text can be written in does not take the texts away [WEB-8]', async (t) => {
+    const { page } = await web.open(t, '/exchange');
+    await page.addInitScript(
+      "Object.defineProperty(navigator, 'languages', { get: () => ['en-US@posix', 'en-GB'] })",
+    );
+    await page.reload();
+    await page.getByText('What is sent to health information exchanges').waitFor();
+    await page.getByRole('link', { name: /^Held/ }).click();
+    await page.getByRole('heading', { name: 'Nothing is held' }).waitFor();
+  });
+
   test('the chosen facility goes along with every call [WEB-6]', async (t) => {
     const other = await web.api.createFacility(web.tenant.organisationId);
     const { page } = await web.open(t, '/exchange', { facilityIds: [web.tenant.facilityId, other] });

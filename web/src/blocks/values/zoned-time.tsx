@@ -25,8 +25,9 @@ export function ZonedTime({ at, to = 'minute' }: ZonedTimeProperties) {
     .at(-1);
   return (
     <time dateTime={at} title={at} className={css.time}>
-      {format.dateTime(moment, PARTS[to])}
-      {to === 'day' ? undefined : <span className={css.zone}> {zone}</span>}
+      <span className={css.moment}>{format.dateTime(moment, PARTS[to])}</span>
+      {to === 'day' ? undefined : ' '}
+      {to === 'day' ? undefined : <span className={css.zone}>{zone}</span>}
     </time>
   );
 }

@@ -105,7 +105,7 @@ function useColumns(): Column<AccessEntry>[] {
     {
       name: 'at',
       heading: t('at'),
-      width: '13.5rem',
+      width: '16.5rem',
       cell: ({ occurredAt }) => <ZonedTime at={occurredAt} to="second" />,
     },
     {

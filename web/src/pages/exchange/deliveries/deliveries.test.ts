@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { NO_BROWSER, useConsole } from '../../../../../test-support/console-page.ts';
 import { connect, insertPatients, queue } from '../../../../../test-support/exchange-records.ts';
-import { holdDeliveries } from '../../../../../test-support/held-deliveries.ts';
+import { holdDeliveries, refuseDue } from '../../../../../test-support/held-deliveries.ts';
 
 describe('deliveries', { skip: NO_BROWSER, timeout: 240_000 }, () => {
   const web = useConsole();
@@ -87,8 +87,8 @@ describe('deliveries', { skip: NO_BROWSER, timeout: 240_000 }, () => {
     assert.equal((await statuses(tenant.organisationId)).filter(Boolean).length, 1);
   });
 
-  test('one delivery tells what happened, shows the message when asked, and is replayed [WEB-42]', async (t) => {
-    const { tenant, patientIds } = await held(1);
+  test('one delivery tells what happened, shows the message when asked, is replayed, and shows by itself what became of it [WEB-42]', async (t) => {
+    const { tenant, patientIds, connectionId } = await held(1);
     const { page } = await web.open(t, '/exchange/held', { tenant });
     await page.getByRole('link', { name: 'Patient created' }).click();
     await page.getByRole('heading', { name: 'Patient created', level: 1 }).waitFor();
@@ -104,6 +104,8 @@ describe('deliveries', { skip: NO_BROWSER, timeout: 240_000 }, () => {
     await page.getByText('By you.').waitFor();
     await page.getByText('Queued', { exact: true }).first().waitFor();
     assert.deepEqual(await statuses(tenant.organisationId), [false]);
+    await refuseDue(web.api.database.pool, { organisationId: tenant.organisationId, connectionId }, 1);
+    await page.getByRole('button', { name: 'Replay', exact: true }).waitFor();
   });
 
   test('who may not decide is told the permission; a delivery that is not there is said to be [WEB-41, WEB-42]', async (t) => {

@@ -76,13 +76,13 @@ export function useColumns({ isReview }: { isReview: boolean }): Column<Delivery
   const reason: Column<Delivery> = {
     name: 'reason',
     heading: t('reason'),
-    width: '12rem',
+    width: '10.5rem',
     cell: ({ heldReason }) => (heldReason === null ? '–' : reasonOf(heldReason).short),
   };
   const occurred: Column<Delivery> = {
     name: 'occurred',
     heading: t('occurred'),
-    width: '13.5rem',
+    width: '15rem',
     cell: ({ occurredAt }) => <ZonedTime at={occurredAt} />,
   };
   return [
@@ -90,7 +90,7 @@ export function useColumns({ isReview }: { isReview: boolean }): Column<Delivery
     {
       name: 'event',
       heading: t('event'),
-      width: '11rem',
+      width: '9.5rem',
       cell: ({ id, event }) => (
         <Link to="/exchange/deliveries/$deliveryId" params={{ deliveryId: id }}>
           {event === 'patient.created' ? t('events.created') : t('events.updated')}
@@ -107,7 +107,7 @@ export function useColumns({ isReview }: { isReview: boolean }): Column<Delivery
     {
       name: 'attempt',
       heading: t('attempt'),
-      width: '13.5rem',
+      width: '15rem',
       cell: ({ lastAttempt }) => <ZonedTime at={lastAttempt?.startedAt} />,
     },
   ];

@@ -25,6 +25,9 @@ import { type DeliveryDetail, DeliveryTimeline } from './delivery-timeline.tsx';
 
 const route = getRouteApi('/shell/exchange/deliveries/$deliveryId');
 
+/** One that is queued is sent soon; who has just replayed it waits to see that. */
+const WATCH_MS = 2_000;
+
 export function DeliveryPage() {
   const t = useTranslations('exchange.delivery');
   const { deliveryId } = route.useParams();
@@ -33,6 +36,8 @@ export function DeliveryPage() {
     queryKey: ['delivery', deliveryId],
     queryFn: () =>
       answered(api.GET('/exchange/deliveries/{deliveryId}', { params: { path: { deliveryId } } })),
+    refetchInterval: ({ state: { data, error } }) =>
+      error === null && data?.status === 'queued' ? WATCH_MS : false,
   });
   const back = <Link to="/exchange">{t('back')}</Link>;
   if (isPending) return <PageSkeleton />;
