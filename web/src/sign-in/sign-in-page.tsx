@@ -3,15 +3,28 @@ import { Button, PasswordInput, Stack, Text, TextInput } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useTranslations } from 'use-intl';
+import { ApiError } from '../api/api-error.ts';
 import { sessionQuery, signIn } from '../api/session.ts';
 import { useServerForm } from '../blocks/page/server-form.ts';
 import { useErrorText } from '../blocks/states/error-text.ts';
 import { Fault } from '../blocks/states/fault.tsx';
 import { OutsidePage } from './outside-page.tsx';
 
-export default function SignInPage() {
+/** The service speaks to systems, of identity, user type and headers; a person typed an email and a password. */
+function useSignInFault(): (error: unknown) => string {
   const t = useTranslations('signIn');
   const errorText = useErrorText();
+  return (error) => {
+    if (!(error instanceof ApiError)) return errorText(error);
+    if (error.status === 403) return t('refused');
+    const seconds = error.status === 429 ? error.retryAfterSeconds : undefined;
+    return seconds === undefined ? errorText(error) : t('locked', { minutes: Math.ceil(seconds / 60) });
+  };
+}
+
+export default function SignInPage() {
+  const t = useTranslations('signIn');
+  const errorText = useSignInFault();
   const client = useQueryClient();
   const form = useServerForm({
     values: { email: '', password: '' },

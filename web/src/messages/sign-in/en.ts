@@ -4,6 +4,9 @@ export const signIn = {
   email: 'Email',
   password: 'Password',
   submit: 'Sign in',
+  refused: 'The email or the password is wrong, or the account cannot sign in. Check both.',
+  locked:
+    'Too many failed sign-ins. Wait {minutes, plural, one {# minute} other {# minutes}}, then sign in again.',
   forSystems: 'Your system must change its password? <link>Change it here</link>',
   secondFactor: 'Confirm that it is you',
   expires: 'This takes one more step, within five minutes of the password.',
