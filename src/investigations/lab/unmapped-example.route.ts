@@ -33,7 +33,7 @@ const ExampleSchema = Type.Object(
 export function unmappedExampleRoute(deps: UnmappedExampleDependencies): Route<Access> {
   return facilityRoute(
     {
-      permissions: ['terminology.maps.read', 'terminology.maps.manage'],
+      permissions: ['investigations.lab.list'],
       module: 'lab',
       purposeOfUse: 'default',
     },
@@ -42,7 +42,7 @@ export function unmappedExampleRoute(deps: UnmappedExampleDependencies): Route<A
         operationId: 'readUnmappedExample',
         summary: 'Read one real result with a local code',
         description:
-          "As it goes out now, to see what a map changes. The account needs investigations.lab.list too. The service writes the call to the patient's access log.",
+          "As it goes out now, to see what a map changes. The service writes the call to the patient's access log.",
         tag: 'Terminology',
       },
       query: Type.Object(LOCAL_CODE_QUERY),

@@ -3,7 +3,6 @@ import type { FhirResource } from '../../clinical/fetch/fhir-resource.ts';
 import type { AccessLog } from '../../privacy/access-log/access-log.ts';
 import { authoriseAccess } from '../../privacy/authorise-access.ts';
 import type { FacilityContext } from '../../tenancy/callers/access.ts';
-import { tenancyError } from '../../tenancy/errors.ts';
 import { type EmitDependencies, loadLabOrderResources } from '../emit-investigation.ts';
 import { findResultWithCode } from './unmapped-example.store.ts';
 
@@ -18,15 +17,13 @@ export interface UnmappedExample {
   resource: FhirResource;
 }
 
-/** One, or none when no result of the facility has the code. 403 without the right to read results. */
+/** One, or none when no result of the facility has the code. 403 when the purpose is refused meanwhile. */
 export async function readUnmappedExample(
   deps: UnmappedExampleDependencies,
   local: { system: string; code: string },
   context: FacilityContext,
 ): Promise<UnmappedExample[]> {
-  const { scope, caller, purposeOfUse } = context;
-  if (!caller.permissions.has('investigations.lab.list'))
-    throw tenancyError('permission_missing', { permissions: ['investigations.lab.list'] });
+  const { scope, purposeOfUse } = context;
   const found = await findResultWithCode(deps.db, scope, { ...local, purposeOfUse });
   if (found === undefined) return [];
   const { patientId, refusedPurposes, resources } = await loadLabOrderResources(deps, scope, found.orderId);

@@ -174,6 +174,6 @@ test('no result of other places, of another system or of no code [ADM-67]', asyn
   assert.equal((await example({}, reader)).status, 400);
   assert.equal((await example({ code: 'CRE', purposeOfUse: 'FUN' }, reader)).status, 400);
   assert.equal((await api.call('/terminology/unmapped/example?code=CRE')).status, 401);
-  const powerless = await api.createAccount(here, { permissions: ['investigations.lab.list'] });
+  const powerless = await api.createAccount(here, { permissions: ['terminology.maps.read'] });
   assert.equal((await example({ system: LAB, code: 'CRE' }, powerless)).status, 403);
 });

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { NO_BROWSER, useConsole } from '../../../../test-support/console-page.ts';
+import { waitUntil } from '../../../../test-support/wait-until.ts';
 
 describe('roles', { skip: NO_BROWSER, timeout: 240_000 }, () => {
   const web = useConsole();
@@ -28,8 +29,10 @@ describe('roles', { skip: NO_BROWSER, timeout: 240_000 }, () => {
     assert.equal(made.permissions.length, 5);
     await page.getByRole('checkbox', { name: 'search patients' }).check();
     await page.getByRole('button', { name: 'Save' }).click();
+    // The notice of before may still be there.
+    const held = async () => (await call('/roles?search=Laboratory')).json.items[0].permissions.length;
+    await waitUntil(async () => (await held()) === 6, 'the role has the sixth permission');
     await page.getByText('Laboratory is saved.').last().waitFor();
-    assert.equal((await call('/roles?search=Laboratory')).json.items[0].permissions.length, 6);
     await page.getByRole('button', { name: 'Delete' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
     await page.getByText('Laboratory is deleted.').waitFor();
