@@ -100,6 +100,8 @@ async function onlyOne<T>(owner: Pool, work: () => Promise<T>): Promise<T> {
     if (rows[0]?.mine !== true) throw privacyError('archive_busy');
     return await work();
   } finally {
+    // The server notices a closed connection only later, and the next archive would meet the lock.
+    await client.query('select pg_advisory_unlock($1)', lock).catch(() => undefined);
     // Closing the connection lets the lock go, whatever happened to it.
     client.release(true);
   }
