@@ -1,24 +1,15 @@
 /** What was sent of a patient to health information exchanges. Contract: WEB-35. */
 import { useTranslations } from 'use-intl';
 import { answered, api } from '../../api/api.ts';
-import type { components } from '../../api/schema.d.ts';
 import { useCursorList } from '../../blocks/list/cursor-list.ts';
 import { ListPage } from '../../blocks/list/list-page.tsx';
 import type { Column } from '../../blocks/list/record-table.tsx';
 import { EmptyState } from '../../blocks/states/empty-state.tsx';
-import { StatusBadge, type Tone } from '../../blocks/values/status-badge.tsx';
+import { StatusBadge } from '../../blocks/values/status-badge.tsx';
 import { ZonedTime } from '../../blocks/values/zoned-time.tsx';
 import { useSession } from '../../shell/session-context.tsx';
+import { type Delivery, TONES } from '../exchange/exchange-data.ts';
 import type { Purpose } from './purpose.tsx';
-
-type Delivery = components['schemas']['Delivery'];
-
-const TONES: Record<Delivery['status'], Tone> = {
-  queued: 'running',
-  held: 'warning',
-  delivered: 'good',
-  skipped: 'quiet',
-};
 
 export function DeliveriesTab({ patientId, purpose }: { patientId: string; purpose: Purpose }) {
   const t = useTranslations('patient');
@@ -49,13 +40,13 @@ export function DeliveriesTab({ patientId, purpose }: { patientId: string; purpo
 }
 
 function useColumns(): Column<Delivery>[] {
-  const t = useTranslations('patient');
+  const t = useTranslations('exchange');
   return [
     {
       name: 'status',
       heading: t('status'),
       width: '8rem',
-      cell: ({ status }) => <StatusBadge tone={TONES[status]} label={t(`deliveryStates.${status}`)} />,
+      cell: ({ status }) => <StatusBadge tone={TONES[status]} label={t(`statuses.${status}`)} />,
     },
     {
       name: 'event',

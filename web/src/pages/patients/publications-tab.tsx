@@ -1,25 +1,15 @@
 /** What was published of a patient to FHIR servers. Contract: WEB-35. */
 import { useTranslations } from 'use-intl';
 import { answered, api } from '../../api/api.ts';
-import type { paths } from '../../api/schema.d.ts';
 import { useCursorList } from '../../blocks/list/cursor-list.ts';
 import { ListPage } from '../../blocks/list/list-page.tsx';
 import type { Column } from '../../blocks/list/record-table.tsx';
 import { EmptyState } from '../../blocks/states/empty-state.tsx';
-import { StatusBadge, type Tone } from '../../blocks/values/status-badge.tsx';
+import { StatusBadge } from '../../blocks/values/status-badge.tsx';
 import { ZonedTime } from '../../blocks/values/zoned-time.tsx';
 import { useSession } from '../../shell/session-context.tsx';
+import { type Publication, TONES } from '../publishing/publishing-data.ts';
 import type { Purpose } from './purpose.tsx';
-
-type Publication =
-  paths['/publish/publications']['get']['responses'][200]['content']['application/json']['items'][number];
-
-const TONES: Record<Publication['state'], Tone> = {
-  running: 'running',
-  done: 'good',
-  failed: 'bad',
-  interrupted: 'warning',
-};
 
 export function PublicationsTab({ patientId, purpose }: { patientId: string; purpose: Purpose }) {
   const t = useTranslations('patient');
@@ -50,19 +40,20 @@ export function PublicationsTab({ patientId, purpose }: { patientId: string; pur
 }
 
 function useColumns(): Column<Publication>[] {
-  const t = useTranslations('patient');
+  const t = useTranslations('publishing');
+  const ofPatient = useTranslations('patient');
   return [
     {
       name: 'state',
-      heading: t('status'),
+      heading: t('state'),
       width: '8.5rem',
-      cell: ({ state }) => <StatusBadge tone={TONES[state]} label={t(`publicationStates.${state}`)} />,
+      cell: ({ state }) => <StatusBadge tone={TONES[state]} label={t(`states.${state}`)} />,
     },
     {
       name: 'kind',
       heading: t('kind'),
       width: '10rem',
-      cell: ({ kind }) => t(`publicationKinds.${kind}`),
+      cell: ({ kind }) => t(`kinds.${kind}`),
     },
     { name: 'target', heading: t('target'), width: '9rem', cell: ({ target }) => target },
     {
@@ -73,8 +64,8 @@ function useColumns(): Column<Publication>[] {
     },
     {
       name: 'outcome',
-      heading: t('outcomeOf'),
-      cell: ({ failure, stored }) => failure ?? t('stored', { count: stored }),
+      heading: ofPatient('outcomeOf'),
+      cell: ({ failure, stored }) => failure ?? ofPatient('stored', { count: stored }),
     },
   ];
 }

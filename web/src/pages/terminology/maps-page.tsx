@@ -13,7 +13,7 @@ import { PageHeader } from '../../blocks/page/page-header.tsx';
 import { EmptyState } from '../../blocks/states/empty-state.tsx';
 import { useSession } from '../../shell/session-context.tsx';
 import { type Draft, type Level, type MapEntry, mapsChanged, SYSTEMS } from './draft.ts';
-import { ExportMenu } from './export-menu.tsx';
+import { ExportMaps } from './export-maps.tsx';
 import { useLevels } from './level.ts';
 import { useMapColumns } from './map-columns.tsx';
 import { MapDialog } from './map-dialog.tsx';
@@ -38,7 +38,7 @@ export function MapsPage() {
         text={t('text')}
         actions={
           <>
-            <ExportMenu />
+            <ExportMaps />
             {mayChange ? <Button onClick={() => setAdding(true)}>{t('add')}</Button> : undefined}
           </>
         }
