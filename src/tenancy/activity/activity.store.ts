@@ -1,6 +1,6 @@
 /** SQL of what happened at a facility, by the hour. Contract: ADM-55, ADM-57. */
 import type { Queryable } from '../../platform/db/database.ts';
-import type { RetentionRule } from '../organisations/retention.ts';
+import { type RetentionRule, removeOverdue } from '../organisations/retention.ts';
 import type { FacilityScope, OrganisationScope } from '../scope.ts';
 
 export interface CountedHour {
@@ -57,19 +57,6 @@ export async function readActivity(
 /** More than a month, so that the same weeks can be compared. */
 const KEPT_DAYS = 35;
 
-export const ACTIVITY_RETENTION: RetentionRule = {
-  name: 'hours of activity',
-  days: KEPT_DAYS,
-  sweep: async (db, { organisationId }, batch) => {
-    const { rows } = await db.query<{ removed: number }>({
-      text: batch.dryRun ? COUNT : REMOVE,
-      values: [organisationId, batch.days, ...(batch.dryRun ? [] : [batch.limit])],
-    });
-    const removed = rows[0]?.removed ?? 0;
-    return { removed, last: !batch.dryRun && removed === batch.limit ? 'more' : undefined };
-  },
-};
-
 const OVER = `
   from activity_hour
   where organisation_id = $1
@@ -93,3 +80,10 @@ const REMOVE = `
   )
   select count(*)::integer as removed
   from removed`;
+
+export const ACTIVITY_RETENTION: RetentionRule = removeOverdue({
+  name: 'hours of activity',
+  days: KEPT_DAYS,
+  count: COUNT,
+  remove: REMOVE,
+});

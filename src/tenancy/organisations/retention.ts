@@ -33,6 +33,32 @@ export interface Swept {
   last: string | undefined;
 }
 
+/** Statements of a rule whose rows are simply over: `$1` is the organisation, `$2` the days, `$3` the rows at most. */
+export interface OverdueRows {
+  name: string;
+  days: number;
+  /** Answers `removed`, the rows that are over. Takes no `$3`. */
+  count: string;
+  /** Answers `removed`, the rows that it removed. */
+  remove: string;
+}
+
+/** What is over is gone after a batch, so the next one begins where this one did. */
+export function removeOverdue({ name, days, count, remove }: OverdueRows): RetentionRule {
+  return {
+    name,
+    days,
+    sweep: async (db, { organisationId }, batch) => {
+      const { rows } = await db.query<{ removed: number }>({
+        text: batch.dryRun ? count : remove,
+        values: [organisationId, batch.days, ...(batch.dryRun ? [] : [batch.limit])],
+      });
+      const removed = rows[0]?.removed ?? 0;
+      return { removed, last: !batch.dryRun && removed === batch.limit ? 'more' : undefined };
+    },
+  };
+}
+
 export interface RetentionLimits {
   batchRows: number;
   batchesAtMost: number;

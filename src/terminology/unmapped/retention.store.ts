@@ -1,20 +1,8 @@
 /** SQL that forgets local codes that were not met for long. One that is met again is counted anew. */
-import type { RetentionRule } from '../../tenancy/organisations/retention.ts';
+import { type RetentionRule, removeOverdue } from '../../tenancy/organisations/retention.ts';
 
 export function unmappedRetentionRule(days: number): RetentionRule {
-  return {
-    name: 'unmapped codes',
-    days,
-    sweep: async (db, { organisationId }, batch) => {
-      const { rows } = await db.query<{ removed: number }>({
-        text: batch.dryRun ? COUNT : REMOVE,
-        values: [organisationId, batch.days, ...(batch.dryRun ? [] : [batch.limit])],
-      });
-      const removed = rows[0]?.removed ?? 0;
-      // What is over is gone: the next batch begins where this one did.
-      return { removed, last: !batch.dryRun && removed === batch.limit ? 'more' : undefined };
-    },
-  };
+  return removeOverdue({ name: 'unmapped codes', days, count: COUNT, remove: REMOVE });
 }
 
 const OVER = `

@@ -1,19 +1,8 @@
 /** SQL that forgets imports that began long ago. What they brought stays. Contract: ADM-51. */
-import type { RetentionRule } from '../../../tenancy/organisations/retention.ts';
+import { type RetentionRule, removeOverdue } from '../../../tenancy/organisations/retention.ts';
 
 export function importRetentionRule(days: number): RetentionRule {
-  return {
-    name: 'imports',
-    days,
-    sweep: async (db, { organisationId }, batch) => {
-      const { rows } = await db.query<{ removed: number }>({
-        text: batch.dryRun ? COUNT : REMOVE,
-        values: [organisationId, batch.days, ...(batch.dryRun ? [] : [batch.limit])],
-      });
-      const removed = rows[0]?.removed ?? 0;
-      return { removed, last: !batch.dryRun && removed === batch.limit ? 'more' : undefined };
-    },
-  };
+  return removeOverdue({ name: 'imports', days, count: COUNT, remove: REMOVE });
 }
 
 const OVER = `

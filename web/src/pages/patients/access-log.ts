@@ -1,4 +1,5 @@
 /** A patient's access log, page by page, and all that is filtered as CSV. Contract: WEB-37. */
+import { csvCell } from '../../../../src/platform/csv-cell.ts';
 import { answered, api } from '../../api/api.ts';
 import type { paths } from '../../api/schema.d.ts';
 import { saveFile } from '../../blocks/values/save-file.ts';
@@ -62,10 +63,4 @@ export async function exportAccessLog(
   const text = `${lines.join('\r\n')}\r\n`;
   saveFile(`access-log-${request.patientId}.csv`, new Blob([text], { type: 'text/csv' }));
   return lines.length - 1;
-}
-
-/** A spreadsheet would run what begins with one of these signs. */
-function csvCell(value: string): string {
-  const inert = /^[=+\-@]/.test(value) ? `'${value}` : value;
-  return /[",\r\n]/.test(inert) ? `"${inert.replaceAll('"', '""')}"` : inert;
 }
