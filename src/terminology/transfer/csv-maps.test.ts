@@ -193,7 +193,7 @@ describe('writing', () => {
   });
 
   test('leaves no cell that a spreadsheet takes for a formula', async () => {
-    for (const display of ['=1+1', '+1', '-1', '@SUM(A1)', "'=1+1", "''-1"]) {
+    for (const display of ['=1+1', '+1', '-1', '@SUM(A1)', '\t=1+1', "'=1+1", "''-1"]) {
       const text = await written([{ ...entry, localDisplay: display }]);
       assert.ok(text.includes(`,'${display},`), text);
       assert.equal((await rowsOf(text))[0]?.given.localDisplay, display);

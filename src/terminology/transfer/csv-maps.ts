@@ -93,5 +93,5 @@ function syntaxFault(error: CsvError): DomainError {
 
 /** What {@link csvCell} was given. */
 function cellText(cell: string): string {
-  return /^'+[=+\-@]/.test(cell) ? cell.slice(1) : cell;
+  return /^'+[=+\-@\t\r\n]/.test(cell) ? cell.slice(1) : cell;
 }

@@ -47,6 +47,8 @@ describe('the shell', { skip: NO_BROWSER, timeout: 240_000 }, () => {
     await page.keyboard.press('Control+k');
     await page.keyboard.type('termin');
     await page.getByRole('option', { name: 'Terminology' }).waitFor();
+    // What was typed before the palette could be seen is in it.
+    assert.equal(await page.getByRole('combobox', { name: 'Type a part of a name' }).inputValue(), 'termin');
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { name: 'Terminology', level: 1 }).waitFor();
     assert.equal(new URL(page.url()).pathname, '/console/terminology');

@@ -1,6 +1,14 @@
 /** Ctrl+K (Cmd+K): go to a page or do something by typing a part of its name. Contract: WEB-9. */
 import { Modal } from '@mantine/core';
-import { type KeyboardEvent, useEffect, useId, useState, useSyncExternalStore } from 'react';
+import {
+  type KeyboardEvent,
+  useEffect,
+  useId,
+  useLayoutEffect,
+  useRef,
+  useState,
+  useSyncExternalStore,
+} from 'react';
 import { useTranslations } from 'use-intl';
 import css from './command-palette.module.css';
 import { type Command, useFoundCommands } from './commands.ts';
@@ -38,7 +46,13 @@ export function CommandPalette() {
     };
   }, []);
   return (
-    <Modal.Root opened={opened} onClose={() => setOpen(false)} yOffset="12vh" centered={false}>
+    <Modal.Root
+      opened={opened}
+      onClose={() => setOpen(false)}
+      yOffset="12vh"
+      centered={false}
+      transitionProps={{ duration: 0 }}
+    >
       <Modal.Overlay />
       <Modal.Content aria-label={t('palette')}>
         <Palette />
@@ -52,6 +66,9 @@ function Palette() {
   const [text, setText] = useState('');
   const [at, setAt] = useState(0);
   const list = useId();
+  const input = useRef<HTMLInputElement>(null);
+  // At once, so that no letter is lost of what is typed right after Ctrl+K.
+  useLayoutEffect(() => input.current?.focus(), []);
   const found = useFoundCommands(text);
   const active = found[Math.min(at, found.length - 1)];
 
@@ -74,6 +91,7 @@ function Palette() {
   return (
     <>
       <input
+        ref={input}
         className={css.input}
         data-autofocus
         role="combobox"

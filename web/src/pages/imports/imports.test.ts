@@ -61,6 +61,7 @@ describe('imports', { skip: NO_BROWSER, timeout: 240_000 }, () => {
     await page.getByRole('button', { name: 'Choose files' }).waitFor();
     await page.keyboard.press('Control+k');
     await page.keyboard.type('choose');
+    await page.getByRole('option', { name: 'Choose files' }).waitFor();
     const [chooser] = await Promise.all([page.waitForEvent('filechooser'), page.keyboard.press('Enter')]);
     const one = { name: 'one.json', mimeType: '', buffer: Buffer.from(JSON.stringify(patient('p1'))) };
     await chooser.setFiles(one);

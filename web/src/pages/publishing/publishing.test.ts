@@ -57,6 +57,7 @@ describe('publishing', { skip: NO_BROWSER, timeout: 240_000 }, () => {
     await page.getByRole('heading', { name: 'Nothing was published yet' }).waitFor();
     await page.keyboard.press('Control+k');
     await page.keyboard.type('publishing failed');
+    await page.getByRole('option', { name: 'Publishing: Failed' }).waitFor();
     await page.keyboard.press('Enter');
     await page.waitForURL('**/publishing?state=failed');
     await page.getByRole('heading', { name: 'Nothing matches the filters' }).waitFor();
