@@ -3,8 +3,8 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buildApi } from '../src/app/build-api.ts';
-import { buildRuntime, openDatabase, openKeys, requireSchema } from '../src/app/build-runtime.ts';
 import { loadConfig } from '../src/app/config/config.ts';
+import { buildRuntime, openDatabase, openKeys, requireSchema } from '../src/app/runtime/build-runtime.ts';
 import { createLog } from '../src/platform/log/log.ts';
 
 const LINE_LENGTH = 160;

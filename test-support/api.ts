@@ -2,9 +2,9 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { PassThrough } from 'node:stream';
 import { type Api, buildApi } from '../src/app/build-api.ts';
-import { buildRuntime, type Runtime } from '../src/app/build-runtime.ts';
 import { type Config, loadConfig } from '../src/app/config/config.ts';
 import { openServiceKeys } from '../src/app/master-key/service-keys.ts';
+import { buildRuntime, type Runtime } from '../src/app/runtime/build-runtime.ts';
 import type { KeyRing } from '../src/platform/crypto/key-ring.ts';
 import { createMasterKey, type MasterKeySource } from '../src/platform/crypto/master-key.ts';
 import { createLog } from '../src/platform/log/log.ts';

@@ -85,7 +85,7 @@ describe('monitoring', () => {
         'src/platform/metrics/metrics.ts',
         'src/exchange/worker/exchange-metrics.ts',
         'src/publish/history/publish-metrics.ts',
-        'src/app/organisation-work.ts',
+        'src/app/runtime/organisation-work.ts',
       ].map(read),
     );
     const lists = [...code.join('\n').matchAll(/labelNames: \[([^\]]*)\]/g)].map(([, list = '']) => list);

@@ -3,7 +3,6 @@ import fastifySwagger from '@fastify/swagger';
 import type { FastifyInstance } from 'fastify';
 import { createServer } from '../platform/http/server.ts';
 import { consoleAddress } from '../sign-in/console/console-address.ts';
-import type { Runtime } from './build-runtime.ts';
 import { baseUrlOf } from './config/config.ts';
 import { buildFeatures } from './features.ts';
 import { CONSOLE_PREFIX, consoleRewrite, guardConsole } from './http/console-mount.ts';
@@ -14,6 +13,7 @@ import { referencePage } from './http/reference-page.ts';
 import { type ApiRoute, type HttpMethod, querySchemaOf, registerRoute } from './http/register-route.ts';
 import { warnOfUntrustedProxy } from './http/untrusted-proxy.ts';
 import { apiRoutes, consoleRoutes, rootRoutes } from './routes.ts';
+import type { Runtime } from './runtime/build-runtime.ts';
 
 export const API_PREFIX = '/api/v1';
 /** Of the FHIR read interface. */

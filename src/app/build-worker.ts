@@ -7,7 +7,7 @@ import { errorFields } from '../platform/log/log.ts';
 import { makePartitions } from '../privacy/access-log/access-log-partition.store.ts';
 import { type ActivityKind, createActivityRecorder } from '../tenancy/activity/record-activity.ts';
 import { isWholeDatabase } from '../tenancy/organisations/organisation-work.ts';
-import type { Runtime } from './build-runtime.ts';
+import type { Runtime } from './runtime/build-runtime.ts';
 
 const HOUSEKEEPING_MS = 60_000;
 const MONTHS_AHEAD = 4;

@@ -14,10 +14,10 @@ import { type ActivityRecorder, createActivityRecorder } from '../tenancy/activi
 import { createRetentionSweep, RETENTION_LIMITS } from '../tenancy/organisations/retention.ts';
 import { createTranslator, type Translator } from '../terminology/lookup/translate.ts';
 import { createUnmappedRecorder, type UnmappedRecorder } from '../terminology/unmapped/record-unmapped.ts';
-import type { Runtime } from './build-runtime.ts';
 import type { HousekeepingStep } from './build-worker.ts';
 import { retentionRules } from './commands/retention.ts';
 import { createLoadReferenced } from './load-referenced.ts';
+import type { Runtime } from './runtime/build-runtime.ts';
 
 /** What the route table hands to routes; each takes what it needs of it. */
 export interface Features extends Runtime, SignIn {

@@ -4,9 +4,9 @@ import type { CommandCaller, CommandEnvironment, CommandSession } from '../../pl
 import { createPool } from '../../platform/db/database.ts';
 import { SERVICE_ROLE } from '../../platform/db/migrate.ts';
 import { createLog } from '../../platform/log/log.ts';
-import { openDatabase, openKeys, requireSchema } from '../build-runtime.ts';
 import { baseUrlOf, loadConfig } from '../config/config.ts';
-import { readServiceAddress } from '../service-address.store.ts';
+import { openDatabase, openKeys, requireSchema } from '../runtime/build-runtime.ts';
+import { readServiceAddress } from '../serving/service-address.store.ts';
 
 /** What one call of the command line came to. */
 export interface CommandCall {

@@ -4,8 +4,8 @@ import type { CommandEnvironment } from '../../platform/command/command.ts';
 import { migrate, pendingMigrations, SERVICE_ROLE, withClient } from '../../platform/db/migrate.ts';
 import { findRoleFault, type RoleFault } from '../../platform/db/service-role.ts';
 import { createLog } from '../../platform/log/log.ts';
-import { openDatabase, openKeys } from '../build-runtime.ts';
 import { loadConfig } from '../config/config.ts';
+import { openDatabase, openKeys } from '../runtime/build-runtime.ts';
 import { placedMigrations } from '../scale-out/placed-migrations.ts';
 
 export function migrateCommand(environment: CommandEnvironment): Command {

@@ -19,9 +19,9 @@ import { importPaths } from '../../records/import/import-paths.ts';
 import { consoleAddress } from '../../sign-in/console/console-address.ts';
 import { createPasswords } from '../../sign-in/credentials/password.ts';
 import type { FacilityScope } from '../../tenancy/scope.ts';
-import { type OpenDatabase, openDatabase, openKeys, requireSchema } from '../build-runtime.ts';
 import { baseUrlOf, type Config, loadConfig } from '../config/config.ts';
-import { serve, withFreePort } from '../serve.ts';
+import { type OpenDatabase, openDatabase, openKeys, requireSchema } from '../runtime/build-runtime.ts';
+import { serve, withFreePort } from '../serving/serve.ts';
 
 const RECORDS = fileURLToPath(new URL('../../../demo/records', import.meta.url));
 

@@ -26,7 +26,7 @@ export function serveCommand({ env }: CommandEnvironment): Command {
     .addHelpText('after', '\nExample:\n  npx interchange serve --role api --port 8080 --processes 4')
     .action(async (options: ServeOptions) => {
       applyAddress(env, options);
-      const { serve } = await import('../serve.ts');
+      const { serve } = await import('../serving/serve.ts');
       await serve({ role: options.role, processes: options.processes, env });
     });
 }
@@ -36,7 +36,7 @@ export function startCommand({ env }: CommandEnvironment): Command {
   return new Command('start').description('what npm start does').action(async () => {
     const configured = `${env.DATABASE_URL ?? ''}${env.DATABASE_URL_FILE ?? ''}`.trim() !== '';
     if (!configured) return (await import('./run-demo.ts')).runDemo(env);
-    return (await import('../serve.ts')).serve({ role: 'all', processes: 1, env });
+    return (await import('../serving/serve.ts')).serve({ role: 'all', processes: 1, env });
   });
 }
 

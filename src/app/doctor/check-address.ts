@@ -3,7 +3,7 @@ import { isIP } from 'node:net';
 import type { Queryable } from '../../platform/db/database.ts';
 import { readSigningKeys } from '../../sign-in/keys/signing-key.store.ts';
 import type { Config } from '../config/config.ts';
-import { readServiceAddress } from '../service-address.store.ts';
+import { readServiceAddress } from '../serving/service-address.store.ts';
 import { type Found, failed, notApplicable, ok, warning } from './finding.ts';
 
 const ANSWER_MS = 5_000;

@@ -8,7 +8,7 @@ import { isUnmarkedCopy, UNMARKED_COPY } from '../backup/database-place.ts';
 import type { Config } from '../config/config.ts';
 import { isDistributed } from '../scale-out/citus.store.ts';
 import { checkPlacement } from '../scale-out/scale-out.ts';
-import { findServiceUserFault } from '../service-user.ts';
+import { findServiceUserFault } from '../serving/service-user.ts';
 import { counted, type Found, failed, notApplicable, ok, warning } from './finding.ts';
 
 const MIGRATE = 'Run: npx interchange migrate';

@@ -5,8 +5,8 @@ import { onOwnConnection } from '../../platform/db/connection/own-connection.ts'
 import { answeredWithin, type Client, type Pool, type Queryable } from '../../platform/db/database.ts';
 import { SERVICE_ROLE } from '../../platform/db/migrate.ts';
 import { isUnanswered } from '../../platform/db/unavailable.ts';
-import { skewText } from '../clock.ts';
 import type { Config } from '../config/config.ts';
+import { skewText } from '../runtime/clock.ts';
 import { counted, type Found, failed, notRun, ok } from './finding.ts';
 
 /** How long a notification may take, and each statement that is needed for it. */

@@ -8,7 +8,7 @@ import type { Caller, TokenIdentity } from '../../tenancy/callers/caller.ts';
 import type { CallerDirectory, CallerEntry } from '../../tenancy/callers/caller-directory.ts';
 import { checkGrants, checkPasswordFlags, resolveScope } from '../../tenancy/callers/check-access.ts';
 import type { FacilityScope } from '../../tenancy/scope.ts';
-import type { ChangeNotifications } from '../change-notifications.ts';
+import type { ChangeNotifications } from '../runtime/change-notifications.ts';
 
 type Headers = Readonly<Record<string, string | string[] | undefined>>;
 

@@ -5,8 +5,8 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { WrongMasterKeyError } from '../../platform/crypto/data-keys.ts';
 import type { ClockWatch } from '../../platform/db/clock-watch.ts';
 import { errorBody, HttpError, NO_SUCH_PATH, unavailable } from '../../platform/http/errors.ts';
-import type { Runtime } from '../build-runtime.ts';
-import { skewText } from '../clock.ts';
+import type { Runtime } from '../runtime/build-runtime.ts';
+import { skewText } from '../runtime/clock.ts';
 
 /** A database that takes longer for such a small question counts as one that does not answer. */
 const DATABASE_TIMEOUT_MS = 3_000;

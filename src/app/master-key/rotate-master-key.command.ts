@@ -5,9 +5,9 @@ import type { MasterKeySource } from '../../platform/crypto/master-key.ts';
 import type { Resealed } from '../../platform/crypto/sealed-table.ts';
 import { createPool, type Pool } from '../../platform/db/database.ts';
 import { createLog } from '../../platform/log/log.ts';
-import { openDatabase, openKeys, requireSchema } from '../build-runtime.ts';
 import { loadConfig } from '../config/config.ts';
 import { masterKeyPath } from '../config/master-key.ts';
+import { openDatabase, openKeys, requireSchema } from '../runtime/build-runtime.ts';
 import { type NewKeyOptions, nextKey, previousPath, readNewKey, replaceKeyFile } from './new-key.ts';
 import {
   addMasterKey,

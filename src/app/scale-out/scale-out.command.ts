@@ -3,8 +3,8 @@ import { Command, Option } from 'commander';
 import { type CommandEnvironment, CommandError } from '../../platform/command/command.ts';
 import { type Client, createPool } from '../../platform/db/database.ts';
 import { createLog } from '../../platform/log/log.ts';
-import { openDatabase } from '../build-runtime.ts';
 import { loadConfig } from '../config/config.ts';
+import { openDatabase } from '../runtime/build-runtime.ts';
 import { wordsOf } from './compare-placement.ts';
 import {
   checkPlacement,

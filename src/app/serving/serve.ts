@@ -1,10 +1,18 @@
 /** Runs a process of the service until it is told to stop. Contract: CMD-17, OPS-4, OPS-17. */
 import cluster from 'node:cluster';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { withClient } from '../platform/db/migrate.ts';
-import { createLog, errorFields, type Log } from '../platform/log/log.ts';
-import { requireKnownPlace } from './backup/database-place.ts';
-import { buildApi } from './build-api.ts';
+import { withClient } from '../../platform/db/migrate.ts';
+import { createLog, errorFields, type Log } from '../../platform/log/log.ts';
+import { requireKnownPlace } from '../backup/database-place.ts';
+import { buildApi } from '../build-api.ts';
+import { buildWorker } from '../build-worker.ts';
+import { baseUrlOf, type Config, loadConfig } from '../config/config.ts';
+import { masterKeyPath } from '../config/master-key.ts';
+import { warnOfBuild } from '../console/warn-of-build.ts';
+import { housekeepingSteps } from '../features.ts';
+import type { Health } from '../http/health.ts';
+import { listenFailure, SERVICE_ADDRESS } from '../http/listen-failure.ts';
+import { listenMetrics } from '../http/metrics-listener.ts';
 import {
   buildRuntime,
   type OpenDatabase,
@@ -12,16 +20,9 @@ import {
   openKeys,
   type Runtime,
   requireSchema,
-} from './build-runtime.ts';
-import { buildWorker } from './build-worker.ts';
+} from '../runtime/build-runtime.ts';
+import type { Tracing } from '../tracing/start-tracing.ts';
 import { answerForMetrics, metricsOfAll } from './cluster-metrics.ts';
-import { baseUrlOf, type Config, loadConfig } from './config/config.ts';
-import { masterKeyPath } from './config/master-key.ts';
-import { warnOfBuild } from './console/warn-of-build.ts';
-import { housekeepingSteps } from './features.ts';
-import type { Health } from './http/health.ts';
-import { listenFailure, SERVICE_ADDRESS } from './http/listen-failure.ts';
-import { listenMetrics } from './http/metrics-listener.ts';
 import {
   claimAddress,
   loosenTie,
@@ -32,7 +33,6 @@ import {
 } from './processes.ts';
 import { recordServiceAddress } from './service-address.store.ts';
 import { requireServiceUser } from './service-user.ts';
-import type { Tracing } from './tracing/start-tracing.ts';
 
 export type ProcessRole = 'all' | 'api' | 'worker';
 
@@ -73,7 +73,7 @@ export async function serve(options: ServeOptions): Promise<void> {
 /** OpenTelemetry is loaded only where traces are wanted. */
 async function startTraces({ traces }: Config, log: Log): Promise<Tracing | undefined> {
   if (traces === undefined) return undefined;
-  const { startTracing } = await import('./tracing/start-tracing.ts');
+  const { startTracing } = await import('../tracing/start-tracing.ts');
   return startTracing(traces, log);
 }
 

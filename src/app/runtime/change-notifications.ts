@@ -3,9 +3,9 @@
  * on the live connection is known once that statement is answered (docs/adr/0004).
  * Contract: ACC-16, ACC-17.
  */
-import { createBatcher } from '../platform/db/batch.ts';
-import type { LiveConnection } from '../platform/db/connection/live-connection.ts';
-import type { Queryable } from '../platform/db/database.ts';
+import { createBatcher } from '../../platform/db/batch.ts';
+import type { LiveConnection } from '../../platform/db/connection/live-connection.ts';
+import type { Queryable } from '../../platform/db/database.ts';
 
 export interface ChangeNotifications {
   /** The live connection, while it is up; statements on it count. */

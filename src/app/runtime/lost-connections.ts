@@ -1,5 +1,5 @@
 /** An outage of the database takes many connections at once: the log has one line for all of them. Contract: OPS-40. */
-import { errorFields, type Log } from '../platform/log/log.ts';
+import { errorFields, type Log } from '../../platform/log/log.ts';
 
 export interface LostConnections {
   note(error: Error): void;

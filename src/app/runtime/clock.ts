@@ -1,7 +1,7 @@
 /** What a process says about its clock: in the log when that changes, and as a metric. Contract: OPS-20. */
 import { Gauge, type Registry } from 'prom-client';
-import type { ClockWatch } from '../platform/db/clock-watch.ts';
-import type { Log } from '../platform/log/log.ts';
+import type { ClockWatch } from '../../platform/db/clock-watch.ts';
+import type { Log } from '../../platform/log/log.ts';
 
 /** `5 s ahead of`, `3456000 s behind`; to be followed by the database. */
 export function skewText({ aheadSeconds }: Pick<ClockWatch, 'aheadSeconds'>): string {

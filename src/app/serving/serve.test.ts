@@ -4,12 +4,12 @@ import { connect, createServer, type Server, type Socket } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { after, before, describe, test } from 'node:test';
 import pg from 'pg';
-import { startTestApi, type Tenant, type TestAccount, type TestApi } from '../../test-support/api.ts';
-import { insertEncounter, insertPatient } from '../../test-support/clinical-records.ts';
-import { isGone, type StartedCommand, startCommand } from '../../test-support/command.ts';
-import { freePort } from '../../test-support/free-port.ts';
-import { parseAnswers, requestBytes } from '../../test-support/raw-http.ts';
-import { waitForLock, waitUntil } from '../../test-support/wait-until.ts';
+import { startTestApi, type Tenant, type TestAccount, type TestApi } from '../../../test-support/api.ts';
+import { insertEncounter, insertPatient } from '../../../test-support/clinical-records.ts';
+import { isGone, type StartedCommand, startCommand } from '../../../test-support/command.ts';
+import { freePort } from '../../../test-support/free-port.ts';
+import { parseAnswers, requestBytes } from '../../../test-support/raw-http.ts';
+import { waitForLock, waitUntil } from '../../../test-support/wait-until.ts';
 
 describe('serve', { timeout: 600_000 }, () => {
   /** Keeps the database, the keys and an account; what is tested are processes beside it. */

@@ -1,9 +1,9 @@
 /** Whether DATABASE_SERVICE_URL means the database of DATABASE_URL, as a user without further rights. Contract: OPS-7. */
-import { CommandError } from '../platform/command/command.ts';
-import { connectClient, type Queryable } from '../platform/db/database.ts';
-import { SERVICE_ROLE } from '../platform/db/migrate.ts';
-import { failureOf } from './commands/failure-text.ts';
-import type { Config } from './config/config.ts';
+import { CommandError } from '../../platform/command/command.ts';
+import { connectClient, type Queryable } from '../../platform/db/database.ts';
+import { SERVICE_ROLE } from '../../platform/db/migrate.ts';
+import { failureOf } from '../commands/failure-text.ts';
+import type { Config } from '../config/config.ts';
 
 export interface ServiceUserFault {
   /** What is wrong. */

@@ -3,7 +3,7 @@
  * state of the queue) is said once.
  */
 import { AggregatorRegistry, type Registry } from 'prom-client';
-import type { MetricsSource } from './http/metrics-listener.ts';
+import type { MetricsSource } from '../http/metrics-listener.ts';
 
 /** In each process: answer the one that started it. */
 export function answerForMetrics(registry: Registry): void {

@@ -3,10 +3,10 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { after, before, describe, test } from 'node:test';
-import { startTestApi, type TestApi } from '../../test-support/api.ts';
-import { isGone, type StartedCommand, startCommand } from '../../test-support/command.ts';
-import { requestBytes } from '../../test-support/raw-http.ts';
-import { waitUntil } from '../../test-support/wait-until.ts';
+import { startTestApi, type TestApi } from '../../../test-support/api.ts';
+import { isGone, type StartedCommand, startCommand } from '../../../test-support/command.ts';
+import { requestBytes } from '../../../test-support/raw-http.ts';
+import { waitUntil } from '../../../test-support/wait-until.ts';
 
 describe('processes of one port', { timeout: 600_000 }, () => {
   let api: TestApi;

@@ -6,8 +6,8 @@ import cluster, { type Worker } from 'node:cluster';
 import { hash } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type ListenOptions, type Server } from 'node:net';
-import { CommandError } from '../platform/command/command.ts';
-import type { Log } from '../platform/log/log.ts';
+import { CommandError } from '../../platform/command/command.ts';
+import type { Log } from '../../platform/log/log.ts';
 
 /** Pause before a process that ended is replaced. */
 const RESTART_MS = 1_000;

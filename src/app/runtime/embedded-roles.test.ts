@@ -5,9 +5,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import pg from 'pg';
-import { createLog } from '../platform/log/log.ts';
+import { createLog } from '../../platform/log/log.ts';
+import { loadConfig } from '../config/config.ts';
 import { type OpenDatabase, openDatabase, openKeys, requireSchema } from './build-runtime.ts';
-import { loadConfig } from './config/config.ts';
 
 const MASTER_KEY = 'ab'.repeat(32);
 let dataDir: string;

@@ -4,12 +4,12 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { startTestApi, type TestApi } from '../../test-support/api.ts';
-import { type StartedCommand, startCommand } from '../../test-support/command.ts';
-import { addAccount, addTenant, cheapPasswords, PASSWORD } from '../../test-support/sign-in.ts';
-import { waitUntil } from '../../test-support/wait-until.ts';
+import { startTestApi, type TestApi } from '../../../test-support/api.ts';
+import { type StartedCommand, startCommand } from '../../../test-support/command.ts';
+import { addAccount, addTenant, cheapPasswords, PASSWORD } from '../../../test-support/sign-in.ts';
+import { waitUntil } from '../../../test-support/wait-until.ts';
 
-const SHIFT = new URL('../../test-support/shifted-clock.js', import.meta.url).href;
+const SHIFT = new URL('../../../test-support/shifted-clock.js', import.meta.url).href;
 const FORTY_DAYS = 40 * 86_400;
 
 describe('a process whose clock is wrong', { timeout: 300_000 }, () => {

@@ -1,5 +1,5 @@
 /** SQL of the public base address at which the service was last started. */
-import type { Queryable } from '../platform/db/database.ts';
+import type { Queryable } from '../../platform/db/database.ts';
 
 export async function recordServiceAddress(db: Queryable, publicBaseUrl: string): Promise<void> {
   await db.query({

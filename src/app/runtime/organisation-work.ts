@@ -1,7 +1,7 @@
 /** What a process says about background work that fails for some organisations: in the log when that changes, and as a metric. Contract: OPS-29. */
 import { Gauge, type Registry } from 'prom-client';
-import { errorFields, type Log } from '../platform/log/log.ts';
-import type { WorkChange, WorkWatch } from '../tenancy/organisations/organisation-work.ts';
+import { errorFields, type Log } from '../../platform/log/log.ts';
+import type { WorkChange, WorkWatch } from '../../tenancy/organisations/organisation-work.ts';
 
 export function logWorkChange(log: Log, { work, organisationId, error }: WorkChange): void {
   if (error === undefined)

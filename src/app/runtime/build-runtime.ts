@@ -1,25 +1,25 @@
 /** What every part of a process stands on: database, keys, log, metrics, live callers, the access log. */
 
-import { openDataFolder } from '../../local-postgres/data-folder.ts';
-import { type EmbeddedPostgres, openEmbeddedPostgres } from '../../local-postgres/embedded-postgres.ts';
-import { DELIVERY_CHANNEL } from '../exchange/queue/delivery-call.ts';
-import { CommandError } from '../platform/command/command.ts';
-import type { MasterKeySource } from '../platform/crypto/master-key.ts';
-import { type ClockWatch, watchClock } from '../platform/db/clock-watch.ts';
-import { type LiveConnection, openLiveConnection } from '../platform/db/connection/live-connection.ts';
-import { createPool, type Pool } from '../platform/db/database.ts';
-import type { DatabaseTime } from '../platform/db/database-time.ts';
+import { openDataFolder } from '../../../local-postgres/data-folder.ts';
+import { type EmbeddedPostgres, openEmbeddedPostgres } from '../../../local-postgres/embedded-postgres.ts';
+import { DELIVERY_CHANNEL } from '../../exchange/queue/delivery-call.ts';
+import { CommandError } from '../../platform/command/command.ts';
+import type { MasterKeySource } from '../../platform/crypto/master-key.ts';
+import { type ClockWatch, watchClock } from '../../platform/db/clock-watch.ts';
+import { type LiveConnection, openLiveConnection } from '../../platform/db/connection/live-connection.ts';
+import { createPool, type Pool } from '../../platform/db/database.ts';
+import type { DatabaseTime } from '../../platform/db/database-time.ts';
 import {
   letServiceRoleSignIn,
   migrate,
   pendingMigrations,
   SERVICE_ROLE,
   withClient,
-} from '../platform/db/migrate.ts';
-import { requireServiceRole } from '../platform/db/service-role.ts';
-import { createWriteWatch, type WriteWatch } from '../platform/db/write-watch.ts';
-import { errorFields, type Log } from '../platform/log/log.ts';
-import { createMetrics, type Metrics } from '../platform/metrics/metrics.ts';
+} from '../../platform/db/migrate.ts';
+import { requireServiceRole } from '../../platform/db/service-role.ts';
+import { createWriteWatch, type WriteWatch } from '../../platform/db/write-watch.ts';
+import { errorFields, type Log } from '../../platform/log/log.ts';
+import { createMetrics, type Metrics } from '../../platform/metrics/metrics.ts';
 import {
   type AccessLogWriter,
   APPEND_LIMIT_MS,
@@ -27,21 +27,21 @@ import {
   HEAD_EVENT,
   MAX_CHAINS,
   RENEWED_EVENT,
-} from '../privacy/access-log/access-log.writer.ts';
-import { newestChainKey } from '../privacy/access-log/access-log-keys.ts';
-import { type CallerDirectory, createCallerDirectory } from '../tenancy/callers/caller-directory.ts';
-import { LIVE_CHANNEL, parseLiveChange } from '../tenancy/live.ts';
-import { createWorkWatch, type WorkWatch } from '../tenancy/organisations/organisation-work.ts';
+} from '../../privacy/access-log/access-log.writer.ts';
+import { newestChainKey } from '../../privacy/access-log/access-log-keys.ts';
+import { type CallerDirectory, createCallerDirectory } from '../../tenancy/callers/caller-directory.ts';
+import { LIVE_CHANNEL, parseLiveChange } from '../../tenancy/live.ts';
+import { createWorkWatch, type WorkWatch } from '../../tenancy/organisations/organisation-work.ts';
+import type { Config } from '../config/config.ts';
+import { masterKeySource } from '../config/master-key.ts';
+import { refuseWrongMasterKey } from '../master-key/first-data-key.ts';
+import { announceKey, KEYS_CHANNEL } from '../master-key/key-holders.ts';
+import { openServiceKeys, type ServiceKeys } from '../master-key/service-keys.ts';
+import { requireWholePlacement } from '../scale-out/placed-migrations.ts';
 import { type ChangeNotifications, createChangeNotifications } from './change-notifications.ts';
 import { logClock, registerClockGauge } from './clock.ts';
-import type { Config } from './config/config.ts';
-import { masterKeySource } from './config/master-key.ts';
 import { tellLostConnections } from './lost-connections.ts';
-import { refuseWrongMasterKey } from './master-key/first-data-key.ts';
-import { announceKey, KEYS_CHANNEL } from './master-key/key-holders.ts';
-import { openServiceKeys, type ServiceKeys } from './master-key/service-keys.ts';
 import { logWorkChange, registerWorkGauge } from './organisation-work.ts';
-import { requireWholePlacement } from './scale-out/placed-migrations.ts';
 
 /** The database of a process: where it is, and how it is let go of. */
 export interface OpenDatabase {
