@@ -6,9 +6,9 @@ import type { DatabaseTime } from '../platform/db/database-time.ts';
 import type { Log } from '../platform/log/log.ts';
 import { type Audit, createAudit } from './audit.ts';
 import { DECOY_PURPOSE } from './credentials/decoy-user-id.ts';
-import { createLockout, type Lockout } from './credentials/lockout.ts';
 import { createPasswords, type Passwords } from './credentials/password.ts';
 import { createSigningKeys, type SigningKeys } from './keys/signing-keys.ts';
+import { createLockout, type Lockout } from './lockout/lockout.ts';
 import { createAuthenticator, type VerifyAccessToken } from './sessions/authenticate.ts';
 import { DEFAULT_SIGN_IN_SETTINGS, type SignInSettings } from './settings.ts';
 

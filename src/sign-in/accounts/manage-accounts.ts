@@ -11,8 +11,8 @@ import {
   refuseOwn,
   requireEntry,
 } from '../administration/managed-account.ts';
-import { unlock, vouchFor } from '../credentials/lockout.ts';
 import { deleteUnusedSetupLinks } from '../credentials/setup-link.store.ts';
+import { unlock, vouchFor } from '../lockout/lockout.ts';
 import { revokeSessionsOf } from '../sessions/session.store.ts';
 import { type DirectoryEntry, storePassword } from './account.store.ts';
 import type { CreatedAccount, ManageAccountDependencies } from './create-account.ts';

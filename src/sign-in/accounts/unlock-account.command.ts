@@ -6,7 +6,7 @@ import { readDatabaseTime } from '../../platform/db/database-time.ts';
 import { createLog } from '../../platform/log/log.ts';
 import { operatorOn } from '../administration/managed-account.ts';
 import { createAudit } from '../audit.ts';
-import { networkOfRange } from '../credentials/network.ts';
+import { networkOfRange } from '../lockout/network.ts';
 import { unlockAccount } from './manage-accounts.ts';
 
 export function unlockAccountCommand(

@@ -9,8 +9,8 @@ import type { Caller } from '../../tenancy/callers/caller.ts';
 import { notFound } from '../../tenancy/errors.ts';
 import { USER_TYPES, type UserType } from '../accounts/account.store.ts';
 import { normaliseEmail } from '../accounts/email.ts';
-import { lockedAccounts } from '../credentials/lockout.ts';
 import { signInError } from '../errors.ts';
+import { lockedAccounts } from '../lockout/lockout.ts';
 import {
   type AccountFilter,
   type AccountPosition,

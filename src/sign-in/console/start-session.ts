@@ -7,12 +7,12 @@ import type { ConsoleStage } from '../../tenancy/callers/caller.ts';
 import { findByEmail } from '../accounts/account.store.ts';
 import { normaliseEmail } from '../accounts/email.ts';
 import { decoyUserId } from '../credentials/decoy-user-id.ts';
-import { networkOf } from '../credentials/network.ts';
 import {
   type CallContext,
   type ProofDependencies,
   withProvenIdentity,
 } from '../credentials/prove-identity.ts';
+import { networkOf } from '../lockout/network.ts';
 import { newOrganisationToken } from '../organisation-token.ts';
 import { methodsOf, type SecondFactorMethod, stageOf } from '../second-factor/second-factor.ts';
 import { renewHash } from '../sessions/login.ts';

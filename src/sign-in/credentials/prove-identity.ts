@@ -17,11 +17,11 @@ import {
 } from '../accounts/account.store.ts';
 import type { Audit } from '../audit.ts';
 import { signInError } from '../errors.ts';
+import type { Lockout, SignInAttempt } from '../lockout/lockout.ts';
+import { networkOf } from '../lockout/network.ts';
 import { readSecondFactor, type SecondFactor } from '../second-factor/second-factor.store.ts';
 import { hasSecondFactor } from '../second-factor/second-factor.ts';
 import { isLiveSession } from '../sessions/session.store.ts';
-import type { Lockout, SignInAttempt } from './lockout.ts';
-import { networkOf } from './network.ts';
 import type { Passwords } from './password.ts';
 
 export interface IdentityProof {

@@ -2,7 +2,6 @@
 import { randomUUID } from 'node:crypto';
 import type { ClockWatch } from '../../platform/db/clock-watch.ts';
 import { replaceHash } from '../accounts/account.store.ts';
-import { networkOf } from '../credentials/network.ts';
 import {
   type CallContext,
   type IdentityProof,
@@ -11,6 +10,7 @@ import {
   withProvenIdentity,
 } from '../credentials/prove-identity.ts';
 import type { SigningKeys } from '../keys/signing-keys.ts';
+import { networkOf } from '../lockout/network.ts';
 import { earlier, type SignInSettings, secondsAfter } from '../settings.ts';
 import { assertMayIssue, issueAccessToken } from './access-token.ts';
 import type { LoginReply } from './login-reply.ts';

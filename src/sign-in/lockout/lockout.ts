@@ -10,9 +10,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { KeyRing } from '../../platform/crypto/key-ring.ts';
 import type { Queryable } from '../../platform/db/database.ts';
 import type { DatabaseTime } from '../../platform/db/database-time.ts';
+import { createInFlight } from '../credentials/in-flight.ts';
 import { signInError } from '../errors.ts';
 import { type SignInSettings, secondsAfter } from '../settings.ts';
-import { createInFlight } from './in-flight.ts';
 import {
   type CounterKey,
   clearCounters,
