@@ -18,7 +18,7 @@ import { needsPlainPostgres } from '../test-support/plain-postgres.ts';
 import { requestBytes } from '../test-support/raw-http.ts';
 import { addressOf, type RegisteredRoute, sampleRequest } from '../test-support/route-requests.ts';
 import { type SeededRecords, seedRecords } from '../test-support/seed-tenant.ts';
-import { waitUntil } from '../test-support/wait-until.ts';
+import { waitForLock, waitUntil } from '../test-support/wait-until.ts';
 
 /** Writes are refused by triggers. */
 const NO_TRIGGERS = needsPlainPostgres('Citus takes no triggers on distributed tables');
@@ -138,6 +138,27 @@ describe('a caller who hangs up', () => {
       }
     const logged = node.logs();
     assert.doesNotMatch(logged, /"code":"database|not available|unexpected error|"level":50/);
+    await node.close();
+  });
+
+  test('is not taken for one either when all of the request had come, and nobody had read it yet', async () => {
+    const node = await api.addNode();
+    await owner.query('begin');
+    try {
+      await owner.query('lock table account in access exclusive mode');
+      const socket = connect(Number(new URL(node.origin).port), '127.0.0.1');
+      const headers = { 'content-type': 'application/fhir+json', authorization: `Bearer ${account.token}` };
+      const body = Buffer.from('{"resourceType":"Bundle","type":"collection"}');
+      socket.write(requestBytes({ method: 'POST', target: '/api/v1/imports/fhir', headers, body }));
+      await waitForLock(api.database.pool);
+      socket.resetAndDestroy();
+      // What the node answers now, it answers after it learned of that.
+      await api.call(`${node.origin}/healthz`);
+    } finally {
+      await owner.query('rollback');
+    }
+    await waitUntil(() => failuresIn(node) > 0, 'the end of the call is noticed');
+    assert.doesNotMatch(node.logs(), /"code":"database|not available|unexpected error|"level":50/);
     await node.close();
   });
 });
