@@ -57,7 +57,10 @@ export default function SignInPage() {
           <Button type="submit" loading={form.isSending}>
             {t('submit')}
           </Button>
-          <Text size="xs" c="dimmed">
+          <Text size="sm" c="dimmed">
+            {t('forgotten')}
+          </Text>
+          <Text size="sm" c="dimmed">
             {t.rich('forSystems', { link: (words) => <Link to="/change-password">{words}</Link> })}
           </Text>
         </Stack>

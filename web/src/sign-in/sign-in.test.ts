@@ -51,6 +51,20 @@ describe('sign-in', { skip: NO_BROWSER, timeout: 240_000 }, () => {
     await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor();
   });
 
+  test('who has locked the account is told how long to wait, and who can help', async (t) => {
+    const { email } = await person();
+    const { page } = await web.open(t, '/', { signedOut: true, expected: /401|403|429/ });
+    await page.getByText('Forgot your password? An administrator').waitFor();
+    const locked = page.getByRole('alert').getByText(/Wait \d+ minutes?, .* An administrator can unlock/);
+    const wrong = page.getByRole('alert').getByText('The email or the password is wrong');
+    while (!(await locked.isVisible())) {
+      const answer = page.waitForResponse((response) => response.request().method() === 'POST');
+      await fillSignIn(page, email, 'not the right one');
+      await answer;
+      await locked.or(wrong).waitFor();
+    }
+  });
+
   test('a role that asks for a second factor has one set up at the first sign-in: an app [WEB-51]', async (t) => {
     const strict = await addTenant(web.api.database);
     await requireSecondFactor(strict);
@@ -149,9 +163,9 @@ describe('sign-in', { skip: NO_BROWSER, timeout: 240_000 }, () => {
   }
 });
 
-async function fillSignIn(page: Page, email: string): Promise<void> {
+async function fillSignIn(page: Page, email: string, password = PASSWORD): Promise<void> {
   await page.getByLabel('Email').fill(email);
-  await page.getByRole('textbox', { name: 'Password' }).fill(PASSWORD);
+  await page.getByRole('textbox', { name: 'Password' }).fill(password);
   await page.getByRole('button', { name: 'Sign in' }).click();
 }
 

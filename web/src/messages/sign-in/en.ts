@@ -6,7 +6,8 @@ export const signIn = {
   submit: 'Sign in',
   refused: 'The email or the password is wrong, or the account cannot sign in. Check both.',
   locked:
-    'Too many failed sign-ins. Wait {minutes, plural, one {# minute} other {# minutes}}, then sign in again.',
+    'Too many failed sign-ins. Wait {minutes, plural, one {# minute} other {# minutes}}, then sign in again. An administrator can unlock the account before that.',
+  forgotten: 'Forgot your password? An administrator of your organisation can give you a new one.',
   forSystems: 'Your system must change its password? <link>Change it here</link>',
   secondFactor: 'Confirm that it is you',
   expires: 'This takes one more step, within five minutes of the password.',
