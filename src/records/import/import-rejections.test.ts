@@ -1,0 +1,269 @@
+/** What an import refuses, and what goes on beside it. */
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { after, before, describe, test } from 'node:test';
+import {
+  bundle,
+  conditionalCreate,
+  encounter,
+  NUMBER,
+  organization,
+  patient,
+  practitioner,
+  type Resource,
+} from '../../../test-support/records/clinic.ts';
+import { countsOf, createImportTest, type ImportTest, lines } from '../../../test-support/records/import.ts';
+import type { PatientChange } from '../../patients/patient.ts';
+import type { Client } from '../../platform/db/database.ts';
+import { dataFault } from './run/import-transaction.ts';
+import { DEFAULT_LIMITS } from './source/limits.ts';
+
+let t: ImportTest;
+before(async () => {
+  t = await createImportTest();
+});
+after(() => t.database.drop());
+
+const ref = (resource: Resource): string => `urn:uuid:${String(resource.id)}`;
+
+describe('rejections', () => {
+  test('a bad resource rejects its whole Bundle with entry and reason, and the import goes on [IN-12, IN-13]', async () => {
+    const [lost, kept] = [patient(), patient()];
+    const bad = encounter(ref(lost), { status: 'closed' });
+    const document = await t.run([bundle([lost, bad]), bundle([kept])]);
+    assert.deepEqual(document.resources, { Patient: 1 });
+    assert.equal(document.bundles, 1);
+    assert.equal(document.files, 2);
+    assert.deepEqual(document.rejected, [
+      {
+        file: '0.json',
+        entry: 2,
+        resourceType: 'Encounter',
+        reason:
+          'Encounter.status is not one of planned, in-progress, finished, cancelled, entered-in-error, arrived, triaged, onleave',
+      },
+    ]);
+    assert.deepEqual(await t.rows('select id from patient where id = $1', [lost.id]), []);
+  });
+
+  test('every bad entry of a Bundle is named at once', async () => {
+    const document = await t.run([
+      bundle([patient({ gender: 'f' }), patient(), patient({ birthDate: '2023-02-30' })]),
+    ]);
+    assert.deepEqual(
+      document.rejected.map(({ entry, reason }) => [entry, reason]),
+      [
+        [1, 'Patient.gender is not one of male, female, other, unknown'],
+        [3, 'Patient.birthDate is not a FHIR date, or that day does not exist'],
+      ],
+    );
+  });
+
+  test('documents that are no FHIR JSON [IN-31]', async () => {
+    const reasonFor = async (document: string | Uint8Array) => {
+      const { rejected, resources } = await t.run([document]);
+      assert.deepEqual([rejected.length, resources], [1, {}]);
+      return [rejected[0]?.entry, rejected[0]?.reason];
+    };
+    assert.deepEqual(await reasonFor(' \n'), [null, 'is empty']);
+    assert.deepEqual(await reasonFor('notes'), [null, 'is not valid JSON']);
+    assert.deepEqual(await reasonFor('<Patient/>'), [null, 'is XML or HTML. Send FHIR as JSON']);
+    assert.deepEqual(await reasonFor('[{"resourceType":"Patient"}]'), [
+      null,
+      'is a JSON list. Send a Bundle, one resource, or NDJSON with a resource on each line',
+    ]);
+    assert.deepEqual(await reasonFor('{"id":"1"}'), [
+      null,
+      'is JSON, but not FHIR: resourceType is missing or is not a FHIR resource type',
+    ]);
+    assert.deepEqual(await reasonFor(Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d])), [
+      null,
+      'is not valid UTF-8',
+    ]);
+    assert.deepEqual(
+      await reasonFor(
+        '{"resourceType":"Bundle","type":"batch","entry":[{"resource":{"resourceType":"Patient"}},{"resource":',
+      ),
+      [2, 'ends in the middle of its entries'],
+    );
+    assert.deepEqual(await reasonFor('{"resourceType":"Bundle","type":"batch","entry":[{}]}'), [
+      1,
+      'The entry has no resource',
+    ]);
+    assert.deepEqual(
+      await reasonFor(
+        '{"resourceType":"Bundle","type":"batch","entry":[{"resource":{"resourceType":"Patient","x":tru}}]}',
+      ),
+      [1, 'The entry is not valid JSON'],
+    );
+  });
+
+  test('deep nesting and absurd decimals are refused, not fatal', async () => {
+    const deep = `{"resourceType":"Patient","extension":${'['.repeat(200_000)}${']'.repeat(200_000)}}`;
+    const absurd = '{"resourceType":"Location","position":{"longitude":1e999,"latitude":0}}';
+    const kept = patient();
+    const document = await t.run([deep, absurd, kept]);
+    assert.equal(document.rejectedCount, 2);
+    assert.deepEqual(document.resources, { Patient: 1 });
+  });
+
+  test('what only the database refuses is a rejection too, and spares the lines beside it', async () => {
+    const longitude = `1${'0'.repeat(200_000)}`;
+    const location = (id: string, text: string) =>
+      `{"resourceType":"Location","id":"${id}","position":{"longitude":${text},"latitude":0}}`;
+    const document = await t.run([
+      [location(randomUUID(), '1.50'), location(randomUUID(), longitude), location(randomUUID(), '2')].join(
+        '\n',
+      ),
+    ]);
+    assert.deepEqual(document.resources, { Location: 2 });
+    assert.deepEqual(document.rejected, [
+      { file: '0.json', entry: 2, reason: 'The resource could not be stored (SQLSTATE 22003)' },
+    ]);
+  });
+
+  test('the same id twice in a Bundle: taken when the content is the same, refused otherwise', async () => {
+    const someone = patient();
+    assert.deepEqual((await t.run([bundle([someone, someone])])).resources, { Patient: 2 });
+    const document = await t.run([bundle([someone, { ...someone, gender: 'male' }])]);
+    assert.match(document.rejected[0]?.reason ?? '', /same type and id as entry 1/);
+  });
+
+  test('reasons and reports carry no values, not even as element names [IN-25]', async () => {
+    const document = await t.run([
+      { ...patient({ gender: 'SECRET-1' }) },
+      { ...patient(), 'SECRET-2 Rivers': 1 },
+      encounter('Patient/SECRET-3'),
+    ]);
+    assert.doesNotMatch(JSON.stringify(document), /SECRET/);
+    assert.deepEqual(countsOf(document.notKept), { 'Patient.(unknown element)': 1 });
+  });
+});
+
+describe('limits', () => {
+  const limits = { ...DEFAULT_LIMITS, maxEntries: 3, linesAtOnce: 3 };
+
+  test('a Bundle of too many entries is refused whole', async () => {
+    const { rejected, resources } = await t.run([bundle([patient(), patient(), patient(), patient()])], {
+      deps: { limits },
+    });
+    assert.deepEqual(resources, {});
+    assert.deepEqual(rejected[0]?.reason, 'has more than the limit of 3 entries. Split it.');
+  });
+
+  test('a Bundle with more names than are held in mind is refused whole', async () => {
+    const limits = { ...DEFAULT_LIMITS, maxIndexBytes: 20_000 };
+    const many = Array.from({ length: 200 }, (_, index) => ({ system: NUMBER, value: `N${index}` }));
+    const { rejected, resources } = await t.run([bundle([patient({ identifier: many })])], {
+      deps: { limits },
+    });
+    assert.deepEqual(resources, {});
+    assert.match(rejected[0]?.reason ?? '', /^has too many ids, addresses and identifiers/);
+  });
+
+  test('lines past the limit are not read; those before it are taken', async () => {
+    const limits = { ...DEFAULT_LIMITS, maxLines: 2 };
+    const document = await t.run([lines([patient(), patient(), patient()])], { deps: { limits } });
+    assert.deepEqual(
+      document.rejected.map(({ entry, reason }) => [entry, reason]),
+      [[3, 'is after the limit of 2 lines. Split the file.']],
+    );
+    assert.deepEqual(document.resources, { Patient: 2 });
+  });
+
+  test('NDJSON of any number of lines is taken, some at a time', async () => {
+    const someone = patient();
+    const resources = [
+      ...Array.from({ length: 9 }, () => patient()),
+      someone,
+      encounter(ref(someone)),
+      { a: 1 },
+    ];
+    const document = await t.run([lines(resources), practitioner()], { deps: { limits } });
+    assert.deepEqual(document.resources, { Encounter: 1, Patient: 10, Practitioner: 1 });
+    assert.deepEqual(
+      document.rejected.map(({ entry }) => entry),
+      [12],
+    );
+    // What refers to a later part waits for it.
+    const late = patient();
+    const early = encounter(`Patient/${String(late.id)}`);
+    const waited = await t.run([lines([early, patient(), patient(), patient(), late])], { deps: { limits } });
+    assert.deepEqual(waited.rejected, []);
+    assert.deepEqual(waited.resources, { Encounter: 1, Patient: 4 });
+  });
+});
+
+describe('what an index cannot hold', () => {
+  const LONGEST = { system: `urn:${'ß'.repeat(510)}`, value: '界'.repeat(300) };
+
+  test('identifiers up to the limits are stored and found, of every type', async () => {
+    const identifier = [LONGEST];
+    const someone = patient({ identifier, name: [{ family: '界'.repeat(1_024) }] });
+    const visit = encounter(ref(someone), { identifier });
+    const all = [organization({ identifier }), practitioner({ identifier }), someone, visit];
+    assert.deepEqual((await t.run([bundle(all)])).rejected, []);
+    const again = conditionalCreate(practitioner({ identifier }));
+    assert.deepEqual((await t.run([bundle([again])])).unchanged, { Practitioner: 1 });
+  });
+
+  test('longer ones reject the Bundle or line, and the others are taken', async () => {
+    const random = Array.from({ length: 100 }, () => randomUUID()).join('');
+    const long = patient({ identifier: [{ system: NUMBER, value: random }] });
+    const far = organization({ identifier: [{ system: `urn:${random}`, value: '1' }] });
+    const named = practitioner({ name: [{ family: random }] });
+    const { rejected, resources } = await t.run([bundle([long]), lines([far, patient()]), named]);
+    assert.deepEqual(
+      rejected.map(({ reason }) => reason),
+      [
+        'Patient.identifier.value is longer than the limit of 900 bytes',
+        'Organization.identifier.system is longer than the limit of 1024 bytes',
+        'Practitioner.name.family is too long',
+      ],
+    );
+    assert.deepEqual(resources, { Patient: 1 });
+  });
+
+  test('what PostgreSQL has no room for is a fault of the data (SQLSTATE class 54)', () => {
+    assert.equal(dataFault({ code: '54000' }), 'could not be stored (SQLSTATE 54000)');
+    assert.equal(dataFault({ code: '57014' }), undefined);
+  });
+});
+
+describe('unexpected failures', () => {
+  const failing = (code: string) => ({
+    onPatientsChanged: async (client: Client, _scope: unknown, changed: readonly PatientChange[]) => {
+      if (changed.length === 2)
+        await client.query(`do $$ begin raise exception 'a secret' using errcode = '${code}'; end $$`);
+    },
+  });
+  const files = () => [patient(), bundle([patient(), patient()]), patient()];
+
+  test('of one source: the others are taken, and all is reported', async () => {
+    const document = await t.run(files(), { deps: failing('XX000'), keepGoing: true });
+    assert.deepEqual(document.resources, { Patient: 2 });
+    assert.deepEqual(document.rejected, [
+      {
+        file: '1.json',
+        entry: null,
+        reason: 'stopped with an unexpected failure (XX000). What was imported before is counted',
+      },
+    ]);
+  });
+
+  for (const code of ['57P01', '53100'])
+    test(`a database that is gone or full ends the run, and what was done is reported (${code})`, async () => {
+      const document = await t.run(files(), { deps: failing(code), keepGoing: true });
+      assert.deepEqual(document.resources, { Patient: 1 });
+      assert.deepEqual(
+        document.rejected.map(({ file, reason }) => [file, reason]),
+        [
+          ['1.json', `stopped with an unexpected failure (${code}). What was imported before is counted`],
+          [
+            '2.json',
+            'was not imported, because the database cannot be reached or is read-only. Import it again later',
+          ],
+        ],
+      );
+    });
+});
