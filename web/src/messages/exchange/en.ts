@@ -43,7 +43,7 @@ export const exchange = {
     privacy:
       'The patient refuses the purpose of the connection, so nothing was sent. Skip it, or replay it after the patient has changed their mind.',
     notCovered: 'The facility was taken out of the connection. Put it back and replay, or skip the delivery.',
-    other: 'The service stopped to send it.',
+    other: 'The service has stopped sending it.',
   },
   review: {
     title: 'Held deliveries',

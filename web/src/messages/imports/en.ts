@@ -49,7 +49,7 @@ export const imports = {
   noReport:
     'There is no report, because the import did not come to its end. What was taken before stays; import the file again to go on.',
   takenTitle: 'Taken',
-  takenText: 'By type. Unchanged are those that were stored already, just so.',
+  takenText: 'By type. Unchanged: those that were stored already, exactly like this.',
   type: 'Type',
   count: 'Count',
   unchanged: 'Unchanged',
