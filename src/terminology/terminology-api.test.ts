@@ -284,7 +284,7 @@ describe('DELETE /terminology/maps', () => {
 });
 
 describe('POST /terminology/maps/import', () => {
-  test('takes CSV, reports gaps by line, and changes nothing the second time [TERM-10]', async () => {
+  test('takes CSV, reports gaps by line, and changes nothing the second time [TERM-10, TERM-23]', async () => {
     const file = `${HEADER}\nurn:lab,HGB,Hb,${LOINC},718-7,Hemoglobin\nurn:lab,BAD,,${LOINC},718-8,\n`;
     const rejected = [
       {
@@ -302,7 +302,25 @@ describe('POST /terminology/maps/import', () => {
       [0, `target system must be written ${LOINC}`, { equivalance: 1 }],
     );
     const dry = await csvImport(file, '?dryRun=true');
-    assert.deepEqual([dry.status, dry.json], [200, report]);
+    const { changes, ...counts } = dry.json;
+    assert.deepEqual([dry.status, counts], [200, report]);
+    assert.deepEqual(changes, [
+      {
+        line: 2,
+        kind: 'created',
+        localSystem: 'urn:lab',
+        localCode: 'HGB',
+        targetSystem: LOINC,
+        before: null,
+        after: {
+          localDisplay: 'Hb',
+          targetCode: '718-7',
+          targetDisplay: 'Hemoglobin',
+          equivalence: 'equivalent',
+          comment: null,
+        },
+      },
+    ]);
     assert.deepEqual((await csvImport(file)).json, report);
     assert.deepEqual((await csvImport(file)).json, { ...report, created: 0, unchanged: 1 });
     const [item] = (await get('/maps')).json.items;

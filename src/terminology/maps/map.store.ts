@@ -81,7 +81,8 @@ export async function upsertEntries(
   return { created, changed, unchanged: entries.length - created - changed };
 }
 
-function columnsOf(entries: readonly MapEntry[]): (string | null)[][] {
+/** Entries as the columns that `unnest` makes rows of. */
+export function columnsOf(entries: readonly MapEntry[]): (string | null)[][] {
   return [
     entries.map((entry) => entry.localSystem),
     entries.map((entry) => entry.localCode),

@@ -146,6 +146,27 @@ describe('terminology import', () => {
     assert.deepEqual((await run(listMapsCommand, [])).document, { items: [], nextCursor: null });
   });
 
+  test('--dry-run prints a line for each change, with the old and new values [TERM-23]', async () => {
+    await run(importMapsCommand, [await fileOf('old.csv', FILE)]);
+    const changed = FILE.replace('718-7,Hemoglobin', '718-8,').replace('2345-7,', '2339-0,"In ""blood"""');
+    const added = Array.from({ length: 203 }, (_, at) => `urn:lab,N${at},,${LOINC},718-7,\n`);
+    const path = await fileOf('new.csv', changed + added.join(''));
+    const { text, document } = await run(importMapsCommand, [path, '--dry-run']);
+    const lines = text.split('\n');
+    assert.deepEqual(
+      [lines[0], lines[1], ...lines.slice(-4)],
+      [
+        `line 3: changed urn:lab|GLU in ${LOINC}: target_code "2345-7" → "2339-0", target_display (none) → "In \\"blood\\""`,
+        `line 4: created urn:lab|N0 in ${LOINC}: target_code "718-7", equivalence "equivalent"`,
+        `line 203: created urn:lab|N199 in ${LOINC}: target_code "718-7", equivalence "equivalent"`,
+        '… and 3 more created',
+        'line 2: "HGB" target code has a wrong LOINC check digit; look for a mistyped digit',
+        '205 entries: 203 created, 1 changed, 0 unchanged, 1 left out (dry run: nothing was kept)',
+      ],
+    );
+    assert.equal((document as { changes: object[] }).changes.length, 201);
+  });
+
   test('is exit code 1 when nothing of the file can be taken, and 0 when something can', async () => {
     const bad = `${HEADER}\nurn:lab,A,,${LOINC},718-8,\n`;
     for (const [content, fails] of [

@@ -1,10 +1,12 @@
-/** `interchange terminology import`. Contract: TERM-10, CMD-11. */
+/** `interchange terminology import`. Contract: TERM-10, TERM-23, CMD-11. */
 import { open } from 'node:fs/promises';
 import { Command } from 'commander';
 import { type CommandEnvironment, CommandError } from '../../platform/command/command.ts';
 import { type MapOptions, requireMap } from '../maps/map-command.ts';
 import { CSV_COLUMNS, parseColumns } from './csv-header.ts';
-import { importMaps, type MapImportReport, placeText } from './import-maps.ts';
+import { importMaps, type MapImportReport } from './import-maps.ts';
+import { placeText } from './import-row.ts';
+import { previewLines } from './preview-text.ts';
 import { detectFormat, readMapFile } from './read-map-file.ts';
 
 interface Options extends MapOptions {
@@ -43,7 +45,10 @@ export function importMapsCommand(environment: CommandEnvironment): Command {
     )
     .option('--local-system <uri>', 'local system of every entry, if the file has none')
     .option('--target-system <uri>', 'standard system of every entry, if the file has none')
-    .option('--dry-run', 'show what would be imported, and keep nothing')
+    .option(
+      '--dry-run',
+      'show what would be added and changed, with the old and new values, and keep nothing',
+    )
     .addHelpText('after', HELP)
     .action(async (file: string, options: Options) => {
       const columns = options.columns === undefined ? new Map() : parseColumns(options.columns);
@@ -81,7 +86,8 @@ function unreadable(file: string, code: string | undefined): string {
 
 function reportText(report: MapImportReport, ignored: ReadonlyMap<string, number>, dryRun: boolean): string {
   const { read, created, changed, unchanged, rejectedCount, rejected } = report;
-  const lines = rejected.map((row) => `${placeText(row)}: ${codeText(row.localCode)}${row.reason}`);
+  const lines = previewLines(report);
+  lines.push(...rejected.map((row) => `${placeText(row)}: ${codeText(row.localCode)}${row.reason}`));
   if (rejectedCount > rejected.length) lines.push(`… and ${rejectedCount - rejected.length} more`);
   for (const [element, count] of ignored) lines.push(`not imported: ${element} (${count})`);
   lines.push(

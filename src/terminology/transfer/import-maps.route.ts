@@ -1,61 +1,27 @@
-/** POST /terminology/maps/import: a CSV file or a FHIR ConceptMap. Contract: TERM-10. */
+/** POST /terminology/maps/import: a CSV file or a FHIR ConceptMap. Contract: TERM-10, TERM-23. */
 import { Readable } from 'node:stream';
 import Type from 'typebox';
 import type { Pool } from '../../platform/db/database.ts';
 import { mediaTypeOf, requireContentType } from '../../platform/http/content-type.ts';
 import type { Route } from '../../platform/http/route.ts';
-import { NullableText } from '../../platform/http/schema.ts';
 import { type Access, facilityRoute } from '../../tenancy/callers/access.ts';
 import { ConceptMapSchema, LevelParameter, mapScope } from '../maps/map.schema.ts';
 import { parseColumns } from './csv-header.ts';
 import { importMaps } from './import-maps.ts';
+import { ReportSchema } from './import-report.schema.ts';
 import { readMapFile } from './read-map-file.ts';
 
 const MAX_FILE_BYTES = 8 * 1_048_576;
 const MEDIA_TYPES = ['text/csv', 'application/fhir+json', 'application/json'];
-
-const ReportSchema = Type.Object(
-  {
-    read: Type.Integer({ description: 'Entries in the file.' }),
-    created: Type.Integer(),
-    changed: Type.Integer(),
-    unchanged: Type.Integer(),
-    rejectedCount: Type.Integer({ description: 'Number of entries that were left out.' }),
-    rejected: Type.Array(
-      Type.Object({
-        line: Type.Optional(Type.Integer({ description: 'Line of a CSV file. The header is line 1.' })),
-        path: Type.Optional(Type.String({ description: 'Path in a ConceptMap.' })),
-        localCode: NullableText(),
-        reason: Type.String(),
-      }),
-      { description: 'Each entry that was left out, and why. At most the first 10,000.' },
-    ),
-    ignored: Type.Record(Type.String(), Type.Integer(), {
-      description:
-        'What was ignored, and how often: elements of a ConceptMap that a terminology map does not have, or columns of a CSV file.',
-    }),
-  },
-  {
-    examples: [
-      {
-        read: 2,
-        created: 1,
-        changed: 0,
-        unchanged: 0,
-        rejectedCount: 1,
-        rejected: [{ line: 3, localCode: 'PLT', reason: 'has no target code' }],
-        ignored: { equivalance: 2 },
-      },
-    ],
-  },
-);
 
 const ImportQuery = Type.Object({
   level: LevelParameter(
     '`facility` imports into the map of the facility of the call. Default: `organisation`.',
   ),
   dryRun: Type.Optional(
-    Type.Boolean({ description: 'If true, the answer says what would be imported, and nothing is kept.' }),
+    Type.Boolean({
+      description: 'If true, the answer says what would be imported, entry by entry, and nothing is kept.',
+    }),
   ),
   columns: Type.Optional(
     Type.String({

@@ -1,6 +1,6 @@
 /**
  * Takes the rows of a map file into a map: good ones are kept, the others reported, each with its place.
- * Contract: TERM-10, TERM-12, TERM-13.
+ * Contract: TERM-10, TERM-12, TERM-13, TERM-23.
  */
 import { createHash } from 'node:crypto';
 import { type Client, type Pool, transaction } from '../../platform/db/database.ts';
@@ -8,7 +8,8 @@ import { badFile } from '../errors.ts';
 import { type MapChange, type MapScope, upsertEntries } from '../maps/map.store.ts';
 import { checkEntry, type MapEntry } from '../maps/map-entry.ts';
 import { openMap, recordMapChange } from '../maps/open-map.ts';
-import type { ImportRow, Place } from './import-row.ts';
+import { type ImportRow, type Place, placeText } from './import-row.ts';
+import { createChangePreview, type PlacedEntry, type PreviewedChange } from './preview-changes.ts';
 
 const ROWS_IN_STATEMENT = 1_000;
 /** The places of all keys are remembered while a file is read, at about 150 bytes each. */
@@ -26,12 +27,14 @@ export interface MapImportReport {
   rejectedCount: number;
   /** The first 10,000, in the order of the file. */
   rejected: RejectedRow[];
+  /** Of a dry run: what would be added and changed, the first of each. */
+  changes?: PreviewedChange[];
 }
 
 export interface MapImportRequest {
   rows: AsyncIterable<ImportRow> | Iterable<ImportRow>;
   change: MapChange;
-  /** Report what would happen, and keep nothing. */
+  /** Report what would happen, entry by entry, and keep nothing. */
   dryRun: boolean;
 }
 
@@ -62,19 +65,15 @@ async function takeRows(
   scope: MapScope,
   request: MapImportRequest,
 ): Promise<MapImportReport> {
-  const report: MapImportReport = {
-    read: 0,
-    created: 0,
-    changed: 0,
-    unchanged: 0,
-    rejectedCount: 0,
-    rejected: [],
-  };
+  const report = emptyReport();
   const accept = createRowCheck();
-  let batch: MapEntry[] = [];
+  const preview = request.dryRun ? createChangePreview() : undefined;
+  let batch: PlacedEntry[] = [];
   const write = async () => {
     if (batch.length === 0) return;
-    const counts = await upsertEntries(client, scope, { entries: batch, change: request.change });
+    await preview?.look(client, scope, batch);
+    const entries = batch.map(({ entry }) => entry);
+    const counts = await upsertEntries(client, scope, { entries, change: request.change });
     report.created += counts.created;
     report.changed += counts.changed;
     report.unchanged += counts.unchanged;
@@ -86,11 +85,15 @@ async function takeRows(
       throw badFile(`The file has more than ${MAX_ROWS} entries. Split it and import the parts.`);
     const checked = accept(row);
     if ('fault' in checked) reject(report, row, checked.fault);
-    else batch.push(checked.entry);
+    else batch.push({ place: placeOf(row), entry: checked.entry });
     if (batch.length === ROWS_IN_STATEMENT) await write();
   }
   await write();
-  return report;
+  return preview === undefined ? report : { ...report, changes: preview.changes };
+}
+
+function emptyReport(): MapImportReport {
+  return { read: 0, created: 0, changed: 0, unchanged: 0, rejectedCount: 0, rejected: [] };
 }
 
 /** Checks rows one by one, each against those before it. */
@@ -104,7 +107,7 @@ function createRowCheck(): (row: ImportRow) => { entry: MapEntry } | { fault: st
     const first = seen.get(key);
     if (first !== undefined)
       return { fault: `maps the same local code to the same system as ${placeText(first)}, which is kept` };
-    seen.set(key, 'line' in row ? { line: row.line } : { path: row.path });
+    seen.set(key, placeOf(row));
     return checked;
   };
 }
@@ -119,10 +122,9 @@ function reject(report: MapImportReport, row: ImportRow, reason: string): void {
   report.rejectedCount += 1;
   if (report.rejected.length === MAX_REPORTED) return;
   const localCode = row.given.localCode?.slice(0, 200) ?? null;
-  report.rejected.push({ ...('line' in row ? { line: row.line } : { path: row.path }), localCode, reason });
+  report.rejected.push({ ...placeOf(row), localCode, reason });
 }
 
-/** A place as a person reads it. */
-export function placeText(place: Place): string {
-  return 'line' in place ? `line ${place.line}` : place.path;
+function placeOf(row: ImportRow): Place {
+  return 'line' in row ? { line: row.line } : { path: row.path };
 }

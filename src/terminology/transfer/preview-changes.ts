@@ -1,0 +1,57 @@
+/**
+ * What an import would change, entry by entry: the first of those that it would add, and the first of those that it
+ * would change, so that a long list of new entries does not hide what is replaced. Contract: TERM-23.
+ */
+import type { Queryable } from '../../platform/db/database.ts';
+import type { MapKey, MapScope } from '../maps/map.store.ts';
+import type { MapEntry } from '../maps/map-entry.ts';
+import type { Place } from './import-row.ts';
+import { findDifferences, type MapContent } from './preview-changes.store.ts';
+
+/** Of each kind. */
+export const CHANGES_AT_MOST = 200;
+
+export type PreviewedChange = Place &
+  MapKey & {
+    kind: 'created' | 'changed';
+    /** Null for an entry that is new. */
+    before: MapContent | null;
+    after: MapContent;
+  };
+
+export type PlacedEntry = { place: Place; entry: MapEntry };
+
+export interface ChangePreview {
+  /** In the order of the file. */
+  changes: PreviewedChange[];
+  /** Takes note of what these entries would change. To be asked before they are written. */
+  look: (db: Queryable, scope: MapScope, placed: readonly PlacedEntry[]) => Promise<void>;
+}
+
+export function createChangePreview(): ChangePreview {
+  const changes: PreviewedChange[] = [];
+  const left = { created: CHANGES_AT_MOST, changed: CHANGES_AT_MOST };
+  return {
+    changes,
+    async look(db, scope, placed) {
+      if (left.created === 0 && left.changed === 0) return;
+      const entries = placed.map(({ entry }) => entry);
+      for (const { position, before } of await findDifferences(db, scope, entries)) {
+        const kind = before === null ? 'created' : 'changed';
+        const given = placed[position];
+        if (left[kind] === 0 || given === undefined) continue;
+        left[kind] -= 1;
+        changes.push(changeOf(given, before, kind));
+      }
+    },
+  };
+}
+
+function changeOf(
+  { place, entry }: PlacedEntry,
+  before: MapContent | null,
+  kind: PreviewedChange['kind'],
+): PreviewedChange {
+  const { localSystem, localCode, targetSystem, ...after } = entry;
+  return { ...place, kind, localSystem, localCode, targetSystem, before, after };
+}
