@@ -83,7 +83,7 @@ describe('the entrance of the console', () => {
           assert.match(answer.json.message, /another site/);
         }
       if (entry.method === 'GET') return;
-      for (const value of ['', '0', '1, 1']) {
+      for (const value of ['', '0', '1, 1', 'background']) {
         const headers = { ...options.headers, 'x-interchange-console': value };
         const answer = await browser.call(path, { ...options, headers });
         assert.match(`${answer.status} ${answer.json.message}`, /^403 .*x-interchange-console/);

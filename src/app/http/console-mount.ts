@@ -6,10 +6,9 @@
 import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { forbidden, HttpError, NO_SUCH_PATH } from '../../platform/http/errors.ts';
+import { CONSOLE_HEADER } from '../../sign-in/console/console-header.ts';
 
 export const CONSOLE_PREFIX = '/console/api';
-/** Sent by scripts alone: a form or a link of another page cannot add a header. */
-const CONSOLE_HEADER = 'x-interchange-console';
 /** Routes that are registered below the prefix itself, not below that of the API. */
 const OWN_ROUTES = /^\/(?:session|sessions|second-factor)(?:[/?]|$)/;
 

@@ -110,7 +110,7 @@ function consoleSession(): Json {
     in: 'cookie',
     name: '__Host-interchange-session',
     description:
-      'From POST /session, below /console/api. The other calls are there too. Each but GET and HEAD needs the header `x-interchange-console: 1`.',
+      'From POST /session, below /console/api. The other calls are there too. Each but GET and HEAD needs the header `x-interchange-console: 1`. A page that reads again and again by itself sends `x-interchange-console: background` with these reads: they are answered as others are, and do not move the idle end of the session.',
   };
 }
 

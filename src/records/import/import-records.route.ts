@@ -1,6 +1,6 @@
 /**
  * POST /imports/fhir: FHIR records in the body, plain or gzip, as the facility's own systems send them.
- * Contract: IN-1, IN-26, ADM-46, ADM-47.
+ * Contract: IN-1, IN-26, ADM-46, ADM-47, ADM-73.
  */
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
@@ -17,6 +17,7 @@ import type { AccessEntry, AccessLog } from '../../privacy/access-log/access-log
 import { type Access, type FacilityContext, facilityRoute } from '../../tenancy/callers/access.ts';
 import type { Permission } from '../../tenancy/roles/permissions.ts';
 import type { FacilityScope } from '../../tenancy/scope.ts';
+import { FILE_NAME_CHARACTERS, isFileName } from './history/file-name.ts';
 import { type RecordImportOptions, recordImport } from './history/record-import.ts';
 import { spoolSource } from './import-paths.ts';
 import { type ImportRequest, type ImportResult, importRecords } from './import-records.ts';
@@ -100,6 +101,14 @@ export function importRecordsRoute(deps: ImportRouteDependencies): Route<Access>
               'UUID that you choose for this import, to watch it with GET /imports/<importId>. Default: the service chooses one. A dry run is not kept.',
           }),
         ),
+        fileName: Type.Optional(
+          Type.String({
+            minLength: 1,
+            maxLength: FILE_NAME_CHARACTERS,
+            description:
+              'Name of the file, for the list of imports. It is kept with the import, and is in no log of the service. No control characters.',
+          }),
+        ),
         dryRun: Type.Optional(
           Type.Boolean({
             description: 'If true, the service checks and counts everything, and keeps nothing.',
@@ -128,9 +137,10 @@ export function importRecordsRoute(deps: ImportRouteDependencies): Route<Access>
         409: { description: 'The organisation has an import with that importId already.' },
         408: { description: 'The upload stopped, or arrived too slowly. Nothing was kept.' },
       },
-      handle: async ({ query: { dryRun = false, importId }, body }, context) => {
+      handle: async ({ query: { dryRun = false, importId, fileName }, body }, context) => {
         requireMediaType(context);
         const id = idOf(importId);
+        requireFileName(fileName);
         const { organisationId } = context.scope;
         // Before a long upload that would be refused anyhow; it takes its place when there is work to do.
         requirePlace(active, organisationId);
@@ -151,7 +161,13 @@ export function importRecordsRoute(deps: ImportRouteDependencies): Route<Access>
           }
         };
         if (dryRun) return { body: { dryRun, ...documentOf(await work()) } };
-        const run = { id, scope: context.scope, way: 'http', accountId: context.caller.accountId } as const;
+        const run = {
+          id,
+          scope: context.scope,
+          way: 'http',
+          accountId: context.caller.accountId,
+          fileName: fileName ?? null,
+        } as const;
         const result = await recordImport({ db: deps.db, ...recording(deps.log) }, run, work);
         return { headers: { 'x-import-id': id }, body: documentOf(result) };
       },
@@ -162,6 +178,11 @@ export function importRecordsRoute(deps: ImportRouteDependencies): Route<Access>
 function idOf(given: string | undefined): string {
   if (given !== undefined && !isUuid(given)) throw badRequest('importId must be a UUID.');
   return given?.toLowerCase() ?? randomUUID();
+}
+
+function requireFileName(given: string | undefined): void {
+  if (given !== undefined && !isFileName(given))
+    throw badRequest('fileName must not contain control characters or line breaks. Leave them out.');
 }
 
 /** How a failure is told, and where it is noted that an import could not be kept. */

@@ -56,7 +56,10 @@ export async function importRecords(deps: ImportDependencies, request: ImportReq
   const totalBytes = sources.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
   request.onBegin?.({
     names: sources.map(({ name }) => name),
-    progress: () => ({ files: sources.length, totalBytes, ...report.progress() }),
+    look: () => ({
+      progress: { files: sources.length, totalBytes, ...report.progress() },
+      content: report.content(),
+    }),
   });
   const unmapped = createUnmappedRecorder({
     db: deps.db,

@@ -1,4 +1,5 @@
 /** What an import says at its end: counts, and what was rejected and why. Contract: IN-7, IN-23, IN-35. */
+import type { ImportContent } from './history/kept-import.ts';
 import { type ElementCount, ElementTally } from './map/element-tally.ts';
 import { NotShownTally } from './not-shown.ts';
 import type { UnitOutcome } from './run/import-unit.ts';
@@ -75,6 +76,8 @@ export class ImportReport {
   readonly #notices: Notice[] = [];
   /** Bytes that were read for good, by file. */
   readonly #read = new Map<string, number>();
+  /** What the sources are. */
+  readonly contents = new Set<ImportContent>();
   readonly notShown = new NotShownTally();
   readonly #resources = new Map<string, number>();
   readonly #unchanged = new Map<string, number>();
@@ -94,6 +97,12 @@ export class ImportReport {
       resources: total(this.#resources),
       rejected: this.rejectedCount,
     };
+  }
+
+  /** Where all sources are alike. */
+  content(): ImportContent | null {
+    const [one] = this.contents;
+    return this.contents.size === 1 && one !== undefined ? one : null;
   }
 
   reject(rejection: Rejection): void {

@@ -280,13 +280,16 @@ test('an import at the command line is kept, without the names of its files [ADM
   const { stdout } = await run([...where, wrong, DEMO, path.join(folder, 'nowhere.json'), '--json']);
   assert.equal(JSON.parse(stdout).rejectedCount, 2);
   const { rows } = await t.database.pool.query({
-    text: `select source, account_id, state, files, resources, rejected, done_bytes = total_bytes as done, report
+    text: `select source, file_name, content, account_id, state, files, resources, rejected,
+      done_bytes = total_bytes as done, report
       from import_run where organisation_id = $1`,
     values: [organisationId],
   });
   const [{ report, ...kept }] = rows;
   assert.deepEqual(kept, {
     source: 'command',
+    file_name: null,
+    content: null,
     account_id: null,
     state: 'rejected',
     files: 9,
@@ -299,4 +302,20 @@ test('an import at the command line is kept, without the names of its files [ADM
     ['file', 'file 1'],
   );
   assert.equal(rows.length, 1);
+});
+
+test('of one file or folder the last part of its path is kept with the import [ADM-73]', async () => {
+  const [, organisationId, , facilityId] = await facility();
+  const where = ['--organisation', String(organisationId), '--facility', String(facilityId)];
+  const one = await file('march\n2026.json', patient());
+  await run([...where, one]);
+  await run([...where, DEMO]);
+  const { rows } = await t.database.pool.query({
+    text: 'select file_name, content from import_run where organisation_id = $1 order by started_at',
+    values: [organisationId],
+  });
+  assert.deepEqual(rows, [
+    { file_name: 'march 2026.json', content: 'resource' },
+    { file_name: path.basename(DEMO), content: 'bundle' },
+  ]);
 });

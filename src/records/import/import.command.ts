@@ -1,4 +1,4 @@
-/** `interchange import`. Contract: IN-1, IN-13, CMD-10, ADM-46. */
+/** `interchange import`. Contract: IN-1, IN-13, CMD-10, ADM-46, ADM-73. */
 import { randomUUID } from 'node:crypto';
 import { Presets, SingleBar } from 'cli-progress';
 import { Command } from 'commander';
@@ -14,6 +14,7 @@ import { createLog, errorFields, type Log } from '../../platform/log/log.ts';
 import { isUuid } from '../../platform/uuid.ts';
 import { findOrganisation, listFacilities } from '../../tenancy/organisations/organisation.store.ts';
 import type { FacilityScope } from '../../tenancy/scope.ts';
+import { fileNameOf } from './history/file-name.ts';
 import { recordImport } from './history/record-import.ts';
 import { type ImportPathsDocument, type ImportPathsRequest, importPaths } from './import-paths.ts';
 import type { ImportDependencies } from './import-records.ts';
@@ -117,7 +118,13 @@ async function importAndRecord(
   request: ImportPathsRequest,
 ): Promise<ImportPathsDocument> {
   if (request.dryRun === true) return importPaths(deps, request);
-  const run = { id: randomUUID(), scope: request.scope, way: 'command', accountId: null } as const;
+  const run = {
+    id: randomUUID(),
+    scope: request.scope,
+    way: 'command',
+    accountId: null,
+    fileName: fileNameOf(request.paths),
+  } as const;
   const onError = (error: unknown) =>
     deps.log.warn(errorFields(error), 'the state of the import could not be written');
   const { document } = await recordImport({ db: deps.db, onError }, run, async (onBegin) => ({

@@ -138,6 +138,36 @@ test('a session ends 30 minutes after its last call [SIGN-IN-53]', async () => {
   assert.equal(await statusOf(idle), 200);
 });
 
+const BY_ITSELF = { headers: { 'x-interchange-console': 'background' } };
+
+test('calls that a page makes by itself do not move the idle end of the session [ADM-74]', async () => {
+  const { browser } = await signedIn();
+  const use = async (seconds: number, options = {}) => {
+    let status = 0;
+    await later(seconds, async () => {
+      status = (await browser.call(PATH, options)).status;
+    });
+    return status;
+  };
+  const own = async () => (await browser.call('/sessions')).json.items[0].lastUsedAt;
+  const before = await own();
+  for (let minutes = 2; minutes < 30; minutes += 4) assert.equal(await use(minutes * 60, BY_ITSELF), 200);
+  assert.equal(await own(), before);
+  assert.equal(await use(30 * 60, BY_ITSELF), 401);
+  assert.equal(await use(29 * 60), 200, 'a person moves it');
+  assert.equal(await use(31 * 60, BY_ITSELF), 200);
+  assert.equal(await use(60 * 60, BY_ITSELF), 401);
+});
+
+test('a call that changes something is not taken for one that a page makes by itself [ADM-74]', async () => {
+  const { browser } = await signedIn();
+  for (const method of ['POST', 'DELETE']) {
+    const refused = await browser.call('/session', { method, ...BY_ITSELF });
+    assert.match(`${refused.status} ${refused.json.message}`, /^403 .*x-interchange-console/);
+  }
+  assert.equal(await statusOf(browser), 200);
+});
+
 test('a session ends twelve hours after its sign-in, however much it is used [SIGN-IN-53]', async () => {
   const { browser } = await signedIn();
   for (let minutes = 20; minutes < 12 * 60; minutes += 20)

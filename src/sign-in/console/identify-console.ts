@@ -1,7 +1,7 @@
 /**
  * Whose session a cookie proves. Each call asks the database, so that the end of a session is exact, and its use moves the
- * idle end ahead.
- * Contract: SIGN-IN-52, SIGN-IN-53, SIGN-IN-54.
+ * idle end ahead, unless the page made it by itself.
+ * Contract: SIGN-IN-52, SIGN-IN-53, SIGN-IN-54, ADM-74.
  */
 import type { Queryable } from '../../platform/db/database.ts';
 import type { DatabaseTime } from '../../platform/db/database-time.ts';
@@ -11,6 +11,7 @@ import { parseOrganisationToken } from '../organisation-token.ts';
 import { stageOf } from '../second-factor/second-factor.ts';
 import { earlier, type SignInSettings, secondsAfter } from '../settings.ts';
 import type { ConsoleCookie } from './console-cookie.ts';
+import { isMadeByItself } from './console-header.ts';
 import { findConsoleSession, moveIdleEnd } from './console-session.store.ts';
 
 type Headers = Readonly<Record<string, string | string[] | undefined>>;
@@ -33,7 +34,8 @@ export function createConsoleIdentifier(
     if (session === undefined) throw signInError('not_signed_in');
     const { sessionId, accountId, now, lastUsedAt, endsAt } = session;
     const stage = stageOf(session, session);
-    if (stage === 'signed-in' && now >= secondsAfter(lastUsedAt, TOUCH_SECONDS))
+    const isDue = now >= secondsAfter(lastUsedAt, TOUCH_SECONDS);
+    if (stage === 'signed-in' && isDue && !isMadeByItself(headers))
       await moveIdleEnd(db, token, {
         sessionId,
         now,

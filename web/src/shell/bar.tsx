@@ -66,7 +66,7 @@ function PersonMenu() {
   const navigate = useNavigate();
   const leave = useMutation({
     mutationFn: signOut,
-    onSuccess: endSession,
+    onSuccess: () => endSession('signed-out'),
     onError: () => announce({ kind: 'bad', text: t('signOutFailed') }),
   });
   return (

@@ -6,8 +6,9 @@ import { endSession } from '../app/queries.ts';
 
 export function SignOutButton() {
   const t = useTranslations('shell');
+  const end = () => endSession('signed-out');
   return (
-    <Button variant="subtle" onClick={() => void signOut().then(endSession, endSession)}>
+    <Button variant="subtle" onClick={() => void signOut().then(end, end)}>
       {t('signOut')}
     </Button>
   );

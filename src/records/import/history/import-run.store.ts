@@ -1,21 +1,27 @@
-/** SQL of imports that are kept: begins one, notes how far it has come, ends it, and reads it. Contract: ADM-48, ADM-49. */
+/** SQL of imports that are kept: begins one, notes how far it has come, ends it, and reads it. Contract: ADM-48, ADM-49, ADM-73. */
 import type { Queryable } from '../../../platform/db/database.ts';
 import { instantFromTimestamp } from '../../../platform/db/timestamp.ts';
 import type { Slice } from '../../../platform/http/paging.ts';
 import type { FacilityScope } from '../../../tenancy/scope.ts';
 import type { ImportDocument } from '../import-report.ts';
-import type { ImportProgress, ImportState, ImportWay, ListedImport } from './kept-import.ts';
+import type { ImportContent, ImportProgress, ImportState, ImportWay, ListedImport } from './kept-import.ts';
 
 export interface NewImport {
   id: string;
   way: ImportWay;
   /** Null: an operator at the command line. */
   accountId: string | null;
+  fileName: string | null;
 }
 
-export interface ImportEnd {
-  state: Exclude<ImportState, 'running'>;
+/** How far it has come, and what it found to be in the files. */
+export interface ImportLook {
   progress: ImportProgress;
+  content: ImportContent | null;
+}
+
+export interface ImportEnd extends ImportLook {
+  state: Exclude<ImportState, 'running'>;
   failure: string | null;
   report: ImportDocument | null;
 }
@@ -24,15 +30,15 @@ export interface ImportEnd {
 export async function beginImport(
   db: Queryable,
   { organisationId, facilityId }: FacilityScope,
-  { id, way, accountId }: NewImport,
+  { id, way, accountId, fileName }: NewImport,
 ): Promise<boolean> {
   const { rowCount } = await db.query({
     name: 'import-run-begin',
     text: `
-      insert into import_run (organisation_id, facility_id, id, source, account_id)
-      values ($1, $2, $3, $4, $5)
+      insert into import_run (organisation_id, facility_id, id, source, account_id, file_name)
+      values ($1, $2, $3, $4, $5, $6)
       on conflict (organisation_id, id) do nothing`,
-    values: [organisationId, facilityId, id, way, accountId],
+    values: [organisationId, facilityId, id, way, accountId, fileName],
   });
   return rowCount === 1;
 }
@@ -43,17 +49,19 @@ const SET_PROGRESS = `
   total_bytes = $4,
   done_bytes = $5,
   resources = $6,
-  rejected = $7`;
+  rejected = $7,
+  content = $8`;
 
-function progressValues({ files, totalBytes, doneBytes, resources, rejected }: ImportProgress): number[] {
-  return [files, totalBytes, doneBytes, resources, rejected];
+function lookValues({ progress, content }: ImportLook): (number | string | null)[] {
+  const { files, totalBytes, doneBytes, resources, rejected } = progress;
+  return [files, totalBytes, doneBytes, resources, rejected, content];
 }
 
 /** Says also that its process is alive. */
 export async function noteProgress(
   db: Queryable,
   { organisationId }: FacilityScope,
-  { id, progress }: { id: string; progress: ImportProgress },
+  { id, ...look }: ImportLook & { id: string },
 ): Promise<void> {
   await db.query({
     name: 'import-run-progress',
@@ -67,7 +75,7 @@ export async function noteProgress(
       where r.organisation_id = $1
         and r.id = $2
         and r.state = 'running'`,
-    values: [organisationId, id, ...progressValues(progress)],
+    values: [organisationId, id, ...lookValues(look)],
   });
 }
 
@@ -75,7 +83,7 @@ export async function endImport(
   db: Queryable,
   { organisationId }: FacilityScope,
   id: string,
-  { state, progress, failure, report }: ImportEnd,
+  { state, failure, report, ...look }: ImportEnd,
 ): Promise<void> {
   await db.query({
     name: 'import-run-end',
@@ -86,21 +94,14 @@ export async function endImport(
       update import_run r
       set ${SET_PROGRESS},
         finished_at = at.now,
-        state = $8,
-        failure = $9,
-        report = $10
+        state = $9,
+        failure = $10,
+        report = $11
       from at
       where r.organisation_id = $1
         and r.id = $2
         and r.state = 'running'`,
-    values: [
-      organisationId,
-      id,
-      ...progressValues(progress),
-      state,
-      failure,
-      report && JSON.stringify(report),
-    ],
+    values: [organisationId, id, ...lookValues(look), state, failure, report && JSON.stringify(report)],
   });
 }
 
@@ -120,7 +121,7 @@ const DIED =
 const COLUMNS = `
   r.id, ${STATE} as state, r.started_at::text as "startedText", r.finished_at::text as "finishedText",
   case when ${DEAD} then r.alive_at::text end as "diedText",
-  r.source as way, r.account_id as "accountId", d.email, r.files, r.total_bytes as "totalBytes",
+  r.source as way, r.file_name as "fileName", r.content, r.account_id as "accountId", d.email, r.files, r.total_bytes as "totalBytes",
   r.done_bytes as "doneBytes", r.resources, r.rejected, r.failure`;
 
 const FROM = `
@@ -136,6 +137,8 @@ interface StoredRow extends ImportProgress {
   finishedText: string | null;
   diedText: string | null;
   way: ImportWay;
+  fileName: string | null;
+  content: ImportContent | null;
   accountId: string | null;
   email: string | null;
   failure: string | null;
@@ -184,8 +187,8 @@ export async function findImportRun(
 }
 
 function toListed(row: StoredRow): ListedImport {
-  const { id, state, startedText, finishedText, diedText, way, accountId, email, failure } = row;
-  const { files, totalBytes, doneBytes, resources, rejected } = row;
+  const { id, state, startedText, finishedText, diedText, way, fileName, content, failure } = row;
+  const { accountId, email, files, totalBytes, doneBytes, resources, rejected } = row;
   const ended = finishedText ?? diedText;
   return {
     id,
@@ -194,6 +197,8 @@ function toListed(row: StoredRow): ListedImport {
     finishedAt: ended === null ? null : instantFromTimestamp(ended),
     startedBy: accountId === null ? { kind: 'operator' } : { kind: 'account', id: accountId, email },
     way,
+    fileName,
+    content,
     progress: { files, totalBytes, doneBytes, resources, rejected },
     failure: diedText === null ? failure : DIED,
   };

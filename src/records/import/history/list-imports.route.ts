@@ -1,11 +1,11 @@
-/** GET /imports and GET /imports/<id>: the imports of the facility. Contract: ADM-46, ADM-49. */
+/** GET /imports and GET /imports/<id>: the imports of the facility. Contract: ADM-46, ADM-49, ADM-73. */
 import Type from 'typebox';
 import { PAGE_PARAMETERS, pageSchema } from '../../../platform/http/paging.ts';
 import type { Route } from '../../../platform/http/route.ts';
 import { Choice, Nullable, NullableText } from '../../../platform/http/schema.ts';
 import { type Access, facilityRoute } from '../../../tenancy/callers/access.ts';
 import { ReportSchema } from '../import-report.schema.ts';
-import { IMPORT_STATES, IMPORT_WAYS } from './kept-import.ts';
+import { IMPORT_CONTENTS, IMPORT_STATES, IMPORT_WAYS } from './kept-import.ts';
 import { type ListImportsDependencies, listImports, readImport } from './list-imports.ts';
 
 const ACCESS = { permissions: ['records.import'], module: 'patients', purposeOfUse: 'none' } as const;
@@ -21,6 +21,8 @@ const EXAMPLE = {
     email: 'lab-system@hospital.example',
   },
   way: 'http',
+  fileName: 'march.ndjson',
+  content: 'lines',
   progress: { files: 1, totalBytes: 48_120, doneBytes: 48_120, resources: 8, rejected: 0 },
   failure: null,
 };
@@ -40,6 +42,13 @@ const ImportSchema = Type.Object(
       email: Type.Optional(NullableText()),
     }),
     way: Choice(IMPORT_WAYS),
+    fileName: NullableText(
+      'As whoever began it named it. null: no name was given, or there were several files.',
+    ),
+    content: Nullable(
+      Choice(IMPORT_CONTENTS),
+      'lines: NDJSON. null: not known yet, nothing of the kind, or several files that differ.',
+    ),
     progress: Type.Object(
       {
         files: Type.Integer(),

@@ -79,6 +79,8 @@ test('an import is listed with who began it, its progress and its report [ADM-46
     state: 'finished',
     startedBy: { kind: 'account', id: account.userId, email: account.email },
     way: 'http',
+    fileName: null,
+    content: 'bundle',
     progress: {
       files: 1,
       totalBytes: Buffer.byteLength(body),
@@ -103,7 +105,7 @@ test('one that rejected something is rejected, one that did not come to its end 
   const failedId = randomUUID();
   const broken = recordImport(
     { db: api.database.pool },
-    { id: failedId, scope: scopeOf(account), way: 'command', accountId: null },
+    { id: failedId, scope: scopeOf(account), way: 'command', accountId: null, fileName: null },
     () => Promise.reject(new Error('of no concern to readers')),
   );
   await assert.rejects(broken);
@@ -125,6 +127,55 @@ test('pages go on where the last one ended; a state, cursor or id that is none i
   for (const bad of ['state=lost', 'limit=0', 'cursor=x'])
     assert.equal((await list(`?${bad}`)).status, 400, bad);
   assert.equal((await send(visits(), '?importId=1')).status, 400);
+});
+
+test('the name that a file was given is kept with the import, and is in no log [ADM-73]', async () => {
+  const names = [
+    'Okafor Ada, März 2026.ndjson',
+    '../../etc/passwd',
+    '<b>x</b>',
+    'é'.repeat(200),
+    '📄'.repeat(200),
+  ];
+  for (const name of names) {
+    const answer = await send(visits(), `?fileName=${encodeURIComponent(name)}`);
+    assert.equal(answer.status, 200, answer.text);
+    const id = answer.headers.get('x-import-id') ?? '';
+    assert.equal((await read(id)).json.fileName, name);
+    assert.equal((await list('?limit=1')).json.items[0].fileName, name);
+  }
+  await send('no json', '?fileName=Unread-Okafor.json');
+  assert.doesNotMatch(api.logs(), /Okafor|M%C3%A4rz|etc%2Fpasswd/);
+});
+
+test('a name of a file that is none is refused, and nothing is imported [ADM-73]', async () => {
+  const someone = patient();
+  const refused = {
+    'x%0Ay': /control characters/,
+    'x%00': /NUL/,
+    '%7F': /control characters/,
+    'a%E2%80%A8b': /line breaks/,
+    '': /fileName/,
+    [encodeURIComponent('é'.repeat(201))]: /fileName.* 200/,
+  };
+  for (const [name, wording] of Object.entries(refused)) {
+    const answer = await send(bundle([someone]), `?fileName=${name}`);
+    assert.equal(answer.status, 400, name);
+    assert.match(answer.json.message, wording);
+  }
+  assert.equal((await run('select from patient where id = $1', [someone.id])).rowCount, 0);
+});
+
+test('an import says whether it read a Bundle, one resource or lines [ADM-73]', async () => {
+  const lines = [patient(), patient()].map((one) => JSON.stringify(one)).join('\n');
+  const bodies = { bundle: JSON.stringify(visits()), resource: JSON.stringify(patient()), lines };
+  for (const [content, body] of Object.entries(bodies)) {
+    const { headers } = await send(body);
+    assert.equal((await read(headers.get('x-import-id') ?? '')).json.content, content);
+  }
+  const id = randomUUID();
+  await send('no json', `?importId=${id}`);
+  assert.equal((await read(id)).json.content, null);
 });
 
 test('a chosen id is kept once in an organisation, and a repeat imports nothing [ADM-47]', async () => {
@@ -149,15 +200,16 @@ test('a dry run is not kept [ADM-46]', NO_DRY_RUN, async () => {
 test('progress is there while it runs; one whose process is silent has failed [ADM-48, ADM-49]', async () => {
   const id = randomUUID();
   const progress: ImportProgress = { files: 2, totalBytes: 90, doneBytes: 10, resources: 3, rejected: 1 };
-  const watch: ImportWatch = { names: [], progress: () => progress };
+  const watch: ImportWatch = { names: [], look: () => ({ progress, content: 'lines' }) };
   await recordImport(
     { db: api.database.pool, progressEveryMs: 1 },
-    { id, scope: scopeOf(account), way: 'http', accountId: account.userId },
+    { id, scope: scopeOf(account), way: 'http', accountId: account.userId, fileName: null },
     async (onBegin) => {
       onBegin(watch);
       await waitUntil(async () => (await read(id)).json.progress.files === 2);
       const running = (await read(id)).json;
       assert.deepEqual([running.state, running.progress, running.finishedAt], ['running', progress, null]);
+      assert.equal(running.content, 'lines');
       await run(`update import_run set alive_at = alive_at - interval '61 seconds' where id = $1`, [id]);
       const silent = (await read(id)).json;
       assert.equal(silent.state, 'failed');
@@ -180,11 +232,14 @@ test('a kept report is bounded, and names no files [ADM-50]', async () => {
   }));
   await recordImport(
     { db: api.database.pool },
-    { id, scope: scopeOf(account), way: 'command', accountId: null },
+    { id, scope: scopeOf(account), way: 'command', accountId: null, fileName: null },
     async (onBegin) => {
       onBegin({
         names,
-        progress: () => ({ files: 2, totalBytes: 1, doneBytes: 1, resources: 0, rejected: 700 }),
+        look: () => ({
+          progress: { files: 2, totalBytes: 1, doneBytes: 1, resources: 0, rejected: 700 },
+          content: null,
+        }),
       });
       return { document: { ...EMPTY, rejected, rejectedCount: 700 } };
     },

@@ -7,15 +7,21 @@ import { DomainError } from '../../../platform/domain-error.ts';
 import type { FacilityScope } from '../../../tenancy/scope.ts';
 import { importError } from '../../errors.ts';
 import type { ImportDocument } from '../import-report.ts';
-import { beginImport, endImport, type ImportEnd, type NewImport, noteProgress } from './import-run.store.ts';
-import type { ImportProgress } from './kept-import.ts';
+import {
+  beginImport,
+  endImport,
+  type ImportEnd,
+  type ImportLook,
+  type NewImport,
+  noteProgress,
+} from './import-run.store.ts';
 import { keptReport } from './kept-report.ts';
 
 /** How an import that runs is looked at. */
 export interface ImportWatch {
   /** Of the files, in their order. */
   names: readonly string[];
-  progress(): ImportProgress;
+  look(): ImportLook;
 }
 
 export interface RecordedImport extends NewImport {
@@ -36,7 +42,10 @@ const PROGRESS_EVERY_MS = 1_000;
 /** Without progress it is said so often that the process is alive. */
 const ALIVE_EVERY_MS = 10_000;
 
-const NOTHING: ImportProgress = { files: 0, totalBytes: 0, doneBytes: 0, resources: 0, rejected: 0 };
+const NOTHING: ImportLook = {
+  progress: { files: 0, totalBytes: 0, doneBytes: 0, resources: 0, rejected: 0 },
+  content: null,
+};
 
 /** Does `work`, which says where to look while it runs. Throws `import_id_used`, and what `work` throws. */
 export async function recordImport<Result extends { document: ImportDocument }>(
@@ -46,15 +55,15 @@ export async function recordImport<Result extends { document: ImportDocument }>(
 ): Promise<Result> {
   if (!(await beginImport(db, scope, run))) throw importError('import_id_used');
   const state: { watch: ImportWatch | undefined } = { watch: undefined };
-  const progress = () => state.watch?.progress() ?? NOTHING;
-  const stop = noteWhileRunning(progress, {
+  const look = () => state.watch?.look() ?? NOTHING;
+  const stop = noteWhileRunning(look, {
     everyMs: progressEveryMs,
-    note: (now) => noteProgress(db, scope, { id: run.id, progress: now }),
+    note: (now) => noteProgress(db, scope, { id: run.id, ...now }),
     onError,
   });
-  const end = async (how: Omit<ImportEnd, 'progress'>) => {
+  const end = async (how: Omit<ImportEnd, keyof ImportLook>) => {
     await stop();
-    await endImport(db, scope, run.id, { ...how, progress: progress() }).catch(onError);
+    await endImport(db, scope, run.id, { ...how, ...look() }).catch(onError);
   };
   try {
     const result = await work((watch) => {
@@ -76,21 +85,21 @@ export async function recordImport<Result extends { document: ImportDocument }>(
 
 /** Returns what stops it, once no statement is under way any more. */
 function noteWhileRunning(
-  progress: () => ImportProgress,
+  look: () => ImportLook,
   {
     everyMs,
     note,
     onError,
   }: {
     everyMs: number;
-    note: (now: ImportProgress) => Promise<void>;
+    note: (now: ImportLook) => Promise<void>;
     onError: (error: unknown) => void;
   },
 ): () => Promise<void> {
   let [written, writtenMs] = ['', performance.now()];
   let writing: Promise<void> | undefined;
   const timer = setInterval(() => {
-    const now = progress();
+    const now = look();
     const text = JSON.stringify(now);
     const isDue = text !== written || performance.now() - writtenMs >= ALIVE_EVERY_MS;
     if (writing !== undefined || !isDue) return;

@@ -27,6 +27,7 @@ export async function importDocument(
   place: DocumentPlace,
 ): Promise<DocumentLeft | undefined> {
   const indexed = await indexBundle(place.spool, place.range, run);
+  if (place.line === undefined) run.report.contents.add(indexed.kind);
   if (indexed.kind === 'resource') return importSingle(run, place, indexed.resource);
   for (const { entry, resourceType, reason } of indexed.rejected)
     reject(run, place, { entry, ...(resourceType === undefined ? {} : { resourceType }), reason });

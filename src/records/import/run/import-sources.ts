@@ -142,6 +142,7 @@ async function importSpool(run: ImportRun, spool: Spool, { source, index, only }
   const file = source.name;
   const { kind, start } = await detectLayout(spool);
   if (kind === 'lines') {
+    run.report.contents.add('lines');
     const { waiting, gaveUp } = await importLines(run, { file, spool, start, only });
     const of = (lines: LineNumbers): Task | undefined =>
       lines.size === 0 ? undefined : { source, index, only: lines };

@@ -1,6 +1,8 @@
 /** A list that the service gives page by page: the pages that were read so far, and the way to the next. */
-import { useInfiniteQuery } from '@tanstack/react-query';
+import { infiniteQueryOptions, useInfiniteQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
+import { queries } from '../../app/queries.ts';
+import { BY_ITSELF, useWatch } from '../../app/watch.ts';
 
 export interface ListPart<Row> {
   items: readonly Row[];
@@ -18,18 +20,35 @@ export interface CursorList<Row> {
   retry: () => void;
 }
 
-/** `key` names the list and every filter: another filter is another list. */
+/** A list that is read again by itself while something in it runs. */
+interface WatchedList<Row> {
+  everyMs: number;
+  isOn: (rows: readonly Row[]) => boolean;
+}
+
+/**
+ * `key` names the list and every filter: another filter is another list. `headers` go along with the call where the list is
+ * `watched`.
+ */
 export function useCursorList<Row, Part extends ListPart<Row> = ListPart<Row>>(
   key: readonly unknown[],
-  read: (cursor: string | undefined) => Promise<Part>,
+  read: (cursor: string | undefined, headers: Record<string, string>) => Promise<Part>,
+  watched: WatchedList<Row> = { everyMs: 0, isOn: () => false },
 ): CursorList<Row> & { first: Part | undefined } {
-  const query = useInfiniteQuery({
-    queryKey: key,
-    queryFn: ({ pageParam }) => read(pageParam),
-    initialPageParam: undefined as string | undefined,
-    getNextPageParam: ({ nextCursor }) => nextCursor ?? undefined,
-  });
+  const reading = (headers: Record<string, string>) =>
+    infiniteQueryOptions({
+      queryKey: key,
+      queryFn: ({ pageParam }) => read(pageParam, headers),
+      initialPageParam: undefined as string | undefined,
+      getNextPageParam: ({ nextCursor }: Part) => nextCursor ?? undefined,
+    });
+  const query = useInfiniteQuery(reading({}));
   const rows = useMemo(() => query.data?.pages.flatMap(({ items }) => items) ?? [], [query.data]);
+  useWatch({
+    isOn: query.error === null && watched.isOn(rows),
+    everyMs: watched.everyMs,
+    read: () => queries.fetchInfiniteQuery({ ...reading(BY_ITSELF), staleTime: 0 }),
+  });
   return {
     rows,
     first: query.data?.pages[0],

@@ -5,6 +5,8 @@ import css from './page-header.module.css';
 
 interface PageHeaderProperties {
   title: string;
+  /** Of the window, where the heading names a patient: browsers keep titles in their history. Default: the heading. */
+  windowTitle?: string;
   /** One sentence about what the page is for. */
   text?: ReactNode;
   /** Buttons; the main one last. */
@@ -16,12 +18,12 @@ interface PageHeaderProperties {
 /** The page that opened with the console keeps the focus where the browser puts it. */
 let isFirst = true;
 
-export function PageHeader({ title, text, actions, back }: PageHeaderProperties) {
+export function PageHeader({ title, windowTitle = title, text, actions, back }: PageHeaderProperties) {
   const heading = useRef<HTMLHeadingElement>(null);
   const { pathname } = useRouter().state.location;
   useEffect(() => {
-    document.title = `${title} – interchange`;
-  }, [title]);
+    document.title = `${windowTitle} – interchange`;
+  }, [windowTitle]);
   // biome-ignore lint/correctness/useExhaustiveDependencies: at each page, and not when its filters change.
   useEffect(() => {
     if (!isFirst) heading.current?.focus({ preventScroll: true });

@@ -1,6 +1,7 @@
 /** Sign-in, second factors and passwords. */
 export const signIn = {
   title: 'Sign in',
+  sessionEnded: 'Your session has ended. Sign in, and you are back on this page.',
   email: 'Email',
   password: 'Password',
   submit: 'Sign in',

@@ -1,6 +1,7 @@
 /** Connexion, seconds facteurs et mots de passe. */
 export const signIn = {
   title: 'Connexion',
+  sessionEnded: 'Votre session est terminée. Connectez-vous pour revenir à cette page.',
   email: 'Adresse électronique',
   password: 'Mot de passe',
   submit: 'Se connecter',

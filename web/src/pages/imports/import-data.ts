@@ -1,7 +1,9 @@
-/** Imports as the service keeps them. Those that run are read again every second. */
-import { queryOptions } from '@tanstack/react-query';
+/** Imports as the service keeps them. Those that run are read again every second. Contract: WEB-65. */
+import { queryOptions, useQuery } from '@tanstack/react-query';
 import { answered, api } from '../../api/api.ts';
 import type { paths } from '../../api/schema.d.ts';
+import { queries } from '../../app/queries.ts';
+import { BY_ITSELF, useWatch } from '../../app/watch.ts';
 import type { Tone } from '../../blocks/values/status-badge.tsx';
 
 export type Import =
@@ -18,20 +20,32 @@ export const STATES = Object.keys(TONES) as Import['state'][];
 /** The service writes the progress once a second. */
 const WATCH_MS = 1_000;
 
-export function readImport(importId: string) {
+function readImport(importId: string, headers = {}) {
   return queryOptions({
     queryKey: ['imports', 'one', importId],
-    queryFn: () => answered(api.GET('/imports/{importId}', { params: { path: { importId } } })),
+    queryFn: () => answered(api.GET('/imports/{importId}', { params: { path: { importId } }, headers })),
     staleTime: 0,
-    refetchInterval: ({ state: { data, error } }) =>
-      error === null && (data === undefined || data.state === 'running') ? WATCH_MS : false,
   });
+}
+
+/** One import, followed while it runs. */
+export function useImport(importId: string) {
+  const query = useQuery(readImport(importId));
+  useWatch({
+    isOn: query.error === null && query.data?.state === 'running',
+    everyMs: WATCH_MS,
+    read: () => queries.fetchQuery(readImport(importId, BY_ITSELF)),
+  });
+  return query;
 }
 
 /** Those under way. One that has just been sent is not there yet, so it is looked for, not asked for by its id. */
 export const readRunning = queryOptions({
   queryKey: ['imports', 'running'],
-  queryFn: () => answered(api.GET('/imports', { params: { query: { state: 'running', limit: 100 } } })),
+  queryFn: () =>
+    answered(
+      api.GET('/imports', { params: { query: { state: 'running', limit: 100 } }, headers: BY_ITSELF }),
+    ),
   staleTime: 0,
   refetchInterval: WATCH_MS,
   retry: false,

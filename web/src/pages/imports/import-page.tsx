@@ -1,6 +1,5 @@
-/** One import: how far it is while it runs, and its report afterwards. Contract: WEB-48. */
+/** One import: how far it is while it runs, and its report afterwards. Contract: WEB-48, WEB-64. */
 import { Progress } from '@mantine/core';
-import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { useFormatter, useTranslations } from 'use-intl';
 import { PageHeader } from '../../blocks/page/page-header.tsx';
@@ -10,15 +9,17 @@ import { PageSkeleton } from '../../blocks/states/page-skeleton.tsx';
 import { Details } from '../../blocks/values/details.tsx';
 import { StatusBadge } from '../../blocks/values/status-badge.tsx';
 import { ZonedTime } from '../../blocks/values/zoned-time.tsx';
-import { type Import, readImport, TONES } from './import-data.ts';
+import { type Import, TONES, useImport } from './import-data.ts';
+import { useImportKind, useImportName } from './import-name.ts';
 import { ImportReportView } from './import-report.tsx';
 
 const route = getRouteApi('/shell/imports/$importId');
 
 export function ImportPage() {
   const t = useTranslations('imports');
+  const nameOf = useImportName();
   const { importId } = route.useParams();
-  const { data, error, isPending, refetch } = useQuery(readImport(importId));
+  const { data, error, isPending, refetch } = useImport(importId);
   const back = <Link to="/imports">{t('back')}</Link>;
   if (isPending) return <PageSkeleton />;
   if (data === undefined)
@@ -30,7 +31,7 @@ export function ImportPage() {
     );
   return (
     <>
-      <PageHeader title={t('one')} back={back} />
+      <PageHeader title={nameOf(data)} back={back} />
       <Summary one={data} />
       {data.state === 'running' ? <Running one={data} /> : undefined}
       {data.report === null ? undefined : <ImportReportView report={data.report} />}
@@ -41,6 +42,7 @@ export function ImportPage() {
 function Summary({ one }: { one: Import }) {
   const t = useTranslations('imports');
   const format = useFormatter();
+  const kindOf = useImportKind();
   const { state, startedAt, finishedAt, startedBy, progress, failure } = one;
   return (
     <Section title={t('summary')}>
@@ -48,6 +50,7 @@ function Summary({ one }: { one: Import }) {
         items={[
           [t('state'), <StatusBadge key="state" tone={TONES[state]} label={t(`states.${state}`)} />],
           ...(failure === null ? [] : [[t('failure'), `${failure} ${t('noReport')}`] as const]),
+          ...(one.fileName === null ? [] : [[t('kind'), kindOf(one)] as const]),
           [t('resources'), format.number(progress.resources)],
           [t('rejected'), format.number(progress.rejected)],
           [t('started'), <ZonedTime key="started" at={startedAt} to="second" />],

@@ -21,27 +21,28 @@ const NOT_SHOWN = [
 export function ImportReportView({ report }: { report: ImportReport }) {
   const t = useTranslations('imports');
   const { resources, unchanged, notTaken, notShown } = report;
+  const hasFiles = report.files > 1;
   const nameOf = (reason: string) => {
     const known = NOT_SHOWN.find((one) => one === reason);
     return known === undefined ? reason : t(`notShown.${known}`);
   };
   return (
     <>
-      <Entries title="rejected" rows={report.rejected} count={report.rejectedCount} />
-      <Entries title="notices" rows={report.notices} count={report.noticeCount} />
+      <Entries title="rejected" rows={report.rejected} count={report.rejectedCount} hasFiles={hasFiles} />
+      <Entries title="notices" rows={report.notices} count={report.noticeCount} hasFiles={hasFiles} />
       <Counts
         title="taken"
         hasUnchanged
         rows={Object.entries(resources).map(([type, count]) => [type, count, unchanged[type] ?? 0])}
       />
       <Counts title="notTaken" rows={Object.entries(notTaken)} />
-      <Elements title="notKept" rows={report.notKept} />
-      <Elements title="unresolved" rows={report.unresolved} />
+      <Elements title="notKept" rows={report.notKept} hasFiles={hasFiles} />
+      <Elements title="unresolved" rows={report.unresolved} hasFiles={hasFiles} />
       <Counts
         title="notShown"
         rows={Object.entries(notShown).map(([reason, count]) => [nameOf(reason), count])}
       />
-      <Entries title="older" rows={report.older} count={report.olderCount} />
+      <Entries title="older" rows={report.older} count={report.olderCount} hasFiles={hasFiles} />
     </>
   );
 }
@@ -51,19 +52,24 @@ interface EntriesProperties {
   rows: readonly (Rejected | Noticed)[];
   /** Of all, where only the first are told. */
   count: number;
+  /** There are several, so each is named. */
+  hasFiles: boolean;
 }
 
-function Entries({ title, rows, count }: EntriesProperties) {
+function Entries({ title, rows, count, hasFiles }: EntriesProperties) {
   const t = useTranslations('imports');
   if (rows.length === 0) return undefined;
   const columns: Column<Numbered>[] = [
+    ...(hasFiles
+      ? [{ name: 'file', heading: t('file'), width: '7rem', cell: ({ row }: Numbered) => row.file }]
+      : []),
     { name: 'entry', heading: t('entry'), width: '6rem', cell: ({ row }) => row.entry ?? t('whole') },
     { name: 'type', heading: t('type'), width: '12rem', cell: ({ row }) => row.resourceType ?? '–' },
     ...(title === 'older'
       ? []
       : [{ name: 'reason', heading: t('reason'), share: 2, cell: ({ row }: Numbered) => row.reason ?? '–' }]),
   ];
-  const more = count > rows.length ? ` ${t('firstOnly', { count })}` : '';
+  const more = count > rows.length ? ` ${t('firstOnly', { listed: rows.length, count })}` : '';
   return (
     <Section title={t(`${title}Title`)} text={`${t(`${title}Text`)}${more}`}>
       <RecordTable
@@ -119,7 +125,13 @@ function Counts({ title, rows, hasUnchanged = false }: CountsProperties) {
   );
 }
 
-function Elements({ title, rows }: { title: 'notKept' | 'unresolved'; rows: readonly Counted[] }) {
+interface ElementsProperties {
+  title: 'notKept' | 'unresolved';
+  rows: readonly Counted[];
+  hasFiles: boolean;
+}
+
+function Elements({ title, rows, hasFiles }: ElementsProperties) {
   const t = useTranslations('imports');
   const format = useFormatter();
   if (rows.length === 0) return undefined;
@@ -129,7 +141,8 @@ function Elements({ title, rows }: { title: 'notKept' | 'unresolved'; rows: read
       name: 'first',
       heading: t('first'),
       width: '14rem',
-      cell: ({ file, entry }) => t('place', { file, entry: String(entry) }),
+      cell: ({ file, entry }) =>
+        hasFiles ? t('place', { file, entry: String(entry) }) : t('placeInFile', { entry: String(entry) }),
     },
     {
       name: 'count',

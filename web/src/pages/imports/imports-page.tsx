@@ -1,9 +1,8 @@
-/** Records from files: check and import them, and what was imported so far. Contract: WEB-47, WEB-48. */
+/** Records from files: check and import them, and what was imported so far. Contract: WEB-47, WEB-48, WEB-64. */
 import { getRouteApi, Link } from '@tanstack/react-router';
-import { useEffect } from 'react';
 import { useFormatter, useTranslations } from 'use-intl';
 import { answered, api } from '../../api/api.ts';
-import { queries } from '../../app/queries.ts';
+import { useCommands } from '../../blocks/dialogs/commands.ts';
 import { useCursorList } from '../../blocks/list/cursor-list.ts';
 import { ListPage } from '../../blocks/list/list-page.tsx';
 import type { Column } from '../../blocks/list/record-table.tsx';
@@ -13,6 +12,7 @@ import { StatusBadge } from '../../blocks/values/status-badge.tsx';
 import { ZonedTime } from '../../blocks/values/zoned-time.tsx';
 import { DropZone } from './drop-zone.tsx';
 import { type Import, STATES, TONES } from './import-data.ts';
+import { useImportName } from './import-name.ts';
 import css from './imports.module.css';
 import { UploadList } from './upload-list.tsx';
 import { useUploads } from './uploads.ts';
@@ -20,6 +20,7 @@ import { useUploads } from './uploads.ts';
 const route = getRouteApi('/shell/imports');
 /** Between two looks at imports that run. */
 const WATCH_MS = 2_000;
+const COMMANDS = 20;
 
 export function ImportsPage() {
   const t = useTranslations('imports');
@@ -40,20 +41,24 @@ function Imports() {
   const t = useTranslations('imports');
   const search = route.useSearch();
   const navigate = route.useNavigate();
-  const list = useCursorList<Import>(['imports', 'list', search], (cursor) =>
-    answered(
-      api.GET('/imports', {
-        params: {
-          query: {
-            state: search.state as Import['state'],
-            limit: 50,
-            ...(cursor === undefined ? {} : { cursor }),
+  const list = useCursorList<Import>(
+    ['imports', 'list', search],
+    (cursor, headers) =>
+      answered(
+        api.GET('/imports', {
+          params: {
+            query: {
+              state: search.state as Import['state'],
+              limit: 50,
+              ...(cursor === undefined ? {} : { cursor }),
+            },
           },
-        },
-      }),
-    ),
+          headers,
+        }),
+      ),
+    { everyMs: WATCH_MS, isOn: (rows) => rows.some(({ state }) => state === 'running') },
   );
-  useWatch(list.rows.some(({ state }) => state === 'running'));
+  useImportCommands(list.rows);
   return (
     <ListPage
       label={t('list')}
@@ -75,22 +80,35 @@ function Imports() {
   );
 }
 
-/** Reads the list again while something runs. */
-function useWatch(isRunning: boolean): void {
-  useEffect(() => {
-    if (!isRunning) return undefined;
-    const timer = setInterval(
-      () => void queries.invalidateQueries({ queryKey: ['imports', 'list'] }),
-      WATCH_MS,
-    );
-    return () => clearInterval(timer);
-  }, [isRunning]);
+/** The newest are reached from the palette by the names of their files. */
+function useImportCommands(rows: readonly Import[]): void {
+  const t = useTranslations('imports');
+  const nameOf = useImportName();
+  const navigate = route.useNavigate();
+  useCommands(
+    rows.slice(0, COMMANDS).map((one) => ({
+      id: `import-${one.id}`,
+      label: `${t('one')}: ${nameOf(one)}`,
+      run: () => void navigate({ to: '/imports/$importId', params: { importId: one.id } }),
+    })),
+  );
 }
 
 function useColumns(): Column<Import>[] {
   const t = useTranslations('imports');
   const format = useFormatter();
+  const nameOf = useImportName();
   return [
+    {
+      name: 'file',
+      heading: t('file'),
+      share: 2,
+      cell: (one) => (
+        <Link to="/imports/$importId" params={{ importId: one.id }}>
+          <bdi>{nameOf(one)}</bdi>
+        </Link>
+      ),
+    },
     {
       name: 'state',
       heading: t('state'),
@@ -101,11 +119,7 @@ function useColumns(): Column<Import>[] {
       name: 'started',
       heading: t('started'),
       width: '13.5rem',
-      cell: ({ id, startedAt }) => (
-        <Link to="/imports/$importId" params={{ importId: id }}>
-          <ZonedTime at={startedAt} />
-        </Link>
-      ),
+      cell: ({ startedAt }) => <ZonedTime at={startedAt} />,
     },
     {
       name: 'by',

@@ -1,6 +1,7 @@
 /** Imports in the console, in a real browser. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import type { Tenant } from '../../../../test-support/api.ts';
 import { NO_BROWSER, useConsole } from '../../../../test-support/console-page.ts';
 
 const patient = (id: string) => ({
@@ -37,9 +38,78 @@ describe('imports', { skip: NO_BROWSER, timeout: 240_000 }, () => {
     assert.equal(await patients(tenant.organisationId), 1);
     await page.getByRole('row').filter({ hasText: 'Some rejected' }).waitFor();
     await page.getByRole('link', { name: 'Report' }).click();
-    await page.getByRole('heading', { name: 'Import', level: 1 }).waitFor();
+    await page.getByRole('heading', { name: 'records.ndjson', level: 1 }).waitFor();
     const rejected = page.getByRole('table', { name: 'Rejected' });
     await rejected.getByText('Observation').first().waitFor();
+  });
+
+  /** An import that seems to run, until the test ends. */
+  const runningImport = async ({ organisationId, facilityId }: Tenant): Promise<string> => {
+    const id = crypto.randomUUID();
+    await web.api.database.pool.query(
+      `insert into import_run (organisation_id, facility_id, id, source, files, alive_at)
+       values ($1, $2, $3, 'command', 3, now() + interval '1 hour')`,
+      [organisationId, facilityId, id],
+    );
+    return id;
+  };
+
+  test('an import is called as its file is: in the list, the title and the palette [WEB-64]', async (t) => {
+    const tenant = await web.api.createTenant({ timeZone: 'Europe/Paris' });
+    const { page } = await web.open(t, '/imports', { tenant });
+    const file = { mimeType: '', buffer: Buffer.from(JSON.stringify(patient('p1'))) };
+    const name = `März & "April"\n#1 ${'x'.repeat(200)}.json`;
+    const kept = name.replace('\n', ' ').slice(0, 200);
+    await page.locator('input[type=file]').setInputFiles({ name, ...file });
+    await page.getByRole('button', { name: 'Import', exact: true }).click();
+    await page.getByRole('table', { name: 'Imports so far' }).getByRole('link', { name: kept }).click();
+    await page.getByRole('heading', { name: kept, exact: true, level: 1 }).waitFor();
+    assert.equal(await page.title(), `${kept} – interchange`);
+    await page.getByText('One resource, over HTTP').waitFor();
+    await page.getByRole('link', { name: 'All imports' }).click();
+    await page.getByRole('heading', { name: 'Imports', level: 1 }).waitFor();
+    await page.keyboard.press('Control+k');
+    await page.keyboard.type('april');
+    await page.getByRole('option', { name: `Import: ${kept}` }).click();
+    await page.getByRole('heading', { name: kept, exact: true, level: 1 }).waitFor();
+  });
+
+  test('an import without a name is called by what it was and how it came [WEB-64]', async (t) => {
+    const tenant = await web.api.createTenant();
+    await runningImport(tenant);
+    const account = await web.api.createAccount(tenant, { permissions: ['records.import'] });
+    const { token } = account;
+    const headers = { 'content-type': 'application/fhir+json' };
+    const body = { resourceType: 'Bundle', type: 'collection', entry: [{ resource: patient('p1') }] };
+    assert.equal((await web.api.call('/imports/fhir', { method: 'POST', token, headers, body })).status, 200);
+    const { page } = await web.open(t, '/imports', { tenant });
+    await page.getByRole('link', { name: 'Bundle, over HTTP' }).waitFor();
+    await page.getByRole('link', { name: '3 files, from the command line' }).click();
+    await page.getByRole('heading', { name: '3 files, from the command line', level: 1 }).waitFor();
+  });
+
+  test('pages that follow an import do not keep the session alive, and say that it has ended [WEB-65]', async (t) => {
+    const tenant = await web.api.createTenant();
+    const id = await runningImport(tenant);
+    for (const path of ['/imports', `/imports/${id}`]) {
+      const { page } = await web.open(t, path, { tenant, expected: /401/ });
+      const isWatch = (answer: { request(): { headers(): Record<string, string> }; url(): string }) =>
+        answer.url().includes('/imports') &&
+        answer.request().headers()['x-interchange-console'] === 'background';
+      await page.waitForResponse(isWatch);
+      const { now } = web.api.clock;
+      try {
+        web.api.clock.now = new Date(now.getTime() + 29 * 60_000);
+        for (let seen = 0; seen < 2; seen += 1)
+          assert.equal((await page.waitForResponse(isWatch)).status(), 200);
+        web.api.clock.now = new Date(now.getTime() + 31 * 60_000);
+        await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+        await page.getByText('Your session has ended.').waitFor();
+        assert.equal(new URL(page.url()).pathname, `/console${path}`);
+      } finally {
+        web.api.clock.now = now;
+      }
+    }
   });
 
   test('a file that is none is refused in the words of the service, and can be removed [WEB-47]', async (t) => {

@@ -7,6 +7,7 @@ import { chosenFacility } from '../../api/chosen-facility.ts';
 import type { paths } from '../../api/schema.d.ts';
 import { apiBase } from '../../app/address.ts';
 import { endSession } from '../../app/queries.ts';
+import { sentName } from './import-name.ts';
 
 export type ImportReport = paths['/imports/fhir']['post']['responses'][200]['content']['application/json'];
 
@@ -24,15 +25,14 @@ export function sendFile(
 ): Promise<ImportReport> {
   return new Promise((resolve, reject) => {
     const request = new XMLHttpRequest();
-    const query = dryRun ? 'dryRun=true' : `importId=${importId}`;
-    request.open('POST', `${apiBase}/imports/fhir?${query}`);
+    request.open('POST', `${apiBase}/imports/fhir?${queryOf(file, { dryRun, importId })}`);
     request.setRequestHeader('x-interchange-console', '1');
     request.setRequestHeader('content-type', mediaTypeOf(file.name));
     const facilityId = chosenFacility();
     if (facilityId !== undefined) request.setRequestHeader('x-facility-id', facilityId);
     request.upload.onprogress = ({ loaded }) => onSent(Math.min(loaded, file.size));
     request.onload = () => {
-      if (request.status === 401) endSession();
+      if (request.status === 401) endSession('ended');
       if (request.status === 200) resolve(JSON.parse(request.responseText) as ImportReport);
       else reject(refusalOf(request));
     };
@@ -41,6 +41,13 @@ export function sendFile(
     signal.addEventListener('abort', () => request.abort());
     request.send(file);
   });
+}
+
+/** A check is not kept, so its name does not go along. */
+function queryOf({ name }: File, { dryRun, importId }: Pick<SendOptions, 'dryRun' | 'importId'>): string {
+  if (dryRun) return 'dryRun=true';
+  const fileName = sentName(name);
+  return new URLSearchParams({ importId, ...(fileName === undefined ? {} : { fileName }) }).toString();
 }
 
 function mediaTypeOf(name: string): string {

@@ -45,6 +45,7 @@ export function PatientPage() {
     <>
       <PageHeader
         title={patient?.name ?? t('title')}
+        windowTitle={t('title')}
         text={<Summary patientId={patientId} patient={patient} />}
         back={
           <Link to="/patients" search={{ purpose: search.purpose }}>

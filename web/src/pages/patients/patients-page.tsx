@@ -1,4 +1,4 @@
-/** Patients of the facility, found by name or identifier. Contract: WEB-34. */
+/** Patients of the facility, found by name or identifier. Contract: WEB-34, WEB-66. */
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { useTranslations } from 'use-intl';
 import { answered, api } from '../../api/api.ts';
@@ -10,6 +10,7 @@ import { PageHeader } from '../../blocks/page/page-header.tsx';
 import { EmptyState } from '../../blocks/states/empty-state.tsx';
 import { StatusBadge } from '../../blocks/values/status-badge.tsx';
 import { useSession } from '../../shell/session-context.tsx';
+import { usePatientSearch } from './patient-search.ts';
 import { PurposeField, purposeOf } from './purpose.tsx';
 
 type Patient = components['schemas']['PatientSummary'];
@@ -18,7 +19,8 @@ const route = getRouteApi('/shell/patients');
 
 export function PatientsPage() {
   const t = useTranslations('patients');
-  const { search, purpose } = route.useSearch();
+  const { purpose } = route.useSearch();
+  const [search, changeSearch] = usePatientSearch();
   const navigate = route.useNavigate();
   const { facility } = useSession();
   const purposeOfUse = purposeOf(purpose);
@@ -44,7 +46,9 @@ export function PatientsPage() {
         actions={
           <PurposeField
             value={purposeOfUse}
-            onChange={(chosen) => void navigate({ search: (old) => ({ ...old, purpose: chosen }) })}
+            onChange={(chosen) =>
+              void navigate({ search: (old) => ({ ...old, purpose: chosen }), state: (old) => old })
+            }
           />
         }
       />
@@ -55,7 +59,7 @@ export function PatientsPage() {
         rowId={({ id }) => id}
         filters={[{ name: 'search', label: t('search'), kind: 'text' }]}
         values={{ search }}
-        onFilter={(change) => void navigate({ search: (old) => ({ ...old, ...change }), replace: true })}
+        onFilter={(change) => changeSearch(change.search)}
         empty={
           <EmptyState title={t('empty')} text={t('emptyText')}>
             <Link to="/imports">{t('toImports')}</Link>

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { before, describe, test } from 'node:test';
+import type { Page } from 'playwright-core';
 import { createPool } from '../../../../src/platform/db/database.ts';
 import { NO_BROWSER, useConsole } from '../../../../test-support/console-page.ts';
 import { insertPatients } from '../../../../test-support/exchange-records.ts';
@@ -23,7 +24,8 @@ describe('patients', { skip: NO_BROWSER, timeout: 300_000 }, () => {
   };
 
   test('a patient is found by name, for the purpose that is chosen [WEB-34]', async (t) => {
-    const { page } = await web.open(t, '/patients?search=nobody');
+    const { page } = await web.open(t, '/patients');
+    await page.getByRole('searchbox').fill('nobody');
     await page.getByRole('heading', { name: 'Nothing matches the filters' }).waitFor();
     await page.getByLabel('Purpose of use').selectOption('Treatment');
     await page.getByRole('searchbox').fill(MARKS.family);
@@ -33,6 +35,55 @@ describe('patients', { skip: NO_BROWSER, timeout: 300_000 }, () => {
     await page.getByText(MARKS.identifier).first().waitFor();
     assert.equal(await page.getByLabel('Purpose of use').inputValue(), 'TREATMENT');
     assert.ok((await logged('patient.read')).includes('TREATMENT'));
+  });
+
+  const searchFor = async (page: Page) => {
+    const asked = page.waitForResponse(`**/patients/base?*search=${MARKS.family}*`);
+    await page.getByRole('searchbox').fill(MARKS.family);
+    await asked;
+  };
+  const kept = async (page: Page) => String(await page.evaluate('JSON.stringify(sessionStorage)'));
+
+  test('what was searched for is in no address, title, history or log, and is there again after back and reload [WEB-66]', async (t) => {
+    const { page } = await web.open(t, '/patients', { expected: /401/ });
+    const search = page.getByRole('searchbox');
+    const link = page.getByRole('link', { name: MARKS.family });
+    const isNowhere = async () => {
+      const { length } = MARKS.family;
+      assert.ok(length > 3);
+      const seen = `${page.url()} ${await page.title()} ${await page.evaluate('JSON.stringify(history.state)')}`;
+      assert.ok(!seen.includes(MARKS.family), seen);
+    };
+    await searchFor(page);
+    await link.waitFor();
+    await isNowhere();
+    await page.getByLabel('Purpose of use').selectOption('Operations');
+    await page.waitForURL('**/patients?purpose=OPS');
+    assert.equal(await search.inputValue(), MARKS.family);
+    await link.click();
+    await page.getByRole('heading', { name: MARKS.family, level: 1 }).waitFor();
+    await isNowhere();
+    await page.goBack();
+    await link.waitFor();
+    assert.equal(await search.inputValue(), MARKS.family);
+    await page.reload();
+    await link.waitFor();
+    assert.equal(await search.inputValue(), MARKS.family);
+    await isNowhere();
+    assert.ok(!web.api.logs().includes(MARKS.family));
+  });
+
+  test('whoever signs in next does not find the search of the one before [WEB-66]', async (t) => {
+    const { page, account } = await web.open(t, '/patients', { expected: /401/ });
+    await searchFor(page);
+    assert.match(await kept(page), new RegExp(MARKS.family));
+    await page.getByRole('button', { name: account.email }).click();
+    await page.getByRole('menuitem', { name: 'Sign out' }).click();
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+    assert.doesNotMatch(
+      String(await page.evaluate('JSON.stringify(sessionStorage)')),
+      new RegExp(MARKS.family),
+    );
   });
 
   test('records are shown as FHIR [WEB-38]', async (t) => {

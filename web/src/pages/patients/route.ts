@@ -6,7 +6,7 @@ import { shellRoute } from '../../shell/shell-route.tsx';
 export const patientsRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/patients',
-  validateSearch: textParameters('search', 'purpose'),
+  validateSearch: textParameters('purpose'),
   staticData: {
     page: {
       name: 'patients',

@@ -1,10 +1,12 @@
-/** One delivery: what it is, what happened to it, and what can be done. Contract: WEB-42. */
+/** One delivery: what it is, what happened to it, and what can be done. Contract: WEB-42, WEB-65. */
 import { Button } from '@mantine/core';
-import { useQuery } from '@tanstack/react-query';
+import { queryOptions, useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
 import { useTranslations } from 'use-intl';
 import { answered, api } from '../../../api/api.ts';
+import { queries } from '../../../app/queries.ts';
+import { BY_ITSELF, useWatch } from '../../../app/watch.ts';
 import { useCommands } from '../../../blocks/dialogs/commands.ts';
 import { PageHeader } from '../../../blocks/page/page-header.tsx';
 import { Section } from '../../../blocks/page/section.tsx';
@@ -28,16 +30,23 @@ const route = getRouteApi('/shell/exchange/deliveries/$deliveryId');
 /** One that is queued is sent soon; who has just replayed it waits to see that. */
 const WATCH_MS = 2_000;
 
+function readDelivery(deliveryId: string, headers = {}) {
+  return queryOptions({
+    queryKey: ['delivery', deliveryId],
+    queryFn: () =>
+      answered(api.GET('/exchange/deliveries/{deliveryId}', { params: { path: { deliveryId } }, headers })),
+  });
+}
+
 export function DeliveryPage() {
   const t = useTranslations('exchange.delivery');
   const { deliveryId } = route.useParams();
   const { may } = useSession();
-  const { data, error, isPending, refetch } = useQuery({
-    queryKey: ['delivery', deliveryId],
-    queryFn: () =>
-      answered(api.GET('/exchange/deliveries/{deliveryId}', { params: { path: { deliveryId } } })),
-    refetchInterval: ({ state: { data, error } }) =>
-      error === null && data?.status === 'queued' ? WATCH_MS : false,
+  const { data, error, isPending, refetch } = useQuery(readDelivery(deliveryId));
+  useWatch({
+    isOn: error === null && data?.status === 'queued',
+    everyMs: WATCH_MS,
+    read: () => queries.fetchQuery({ ...readDelivery(deliveryId, BY_ITSELF), staleTime: 0 }),
   });
   const back = <Link to="/exchange">{t('back')}</Link>;
   if (isPending) return <PageSkeleton />;

@@ -1,0 +1,13 @@
+/** The header by which the console tells its calls from those of other pages, and those of nobody from those of a person. */
+
+type Headers = Readonly<Record<string, string | string[] | undefined>>;
+
+/** Sent by scripts alone: a form or a link of another page cannot add a header. */
+export const CONSOLE_HEADER = 'x-interchange-console';
+/** What a page sends with a call that it makes by itself, again and again. It reads only: GET and HEAD need no header. */
+const BY_ITSELF = 'background';
+
+/** Whoever says so wrongly gains nothing: the session ends earlier. */
+export function isMadeByItself(headers: Headers): boolean {
+  return headers[CONSOLE_HEADER] === BY_ITSELF;
+}
