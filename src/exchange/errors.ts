@@ -20,6 +20,11 @@ export const exchangeError = domainErrors({
     status: 409,
     text: 'The connection is disabled, so nothing was sent. Enable it, then test it.',
   },
+  tested_just_now: {
+    status: 429,
+    text: (_: { retryAfterSeconds: number }) =>
+      'This connection was tested less than 5 seconds ago, or a test of it is under way. Wait for the seconds in the header retry-after, then test it again.',
+  },
   no_waiting_secret: {
     status: 409,
     text: 'There is no new outbound secret to activate. Rotate the secret first.',

@@ -42,7 +42,7 @@ const ERRORS: Readonly<Record<number, string>> = {
   413: 'The body is too large.',
   415: 'The call does not accept the media type or the content encoding of the body.',
   422: 'The request is valid, but the service cannot carry it out.',
-  429: 'Too many sign-ins failed.',
+  429: 'Too many sign-ins failed, or the call came too soon after another one.',
   500: 'The service failed.',
   502: 'The external FHIR server failed.',
   503: 'The service cannot answer at the moment. Try again later.',

@@ -6,11 +6,13 @@ import {
   type Tenant,
   type TestAccount,
   type TestApi,
+  type TestNode,
 } from '../../../test-support/api.ts';
 import { documentedCalls } from '../../../test-support/documented-answers.ts';
 import { startExchange, type TestExchange } from '../../../test-support/exchange-server.ts';
 import { BY_OPERATOR } from './connection.ts';
 import { createConnection } from './create-connection.ts';
+import { takeTestSlot } from './test-slot.store.ts';
 
 let api: TestApi;
 let exchange: TestExchange;
@@ -52,12 +54,16 @@ beforeEach(async () => {
   };
 });
 
-const check = async ({ token } = account, which = id): Promise<Answer> =>
-  documented(
-    'POST',
-    `/exchange/connections/${which}/test`,
-    await api.call(`/exchange/connections/${which}/test`, { method: 'POST', token }),
-  );
+/** As soon as it may be tested again. */
+async function check({ token } = account, which = id): Promise<Answer> {
+  api.clock.now = new Date(api.clock.now.getTime() + 5_000);
+  return checkNow(token, which);
+}
+
+async function checkNow(token = account.token, which = id, node: TestNode = api): Promise<Answer> {
+  const path = `/exchange/connections/${which}/test`;
+  return documented('POST', path, await node.call(path, { method: 'POST', token }));
+}
 
 test('one request, signed as a delivery is, and what came back [ADM-60, ADM-61]', async (t) => {
   t.after(() => exchange.close());
@@ -128,4 +134,55 @@ test('only who manages the connection may test it [ADM-60]', async (t) => {
   assert.equal((await check(reader)).status, 403);
   assert.equal((await api.call(`/exchange/connections/${id}/test`, { method: 'POST' })).status, 401);
   assert.equal(exchange.arrivals.length, 0);
+});
+
+test('a connection is tested once at a time, and once in five seconds, by all processes together [ADM-71]', async (t) => {
+  t.after(() => exchange.close());
+  const node = await api.addNode();
+  t.after(() => node.close());
+  await api.database.pool.query('update exchange_connection set timeout_ms = 60000 where id = $1', [id]);
+  const refused = (answer: Answer) => {
+    assert.equal(answer.status, 429, answer.text);
+    const seconds = Number(answer.headers.get('retry-after'));
+    assert.ok(seconds >= 1 && seconds <= 5, `${seconds}`);
+  };
+  let answer = () => {};
+  const answered = new Promise<void>((resolve) => {
+    answer = resolve;
+  });
+  exchange.behave = () => ({ status: 200, after: answered });
+  const first = checkNow();
+  await exchange.waitFor(1);
+  // However long the exchange takes, up to its time-out.
+  api.clock.now = new Date(api.clock.now.getTime() + 5_500);
+  refused(await checkNow(account.token, id, node));
+  answer();
+  assert.equal((await first).json.status, 200);
+  exchange.behave = () => ({ status: 200 });
+  const racing = await Promise.all([checkNow(), checkNow(account.token, id, node), checkNow()]);
+  assert.deepEqual(racing.map(({ status }) => status).sort(), [200, 429, 429]);
+  for (const one of racing) if (one.status !== 200) refused(one);
+  assert.equal(exchange.arrivals.length, 2);
+  const other = await createConnection(
+    {
+      db: api.database.pool,
+      keys: api.keys,
+      publicBaseUrl: api.baseUrl,
+      now: api.clock.now,
+      author: BY_OPERATOR,
+    },
+    tenant,
+    { name: 'other', address: exchange.url, clientId: 'hospital-7', facilityIds: [tenant.facilityId] },
+  );
+  assert.equal((await checkNow(account.token, other.id)).status, 200);
+});
+
+test('a test whose process died stops no other for longer than it could have taken [ADM-71]', async (t) => {
+  t.after(() => exchange.close());
+  const key = { organisationId: tenant.organisationId, connectionId: id };
+  const slot = { databaseTime: api.clock.now, timeoutMs: 1_000 };
+  assert.notEqual(await takeTestSlot(api.database.pool, key, slot), undefined);
+  assert.equal((await checkNow()).status, 429);
+  api.clock.now = new Date(api.clock.now.getTime() + 6_000);
+  assert.equal((await checkNow()).status, 200);
 });

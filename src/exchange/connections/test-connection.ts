@@ -1,6 +1,6 @@
 /**
  * Tests a connection: one signed request without patient data, sent as a delivery is, outside of the queue. Contract:
- * ADM-60, ADM-61, ADM-62.
+ * ADM-60, ADM-61, ADM-62, ADM-71.
  */
 import { randomUUID } from 'node:crypto';
 import { AddressRefusedError } from '../../outbound/outbound-address.ts';
@@ -11,6 +11,7 @@ import { signRequest } from '../signing/signed-request.ts';
 import { type LoadedConnection, loadConnection } from '../worker/loaded-connection.ts';
 import type { DeliveryAnswer } from '../worker/send.ts';
 import { type ManageDependencies, manageable } from './manage-connections.ts';
+import { leaveTestSlot, secondsToNextTest, takeTestSlot } from './test-slot.store.ts';
 
 export interface ConnectionTest {
   /** HTTP status of the answer; null when there was none. */
@@ -20,10 +21,15 @@ export interface ConnectionTest {
   message: string;
 }
 
-/** 404 and 403 as for a change of the connection; 409 when it is disabled. What the exchange did is no error. */
+type Context = Pick<FacilityContext, 'scope' | 'caller' | 'now' | 'correlationId' | 'databaseTime'>;
+
+/**
+ * 404 and 403 as for a change of the connection; 409 when it is disabled; 429 so soon after another test. What the
+ * exchange did is no error.
+ */
 export async function testConnection(
   { db, keys, config }: ManageDependencies,
-  context: Pick<FacilityContext, 'scope' | 'caller' | 'now' | 'correlationId'>,
+  context: Context,
   id: string,
 ): Promise<ConnectionTest> {
   const { address: _address, ...key } = await manageable({ db }, context, id);
@@ -34,7 +40,7 @@ export async function testConnection(
     const connection = await loadConnection({ db, keys, settings: config.delivery }, key, 0);
     if (connection === undefined) throw exchangeError('connection_disabled');
     try {
-      const answer = await send(connection, key, context.now);
+      const answer = await sendInTurn(db, connection, key, context);
       return {
         status: answer.kind === 'answered' ? answer.status : null,
         latencyMs: took(),
@@ -46,6 +52,26 @@ export async function testConnection(
   } catch (error) {
     if (!(error instanceof AddressRefusedError)) throw error;
     return { status: null, latencyMs: took(), message: ADDRESS_REFUSED };
+  }
+}
+
+/** One at a time: whoever may test a connection could flood an exchange through this service otherwise. */
+async function sendInTurn(
+  db: ManageDependencies['db'],
+  connection: LoadedConnection,
+  key: ConnectionKey,
+  { databaseTime, now }: Context,
+): Promise<DeliveryAnswer> {
+  const { timeoutMs } = connection;
+  const slot = await takeTestSlot(db, key, { databaseTime, timeoutMs });
+  if (slot === undefined) {
+    const retryAfterSeconds = await secondsToNextTest(db, key, databaseTime);
+    throw exchangeError('tested_just_now', { retryAfterSeconds });
+  }
+  try {
+    return await send(connection, key, now);
+  } finally {
+    await leaveTestSlot(db, key, { ...slot, timeoutMs });
   }
 }
 
