@@ -233,3 +233,27 @@ test('a setup link is good no more once its account may do more than who made it
   const used = await api.call('/auth/password-setup', { body: { token, newCredential } });
   assert.equal(used.status, 403, used.text);
 });
+
+test('a role that gets a permission ends the setup links of its holders; one that loses some does not [ADM-69]', async () => {
+  const tenant = await clinic();
+  const strong = await api.createAccount(tenant, { permissions: STRONG });
+  const weak = await api.createAccount(tenant, { permissions: WEAK });
+  const newRole = async (...permissions: string[]) =>
+    (await as(weak, '/roles', { body: { name: `role ${randomUUID()}`, permissions } })).json.id;
+  const newLink = async (roleId: string): Promise<string> => {
+    const email = `${randomUUID()}@example.org`;
+    const body = { email, userType: 'EHR', roleId, password: 'setup-link' };
+    return (await as(weak, '/accounts', { body })).json.setupLink.split('#token=')[1];
+  };
+  const use = async (token: string) =>
+    (await api.call('/auth/password-setup', { body: { token, newCredential: 'several new words' } })).status;
+  const low = await newRole('encounters.access', 'roles.manage');
+  const [held, kept] = [await newLink(low), await newLink(low)];
+  const elsewhere = await newLink(await newRole('encounters.access'));
+  const change = (permissions: string[]) => patch(strong, `/roles/${low}`, { permissions });
+  assert.equal((await change(['encounters.access'])).status, 200);
+  assert.equal((await patch(strong, `/roles/${low}`, { name: 'another name' })).status, 200);
+  assert.equal(await use(kept), 204);
+  assert.equal((await change(['records.import'])).status, 200);
+  assert.deepEqual([await use(held), await use(elsewhere)], [403, 204]);
+});

@@ -111,6 +111,32 @@ export async function moveIdleEnd(
   });
 }
 
+const SIGNED_IN_AGAIN: RevocationReason = 'signed-in-again';
+
+/** Ends the live session of a token; undefined when there is none. */
+export async function revokeSessionOfToken(
+  db: Queryable,
+  { organisationId }: OrganisationScope,
+  { tokenHash, now }: { tokenHash: Buffer; now: Date },
+): Promise<{ sessionId: string; accountId: string } | undefined> {
+  const { rows } = await db.query<{ sessionId: string; accountId: string }>({
+    name: 'console-session-replace',
+    text: `
+      update session s
+      set revoked_at = $3, revoked_reason = $4
+      from console_session c
+      where s.organisation_id = $1
+        and s.revoked_at is null
+        and s.expires_at > $3
+        and c.organisation_id = $1
+        and c.session_id = s.id
+        and c.token_hash = $2
+      returning s.id as "sessionId", s.account_id as "accountId"`,
+    values: [organisationId, tokenHash, now, SIGNED_IN_AGAIN],
+  });
+  return rows[0];
+}
+
 const FACTOR_REMOVED: RevocationReason = 'second-factor-removed';
 
 /** Ends the sessions of an account in which no second factor was proven. */

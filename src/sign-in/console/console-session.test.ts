@@ -96,8 +96,27 @@ test('each sign-in has a cookie of its own, whichever the browser brought [SIGN-
   const browser = openBrowser(api, attacker.browser.cookie);
   await browser.call('/session', { body: { email: victim.email, password: PASSWORD } });
   assert.notEqual(browser.cookie, attacker.browser.cookie);
-  const { json } = await attacker.browser.call('/session');
-  assert.equal(json.account.userId, attacker.account.userId);
+  const { json } = await browser.call('/session');
+  assert.equal(json.account.userId, victim.userId);
+});
+
+test('a sign-in ends the session whose cookie it brings, whoever had it, and no other [SIGN-IN-74]', async () => {
+  const { account, browser } = await signedIn();
+  const copy = openBrowser(second, browser.cookie);
+  const elsewhere = (await signIn(account.email)).browser;
+  const again = (password: string, email = account.email) =>
+    browser.call('/session', { body: { email, password } });
+  assert.equal((await again('not the password at all')).status, 403);
+  assert.deepEqual([await statusOf(copy), await statusOf(elsewhere)], [200, 200]);
+  assert.equal((await again(PASSWORD)).status, 200);
+  assert.deepEqual([await statusOf(copy), await statusOf(browser)], [401, 200]);
+  const before = openBrowser(second, browser.cookie);
+  const foreign = await addAccount({ database: api.database, passwords }, await addTenantWithPatients(), {
+    userType: 'STAFF',
+  });
+  assert.equal((await again(PASSWORD, foreign.email)).status, 200);
+  assert.deepEqual([await statusOf(before), await statusOf(browser)], [401, 200]);
+  assert.equal(await statusOf(elsewhere), 200);
 });
 
 test('GET /session tells who is signed in, where, with what rights, and until when [SIGN-IN-59]', async () => {

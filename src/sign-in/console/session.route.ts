@@ -1,4 +1,4 @@
-/** POST, GET and DELETE /session at the console. Contract: SIGN-IN-50, SIGN-IN-51, SIGN-IN-59, SIGN-IN-60. */
+/** POST, GET and DELETE /session at the console. Contract: SIGN-IN-50, SIGN-IN-51, SIGN-IN-59, SIGN-IN-60, SIGN-IN-74. */
 import Type from 'typebox';
 import type { Pool } from '../../platform/db/database.ts';
 import type { Route } from '../../platform/http/route.ts';
@@ -28,7 +28,7 @@ export function startSessionRoute(deps: StartSessionDependencies & WithCookie): 
       operationId: 'startConsoleSession',
       summary: 'Sign in at the console',
       description:
-        'Only accounts of people (`STAFF`) sign in here. The answer sets the cookie of the session. In another state than `signed-in` this cookie opens nothing but the calls that finish the sign-in.',
+        'Only accounts of people (`STAFF`) sign in here. The answer sets the cookie of the session. In another state than `signed-in` this cookie opens nothing but the calls that finish the sign-in. A session whose cookie comes along ends.',
       tag: 'Console',
     },
     body: StartBody,
@@ -38,8 +38,9 @@ export function startSessionRoute(deps: StartSessionDependencies & WithCookie): 
       ...signInFailures,
     },
     handle: async ({ body }, context) => {
+      const cookie = deps.consoleCookie.read(context.headers);
       const userAgent = String(context.headers['user-agent'] ?? '');
-      const { token, ...state } = await startSession(deps, body, { ...context, userAgent });
+      const { token, ...state } = await startSession(deps, { ...body, cookie }, { ...context, userAgent });
       return { body: state, headers: { 'set-cookie': deps.consoleCookie.set(token) } };
     },
   });

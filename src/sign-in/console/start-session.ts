@@ -1,9 +1,12 @@
 /**
- * Signing in at the console with an email address and a password: the first step, or all of it.
- * Contract: SIGN-IN-50, SIGN-IN-51, SIGN-IN-56, SIGN-IN-57, SIGN-IN-58.
+ * Signing in at the console with an email address and a password: the first step, or all of it. The session that the
+ * browser had until now ends.
+ * Contract: SIGN-IN-50, SIGN-IN-51, SIGN-IN-56, SIGN-IN-57, SIGN-IN-58, SIGN-IN-74.
  */
 import { randomUUID } from 'node:crypto';
+import type { Client } from '../../platform/db/database.ts';
 import type { ConsoleStage } from '../../tenancy/callers/caller.ts';
+import { notifyLive } from '../../tenancy/live.ts';
 import { findByEmail } from '../accounts/account.store.ts';
 import { normaliseEmail } from '../accounts/email.ts';
 import { decoyUserId } from '../credentials/decoy-user-id.ts';
@@ -13,11 +16,11 @@ import {
   withProvenIdentity,
 } from '../credentials/prove-identity.ts';
 import { networkOf } from '../lockout/network.ts';
-import { newOrganisationToken } from '../organisation-token.ts';
+import { newOrganisationToken, parseOrganisationToken } from '../organisation-token.ts';
 import { methodsOf, type SecondFactorMethod, stageOf } from '../second-factor/second-factor.ts';
 import { renewHash } from '../sessions/login.ts';
 import { insertSession } from '../sessions/session.store.ts';
-import { insertConsoleSession } from './console-session.store.ts';
+import { insertConsoleSession, revokeSessionOfToken } from './console-session.store.ts';
 import { endsOf, type SessionEndSettings } from './session-ends.ts';
 
 export interface StartSessionDependencies extends ProofDependencies {
@@ -38,7 +41,7 @@ const USER_AGENT_LENGTH = 400;
 /** 403, 429 and 503 as {@link withProvenIdentity} says. An unknown address is locked like a known one. */
 export async function startSession(
   deps: StartSessionDependencies,
-  { email, password }: { email: string; password: string },
+  { email, password, cookie }: { email: string; password: string; cookie?: string | undefined },
   context: CallContext & { userAgent: string },
 ): Promise<StartedSession> {
   const address = normaliseEmail(email);
@@ -52,7 +55,7 @@ export async function startSession(
     userType: 'STAFF',
     secondFactor: 'to-come',
   } as const;
-  const { account, started } = await withProvenIdentity(deps, proof, context, {
+  const { account, started, replaced } = await withProvenIdentity(deps, proof, context, {
     prepare: async (_, { now }) => now,
     async commit(client, proven, now) {
       const token = newOrganisationToken(proven.organisationId);
@@ -67,12 +70,14 @@ export async function startSession(
         userAgent: context.userAgent.slice(0, USER_AGENT_LENGTH),
         network,
       });
+      const replaced = await endSessionOf(client, cookie, now);
       const methods = state === 'second-factor' ? { methods: methodsOf(proven) } : {};
-      return { account: proven, started: { token: token.text, state, ...methods } };
+      return { account: proven, replaced, started: { token: token.text, state, ...methods } };
     },
   });
   const { organisationId, id: accountId } = account;
   const { correlationId } = context;
+  if (replaced !== undefined) deps.audit('sign-in.logged-out', { correlationId, ...replaced });
   deps.audit(started.state === 'second-factor' ? 'sign-in.second-factor-asked' : 'sign-in.succeeded', {
     correlationId,
     accountId,
@@ -81,4 +86,15 @@ export async function startSession(
   });
   await renewHash(deps, account, password, network);
   return started;
+}
+
+/** Nobody could end it any more but by waiting: the browser forgets its cookie. Perhaps of another account. */
+async function endSessionOf(client: Client, cookie: string | undefined, now: Date) {
+  const token = parseOrganisationToken(cookie ?? '');
+  if (token === undefined) return undefined;
+  const { organisationId, hash: tokenHash } = token;
+  const ended = await revokeSessionOfToken(client, token, { tokenHash, now });
+  if (ended === undefined) return undefined;
+  await notifyLive(client, { organisationId, sessionId: ended.sessionId });
+  return { ...ended, organisationId };
 }

@@ -1,10 +1,11 @@
 /**
  * Changing a password that is known: clears the flag and ends the old sessions.
- * Contract: SIGN-IN-19, SIGN-IN-42, SIGN-IN-43.
+ * Contract: SIGN-IN-19, SIGN-IN-42, SIGN-IN-43, ADM-70.
  */
 import type { Client } from '../../platform/db/database.ts';
 import { notifyLive } from '../../tenancy/live.ts';
 import { storePassword } from '../accounts/account.store.ts';
+import { recordOwnChange } from '../administration/record-own-change.ts';
 import { signInError } from '../errors.ts';
 import { revokeSessionsOf } from '../sessions/session.store.ts';
 import { assertGoodPassword } from './password-rules.ts';
@@ -56,6 +57,11 @@ export async function changePasswordOf(
         ...(keep === undefined ? {} : { except: keep }),
       });
       await also?.(client);
+      await recordOwnChange(
+        client,
+        { organisationId: proven.organisationId, accountId, correlationId },
+        { action: 'account.change-password' },
+      );
       await notifyLive(client, { organisationId: proven.organisationId });
       return proven;
     },

@@ -1,4 +1,4 @@
-/** Adding a passkey, in two calls, and removing it. Contract: SIGN-IN-62, SIGN-IN-67. */
+/** Adding a passkey, in two calls, and removing it. Contract: SIGN-IN-62, SIGN-IN-67, ADM-70. */
 import { randomUUID } from 'node:crypto';
 import type {
   PublicKeyCredentialCreationOptionsJSON,
@@ -6,10 +6,11 @@ import type {
 } from '@simplewebauthn/server';
 import { transaction } from '../../platform/db/database.ts';
 import { readDatabaseTime } from '../../platform/db/database-time.ts';
-import { isUuid, uuidBytes } from '../../platform/uuid.ts';
+import { uuidBytes } from '../../platform/uuid.ts';
 import type { Caller } from '../../tenancy/callers/caller.ts';
 import { tenancyError } from '../../tenancy/errors.ts';
 import { lockCredentials } from '../accounts/account.store.ts';
+import { recordOwnChange } from '../administration/record-own-change.ts';
 import { type CallContext, withProvenIdentity } from '../credentials/prove-identity.ts';
 import { signInError } from '../errors.ts';
 import {
@@ -98,7 +99,8 @@ export async function addPasskey(
   const added = await transaction(deps.db, async (client) => {
     const held = await lockCredentials(client, caller, accountId);
     if (held === undefined || held.passkeys >= PASSKEYS_AT_MOST) throw signInError('passkey_refused');
-    return addFactor(deps, client, { caller, identity, now }, async () => {
+    const factor = { secondFactor: 'passkey', name } as const;
+    return addFactor(deps, client, { caller, identity, now, correlationId, factor }, async () => {
       if (!(await insertPasskey(client, caller, { ...made, id, accountId, name, createdAt: now })))
         throw signInError('passkey_refused');
     });
@@ -114,14 +116,19 @@ export async function removePasskey(
   context: CallContext,
 ): Promise<void> {
   const { accountId, organisationId, sessionId } = caller;
+  const { correlationId } = context;
   await withProvenIdentity(deps, passwordProof(caller, password), context, {
     prepare: async (_, { now }) => now,
     async commit(client, _, now) {
-      if (!isUuid(passkeyId) || !(await deletePasskeys(client, caller, accountId, passkeyId)))
-        throw tenancyError('not_found', { record: 'The passkey' });
+      const id = passkeyId.toLowerCase();
+      const removed = (await listPasskeys(client, caller, accountId)).find((one) => one.id === id);
+      if (removed === undefined) throw tenancyError('not_found', { record: 'The passkey' });
+      await deletePasskeys(client, caller, accountId, id);
       await clearUpAfterLast(client, caller, { accountId, now });
+      const own = { organisationId, accountId, correlationId };
+      const before = { secondFactor: 'passkey', name: removed.name };
+      await recordOwnChange(client, own, { action: 'account.remove-own-factor', before });
     },
   });
-  const { correlationId } = context;
   deps.audit('sign-in.second-factor-removed', { correlationId, accountId, organisationId, sessionId });
 }

@@ -1,12 +1,13 @@
 /**
  * What adding any second factor comes to: the first one brings recovery codes and ends the other sessions, and the session
  * goes on with another cookie, because whoever adds a factor has it.
- * Contract: SIGN-IN-51, SIGN-IN-63, SIGN-IN-67.
+ * Contract: SIGN-IN-51, SIGN-IN-63, SIGN-IN-67, ADM-70.
  */
 import type { KeyRing } from '../../platform/crypto/key-ring.ts';
 import type { Client } from '../../platform/db/database.ts';
 import type { Caller, TokenIdentity } from '../../tenancy/callers/caller.ts';
 import { notifyLive } from '../../tenancy/live.ts';
+import { recordOwnChange } from '../administration/record-own-change.ts';
 import { endsOf, type SessionEndSettings } from '../console/session-ends.ts';
 import type { IdentityProof } from '../credentials/prove-identity.ts';
 import { signInError } from '../errors.ts';
@@ -41,11 +42,16 @@ export function passwordProof({ accountId, sessionId }: Caller, password: string
   };
 }
 
+/** How a factor stands in the record of changes. */
+export type RecordedFactor =
+  | { secondFactor: 'authenticator app' }
+  | { secondFactor: 'passkey'; name: string };
+
 /** In a transaction that holds the account. `insert` stores the factor. */
 export async function addFactor(
   { keys, settings }: { keys: Pick<KeyRing, 'derive'>; settings: SessionEndSettings },
   client: Client,
-  { caller, identity, now }: ConsoleCaller & { now: Date },
+  { caller, identity, now, factor, correlationId }: AddedBy,
   insert: () => Promise<void>,
 ): Promise<AddedFactor> {
   const { accountId, organisationId, sessionId } = caller;
@@ -53,6 +59,8 @@ export async function addFactor(
     throw signInError('not_signed_in');
   const isFirst = !hasSecondFactor(await readSecondFactor(client, caller, accountId));
   await insert();
+  const own = { organisationId, accountId, correlationId };
+  await recordOwnChange(client, own, { action: 'account.add-own-factor', after: factor });
   const { text: token, hash: tokenHash } = newOrganisationToken(organisationId);
   if (identity.stage === 'enrol-second-factor') {
     const ends = endsOf('signed-in', now, settings);
@@ -69,3 +77,5 @@ export async function addFactor(
   await notifyLive(client, { organisationId });
   return { token, recoveryCodes: await makeRecoveryCodes(client, keys, caller) };
 }
+
+type AddedBy = ConsoleCaller & { now: Date; factor: RecordedFactor; correlationId: string };

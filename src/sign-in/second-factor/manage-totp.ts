@@ -1,9 +1,10 @@
-/** Adding an authenticator app, in two calls, and removing it. Contract: SIGN-IN-61, SIGN-IN-67. */
+/** Adding an authenticator app, in two calls, and removing it. Contract: SIGN-IN-61, SIGN-IN-67, ADM-70. */
 import type { KeyRing } from '../../platform/crypto/key-ring.ts';
 import { transaction } from '../../platform/db/database.ts';
 import { readDatabaseTime } from '../../platform/db/database-time.ts';
 import { tenancyError } from '../../tenancy/errors.ts';
 import { lockCredentials } from '../accounts/account.store.ts';
+import { recordOwnChange } from '../administration/record-own-change.ts';
 import type { SessionEndSettings } from '../console/session-ends.ts';
 import {
   type CallContext,
@@ -24,6 +25,7 @@ export interface FactorDependencies extends ProofDependencies {
 
 /** How long a secret that was shown can be confirmed. */
 const PENDING_SECONDS = 10 * 60;
+const APP = { secondFactor: 'authenticator app' } as const;
 
 /** A secret for the app. It counts from the moment a code of it is confirmed. 409 when there is an app already. */
 export async function beginTotp(
@@ -59,7 +61,7 @@ export async function confirmTotp(
   if (step === undefined) throw signInError('second_factor_refused');
   const added = await transaction(deps.db, async (client) => {
     await lockCredentials(client, caller, accountId);
-    return addFactor(deps, client, { caller, identity, now }, async () => {
+    return addFactor(deps, client, { caller, identity, now, correlationId, factor: APP }, async () => {
       if (!(await takePendingTotp(client, caller, { sessionId, sealed })))
         throw signInError('nothing_to_confirm');
       if (!(await insertTotp(client, caller, { accountId, sealed, step, now })))
@@ -76,14 +78,16 @@ export async function removeTotp(
   context: CallContext,
 ): Promise<void> {
   const { accountId, organisationId, sessionId } = caller;
+  const { correlationId } = context;
   await withProvenIdentity(deps, passwordProof(caller, password), context, {
     prepare: async (_, { now }) => now,
     async commit(client, _, now) {
       if (!(await deleteTotp(client, caller, accountId)))
         throw tenancyError('not_found', { record: 'The authenticator app' });
       await clearUpAfterLast(client, caller, { accountId, now });
+      const own = { organisationId, accountId, correlationId };
+      await recordOwnChange(client, own, { action: 'account.remove-own-factor', before: APP });
     },
   });
-  const { correlationId } = context;
   deps.audit('sign-in.second-factor-removed', { correlationId, accountId, organisationId, sessionId });
 }

@@ -11,7 +11,8 @@ export type RevocationReason =
   | 'ended-by-owner'
   | 'second-factor-added'
   | 'second-factor-removed'
-  | 'ended-by-administrator';
+  | 'ended-by-administrator'
+  | 'signed-in-again';
 
 export async function insertSession(
   db: Queryable,

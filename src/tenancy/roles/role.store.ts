@@ -101,6 +101,25 @@ export async function updateRole(
   return rowCount === 1;
 }
 
+/** Links that set a password and were not used yet stop working, of every account that holds the role. */
+export async function deleteSetupLinksOfHolders(
+  db: Queryable,
+  { organisationId }: OrganisationScope,
+  roleId: string,
+): Promise<void> {
+  await db.query({
+    text: `
+      delete from password_setup_link l
+      using account a
+      where l.organisation_id = $1
+        and l.used_at is null
+        and a.organisation_id = $1
+        and a.id = l.account_id
+        and a.role_id = $2`,
+    values: [organisationId, roleId],
+  });
+}
+
 /** False when some account holds it. */
 export async function deleteRole(
   db: Queryable,

@@ -1,4 +1,4 @@
-/** Making, changing and deleting roles, for administrators and the operator. Contract: ACC-20, ADM-3, ADM-5, ADM-13. */
+/** Making, changing and deleting roles, for administrators and the operator. Contract: ACC-20, ADM-3, ADM-5, ADM-13, ADM-69. */
 import { randomUUID } from 'node:crypto';
 import type { Client, Pool, Queryable } from '../../platform/db/database.ts';
 import { isUuid } from '../../platform/uuid.ts';
@@ -13,6 +13,7 @@ import type { OrganisationScope } from '../scope.ts';
 import { isPermission, PERMISSIONS } from './permissions.ts';
 import {
   deleteRole,
+  deleteSetupLinksOfHolders,
   findRole,
   holdersActWithin,
   insertRole,
@@ -74,6 +75,9 @@ export async function changeRole(
     requireHeld(manager, changed.permissions);
     if (!(await updateRole(client, scope, changed)))
       throw tenancyError('role_exists', { name: changed.name });
+    // Whoever has a link of before was trusted with the rights of then.
+    if (changed.permissions.some((one) => !role.permissions.includes(one)))
+      await deleteSetupLinksOfHolders(client, scope, role.id);
     await recordRole(client, scope, author, { action: 'role.change', role, before: role, after: changed });
     return changed;
   });

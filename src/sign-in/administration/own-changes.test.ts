@@ -1,0 +1,102 @@
+/** What people and systems change of their own sign-in, as the record of changes tells it. */
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { type Json, startTestApi, type TestAccount, type TestApi } from '../../../test-support/api.ts';
+import { createAuthenticator } from '../../../test-support/authenticator.ts';
+import { openBrowser } from '../../../test-support/console.ts';
+import { addTelephone } from '../../../test-support/second-factor.ts';
+import {
+  type AccountFixture,
+  addAccount,
+  addTenant,
+  cheapPasswords,
+  PASSWORD,
+  type SignInTenant,
+} from '../../../test-support/sign-in.ts';
+
+const NEXT_PASSWORD = 'seven green ladders';
+
+let api: TestApi;
+let tenant: SignInTenant;
+let admin: TestAccount;
+before(async () => {
+  api = await startTestApi();
+  tenant = await addTenant(api.database);
+  admin = await api.createAccount(tenant);
+});
+after(() => api.close());
+
+const addOne = (options: AccountFixture) =>
+  addAccount({ database: api.database, passwords: cheapPasswords() }, tenant, options);
+
+/** Oldest first, and the whole text of the answer. */
+async function recordOf(userId: string): Promise<{ items: Json[]; text: string }> {
+  const { json, text } = await api.call(`/administration/audit?actor=${userId}`, { token: admin.token });
+  return { items: json.items.reverse(), text };
+}
+
+test('adding and removing a second factor, new recovery codes and another password are on record [ADM-70]', async () => {
+  const { email, userId } = await addOne({ userType: 'STAFF' });
+  const browser = openBrowser(api);
+  const done = async (path: string, body: object, method = 'POST') => {
+    const answer = await browser.call(path, { method, body });
+    assert.ok(answer.status < 300, answer.text);
+    return answer;
+  };
+  await done('/session', { email, password: PASSWORD });
+  const telephone = await addTelephone(api, browser);
+  const body = { password: PASSWORD };
+  const options = await done('/second-factor/passkey-options', body);
+  const key = createAuthenticator(`http://localhost:${new URL(api.origin).port}`);
+  const added = { name: 'my laptop', response: key.create(options.json) };
+  const { id } = (await done('/second-factor/passkeys', added)).json;
+  const { recoveryCodes } = (await done('/second-factor/recovery-codes', body)).json;
+  await done('/second-factor/totp', body, 'DELETE');
+  assert.equal((await browser.call('/second-factor/totp', { method: 'DELETE', body })).status, 404);
+  await done(`/second-factor/passkeys/${id}`, body, 'DELETE');
+  const last = await done('/session/password', { password: PASSWORD, newPassword: NEXT_PASSWORD });
+
+  const { items, text } = await recordOf(userId);
+  const app = { secondFactor: 'authenticator app' };
+  const passkey = { secondFactor: 'passkey', name: 'my laptop' };
+  assert.deepEqual(
+    items.map(({ action, before, after }) => [action, before, after]),
+    [
+      ['account.add-own-factor', {}, app],
+      ['account.add-own-factor', {}, passkey],
+      ['account.renew-recovery-codes', {}, {}],
+      ['account.remove-own-factor', app, {}],
+      ['account.remove-own-factor', passkey, {}],
+      ['account.change-password', {}, {}],
+    ],
+  );
+  for (const { actor, subject } of items) {
+    assert.deepEqual(actor, { kind: 'account', id: userId, email });
+    assert.deepEqual(subject, { type: 'account', id: userId, name: email });
+  }
+  assert.equal(items.at(-1)?.correlationId, last.headers.get('x-correlation-id'));
+  for (const secret of [
+    PASSWORD,
+    NEXT_PASSWORD,
+    telephone.secret,
+    ...telephone.recoveryCodes,
+    ...recoveryCodes,
+  ])
+    assert.ok(!text.includes(secret));
+});
+
+test('a system that changes its password is on record; a refused change is not [ADM-70]', async () => {
+  const { email, userId } = await addOne({});
+  const change = (credential: string) =>
+    api.call('/auth/password', {
+      body: { identity: userId, credential, userType: 'EHR', newCredential: NEXT_PASSWORD },
+    });
+  assert.equal((await change('not the password at all')).status, 403);
+  assert.deepEqual((await recordOf(userId)).items, []);
+  assert.equal((await change(PASSWORD)).status, 204);
+  const { items } = await recordOf(userId);
+  assert.deepEqual(
+    items.map(({ action, actor, subject }) => [action, actor.email, subject.id]),
+    [['account.change-password', email, userId]],
+  );
+});
