@@ -1,28 +1,22 @@
-/** SQL of listing accounts: by address, quick however many the organisation has. Contract: ADM-9. */
+/**
+ * SQL of listing accounts: by address, quick however many the organisation has (docs/adr/0150).
+ * Contract: ADM-9, ADM-68, ADM-72.
+ */
 import type { Queryable } from '../../platform/db/database.ts';
 import { type DatabaseTime, databaseTimeSql } from '../../platform/db/database-time.ts';
 import type { Slice } from '../../platform/http/paging.ts';
 import type { OrganisationScope } from '../../tenancy/scope.ts';
 import type { UserType } from '../accounts/account.store.ts';
+import { type AccountFilter, accountSources, type Parameter } from './account-sources.ts';
 
 export type AccountPosition = readonly [email: string];
 
-/** Which accounts are seen. */
-export interface AccountFilter {
-  userTypes: readonly UserType[];
-  /** Accounts that share one of these. */
-  facilityIds: readonly string[];
-  accountId?: string | undefined;
-  /** A part of the address, as addresses are stored. */
-  search?: string | undefined;
-  disabled?: boolean | undefined;
-  requiresPasswordSetup?: boolean | undefined;
-  mustChangePassword?: boolean | undefined;
-}
-
-export interface AccountRow {
+export interface AccountName {
   userId: string;
   email: string;
+}
+
+export interface AccountRow extends AccountName {
   userType: UserType;
   roleId: string;
   roleName: string;
@@ -37,39 +31,143 @@ export interface AccountRow {
   liveSessions: number;
 }
 
-/** The page is found first; what else is told of an account is looked up for the page alone. */
-export async function listAccountRows(
+export interface AccountNameQuery extends Slice<AccountPosition> {
+  filter: AccountFilter;
+}
+
+export type AccountListQuery = AccountNameQuery & { databaseTime: DatabaseTime };
+
+/** How many accounts are few at first. */
+const FEW = 1_000;
+
+export function listAccountRows(
+  db: Queryable,
+  scope: OrganisationScope,
+  { databaseTime, ...query }: AccountListQuery,
+): Promise<AccountRow[]> {
+  return readPage(db, scope, query, (add) => detailsAt(databaseTimeSql(add(databaseTime))));
+}
+
+/** Nothing but who they are: for looking through many. */
+export function listAccountNames(
+  db: Queryable,
+  scope: OrganisationScope,
+  query: AccountNameQuery,
+): Promise<AccountName[]> {
+  return readPage(db, scope, query, () => ({ columns: '', joins: '' }));
+}
+
+/**
+ * A page comes from the first way to its accounts that is short, else from the first names in their order. If neither
+ * ends soon, four times as many are few. Each round begins anew: its answer is that of one statement.
+ */
+async function readPage<Row extends AccountName>(
   db: Queryable,
   { organisationId }: OrganisationScope,
-  { filter, after, limit, databaseTime }: AccountListQuery,
-): Promise<AccountRow[]> {
-  const { rows } = await db.query<AccountRow>({
-    text: `
-      with page as materialized (
-        select d.email, a.id
+  query: AccountNameQuery,
+  tell: (add: (value: unknown) => number) => Details,
+): Promise<Row[]> {
+  for (let few = FEW; ; few *= 4) {
+    const values: unknown[] = [organisationId];
+    const add = (value: unknown): number => values.push(value);
+    const text = pageStatement(query, { parameter: (value) => `$${add(value)}`, few, details: tell(add) });
+    const { rows } = await db.query<(Row | { userId: null }) & { isWhole: boolean }>({ text, values });
+    const found = rows.filter((row) => row.userId !== null);
+    if (rows[0]?.isWhole === true) return found.map(({ isWhole: _, ...row }) => row as unknown as Row);
+  }
+}
+
+/**
+ * What each account must meet is looked up by whole keys, in lateral selects that are not planned the other way round.
+ * The names are read where no source is short.
+ */
+function pageStatement(
+  { filter, after, limit }: AccountNameQuery,
+  { parameter, few, details }: { parameter: Parameter; few: number; details: Details },
+): string {
+  const { sources, meets } = accountSources(filter, parameter, few + 1);
+  const nextName = (email: string) => `(
+        select d.email collate "C" as email, d.user_id
         from account_directory d
-        join account a
-          on a.organisation_id = $1
-          and a.id = d.user_id
         where d.organisation_id = $1
-          and ($2::text is null or d.email collate "C" > $2)
-          and ($3::uuid is null or d.user_id = $3)
-          and ($4::text is null or position($4 in d.email) > 0)
-          and a.user_type = any($5)
-          and ($6::boolean is null or (a.disabled_at is not null) = $6)
-          and ($7::boolean is null or a.requires_password_setup = $7)
-          and ($8::boolean is null or a.must_change_password = $8)
-          and exists (
-            select
-            from account_facility f
-            where f.organisation_id = $1
-              and f.account_id = a.id
-              and f.facility_id = any($9::uuid[])
-          )
+          and d.email collate "C" > ${email}
         order by d.email collate "C"
-        limit $10
-      )
-      select a.id as "userId", page.email, a.user_type as "userType", r.id as "roleId", r.name as "roleName",
+        limit 1
+      )`;
+  const behind = after === undefined ? 'true' : `d.email collate "C" > ${parameter(after[0])}`;
+  const page = (from: string, condition: string) => `(
+        select d.email collate "C" as email, a.id
+        from ${from}
+        where ${condition}
+          and ${behind}
+          and ${meets}
+        order by 1
+        limit ${limit}
+      )`;
+  const account = (id: string) => byKey('*', 'account', `id = ${id}`);
+  const directory = (id: string) => byKey('email', 'account_directory', `user_id = ${id}`);
+  const isShort = sources.map((_, index) => `(select is_short from source_${index}_count)`);
+  const pages = [
+    ...sources.map((_, index) =>
+      page(
+        `source_${index} source cross join ${account('source.id')} a cross join ${directory('source.id')} d`,
+        [...isShort.slice(0, index).map((one) => `not ${one}`), isShort[index]].join(' and '),
+      ),
+    ),
+    `(
+        select d.email, a.id
+        from (select * from names limit ${few}) d
+        cross join ${account('d.user_id')} a
+        where not (${isShort.join(' or ')})
+          and ${meets}
+        limit ${limit}
+      )`,
+  ];
+  const counted = sources.map(
+    (source, index) => `source_${index} as materialized (${source}),
+    source_${index}_count as materialized (select count(*) <= ${few} as is_short from source_${index})`,
+  );
+  return `
+    with recursive ${counted.join(',\n    ')},
+    names (email, user_id) as (
+      ${nextName(parameter(after?.[0] ?? ''))}
+      union all
+      select d.* from names cross join lateral ${nextName('names.email')} d
+    ),
+    page as materialized (
+      ${pages.join(' union all ')}
+      order by email
+      limit ${limit}
+    )
+    select taken."isWhole", told.*
+    from (
+      select ${isShort.join(' or ')} or case
+        when (select count(*) from page) < ${limit}
+        then (select count(*) <= ${few} from (select from names limit ${few + 1}) n)
+        else true
+      end as "isWhole"
+    ) taken
+    left join (
+      select page.id as "userId", page.email${details.columns}
+      from page
+      ${details.joins}
+    ) told on true
+    order by told.email`;
+}
+
+function byKey(columns: string, table: string, key: string): string {
+  return `lateral (select t.${columns} from ${table} t where t.organisation_id = $1 and t.${key} offset 0)`;
+}
+
+/** What else is told of the accounts of a page, looked up for these alone. */
+interface Details {
+  columns: string;
+  joins: string;
+}
+
+function detailsAt(now: string): Details {
+  return {
+    columns: `, a.user_type as "userType", r.id as "roleId", r.name as "roleName",
         array(
           select f.facility_id::text
           from account_facility f
@@ -90,14 +188,9 @@ export async function listAccountRows(
           where p.organisation_id = $1
             and p.account_id = a.id
         ) as "secondFactor",
-        a.created_at as "createdAt", used.last as "lastUsedAt", used.live as "liveSessions"
-      from page
-      join account a
-        on a.organisation_id = $1
-        and a.id = page.id
-      join role r
-        on r.organisation_id = $1
-        and r.id = a.role_id
+        a.created_at as "createdAt", used.last as "lastUsedAt", used.live as "liveSessions"`,
+    joins: `cross join ${byKey('*', 'account', 'id = page.id')} a
+      cross join ${byKey('*', 'role', 'id = a.role_id')} r
       cross join lateral (
         select max(greatest(s.created_at, (
             select max(t.issued_at)
@@ -110,30 +203,11 @@ export async function listAccountRows(
             where c.organisation_id = $1
               and c.session_id = s.id
           ))) as last,
-          count(*) filter (where s.revoked_at is null and s.expires_at > ${databaseTimeSql(11)}) as live
+          count(*) filter (where s.revoked_at is null and s.expires_at > ${now}) as live
         from session s
         where s.organisation_id = $1
           and s.account_id = a.id
-      ) used
-      order by page.email collate "C"`,
-    values: [
-      organisationId,
-      after?.[0],
-      filter.accountId,
-      filter.search,
-      filter.userTypes,
-      filter.disabled,
-      filter.requiresPasswordSetup,
-      filter.mustChangePassword,
-      filter.facilityIds,
-      limit,
-      databaseTime,
-    ],
-  });
-  return rows;
-}
-
-export interface AccountListQuery extends Slice<AccountPosition> {
-  filter: AccountFilter;
-  databaseTime: DatabaseTime;
+          and s.created_at > '-infinity'
+      ) used`,
+  };
 }

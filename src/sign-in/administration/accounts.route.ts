@@ -1,9 +1,11 @@
-/** /accounts: administrators list, create and change accounts. Contract: ADM-1, ADM-7, ADM-8, ADM-9. */
+/** /accounts: administrators list, create and change accounts. Contract: ADM-1, ADM-7, ADM-8, ADM-9, ADM-68. */
 import Type from 'typebox';
 import { readDatabaseTime } from '../../platform/db/database-time.ts';
+import { badRequest } from '../../platform/http/errors.ts';
 import { mapPage, PAGE_PARAMETERS, pageSchema } from '../../platform/http/paging.ts';
 import type { Route } from '../../platform/http/route.ts';
 import { Choice } from '../../platform/http/schema.ts';
+import { isUuid } from '../../platform/uuid.ts';
 import { authorOf } from '../../tenancy/administration/author.ts';
 import { type Access, type FacilityContext, facilityRoute } from '../../tenancy/callers/access.ts';
 import { createAccount } from '../accounts/create-account.ts';
@@ -44,14 +46,22 @@ export function listAccountsRoute(deps: AccountRouteDependencies): Route<Access>
     },
     query: Type.Object({
       type: Type.Optional(UserTypeSchema),
-      search: Type.Optional(Type.String({ maxLength: 320, description: 'A part of the email address.' })),
+      search: Type.Optional(
+        Type.String({
+          maxLength: 320,
+          description:
+            'The start of a word of the email address, or of its domain: words stand between `.`, `_`, `-`, `+` and `@`, and the first four count.',
+        }),
+      ),
+      role: Type.Optional(Type.String({ description: 'Those that hold this role, by its id.' })),
       state: Type.Optional(Choice(ACCOUNT_STATES)),
       ...PAGE_PARAMETERS,
     }),
     responses: { 200: { description: 'By email address.', schema: pageSchema(AccountSchema) } },
-    handle: async ({ query }, context) => ({
-      body: mapPage(await listSeenAccounts(deps, context, query), accountView),
-    }),
+    handle: async ({ query }, context) => {
+      if (query.role !== undefined && !isUuid(query.role)) throw badRequest('role must be a UUID.');
+      return { body: mapPage(await listSeenAccounts(deps, context, query), accountView) };
+    },
   });
 }
 

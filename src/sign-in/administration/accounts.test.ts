@@ -109,7 +109,7 @@ test('accounts of the own facilities and types are seen, and no others [ADM-1]',
   assert.deepEqual(await seen(staff), [person.userId, staff.userId].sort());
 });
 
-test('accounts are found by a part of the address, by type and by state, page by page [ADM-9]', async () => {
+test('accounts are found by a word of the address, by type and by state, page by page [ADM-9]', async () => {
   const t = await api.createTenant();
   const manager = await api.createAccount(t, { permissions: ['accounts.manage', 'people.manage'] });
   const made: TestAccount[] = [];
@@ -128,7 +128,19 @@ test('accounts are found by a part of the address, by type and by state, page by
   };
   const everyone = [manager, ...made].map(({ email }) => email).sort();
   assert.deepEqual(await list('limit=2'), everyone);
-  assert.deepEqual(await list(`search=${first.email.slice(3, 14).toUpperCase()}`), [first.email]);
+  // system-1a2b3c4d@example.org
+  const word = first.email.slice(7, 15);
+  for (const search of [
+    first.email,
+    first.email.slice(0, 12),
+    `${word.toUpperCase()}@EXAM`,
+    word.slice(0, 7),
+  ])
+    assert.deepEqual(await list(`search=${search}`), [first.email], search);
+  for (const search of ['system', 'example.org', 'org', ''])
+    assert.deepEqual(await list(`search=${search}`), everyone);
+  for (const search of [word.slice(1), 'xample', '%', 'systen'])
+    assert.deepEqual(await list(`search=${encodeURIComponent(search)}`), []);
   await as(manager, `/accounts/${second.userId}/disable`, { method: 'POST' });
   const wrong = { identity: third.userId, credential: 'wrong', userType: 'EHR' };
   for (let count = 0; count < 5; count += 1) await api.call('/auth/login', { body: wrong });
@@ -232,4 +244,41 @@ test('the second factors of a person who lost them are removed, which ends the s
   assert.equal((await as(lost, '/roles')).status, 401);
   const own = `/accounts/${admin.userId}/remove-second-factor`;
   refused(await as(admin, own, { method: 'POST' }), 409, /own account/);
+});
+
+test('the accounts that hold a role are found by its id, with the other filters, page by page [ADM-68]', async () => {
+  const t = await api.createTenant();
+  const manager = await api.createAccount(t, {
+    permissions: ['accounts.manage', 'people.manage', 'encounters.access'],
+  });
+  const role = await roleOf(['encounters.access'], t.organisationId);
+  const made: TestAccount[] = [];
+  for (const userType of ['EHR', 'EHR', 'STAFF', 'EHR'] as const)
+    made.push(await api.createAccount(t, { permissions: [], userType }));
+  const [first, second, person] = made as [TestAccount, TestAccount, TestAccount];
+  for (const { userId } of [first, second, person])
+    await api.database.pool.query('update account set role_id = $3 where organisation_id = $1 and id = $2', [
+      t.organisationId,
+      userId,
+      role,
+    ]);
+  const emails = (...accounts: TestAccount[]) => accounts.map(({ email }) => email).sort();
+  const page = async (query: string) => (await as(manager, `/accounts?${query}`)).json;
+  const found = async (query: string) =>
+    (await page(query)).items.map(({ email }: { email: string }) => email);
+  assert.deepEqual(await found(`role=${role}`), emails(first, second, person));
+  assert.deepEqual(await found(`role=${role.toUpperCase()}&type=EHR`), emails(first, second));
+  assert.deepEqual(await found(`role=${role}&search=${first.email}`), emails(first));
+  await as(manager, `/accounts/${second.userId}/disable`, { method: 'POST' });
+  assert.deepEqual(await found(`role=${role}&type=EHR&state=disabled`), emails(second));
+  const begun = await page(`role=${role}&limit=2`);
+  const rest = await page(`role=${role}&limit=2&cursor=${begun.nextCursor}`);
+  assert.deepEqual(
+    [...begun.items, ...rest.items].map(({ email }) => email),
+    emails(first, second, person),
+  );
+  assert.equal((await as(manager, `/accounts?cursor=${begun.nextCursor}`)).status, 400);
+  for (const none of [randomUUID(), await roleOf(['encounters.access'])])
+    assert.deepEqual(await page(`role=${none}`), { items: [], nextCursor: null });
+  assert.equal((await as(manager, '/accounts?role=reader')).status, 400);
 });

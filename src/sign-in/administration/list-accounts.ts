@@ -1,4 +1,4 @@
-/** Lists accounts with their state, for administrators. Contract: ADM-1, ADM-9, ADM-17. */
+/** Lists accounts with their state, for administrators. Contract: ADM-1, ADM-9, ADM-17, ADM-68. */
 import type { KeyRing } from '../../platform/crypto/key-ring.ts';
 import type { Queryable } from '../../platform/db/database.ts';
 import type { DatabaseTime } from '../../platform/db/database-time.ts';
@@ -10,13 +10,15 @@ import { notFound } from '../../tenancy/errors.ts';
 import { USER_TYPES, type UserType } from '../accounts/account.store.ts';
 import { normaliseEmail } from '../accounts/email.ts';
 import { signInError } from '../errors.ts';
-import { lockedAccounts } from '../lockout/lockout.ts';
+import { isAnybodyLocked, lockedAccounts } from '../lockout/lockout.ts';
 import {
-  type AccountFilter,
+  type AccountNameQuery,
   type AccountPosition,
   type AccountRow,
+  listAccountNames,
   listAccountRows,
 } from './account-list.store.ts';
+import type { AccountFilter } from './account-sources.ts';
 import { MANAGING } from './managed-account.ts';
 
 /** What an account is told to be; the first that holds. */
@@ -48,6 +50,8 @@ export interface ListContext {
 export interface AccountQuery extends PageRequest {
   type?: UserType | undefined;
   search?: string | undefined;
+  /** The id of a role. */
+  role?: string | undefined;
   state?: AccountState | undefined;
 }
 
@@ -55,14 +59,15 @@ export interface AccountQuery extends PageRequest {
 export async function listSeenAccounts(
   deps: ListDependencies,
   context: ListContext,
-  { type, search, state, ...request }: AccountQuery,
+  { type, search, role, state, ...request }: AccountQuery,
 ): Promise<Page<ListedAccount>> {
   const { caller } = context;
-  const binding = ['accounts', caller.organisationId, caller.accountId, type, search, state];
+  const binding = ['accounts', caller.organisationId, caller.accountId, type, search, role, state];
   const page = openPage<AccountPosition>(deps.cursors, request, binding);
   const filter = {
     ...seenBy(caller),
     ...(type === undefined ? {} : { userTypes: [requireSeenType(caller, type)] }),
+    ...(role === undefined ? {} : { roleId: role }),
     ...(search === undefined ? {} : { search: normaliseEmail(search.trim()) }),
     ...(state === undefined ? {} : FLAGS[state]),
   };
@@ -76,8 +81,8 @@ export async function readSeenAccount(
   context: ListContext,
   accountId: string,
 ): Promise<ListedAccount> {
-  const filter = { ...seenBy(context.caller), accountId };
-  const [found] = isUuid(accountId) ? await readInState(deps, context, { filter, limit: 1 }) : [];
+  const filter = { ...seenBy(context.caller), accountIds: [accountId] };
+  const [found] = isUuid(accountId) ? await readAll(deps, context, { filter, limit: 1 }) : [];
   if (found === undefined) throw notFound('The account');
   return found;
 }
@@ -103,37 +108,63 @@ const FLAGS: Readonly<Record<AccountState, Partial<AccountFilter>>> = {
   active: { disabled: false, requiresPasswordSetup: false, mustChangePassword: false },
 };
 
+interface StateQuery extends AccountNameQuery {
+  state?: AccountState | undefined;
+}
+
+type ReadDependencies = Omit<ListDependencies, 'cursors'>;
+
+/** An account of another state than `locked` may be locked besides, so accounts are read on until the page is full. */
+async function readInState(
+  deps: ReadDependencies,
+  context: ListContext,
+  { state, ...query }: StateQuery,
+): Promise<ListedAccount[]> {
+  if (state === 'locked') return readLocked(deps, context, query);
+  const found: ListedAccount[] = [];
+  for (let { after } = query; ; ) {
+    const accounts = await readAll(deps, context, { ...query, after });
+    found.push(...accounts.filter((account) => state === undefined || account.state === state));
+    const last = accounts.at(-1);
+    if (found.length >= query.limit || last === undefined || accounts.length < query.limit)
+      return found.slice(0, query.limit);
+    after = [last.email];
+  }
+}
+
 /** Accounts looked through at once where few of them are wanted. */
 const MANY = 1_000;
 
-interface StateQuery {
-  filter: AccountFilter;
-  state?: AccountState | undefined;
-  after?: AccountPosition | undefined;
-  limit: number;
-}
-
-/** Counters of locks know no account (SEC-4), so accounts are read on until enough of them are in the state. */
-async function readInState(
-  { db, keys }: Omit<ListDependencies, 'cursors'>,
-  { caller, databaseTime }: ListContext,
-  { filter, state, after, limit }: StateQuery,
+/** Counters of locks know no account (SEC-4), so all that the other filters mean are looked through. */
+async function readLocked(
+  deps: ReadDependencies,
+  context: ListContext,
+  { filter, after, limit }: AccountNameQuery,
 ): Promise<ListedAccount[]> {
-  const found: ListedAccount[] = [];
-  const step = state === 'locked' ? MANY : limit;
+  const { caller, databaseTime } = context;
+  const locked: string[] = [];
+  if (!(await isAnybodyLocked(deps.db, databaseTime))) return [];
   for (let position = after; ; ) {
-    const query = { filter, after: position, limit: step, databaseTime };
-    const rows = await listAccountRows(db, caller, query);
-    const ids = rows.map(({ userId }) => userId);
-    const locked = await lockedAccounts({ db, keys }, ids, databaseTime);
-    for (const row of rows) {
-      const account = withState(row, locked.has(row.userId));
-      if (state === undefined || account.state === state) found.push(account);
-    }
-    const last = rows.at(-1);
-    if (found.length >= limit || last === undefined || rows.length < step) return found.slice(0, limit);
+    const names = await listAccountNames(deps.db, caller, { filter, after: position, limit: MANY });
+    const ids = names.map(({ userId }) => userId);
+    locked.push(...(await lockedAccounts(deps, ids, databaseTime)));
+    const last = names.at(-1);
+    if (locked.length >= limit || last === undefined || names.length < MANY) break;
     position = [last.email];
   }
+  const query = { filter: { ...filter, accountIds: locked }, after, limit, databaseTime };
+  return (await listAccountRows(deps.db, caller, query)).map((row) => withState(row, true));
+}
+
+async function readAll(
+  deps: ReadDependencies,
+  { caller, databaseTime }: ListContext,
+  query: AccountNameQuery,
+): Promise<ListedAccount[]> {
+  const rows = await listAccountRows(deps.db, caller, { ...query, databaseTime });
+  const ids = rows.map(({ userId }) => userId);
+  const locked = await lockedAccounts(deps, ids, databaseTime);
+  return rows.map((row) => withState(row, locked.has(row.userId)));
 }
 
 function withState(row: AccountRow, locked: boolean): ListedAccount {

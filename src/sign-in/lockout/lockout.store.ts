@@ -122,6 +122,20 @@ export async function readLockedIdentities(
   return rows.map(({ hash }) => hash);
 }
 
+/** Whether any identity is locked, for some network. */
+export async function readAnyLock(db: Queryable, databaseTime: DatabaseTime): Promise<boolean> {
+  const { rowCount } = await db.query({
+    name: 'sign-in-any-lock',
+    text: `
+      select
+      from sign_in_counter
+      where locked_until > ${databaseTimeSql(1)}
+      limit 1`,
+    values: [databaseTime],
+  });
+  return rowCount === 1;
+}
+
 const RECENT_FAILURES = '(select count(*) from jsonb_each(c.failures) f where f.value::bigint > $5)';
 
 /** Turn a pending attempt into a failure; the one that reaches the limit locks and starts the count anew. */

@@ -17,6 +17,7 @@ import {
   type CounterKey,
   clearCounters,
   insertNetwork,
+  readAnyLock,
   readLock,
   readLockedIdentities,
   recordFailure,
@@ -144,6 +145,9 @@ export async function vouchFor(
 export async function unlock(db: Queryable, keys: Pick<KeyRing, 'derive'>, identity: string): Promise<void> {
   await clearCounters(db, hashIdentity(keys, identity));
 }
+
+/** Whether anybody is locked for some network, of whatever organisation. */
+export const isAnybodyLocked = readAnyLock;
 
 /** Which of the accounts are locked for some network. */
 export async function lockedAccounts(
