@@ -73,6 +73,8 @@ export const en = {
     readMore: 'Show more',
     readingMore: 'Reading more',
     restNotRead: 'The next rows could not be read.',
+    before: 'Before:',
+    after: 'After:',
   },
   signIn,
   secondFactor,

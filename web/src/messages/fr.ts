@@ -76,6 +76,8 @@ export const fr: Catalogue = {
     readMore: 'Afficher la suite',
     readingMore: 'Lecture de la suite',
     restNotRead: 'Les lignes suivantes n’ont pas pu être lues.',
+    before: 'Avant :',
+    after: 'Après :',
   },
   signIn,
   secondFactor,

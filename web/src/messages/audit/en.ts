@@ -18,8 +18,6 @@ export const audit = {
   notSet: 'not set',
   on: 'yes',
   off: 'no',
-  before: 'Before',
-  after: 'After',
   all: 'All {count}',
   noDetails: 'No details',
   subjects: {

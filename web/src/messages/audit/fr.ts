@@ -18,8 +18,6 @@ export const audit = {
   notSet: 'non défini',
   on: 'oui',
   off: 'non',
-  before: 'Avant',
-  after: 'Après',
   all: 'Les {count}',
   noDetails: 'Aucun détail',
   subjects: {

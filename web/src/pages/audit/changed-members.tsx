@@ -1,5 +1,7 @@
 /** The members that a change touched: what each was, and what it became. Lists say what was added and taken away. */
 import { useTranslations } from 'use-intl';
+import changed from '../../blocks/values/changed-value.module.css';
+import { After, Before } from '../../blocks/values/changed-value.tsx';
 import css from './audit.module.css';
 
 /** Of a list, at once. */
@@ -42,20 +44,18 @@ function Change({ before, after }: { before: unknown; after: unknown }) {
     <>
       {before === undefined ? undefined : (
         <>
-          <del className={css.before}>
-            <span className="visually-hidden">{t('before')} </span>
+          <Before>
             <Value value={before} />
-          </del>
+          </Before>
           <span aria-hidden="true"> → </span>
         </>
       )}
       {after === undefined ? (
         <span>{t('removed')}</span>
       ) : (
-        <ins className={css.after}>
-          <span className="visually-hidden">{t('after')} </span>
+        <After>
           <Value value={after} />
-        </ins>
+        </After>
       )}
     </>
   );
@@ -68,12 +68,12 @@ function ListChange({ before, after }: { before: readonly unknown[]; after: read
   return (
     <>
       {gone.map((one) => (
-        <del key={one} className={css.before}>
+        <del key={one} className={changed.before}>
           − {one}{' '}
         </del>
       ))}
       {added.map((one) => (
-        <ins key={one} className={css.after}>
+        <ins key={one} className={changed.after}>
           + {one}{' '}
         </ins>
       ))}

@@ -1,4 +1,4 @@
-/** Maps from a file: what it would change is shown before it does. Contract: WEB-32. */
+/** Maps from a file: what it would change is shown before it does. Contract: WEB-32, WEB-58. */
 import { Button, FileInput, NativeSelect, Stack, TextInput } from '@mantine/core';
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
@@ -9,6 +9,7 @@ import { Section } from '../../blocks/page/section.tsx';
 import { useErrorText } from '../../blocks/states/error-text.ts';
 import { Fault } from '../../blocks/states/fault.tsx';
 import { type Level, mapsChanged } from './draft.ts';
+import { ImportChanges } from './import-changes.tsx';
 import css from './import-page.module.css';
 import { ImportReportView } from './import-report.tsx';
 import { useFirstLevel, useLevels } from './level.ts';
@@ -78,6 +79,7 @@ export function ImportPage() {
           </Section>
         )}
       </div>
+      {done === undefined && preview.data !== undefined ? <ImportChanges report={preview.data} /> : undefined}
     </>
   );
 }

@@ -2,11 +2,14 @@
 import { Button } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import { useFormatter, useTranslations } from 'use-intl';
+import { EmptyState } from '../../blocks/states/empty-state.tsx';
 import css from './import-report.module.css';
 import type { ImportReport } from './map-import.ts';
 
 /** Entries that are left out, shown at once. */
 const SHOWN = 200;
+/** More of them are folded, so that the changes below are in view. */
+const OPEN = 10;
 
 interface ImportReportProperties {
   report: ImportReport | undefined;
@@ -43,16 +46,16 @@ export function ImportReportView({ report, isDone, isSending, onImport }: Import
           {t('ignored', { names: format.list(ignored) })}. {t('ignoredHelp')}
         </p>
       )}
-      <Rejected report={report} />
-      {isDone ? (
-        <Link to="/terminology/maps">{toMaps}</Link>
-      ) : count === 0 ? (
-        <p className={css.note}>{t('nothing')}</p>
-      ) : (
-        <Button onClick={onImport} loading={isSending}>
+      {isDone || count === 0 ? undefined : (
+        <Button className={css.submit} onClick={onImport} loading={isSending}>
           {t('submit', { count })}
         </Button>
       )}
+      {isDone || count > 0 ? undefined : (
+        <EmptyState title={t('nothing')} text={t('nothingText', { count: report.unchanged })} />
+      )}
+      <Rejected report={report} />
+      {isDone ? <Link to="/terminology/maps">{toMaps}</Link> : undefined}
     </>
   );
 }
@@ -62,8 +65,8 @@ function Rejected({ report: { rejected, rejectedCount } }: { report: ImportRepor
   const format = useFormatter();
   if (rejectedCount === 0) return undefined;
   return (
-    <div className={css.rejected}>
-      <h3 className={css.heading}>{t('rejectedTitle', { count: rejectedCount })}</h3>
+    <details className={css.rejected} open={rejectedCount <= OPEN}>
+      <summary className={css.heading}>{t('rejectedTitle', { count: rejectedCount })}</summary>
       <table className={css.table}>
         <thead>
           <tr>
@@ -85,6 +88,6 @@ function Rejected({ report: { rejected, rejectedCount } }: { report: ImportRepor
       {rejectedCount > SHOWN ? (
         <p className={css.note}>{t('rejectedFirst', { count: format.number(SHOWN) })}</p>
       ) : undefined}
-    </div>
+    </details>
   );
 }

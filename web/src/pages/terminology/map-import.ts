@@ -6,6 +6,9 @@ import type { Level } from './draft.ts';
 export type ImportReport =
   paths['/terminology/maps/import']['post']['responses'][200]['content']['application/json'];
 
+export type EntryChange = NonNullable<ImportReport['changes']>[number];
+export type EntryContent = EntryChange['after'];
+
 export interface ImportOptions {
   level: Level;
   dryRun: boolean;

@@ -176,6 +176,47 @@ describe('terminology', { skip: NO_BROWSER, timeout: 300_000 }, () => {
     );
   });
 
+  test('each entry that a file would change is read before it is imported [WEB-58]', async (t) => {
+    const { page, account } = await web.open(t, '/terminology/import');
+    const stored = (localCode: string, more: object) =>
+      put(account, { localSystem: 'urn:lab', localCode, targetSystem: LOINC, targetCode: '2345-7', ...more });
+    await stored('GLU-OLD', { localDisplay: 'Glucose', targetDisplay: 'Glucose in Serum' });
+    await stored('GLU-SAME', {});
+    const header = `${HEADER.trim()},equivalence,comment\n`;
+    const lines = [
+      `urn:lab,GLU-SAME,,${LOINC},2345-7,,,`,
+      `urn:lab,GLU-OLD,Glucose,${LOINC},2339-0,Glucose in Blood,narrower,Only blood`,
+      `urn:lab,GLU-NEW,Glucose new,${LOINC},2345-7,,wider,`,
+    ];
+    const choose = (content: string) =>
+      page.locator('input[type=file]').setInputFiles({
+        name: 'maps.csv',
+        mimeType: 'text/csv',
+        buffer: Buffer.from(header + content),
+      });
+    await choose(lines[0] ?? '');
+    await page.getByRole('heading', { name: 'Nothing would change' }).waitFor();
+    assert.equal(await page.getByRole('button', { name: /^Import \d/ }).count(), 0);
+    await choose(lines.join('\n'));
+    const rows = page.getByRole('table', { name: 'Change by change' }).getByRole('row');
+    const wordsOf = async (index: number) => (await rows.nth(index).innerText()).replace(/\s+/g, ' ');
+    await rows.nth(2).waitFor();
+    assert.equal(await rows.count(), 3, 'what stays as it is is not listed');
+    assert.equal(
+      await wordsOf(1),
+      '3 Changed GLU-OLD Glucose urn:lab Before: 2345-7LOINC Glucose in Serum After: 2339-0LOINC Glucose in Blood ' +
+        'Relation: Before: means the same → After: means less than the local code ' +
+        'Comment: Before: None → After: Only blood',
+    );
+    assert.equal(
+      await wordsOf(2),
+      '4 New GLU-NEW Glucose new urn:lab 2345-7LOINC Relation: means more than the local code',
+    );
+    await page.getByText('New (1)', { exact: true }).click();
+    await rows.getByText('GLU-OLD').waitFor({ state: 'detached' });
+    assert.equal(await rows.count(), 2);
+  });
+
   test('a file that is no map says why [WEB-32]', async (t) => {
     const { page } = await web.open(t, '/terminology/import', { expected: /400/ });
     await page.locator('input[type=file]').setInputFiles({
