@@ -86,7 +86,7 @@ export const imports: Catalogue['imports'] = {
     survey: 'Observations de questionnaires',
     'social-history': 'Observations du mode de vie',
     imaging: 'Observations d’imagerie',
-    'vital-sign': 'Signes vitaux hors d’une rencontre',
+    'vital-sign': 'Signes vitaux hors d’une venue',
     'other-order': 'Demandes ni de laboratoire ni d’imagerie',
     'other-report': 'Comptes rendus ni de laboratoire ni d’imagerie',
   },

@@ -19,7 +19,7 @@ export const overview = {
       link: 'Voir les connexions',
     },
     'failing-targets': {
-      name: 'Destinations de publication en échec',
+      name: 'Cibles de publication en échec',
       text: 'La dernière publication vers ces serveurs FHIR a échoué. Voyez pourquoi, puis publiez de nouveau.',
       link: 'Voir les échecs',
     },
@@ -40,7 +40,7 @@ export const overview = {
     },
     'accounts-require-password-setup': {
       name: 'Comptes encore sans mot de passe',
-      text: 'Leur lien d’activation n’a pas servi. Il vaut 72 heures ; une réinitialisation en crée un nouveau.',
+      text: 'Leur lien de configuration n’a pas servi. Il vaut 72 heures ; une réinitialisation en crée un nouveau.',
       link: 'Voir les comptes',
     },
   },

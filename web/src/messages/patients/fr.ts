@@ -17,8 +17,8 @@ export const patients: Catalogue['patients'] = {
   current: 'Actuel',
   empty: 'Pas encore de patients',
   emptyText:
-    'Les patients arrivent par les imports. Ceux qui refusent la finalité choisie ne sont pas affichés.',
-  toImports: 'Aller aux imports',
+    'Les patients arrivent par les importations. Ceux qui refusent la finalité choisie ne sont pas affichés.',
+  toImports: 'Aller aux importations',
   purpose: 'Finalité',
   purposeHelp: 'Pourquoi vous lisez. Elle figure au journal d’accès.',
   purposes: {
@@ -34,7 +34,7 @@ export const patient: Catalogue['patient'] = {
   back: 'Tous les patients',
   views: 'Parties du dossier',
   id: 'Identifiant du patient',
-  copyId: 'l’id du patient',
+  copyId: 'l’identifiant du patient',
   replacedBy: 'Remplacé par',
   tabs: {
     records: 'Données',
@@ -82,12 +82,12 @@ export const patient: Catalogue['patient'] = {
   logEmpty: 'Aucun accès pour l’instant',
   logEmptyText:
     'Personne n’a lu les données de ce patient dans cet établissement. La lecture de cette liste est aussi journalisée.',
-  archived: 'Les entrées antérieures au <time></time> sont archivées. Demandez-les à l’exploitant.',
+  archived: 'Les entrées antérieures au <time></time> sont archivées. Demandez-les à l’opérateur.',
   export: 'Exporter en CSV',
   exporting: '{count, plural, one {# entrée lue} other {# entrées lues}}',
   exported: '{count, plural, one {# entrée exportée.} other {# entrées exportées.}}',
-  exportFailed: 'L’export a échoué : {why}',
-  deliveriesEmpty: 'Rien n’a été envoyé à un réseau d’échange',
+  exportFailed: 'L’exportation a échoué : {why}',
+  deliveriesEmpty: 'Rien n’a été envoyé à une plateforme d’échange',
   deliveriesEmptyText:
     'Un envoi est créé quand le patient change et qu’une connexion de cet établissement est active.',
   outcomeOf: 'Résultat',

@@ -42,7 +42,7 @@ export const role = {
     '{count, plural, one {# permission ne vous appartient pas et a été omise.} other {# permissions ne vous appartiennent pas et ont été omises.}}',
   areas: {
     patients: 'Patients',
-    encounters: 'Séjours et signes vitaux',
+    encounters: 'Venues et signes vitaux',
     investigations: 'Laboratoire et imagerie',
     publish: 'Publication',
     records: 'Importations',

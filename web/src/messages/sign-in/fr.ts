@@ -7,7 +7,7 @@ export const signIn = {
   submit: 'Se connecter',
   refused: 'L’adresse ou le mot de passe est faux, ou le compte ne peut pas se connecter. Vérifiez les deux.',
   locked:
-    'Trop de connexions échouées. Attendez {minutes, plural, one {# minute} other {# minutes}}, puis reconnectez-vous. Un administrateur peut débloquer le compte plus tôt.',
+    'Trop de connexions échouées. Attendez {minutes, plural, one {# minute} other {# minutes}}, puis reconnectez-vous. Un administrateur peut déverrouiller le compte plus tôt.',
   forgotten: 'Mot de passe oublié ? Un administrateur de votre organisation peut vous en donner un nouveau.',
   forSystems: 'Votre système doit changer son mot de passe ? <link>Changez-le ici</link>',
   secondFactor: 'Confirmez que c’est bien vous',
