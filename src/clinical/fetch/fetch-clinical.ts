@@ -22,7 +22,7 @@ import { isLookedUp, type UnmappedCode } from '../content/coded-content.ts';
 import type { Loaded, RecordKey } from './loaded.ts';
 
 /** Bytes of written answers that one kind of fetch keeps at most. */
-const KEPT_BYTES = 64 * 1024 * 1024;
+const KEPT_BYTES = 8 * 1024 * 1024;
 
 export interface FetchDependencies {
   accessLog: AccessLog;
