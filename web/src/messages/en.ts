@@ -5,7 +5,7 @@ import { exchangeCallbacks, exchangeConnections } from './exchange/connections-e
 import { exchange } from './exchange/en.ts';
 import { facility } from './facility/en.ts';
 import { imports } from './imports/en.ts';
-import { myAccount } from './my-account/en.ts';
+import { devices, myAccount } from './my-account/en.ts';
 import { overview } from './overview/en.ts';
 import { patient, patients } from './patients/en.ts';
 import { publishing } from './publishing/en.ts';
@@ -104,5 +104,6 @@ export const en = {
   imports,
   facility,
   audit,
+  devices,
   myAccount,
 } as const;

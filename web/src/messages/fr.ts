@@ -7,7 +7,7 @@ import { exchangeCallbacks, exchangeConnections } from './exchange/connections-f
 import { exchange } from './exchange/fr.ts';
 import { facility } from './facility/fr.ts';
 import { imports } from './imports/fr.ts';
-import { myAccount } from './my-account/fr.ts';
+import { devices, myAccount } from './my-account/fr.ts';
 import { overview } from './overview/fr.ts';
 import { patient, patients } from './patients/fr.ts';
 import { publishing } from './publishing/fr.ts';
@@ -107,5 +107,6 @@ export const fr: Catalogue = {
   imports,
   facility,
   audit,
+  devices,
   myAccount,
 };

@@ -22,6 +22,7 @@ export const accounts = {
     emptyText: 'Create an account for each person who is to work here.',
   },
   search: 'Search by email',
+  anotherRole: 'A role that is gone',
   email: 'Email',
   state: 'State',
   states: {
@@ -93,6 +94,7 @@ export const accounts = {
   factorRemoved: 'The second factor of {email} is removed.',
   sessions: 'Sessions',
   sessionsText: 'Each sign-in begins one. It lasts as long as it is renewed.',
+  device: 'Device',
   sessionBegan: 'Began',
   sessionEnds: 'Ends',
   action: 'Action',

@@ -22,6 +22,7 @@ export const accounts = {
     emptyText: 'Créez un compte pour chaque personne qui doit travailler ici.',
   },
   search: 'Rechercher une adresse',
+  anotherRole: 'Un rôle qui n’existe plus',
   email: 'Adresse électronique',
   state: 'État',
   states: {
@@ -96,6 +97,7 @@ export const accounts = {
   factorRemoved: 'Le second facteur de {email} est retiré.',
   sessions: 'Sessions',
   sessionsText: 'Chaque connexion en ouvre une. Elle dure aussi longtemps qu’elle est renouvelée.',
+  device: 'Appareil',
   sessionBegan: 'Début',
   sessionEnds: 'Fin',
   action: 'Action',

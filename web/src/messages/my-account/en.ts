@@ -42,9 +42,15 @@ export const myAccount = {
   state: 'State',
   thisOne: 'This one',
   end: 'End',
-  endNamed: 'End the session: {device}',
   ended: 'The session has ended.',
+} as const;
+
+/** What somebody signed in with. */
+export const devices = {
   browserOn: '{browser} on {system}',
   unknownBrowser: 'A browser',
   program: 'A program with tokens',
+  endBrowser: 'End the session of {device}, last used {used}',
+  endUnknown: 'End the session of a browser, last used {used}',
+  endProgram: 'End the session of a program, last used {used}',
 } as const;

@@ -45,9 +45,15 @@ export const myAccount = {
   state: 'État',
   thisOne: 'Celle-ci',
   end: 'Terminer',
-  endNamed: 'Terminer la session : {device}',
   ended: 'La session est terminée.',
+};
+
+/** Avec quoi quelqu’un s’est connecté. */
+export const devices = {
   browserOn: '{browser} sous {system}',
   unknownBrowser: 'Un navigateur',
   program: 'Un programme avec des jetons',
+  endBrowser: 'Terminer la session de {device}, dernière activité le {used}',
+  endUnknown: 'Terminer la session d’un navigateur, dernière activité le {used}',
+  endProgram: 'Terminer la session d’un programme, dernière activité le {used}',
 };

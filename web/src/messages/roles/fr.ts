@@ -8,6 +8,10 @@ export const roles = {
   permissions: 'Permissions',
   systems: 'Systèmes',
   people: 'Personnes',
+  holders: {
+    EHR: '{count, plural, one {# système a le rôle {name}} other {# systèmes ont le rôle {name}}}',
+    STAFF: '{count, plural, one {# personne a le rôle {name}} other {# personnes ont le rôle {name}}}',
+  },
   secondFactor: 'Second facteur',
   required: 'Exigé',
   notRequired: 'Non exigé',
@@ -24,8 +28,15 @@ export const role = {
   title: 'Rôle',
   gone: 'Ce rôle n’existe pas',
   goneText: 'Quelqu’un l’a peut-être supprimé. Revenez à la liste.',
+  heldBy: 'Qui l’a',
+  allSystems: '{count, plural, one {Voir le système} other {Voir les # systèmes}}',
+  allPeople: '{count, plural, one {Voir la personne} other {Voir les # personnes}}',
+  holdersNone: 'Personne pour l’instant. Attribuez-le à un compte, ou supprimez-le.',
+  holdersElsewhere:
+    'Leurs comptes sont dans des établissements qui ne sont pas les vôtres : ils ne vous sont pas montrés.',
+  holdersHidden: 'Seuls ceux qui gèrent les comptes d’intégration ou les personnes voient qui ils sont.',
   holders:
-    'Attribué à {systems, plural, =0 {aucun système} one {# système} other {# systèmes}} et à {people, plural, =0 {personne} one {# personne} other {# personnes}}. Une modification compte pour tous dès le prochain appel. Il peut être supprimé quand plus personne ne l’a.',
+    '{systems, plural, =0 {Aucun système} one {# système} other {# systèmes}} et {people, plural, =0 {aucune personne} one {# personne} other {# personnes}}. Une modification compte pour tous dès le prochain appel. Il peut être supprimé quand plus personne ne l’a.',
   properties: 'Rôle',
   name: 'Nom',
   nameHelp: 'Ce à quoi sert le rôle.',

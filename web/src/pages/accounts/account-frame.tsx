@@ -77,7 +77,12 @@ function Properties({ account }: { account: Account }) {
               <StatusBadge tone={STATE_TONES[state]} label={t(`states.${state}`)} /> {t(`stateHelp.${state}`)}
             </span>,
           ],
-          [t('role'), role.name],
+          [
+            t('role'),
+            <Link key="role" to="/roles/$roleId" params={{ roleId: role.id }}>
+              {role.name}
+            </Link>,
+          ],
           [t('facilities'), facilities.join(', ')],
           // Of a system, the quick start says it.
           ...(userType === 'EHR'

@@ -1,4 +1,4 @@
-/** Accounts of systems or of people, with the way to a new one. Contract: WEB-20, WEB-25. */
+/** Accounts of systems or of people, with the way to a new one. Contract: WEB-20, WEB-25, WEB-60. */
 import { Button } from '@mantine/core';
 import { Link, useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
@@ -13,7 +13,7 @@ import { PageHeader } from '../../blocks/page/page-header.tsx';
 import { EmptyState } from '../../blocks/states/empty-state.tsx';
 import { StatusBadge } from '../../blocks/values/status-badge.tsx';
 import { ZonedTime } from '../../blocks/values/zoned-time.tsx';
-import { type Account, type AccountKind, type Issued, STATE_TONES } from './account-data.ts';
+import { type Account, type AccountKind, type Issued, STATE_TONES, useRoles } from './account-data.ts';
 import { CreateAccount } from './create-account.tsx';
 import { useIssuedSecrets } from './issued-secrets.ts';
 
@@ -26,6 +26,8 @@ const PLACES = { EHR: '/integration-accounts/$accountId', STAFF: '/people/$accou
 export interface AccountSearch {
   search?: string | undefined;
   state?: string | undefined;
+  /** The id of a role. */
+  role?: string | undefined;
 }
 
 interface AccountListProperties {
@@ -64,6 +66,7 @@ export function AccountList({ kind, values, onFilter }: AccountListProperties) {
             kind: 'choice',
             choices: STATES.map((value) => ({ value, label: t(`states.${value}`) })),
           },
+          { name: 'role', label: t('role'), kind: 'choice', choices: useRoleChoices(values.role) },
         ]}
         values={values}
         onFilter={onFilter}
@@ -90,8 +93,17 @@ export function AccountList({ kind, values, onFilter }: AccountListProperties) {
   );
 }
 
-function useAccounts(type: AccountKind, { search, state }: AccountSearch) {
-  return useCursorList<Account>(['accounts', type, search, state], (cursor) =>
+/** Also the one of the address, before the roles are read and when it is gone. */
+function useRoleChoices(chosen: string | undefined): { value: string; label: string }[] {
+  const t = useTranslations('accounts');
+  const { data: roles } = useRoles();
+  const choices = (roles ?? []).map(({ id, name }) => ({ value: id, label: name }));
+  if (chosen === undefined || choices.some(({ value }) => value === chosen)) return choices;
+  return [...choices, { value: chosen, label: roles === undefined ? '…' : t('anotherRole') }];
+}
+
+function useAccounts(type: AccountKind, { search, state, role }: AccountSearch) {
+  return useCursorList<Account>(['accounts', type, search, state, role], (cursor) =>
     answered(
       api.GET('/accounts', {
         params: {
@@ -100,6 +112,7 @@ function useAccounts(type: AccountKind, { search, state }: AccountSearch) {
             limit: 50,
             ...(search === undefined ? {} : { search }),
             ...(state === undefined ? {} : { state: state as State }),
+            ...(role === undefined ? {} : { role }),
             ...(cursor === undefined ? {} : { cursor }),
           },
         },
@@ -114,7 +127,7 @@ function useColumns(kind: AccountKind): Column<Account>[] {
     {
       name: 'email',
       heading: t('email'),
-      share: 1.6,
+      share: 1.9,
       cell: ({ email, userId }) => (
         <Link to={PLACES[kind]} params={{ accountId: userId }}>
           {email}
@@ -124,7 +137,7 @@ function useColumns(kind: AccountKind): Column<Account>[] {
     {
       name: 'state',
       heading: t('state'),
-      width: '12.5rem',
+      width: '11.5rem',
       cell: ({ state }) => <StatusBadge tone={STATE_TONES[state]} label={t(`states.${state}`)} />,
     },
     { name: 'role', heading: t('role'), cell: ({ role }) => role.name },

@@ -1,4 +1,4 @@
-/** Where an account is signed in at the moment, and the way to end it. Contract: WEB-24. */
+/** Where an account is signed in at the moment, and the way to end it. Contract: WEB-24, WEB-62. */
 import { Button } from '@mantine/core';
 import { useState } from 'react';
 import { useTranslations } from 'use-intl';
@@ -12,6 +12,7 @@ import { Section } from '../../blocks/page/section.tsx';
 import { EmptyState } from '../../blocks/states/empty-state.tsx';
 import { useErrorText } from '../../blocks/states/error-text.ts';
 import { ZonedTime } from '../../blocks/values/zoned-time.tsx';
+import { useDeviceName, useEndName } from '../my-account/device-name.ts';
 import { type Account, type AccountSession, readAccountsAgain } from './account-data.ts';
 
 export function AccountSessions({ account }: { account: Account }) {
@@ -64,20 +65,48 @@ export function AccountSessions({ account }: { account: Account }) {
 
 function useColumns(accountId: string): Column<AccountSession>[] {
   const t = useTranslations('accounts');
+  const nameOf = useDeviceName();
+  const endName = useEndName();
   return [
-    { name: 'created', heading: t('sessionBegan'), cell: ({ createdAt }) => <ZonedTime at={createdAt} /> },
-    { name: 'used', heading: t('lastUsed'), cell: ({ lastUsedAt }) => <ZonedTime at={lastUsedAt} /> },
-    { name: 'ends', heading: t('sessionEnds'), cell: ({ expiresAt }) => <ZonedTime at={expiresAt} /> },
+    {
+      name: 'device',
+      heading: t('device'),
+      cell: (one) => <span title={one.userAgent ?? undefined}>{nameOf(one)}</span>,
+    },
+    {
+      name: 'created',
+      heading: t('sessionBegan'),
+      width: '13.5rem',
+      cell: ({ createdAt }) => <ZonedTime at={createdAt} />,
+    },
+    {
+      name: 'used',
+      heading: t('lastUsed'),
+      width: '13.5rem',
+      cell: ({ lastUsedAt }) => <ZonedTime at={lastUsedAt} />,
+    },
+    {
+      name: 'ends',
+      heading: t('sessionEnds'),
+      width: '13.5rem',
+      cell: ({ expiresAt }) => <ZonedTime at={expiresAt} />,
+    },
     {
       name: 'end',
       heading: t('action'),
       width: '6rem',
-      cell: ({ id }) => <EndSession accountId={accountId} sessionId={id} />,
+      cell: (one) => <EndSession accountId={accountId} sessionId={one.id} name={endName(one)} />,
     },
   ];
 }
 
-function EndSession({ accountId, sessionId }: { accountId: string; sessionId: string }) {
+interface EndSessionProperties {
+  accountId: string;
+  sessionId: string;
+  name: string;
+}
+
+function EndSession({ accountId, sessionId, name }: EndSessionProperties) {
   const t = useTranslations('accounts');
   const errorText = useErrorText();
   const [isSending, setSending] = useState(false);
@@ -94,7 +123,13 @@ function EndSession({ accountId, sessionId }: { accountId: string; sessionId: st
     }
   }
   return (
-    <Button variant="default" size="compact-xs" loading={isSending} onClick={() => void end()}>
+    <Button
+      variant="default"
+      size="compact-sm"
+      aria-label={name}
+      loading={isSending}
+      onClick={() => void end()}
+    >
       {t('end')}
     </Button>
   );

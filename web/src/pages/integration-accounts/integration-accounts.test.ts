@@ -69,6 +69,7 @@ describe('integration accounts', { skip: NO_BROWSER, timeout: 300_000 }, () => {
     await page.getByLabel('State').selectOption('disabled');
     await page.getByRole('link', { name: system.email }).click();
     await page.waitForURL(`**/console${path}`);
+    await page.getByRole('heading', { name: system.email }).waitFor();
   });
 
   test('changes the role, disables after a question, enables and resets [WEB-22]', async (t) => {
@@ -114,7 +115,7 @@ describe('integration accounts', { skip: NO_BROWSER, timeout: 300_000 }, () => {
     assert.notEqual(strong.email, system.email);
   });
 
-  test('ends one session, and all [WEB-24]', async (t) => {
+  test('ends one session, and all [WEB-24, WEB-62]', async (t) => {
     const { tenant, system, path } = await managed();
     for (let more = 0; more < 2; more += 1)
       await web.api.database.pool.query({
@@ -125,7 +126,10 @@ describe('integration accounts', { skip: NO_BROWSER, timeout: 300_000 }, () => {
     const { page } = await web.open(t, path, { tenant });
     const rows = page.getByRole('table', { name: 'Sessions' }).locator('tbody tr');
     await rows.nth(2).waitFor();
-    await rows.first().getByRole('button', { name: 'End' }).click();
+    await rows
+      .first()
+      .getByRole('button', { name: /^End the session of a program, last used \d/ })
+      .click();
     await rows.nth(2).waitFor({ state: 'detached' });
     await page.getByRole('button', { name: 'End all' }).click();
     await page.getByRole('dialog').getByText('2 sessions end').waitFor();

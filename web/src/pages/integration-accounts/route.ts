@@ -8,7 +8,7 @@ const permissions = ['accounts.manage'];
 export const integrationAccountsRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/integration-accounts',
-  validateSearch: textParameters('search', 'state'),
+  validateSearch: textParameters('search', 'state', 'role'),
   staticData: {
     page: {
       name: 'integrationAccounts',

@@ -1,4 +1,4 @@
-/** Where the person is signed in, and how to end what they do not know. Contract: WEB-54. */
+/** Where the person is signed in, and how to end what they do not know. Contract: WEB-54, WEB-62. */
 import { Button } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { useTranslations } from 'use-intl';
@@ -11,7 +11,7 @@ import { useErrorText } from '../../blocks/states/error-text.ts';
 import { TableSkeleton } from '../../blocks/states/table-skeleton.tsx';
 import { StatusBadge } from '../../blocks/values/status-badge.tsx';
 import { ZonedTime } from '../../blocks/values/zoned-time.tsx';
-import { deviceOf } from './device.ts';
+import { useDeviceName, useEndName } from './device-name.ts';
 import css from './my-account.module.css';
 import { type OwnSession, useOwnSessions, useReadOwnAgain } from './own-account.ts';
 
@@ -46,19 +46,10 @@ function whole(rows: readonly OwnSession[]) {
   };
 }
 
-function useDeviceName(): (session: OwnSession) => string {
-  const t = useTranslations('myAccount');
-  return ({ userAgent }) => {
-    if (userAgent === null) return t('program');
-    const { browser, system } = deviceOf(userAgent);
-    if (browser === undefined) return t('unknownBrowser');
-    return system === undefined ? browser : t('browserOn', { browser, system });
-  };
-}
-
 function useColumns(): Column<OwnSession>[] {
   const t = useTranslations('myAccount');
   const nameOf = useDeviceName();
+  const endName = useEndName();
   return [
     {
       name: 'device',
@@ -82,12 +73,12 @@ function useColumns(): Column<OwnSession>[] {
       name: 'state',
       heading: t('state'),
       width: '8rem',
-      cell: (one) => <End session={one} device={nameOf(one)} />,
+      cell: (one) => <End session={one} name={endName(one)} />,
     },
   ];
 }
 
-function End({ session, device }: { session: OwnSession; device: string }) {
+function End({ session, name }: { session: OwnSession; name: string }) {
   const t = useTranslations('myAccount');
   const errorText = useErrorText();
   const readAgain = useReadOwnAgain();
@@ -105,7 +96,7 @@ function End({ session, device }: { session: OwnSession; device: string }) {
       variant="default"
       size="compact-sm"
       loading={end.isPending}
-      aria-label={t('endNamed', { device })}
+      aria-label={name}
       onClick={() => end.mutate()}
     >
       {t('end')}

@@ -23,6 +23,12 @@ describe('people', { skip: NO_BROWSER, timeout: 240_000 }, () => {
     await page.getByRole('button', { name: 'New person' }).click();
     const email = `head-${randomUUID()}@example.org`;
     const dialog = page.getByRole('dialog', { name: 'New person' });
+    const hints = '[role="dialog"] [class*="-description"]';
+    await page.locator(hints).first().waitFor();
+    const sizes = await page.evaluate(
+      `[...document.querySelectorAll('${hints}')].map((hint) => getComputedStyle(hint).fontSize)`,
+    );
+    assert.deepEqual([...new Set(sizes as string[])], ['13px']);
     await dialog.getByLabel('Email').fill(email);
     await dialog.getByLabel('Role').selectOption(role.id);
     assert.equal(await dialog.getByLabel('It must be changed').isChecked(), true);

@@ -8,7 +8,7 @@ const permissions = ['people.manage'];
 export const peopleRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/people',
-  validateSearch: textParameters('search', 'state'),
+  validateSearch: textParameters('search', 'state', 'role'),
   staticData: {
     page: {
       name: 'people',

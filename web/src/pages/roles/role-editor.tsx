@@ -1,5 +1,5 @@
 /** The name, the permissions and the second factor of a role. Contract: WEB-27. */
-import { Button, Checkbox, Group, TextInput } from '@mantine/core';
+import { Button, Checkbox, TextInput } from '@mantine/core';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useTranslations } from 'use-intl';
@@ -14,6 +14,7 @@ import type { Role } from '../accounts/account-data.ts';
 import { PermissionTree } from './permission-tree.tsx';
 import { Presets } from './presets.tsx';
 import { type PermissionItem, type PermissionName, type Preset, readRolesAgain } from './role-data.ts';
+import css from './role-editor.module.css';
 
 interface RoleEditorProperties {
   /** Without one, a new role. */
@@ -78,15 +79,16 @@ export function RoleEditor({ role, catalogue }: RoleEditorProperties) {
           isReadOnly={isReadOnly}
           onChange={setChosen}
         />
-        {/* Beside the button: the page is long. */}
-        <Fault text={form.error === undefined ? undefined : errorText(form.error)} />
         {isReadOnly ? undefined : (
-          <Group justify="flex-end" gap="md">
+          <div className={css.bar}>
+            <div className={css.fault}>
+              <Fault text={form.error === undefined ? undefined : errorText(form.error)} />
+            </div>
             <span>{t('chosen', { count: chosen.length })}</span>
             <Button type="submit" loading={form.isSending} disabled={chosen.length === 0}>
               {role === undefined ? t('create') : t('save')}
             </Button>
-          </Group>
+          </div>
         )}
       </Section>
     </form>

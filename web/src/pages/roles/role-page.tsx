@@ -9,6 +9,7 @@ import { useRoles } from '../accounts/account-data.ts';
 import { DeleteRole } from './delete-role.tsx';
 import { usePermissions } from './role-data.ts';
 import { RoleEditor } from './role-editor.tsx';
+import { RoleHolders } from './role-holders.tsx';
 
 const route = getRouteApi('/shell/roles/$roleId');
 
@@ -52,12 +53,8 @@ export function RolePage() {
     );
   return (
     <>
-      <PageHeader
-        title={role.name}
-        text={t('holders', { systems: role.holders.EHR, people: role.holders.STAFF })}
-        back={<Back />}
-        actions={<DeleteRole role={role} />}
-      />
+      <PageHeader title={role.name} back={<Back />} actions={<DeleteRole role={role} />} />
+      <RoleHolders role={role} />
       <RoleEditor key={role.id} role={role} catalogue={permissions.data} />
     </>
   );

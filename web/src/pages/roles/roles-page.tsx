@@ -1,5 +1,5 @@
 /** The roles of the organisation, and how many hold each. Contract: WEB-26. */
-import { Button } from '@mantine/core';
+import { Button, Text } from '@mantine/core';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { useTranslations } from 'use-intl';
 import { answered, api } from '../../api/api.ts';
@@ -10,7 +10,7 @@ import type { Column } from '../../blocks/list/record-table.tsx';
 import { PageHeader } from '../../blocks/page/page-header.tsx';
 import { EmptyState } from '../../blocks/states/empty-state.tsx';
 import { useSession } from '../../shell/session-context.tsx';
-import type { Role } from '../accounts/account-data.ts';
+import type { AccountKind, Role } from '../accounts/account-data.ts';
 
 const route = getRouteApi('/shell/roles');
 
@@ -75,20 +75,38 @@ function useColumns(): Column<Role>[] {
       heading: t('systems'),
       width: '8rem',
       isNumber: true,
-      cell: ({ holders }) => holders.EHR,
+      cell: (role) => <Holders role={role} kind="EHR" />,
     },
     {
       name: 'people',
       heading: t('people'),
       width: '8rem',
       isNumber: true,
-      cell: ({ holders }) => holders.STAFF,
+      cell: (role) => <Holders role={role} kind="STAFF" />,
     },
     {
       name: 'secondFactor',
       heading: t('secondFactor'),
       width: '9rem',
-      cell: ({ requiresSecondFactor }) => (requiresSecondFactor ? t('required') : t('notRequired')),
+      cell: ({ requiresSecondFactor }) =>
+        requiresSecondFactor ? t('required') : <Text c="dimmed">{t('notRequired')}</Text>,
     },
   ];
+}
+
+/** How many hold it, and the way to them. Contract: WEB-61. */
+function Holders({ role: { id, name, holders }, kind }: { role: Role; kind: AccountKind }) {
+  const t = useTranslations('roles');
+  const { may } = useSession();
+  const count = holders[kind];
+  if (count === 0 || !may(kind === 'EHR' ? 'accounts.manage' : 'people.manage')) return count;
+  return (
+    <Link
+      to={kind === 'EHR' ? '/integration-accounts' : '/people'}
+      search={{ role: id }}
+      aria-label={t(`holders.${kind}`, { count, name })}
+    >
+      {count}
+    </Link>
+  );
 }

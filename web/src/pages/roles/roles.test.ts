@@ -44,11 +44,54 @@ describe('roles', { skip: NO_BROWSER, timeout: 240_000 }, () => {
     const { page } = await web.open(t, '/roles', { tenant });
     const rows = page.getByRole('table', { name: 'Roles' }).locator('tbody tr');
     assert.match((await rows.first().textContent()) ?? '', /\d+01Not required/);
-    await rows.first().getByRole('link').click();
-    await page.getByText('Held by no system and 1 person.').waitFor();
+    await rows.first().getByRole('link').first().click();
+    await page.getByText('No system and 1 person.').waitFor();
     assert.equal(await page.getByRole('button', { name: 'Delete' }).isDisabled(), true);
     await page.locator('summary[aria-label^="patients.patients.get:"]').click();
     await page.getByText('GET /patients/base/', { exact: false }).first().waitFor();
+  });
+
+  test('the page of a role names its first holders, and leads to all of them [WEB-60, WEB-61]', async (t) => {
+    const tenant = await web.api.createTenant({ timeZone: 'Europe/Paris' });
+    const { page, account } = await web.open(t, '/roles', { tenant });
+    const call = async (path: string, body: object) =>
+      (await web.api.call(path, { token: account.token, body })).json;
+    const role = await call('/roles', { name: 'Laboratory', permissions: ['records.import'] });
+    const add = async (userType: string, count: number) => {
+      const email = `${userType.toLowerCase()}-${count}@example.org`;
+      await call('/accounts', { email, userType, roleId: role.id });
+      return email;
+    };
+    const [system, person] = [await add('EHR', 1), await add('STAFF', 1)];
+    for (const count of [2, 3, 4, 5]) await add('STAFF', count);
+    await page.reload();
+    await page.getByRole('link', { name: '5 people hold Laboratory' }).click();
+    await page.waitForURL(`**/console/people?role=${role.id}`);
+    await page.getByText('5 rows').waitFor();
+    assert.equal(await page.getByText(account.email).count(), 0);
+    assert.equal(await page.getByLabel('Role').inputValue(), role.id);
+    await page.getByRole('link', { name: person }).click();
+    await page.getByRole('link', { name: 'Laboratory', exact: true }).click();
+    const holders = page.getByRole('region', { name: 'Who holds it' });
+    await holders.getByText('1 system and 5 people.').waitFor();
+    await holders.getByRole('link', { name: person }).waitFor();
+    assert.equal(await holders.getByRole('listitem').count(), 5);
+    await holders.getByRole('link', { name: 'See the system' }).click();
+    await page.waitForURL(`**/console/integration-accounts?role=${role.id}`);
+    await page.getByRole('link', { name: system }).waitFor();
+    await page.getByRole('button', { name: 'Clear filters' }).click();
+    await page.waitForURL('**/console/integration-accounts');
+  });
+
+  test('who holds a role is named to those who manage accounts, and counted for others [WEB-61]', async (t) => {
+    const tenant = await web.api.createTenant({ timeZone: 'Europe/Paris' });
+    const { page, account } = await web.open(t, '/roles', { tenant, permissions: ['roles.manage'] });
+    await page.locator('tbody tr').first().getByRole('link').click();
+    const holders = page.getByRole('region', { name: 'Who holds it' });
+    await holders.getByText('No system and 1 person.').waitFor();
+    await holders.getByText('Who they are is shown to those who manage').waitFor();
+    assert.equal(await page.getByText(account.email).count(), 0);
+    assert.equal(await holders.getByRole('link').count(), 0);
   });
 
   test('a permission that the person lacks is shown, and cannot be given [WEB-27]', async (t) => {
