@@ -70,10 +70,11 @@ export async function insertPatient(
     );
   for (const { kind, key } of patientSearchKeys({ names, identifiers, telecoms }))
     await run(
-      'insert into patient_search_key (organisation_id, patient_id, kind, key) values ($1, $2, $3, $4)',
+      'insert into patient_search_key (organisation_id, patient_id, kind, key, sort_name) values ($1, $2, $3, $4, $5)',
       id,
       kind,
       key,
+      sortName(names),
     );
   return id;
 }

@@ -41,8 +41,8 @@ export function peopleStatements(size: LoadSize): string[] {
     `insert into patient_telecom (organisation_id, patient_id, position, system, value, use)
      select $1, ${patient}, 0, 'phone', '+234 ' || 8000000000 + n, 'mobile'
      ${people}`,
-    `insert into patient_search_key (organisation_id, patient_id, kind, key)
-     select distinct $1::uuid, ${patient}, k.kind, k.key
+    `insert into patient_search_key (organisation_id, patient_id, kind, key, sort_name)
+     select distinct $1::uuid, ${patient}, k.kind, k.key, ${FAMILY} || ' ' || ${GIVEN}
      from generate_series(1, ${size.patients}) n,
        lateral (values ('name', ${FAMILY}), ('name', ${GIVEN}), ('identifier', 'm-' || n),
          ('phone', '234' || 8000000000 + n)) k (kind, key)

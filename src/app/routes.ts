@@ -43,7 +43,7 @@ import {
 import { unmappedExampleRoute } from '../investigations/lab/unmapped-example.route.ts';
 import { readPatientRoute } from '../patients/read-patient.route.ts';
 import { readPatientFhirRoute } from '../patients/read-patient-fhir.route.ts';
-import { searchPatientsRoute } from '../patients/search-patients.route.ts';
+import { searchPatientsRoute } from '../patients/search/search-patients.route.ts';
 import { readPrivacyRoute, setPrivacyRoute } from '../patients/set-privacy.route.ts';
 import { readAccessLogRoute } from '../privacy/access-log/read-access-log.route.ts';
 import { listTargetsRoute } from '../publish/history/list-targets.route.ts';

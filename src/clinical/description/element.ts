@@ -37,6 +37,8 @@ export interface ChildTable {
   addedLater?: true;
   /** Its rows are the ids in this column of the record, each once, so that the record is found by them. */
   idsOf?: string;
+  /** Columns of the record that its rows repeat, for an index. They follow from the record: its digest names them once. */
+  repeats?: readonly Column[];
 }
 
 /** The row that an element is selected of. */

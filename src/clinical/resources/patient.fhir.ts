@@ -218,6 +218,7 @@ function searchKeys(): Derived {
           ['kind', 'text'],
           ['key', 'text'],
         ],
+        repeats: [['sort_name', 'text']],
       },
     ],
     fields: () => [],

@@ -9,6 +9,7 @@ import type { ResourceImporter, WriteContext } from '../map/resource-importer.ts
 import { patientLookup } from '../resolve/lookups.store.ts';
 import { otherPersons, sharingIdentifiers } from '../resolve/patient-identity.ts';
 import { registerPatients } from '../resolve/registration.store.ts';
+import { inheritNames } from '../write/replaced-names.store.ts';
 import { type BeforeChange, WrittenByAnother, writeRecords } from '../write/write-records.ts';
 
 const OTHER_PERSON =
@@ -31,6 +32,8 @@ export const patientImporter: ResourceImporter<RecordRow> = {
     await keepToFacility(there, context);
     await register([...result.created, ...there], context);
     const written = [...result.created, ...result.updated];
+    // Nobody finds a patient of a dry run.
+    if (!context.dryRun) await inheritNames(context.client, context.scope, written);
     context.notice('Patient', await sharingIdentifiers(context, written), SHARED_IDENTIFIER);
     return result;
   },

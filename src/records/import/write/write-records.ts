@@ -275,9 +275,10 @@ async function replaceChildren(
 ): Promise<void> {
   for (const child of table.children) {
     if (updated.length > 0) await deleteChildren(destination, table, child, updated);
-    const documents = changed.flatMap(({ row }) =>
-      childRows(row, child).map((values) => ({ ...values, [child.parent]: row.id })),
-    );
+    const documents = changed.flatMap(({ row }) => {
+      const repeated = Object.fromEntries((child.repeats ?? []).map(([name]) => [name, row.values[name]]));
+      return childRows(row, child).map((values) => ({ ...values, ...repeated, [child.parent]: row.id }));
+    });
     if (documents.length > 0) await insertChildren(destination, table, child, documents);
   }
 }
@@ -316,7 +317,8 @@ async function insertChildren(
 ): Promise<void> {
   const { keys, values } = key(scope, table);
   const fixed = Object.entries(child.fixed ?? {});
-  const names = child.columns.map(([name]) => name);
+  const columns = [...child.columns, ...(child.repeats ?? [])];
+  const names = columns.map(([name]) => name);
   const parameters = [
     ...keys.map((_, index) => `$${index + 1}::uuid`),
     ...fixed.map((_, index) => `$${keys.length + index + 1}::text`),
@@ -325,7 +327,7 @@ async function insertChildren(
     name: statementName('insert', table.name, child.name),
     text: `insert into ${writtenTable(child.name, dryRun)} (${[...keys, ...fixed.map(([name]) => name), child.parent, ...names].join(', ')})
       select ${[...parameters, child.parent, ...names].join(', ')}
-      from json_to_recordset($${parameters.length + 1}::json) as incoming (${child.parent} uuid, ${columnList(child.columns)})
+      from json_to_recordset($${parameters.length + 1}::json) as incoming (${child.parent} uuid, ${columnList(columns)})
       ${child.idsOf === undefined ? '' : 'on conflict do nothing'}`,
     values: [...values, ...fixed.map(([, value]) => value), JSON.stringify(documents)],
   });

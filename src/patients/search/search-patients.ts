@@ -1,14 +1,14 @@
 /** Search a facility's patients by name, identifier, phone or email; each one shown is traced. */
 
-import { searchTerms } from '../clinical/resources/search-key.ts';
-import type { Queryable } from '../platform/db/database.ts';
-import type { CursorCodec } from '../platform/http/cursor.ts';
-import { mapPage, openPage, type Page, type PageRequest } from '../platform/http/paging.ts';
-import type { AccessLog } from '../privacy/access-log/access-log.ts';
-import { accessEntry } from '../privacy/authorise-access.ts';
-import type { FacilityContext } from '../tenancy/callers/access.ts';
-import { patientError } from './errors.ts';
-import type { PatientSummary } from './patient.ts';
+import { searchTerms } from '../../clinical/resources/search-key.ts';
+import type { Queryable } from '../../platform/db/database.ts';
+import type { CursorCodec } from '../../platform/http/cursor.ts';
+import { mapPage, openPage, type Page, type PageRequest } from '../../platform/http/paging.ts';
+import type { AccessLog } from '../../privacy/access-log/access-log.ts';
+import { accessEntry } from '../../privacy/authorise-access.ts';
+import type { FacilityContext } from '../../tenancy/callers/access.ts';
+import { patientError } from '../errors.ts';
+import type { PatientSummary } from '../patient.ts';
 import { type PatientPosition, searchPatientPage } from './search-patients.store.ts';
 
 /** Words of one search at most: each is one more condition with a look-up of its own. */

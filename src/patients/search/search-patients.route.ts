@@ -1,9 +1,9 @@
 /** GET /patients/base. Contract: PAT-1. */
 import Type from 'typebox';
-import { mapPage, PAGE_PARAMETERS, pageSchema } from '../platform/http/paging.ts';
-import type { Route } from '../platform/http/route.ts';
-import { type Access, facilityRoute } from '../tenancy/callers/access.ts';
-import { PatientSummarySchema, patientSummary } from './patient.schema.ts';
+import { mapPage, PAGE_PARAMETERS, pageSchema } from '../../platform/http/paging.ts';
+import type { Route } from '../../platform/http/route.ts';
+import { type Access, facilityRoute } from '../../tenancy/callers/access.ts';
+import { PatientSummarySchema, patientSummary } from '../patient.schema.ts';
 import { type SearchPatientsDependencies, searchPatients } from './search-patients.ts';
 
 export function searchPatientsRoute(deps: SearchPatientsDependencies): Route<Access> {

@@ -2,11 +2,11 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import pg from 'pg';
-import { needsPlainPostgres } from '../../test-support/plain-postgres.ts';
-import { createImportTest, type ImportTest } from '../../test-support/records/import.ts';
-import { searchTerms } from '../clinical/resources/search-key.ts';
-import type { Queryable } from '../platform/db/database.ts';
-import type { FacilityScope } from '../tenancy/scope.ts';
+import { needsPlainPostgres } from '../../../test-support/plain-postgres.ts';
+import { createImportTest, type ImportTest } from '../../../test-support/records/import.ts';
+import { searchTerms } from '../../clinical/resources/search-key.ts';
+import type { Queryable } from '../../platform/db/database.ts';
+import type { FacilityScope } from '../../tenancy/scope.ts';
 import { searchPatientPage } from './search-patients.store.ts';
 
 const PLAIN = needsPlainPostgres('Citus shows plans, and what they read, otherwise');
@@ -44,10 +44,17 @@ async function fill(
     select '${organisationId}', ${id('i')}, ${name}, '' from ${numbers};
     insert into patient_registration (organisation_id, facility_id, patient_id)
     select '${organisationId}', '${facilityId}', ${id('i')} from ${numbers};
-    insert into patient_search_key (organisation_id, patient_id, kind, key)
-    select '${organisationId}', ${id('i')}, kind, key
+    insert into patient_search_key (organisation_id, patient_id, kind, key, sort_name)
+    select '${organisationId}', ${id('i')}, kind, key, ${name}
     from ${numbers}
-    cross join lateral (values ('name', ${name}), ('name', '${given}'), ('identifier', 'n' || i)) keys (kind, key);
+    cross join lateral (values ('name', ${name}), ('name', '${given}'), ('identifier', 'n' || i)) keys (kind, key)
+    on conflict do nothing;
+    insert into patient_search_key (organisation_id, patient_id, kind, key, sort_name)
+    select '${organisationId}', ${id('i + 1')}, 'replaced', key, '${word}' || lpad((i + 1)::text, 6, '0')
+    from ${numbers}
+    cross join lateral (values (${name}), ('${given}')) keys (key)
+    where i % 20 = 0
+    on conflict do nothing;
     insert into patient_link (organisation_id, patient_id, position, other_id, type)
     select '${organisationId}', ${id('i')}, 0, ${id('i + 1')}, 'replaced-by' from ${numbers} where i % 20 = 0`);
 }
@@ -98,6 +105,17 @@ test(`a search among ${LARGE} patients reads as much as one among ${SMALL}`, PLA
   // An index grows a level now and then.
   for (const [index, search] of SEARCHES.entries())
     assert.ok((many[index] ?? 0) < (few[index] ?? 0) * 1.4 + 50, `${search}: ${read}`);
+});
+
+test('a name that everybody has is read as far as a page goes', PLAIN, async () => {
+  const scope = await t.createOrganisation();
+  await fill(scope, 0, LARGE, { word: 'common', given: 'shared' });
+  await assertNoStatistics();
+  for (const search of ['shared', 's']) {
+    const { blocks, names } = await searched(scope, search);
+    assert.equal(names.length, 21, search);
+    assert.ok(blocks < 600, `${search}: ${blocks} blocks`);
+  }
 });
 
 test('a search reads no more where another facility of the organisation grows', PLAIN, async () => {

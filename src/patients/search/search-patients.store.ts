@@ -1,0 +1,240 @@
+/**
+ * SQL of the patient search: one page of a facility's patients, ordered by name.
+ * Contract: PAT-2, PAT-4, PAT-5, PAT-11.
+ */
+
+import { hash } from 'node:crypto';
+import type { SearchTerms } from '../../clinical/resources/search-key.ts';
+import type { PurposeOfUse } from '../../fhir/purpose-of-use.ts';
+import type { Queryable } from '../../platform/db/database.ts';
+import { DEFAULT_LIMIT, type Slice } from '../../platform/http/paging.ts';
+import type { FacilityScope } from '../../tenancy/scope.ts';
+import { patientColumns, SUMMARY_MEMBERS, type SummaryRow, toSummary } from '../patient.store.ts';
+import type { PatientSummary } from '../patient.ts';
+import { mayBeNamed } from '../replacement.store.ts';
+import { foundAmong, patientById, patientsWith, survives, VIEWER } from './found-patients.ts';
+import { isEmpty, type Match, matchOf, startsWith } from './match.ts';
+import { walkedPage } from './walk-names.ts';
+
+export type PatientPosition = readonly [sortName: string, id: string];
+
+export interface PatientSearch extends Slice<PatientPosition> {
+  /** Undefined: every patient of the facility. */
+  readonly terms: SearchTerms | undefined;
+  /** Patients who refuse it are left out. */
+  readonly purposeOfUse: PurposeOfUse;
+}
+
+export interface FoundPatient {
+  record: PatientSummary;
+  position: PatientPosition;
+}
+
+/** How many patients are few at first. */
+const FEW = 1_000;
+/** Patients that are read of each name: first for a page of patients of this facility, then past those of others. */
+const DEPTHS = [50, 500];
+
+/**
+ * A page comes from the names that start with a word, each read in the order of the page (`walk-names.ts`). That ends
+ * early, unless there are very many such names, or nearly all of these patients are not to be shown. Then it comes from
+ * the patients with a key that is searched for, or from those of the facility, or from all names in their order until it
+ * is full. Which of these ends first is not known before, and the database may have no statistics.
+ *
+ * Few patients with a key are asked for by one statement that is planned once. Else each source is taken if it ends within
+ * a few patients; if none does, four times as many are few. All rounds together read a small multiple of what the shortest
+ * source has, however large the others are. Each round begins anew: its answer is that of one statement.
+ */
+export async function searchPatientPage(
+  db: Queryable,
+  scope: FacilityScope,
+  search: PatientSearch,
+): Promise<FoundPatient[]> {
+  const { terms } = search;
+  if (terms !== undefined && isEmpty(terms)) return [];
+  if (terms !== undefined) {
+    for (const depth of DEPTHS) {
+      const walked = await taken(db, walkStatement(scope, search, { terms, depth }), search);
+      if (walked === 'no source') break;
+      if (walked !== 'not enough') return walked;
+    }
+    const matched = await taken(db, matchedStatement(scope, search, terms), search);
+    if (typeof matched !== 'string') return matched;
+  }
+  for (let few = FEW; ; few *= 4) {
+    const page = await taken(db, searchStatement(scope, search, few), search);
+    if (typeof page !== 'string') return page;
+  }
+}
+
+interface Statement {
+  name?: string;
+  text: string;
+  values: unknown[];
+}
+
+/** `not enough`: no source is few enough, and the page is not full. `no source`: more would not be enough either. */
+async function taken(
+  db: Queryable,
+  statement: Statement | undefined,
+  { limit }: PatientSearch,
+): Promise<FoundPatient[] | 'not enough' | 'no source'> {
+  if (statement === undefined) return 'no source';
+  const { rows } = await db.query<FoundRow | NobodyRow>(statement);
+  if (rows.some(({ whole }) => whole === null)) return 'no source';
+  const found = rows.filter((row) => row.id !== null);
+  if (found.length < limit && rows.some(({ whole }) => !whole)) return 'not enough';
+  return found.map(({ whole: _, sort_name, ...row }) => ({
+    record: toSummary(row),
+    position: [sort_name, row.id],
+  }));
+}
+
+/** Whether the page was taken from one of the sources as a whole; null where there is none. */
+interface Taken {
+  whole: boolean | null;
+}
+
+type FoundRow = SummaryRow & Taken & { sort_name: string };
+
+/** The only row of an empty page. */
+type NobodyRow = Taken & { id: null };
+
+/** What every statement of a search has, with its parameters. */
+function parametersOf(
+  scope: FacilityScope,
+  { purposeOfUse, after }: PatientSearch,
+): { values: unknown[]; parameter: (value: unknown) => string; isBehind: (place: string) => string } {
+  const values: unknown[] = [scope.organisationId, scope.facilityId, purposeOfUse];
+  const parameter = (value: unknown): string => `$${values.push(value)}`;
+  const position = after === undefined ? '' : `(${parameter(after[0])}, ${parameter(after[1])}::uuid)`;
+  return { values, parameter, isBehind: (place) => (position === '' ? '' : `and ${place} > ${position}`) };
+}
+
+/** Words of a search that is planned once at most: each number of them is a statement of its own, and so is each limit. */
+const MAX_PLANNED_WORDS = 2;
+
+function planned({ text, values }: Statement, { limit, terms }: PatientSearch): Statement {
+  const isPlanned = (terms?.nameStarts ?? []).length <= MAX_PLANNED_WORDS && limit === DEFAULT_LIMIT + 1;
+  return { ...(isPlanned && { name: `patient-search-${hash('sha256', text).slice(0, 16)}` }), text, values };
+}
+
+/** The page of the names that start with a word; undefined where there is no word. */
+function walkStatement(
+  scope: FacilityScope,
+  search: PatientSearch,
+  { terms, depth }: { terms: SearchTerms; depth: number },
+): Statement | undefined {
+  const { values, parameter, isBehind } = parametersOf(scope, search);
+  const match = matchOf(terms, parameter);
+  if (match.word === undefined) return undefined;
+  const page = walkedPage(match.word, {
+    match,
+    depth: Math.max(depth, search.limit),
+    limit: search.limit,
+    isBehind,
+  });
+  const text = `
+    with recursive ${page}
+    ${pageOf('(select few from walked_count)')}`;
+  return planned({ text, values }, search);
+}
+
+/** The page of the patients with a key that is searched for, if they are few. */
+function matchedStatement(scope: FacilityScope, search: PatientSearch, terms: SearchTerms): Statement {
+  const { values, parameter, isBehind } = parametersOf(scope, search);
+  const text = `
+    with recursive ${matchedBy(matchOf(terms, parameter), FEW)}, page as (
+      select p.sort_name, p.id
+      from found p
+      where true
+        ${isBehind('(p.sort_name, p.id)')}
+      order by p.sort_name, p.id
+      limit ${search.limit}
+    )
+    ${pageOf('(select few from matched_count)')}`;
+  return planned({ text, values }, search);
+}
+
+/** The patients of `page`, and whether it is `whole`. */
+function pageOf(whole: string): string {
+  return `select taken.whole, page.sort_name, ${patientColumns(VIEWER, SUMMARY_MEMBERS)}
+    from (select ${whole} as whole) taken
+    left join (page cross join ${patientById('page.id')} p) on true
+    order by page.sort_name, page.id`;
+}
+
+/**
+ * What each patient must meet is looked up by whole keys, in scalar selects: a join could be planned the other way round.
+ * Where neither source is few, the page is that of the first few names.
+ */
+function searchStatement(scope: FacilityScope, search: PatientSearch, few: number): Statement {
+  const { values, parameter, isBehind } = parametersOf(scope, search);
+  const match = search.terms && matchOf(search.terms, parameter);
+  const position = isBehind('(p.sort_name, p.id)');
+  const page = (source: string, condition: string) => `(
+        select p.sort_name, p.id
+        from ${source}
+        where ${condition}
+          ${position}
+        order by p.sort_name, p.id
+        limit ${search.limit}
+      )`;
+  const names = `(
+          select p.sort_name, p.id
+          from patient p
+          where p.organisation_id = $1
+            and p.sort_name >= ''
+            ${position}
+          order by p.sort_name, p.id
+          limit ${few}
+        ) p`;
+  const shown = match === undefined ? '' : `and (${match.meets('p.id')} or ${survives('p.id', match)})`;
+  const [matchedFew, hereFew] = ['(select few from matched_count)', '(select few from here_count)'];
+  const common = match === undefined ? '' : `not ${matchedFew} and`;
+  const here = `here source
+        cross join ${patientById('source.id')} p`;
+  const pages = [
+    page(here, `${common} ${hereFew} and not $3 = any(p.refused_purposes) ${shown}`),
+    page(names, `${common} not ${hereFew} and ${mayBeNamed('p.id', VIEWER)} ${shown}`),
+    ...(match === undefined ? [] : [page('found p', 'true')]),
+  ];
+  const text = `
+    with recursive ${match === undefined ? '' : `${matchedBy(match, few)}, `}${facility(few)}, page as (
+      select sort_name, id
+      from (${pages.join(' union ')}) candidate
+      order by sort_name, id
+      limit ${search.limit}
+    )
+    ${pageOf(`${match === undefined ? '' : `${matchedFew} or `}${hereFew}`)}`;
+  return { text, values };
+}
+
+/** Some of the facility's patients, and whether that is all of them. */
+function facility(few: number): string {
+  return `here (id) as materialized (
+      select r.patient_id
+      from patient_registration r
+      where r.organisation_id = $1
+        and r.facility_id = $2
+      limit ${few + 1}
+    ), here_count (few) as materialized (
+      select count(*) <= ${few}
+      from here
+    )`;
+}
+
+/** Some of the patients with a key that is searched for, and whether that is all of them; if it is, those who are found. */
+function matchedBy(match: Match, few: number): string {
+  const keys = [
+    ...(match.word === undefined ? [] : [`k.kind = 'name' and ${startsWith(match.word)}`]),
+    ...match.whole,
+  ];
+  // All rows count: a patient may have several of the keys, and each limit is one of rows.
+  return `matched (id) as materialized (
+      ${keys.map((key) => patientsWith(key, few)).join(' union all ')}
+    ), matched_count (few) as materialized (
+      select count(*) <= ${few}
+      from matched
+    ), ${foundAmong(match)}`;
+}

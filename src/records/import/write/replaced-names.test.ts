@@ -1,0 +1,117 @@
+/** The names that patients inherit from those whom they replace, whichever of two imports comes first. */
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { after, before, test } from 'node:test';
+import { createImportTest, type ImportTest } from '../../../../test-support/records/import.ts';
+import { waitForLock } from '../../../../test-support/wait-until.ts';
+
+let t: ImportTest;
+before(async () => {
+  t = await createImportTest();
+});
+after(() => t.database.drop());
+
+const person = (id: string, family: string, links: readonly [type: string, other: string][] = []) => ({
+  resourceType: 'Patient',
+  id,
+  birthDate: '1970-01-01',
+  name: [{ family }],
+  ...(links.length > 0 && {
+    link: links.map(([type, other]) => ({ type, other: { reference: `Patient/${other}` } })),
+  }),
+});
+
+async function take(...people: readonly object[]): Promise<void> {
+  for (const one of people) assert.deepEqual((await t.run([one])).rejected, []);
+}
+
+/** Names that the patient inherits, with what they are ordered by. */
+async function inherited(id: string): Promise<string[]> {
+  const rows = await t.rows<{ text: string }>(
+    `select key || ' as ' || sort_name as text from patient_search_key where patient_id = $1 and kind = 'replaced'`,
+    [id],
+  );
+  return rows.map(({ text }) => text).sort();
+}
+
+test('a patient has the names of those whom it replaces, by way of others too [PAT-11]', async () => {
+  const [first, second, third] = [randomUUID(), randomUUID(), randomUUID()];
+  await take(person(first, 'One'), person(second, 'Two', [['replaces', first]]), person(third, 'Three'));
+  await take(
+    person(second, 'Two', [
+      ['replaces', first],
+      ['replaced-by', third],
+    ]),
+  );
+  assert.deepEqual(await inherited(third), ['one as three', 'two as three']);
+  await take(person(first, 'Uno'), person(third, 'Tres'));
+  assert.deepEqual(await inherited(third), ['two as tres', 'uno as tres']);
+  assert.deepEqual(await inherited(first), []);
+});
+
+/** Starts the import while another transaction has done `work` and is open; it must wait for it. */
+async function importBeside(
+  one: object,
+  work: (query: (text: string, values: unknown[]) => Promise<unknown>) => Promise<void>,
+) {
+  const holder = await t.database.pool.connect();
+  try {
+    await holder.query('begin');
+    await work((text, values) => holder.query({ text, values }));
+    const taken = take(one);
+    // It fails if it is over before.
+    await Promise.race([waitForLock(t.database.pool), taken.then(() => assert.fail('it waits for nobody'))]);
+    await holder.query('commit');
+    await taken;
+  } finally {
+    holder.release();
+  }
+}
+
+test('a name that another import is changing is inherited as it is then [PAT-11]', async () => {
+  const [old, next] = [randomUUID(), randomUUID()];
+  await take(person(old, 'Before'), person(next, 'Next'));
+  await importBeside(person(next, 'Next', [['replaces', old]]), async (query) => {
+    await query(`update patient set sort_name = 'after' where id = $1`, [old]);
+    await query(`update patient_search_key set key = 'after' where patient_id = $1 and kind = 'name'`, [old]);
+  });
+  assert.deepEqual(await inherited(next), ['after as next']);
+});
+
+test('a name that comes while another import links the patient is inherited [PAT-11]', async () => {
+  const [old, next] = [randomUUID(), randomUUID()];
+  const { organisationId } = t.scope;
+  await take(person(old, 'Before'), person(next, 'Next'));
+  await importBeside(person(old, 'After'), async (query) => {
+    await query('select from patient where id = $1 for no key update', [old]);
+    await query(
+      `insert into patient_link (organisation_id, patient_id, position, other_id, type) values ($1, $2, 0, $3, 'replaces')`,
+      [organisationId, next, old],
+    );
+  });
+  assert.deepEqual(await inherited(next), ['after as next']);
+});
+
+test('the migration gives stored patients the same keys as an import [PAT-4, PAT-11]', async () => {
+  const ids = [randomUUID(), randomUUID(), randomUUID(), randomUUID()];
+  const [first = '', second = '', third = '', fourth = ''] = ids;
+  await take(person(first, 'First'), person(second, 'Second', [['replaces', first]]), person(third, 'Third'));
+  await take(person(fourth, 'Fourth', [['replaces', third]]), person(third, 'Third', [['replaces', second]]));
+  const keys = () =>
+    t.rows(
+      `select patient_id, kind, key, sort_name from patient_search_key where patient_id = any($1) order by 1, 2, 3`,
+      [ids],
+    );
+  const imported = await keys();
+  assert.deepEqual(await inherited(fourth), ['first as fourth', 'second as fourth', 'third as fourth']);
+  await t.rows(`delete from patient_search_key where kind = 'replaced'`);
+  await t.rows('update patient_search_key set sort_name = null');
+  const migration = await readFile(
+    new URL('../../../../migrations/0196-patients-by-name-filled.sql', import.meta.url),
+    'utf8',
+  );
+  for (const statement of [/^update [^;]*;/m, /^do \$\$.*?^\$\$;/ms])
+    await t.rows(statement.exec(migration)?.[0] ?? '');
+  assert.deepEqual(await keys(), imported);
+});
