@@ -110,7 +110,7 @@ function pageStatement(
   const pages = [
     ...sources.map((_, index) =>
       page(
-        `source_${index} source cross join ${account('source.id')} a cross join ${directory('source.id')} d`,
+        `(select distinct id from source_${index}) source cross join ${account('source.id')} a cross join ${directory('source.id')} d`,
         [...isShort.slice(0, index).map((one) => `not ${one}`), isShort[index]].join(' and '),
       ),
     ),

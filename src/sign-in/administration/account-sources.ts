@@ -23,7 +23,7 @@ export interface AccountFilter {
 export type Parameter = (value: unknown) => string;
 
 export interface AccountSources {
-  /** Selects of ids; all of them together have each account that is meant. The first that is short is read. */
+  /** Selects of ids, some of which come twice. Each that is short has every account that is meant; the first such is read. */
   sources: string[];
   /** What an account of `a` with the address of `d` must meet. */
   meets: string;
@@ -63,9 +63,8 @@ export function accountSources(
       : [true, false]
           .map((disabled) => `(${account([types, ...flagConditions({ disabled })])})`)
           .join(' union all '),
-    `select distinct on (f.account_id) f.account_id as id from (
-        select f.account_id from account_facility f where f.organisation_id = $1 and ${facilities} limit ${most}
-      ) f`,
+    // With one row for each facility: of the rows that are looked at, none may be missing in the count.
+    `select f.account_id as id from account_facility f where f.organisation_id = $1 and ${facilities} limit ${most}`,
   ];
   const meets = [
     types,
