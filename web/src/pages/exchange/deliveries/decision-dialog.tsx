@@ -76,8 +76,10 @@ function Decision({ action, selection, isFiltered, count, error, onClose }: Deci
       <Stack gap="md">
         <Fault text={failed === undefined || failed === null ? undefined : errorText(failed)} />
         <Text>
-          {count === 0 ? t('nothing') : t(action === 'skip' ? 'skipText' : 'replayText')}
-          {isFiltered && count !== 0 ? ` ${t('filtered')}` : ''}
+          {count === 0
+            ? t('nothing')
+            : t(action === 'skip' ? 'skipText' : 'replayText', { count: count ?? 0 })}
+          {isFiltered && count !== 0 ? ` ${t('filtered', { count: count ?? 0 })}` : ''}
         </Text>
         {action === 'skip' ? (
           <TextInput

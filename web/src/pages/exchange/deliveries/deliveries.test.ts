@@ -75,15 +75,15 @@ describe('deliveries', { skip: NO_BROWSER, timeout: 240_000 }, () => {
     const { page } = await web.open(t, '/exchange/held', { tenant, expected: /400/ });
     await page.getByRole('checkbox').first().check();
     await page.getByText('1 chosen').waitFor();
-    await page.getByRole('button', { name: 'Skip 1', exact: true }).click();
-    const dialog = page.getByRole('dialog', { name: 'Skip 1 delivery?' });
+    await page.getByRole('button', { name: 'Skip this delivery' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Skip this delivery?' });
     await dialog.getByLabel('Reason').fill('   ');
-    await dialog.getByRole('button', { name: 'Skip 1' }).click();
+    await dialog.getByRole('button', { name: 'Skip this delivery' }).click();
     await dialog.getByText('reason must be one line of text that is not empty.').waitFor();
     await dialog.getByLabel('Reason').fill('Sent by hand.');
-    await dialog.getByRole('button', { name: 'Skip 1' }).click();
+    await dialog.getByRole('button', { name: 'Skip this delivery' }).click();
     await page.getByText('1 delivery is skipped.').waitFor();
-    await page.getByRole('button', { name: 'Replay all 1' }).waitFor();
+    await page.getByRole('button', { name: 'Replay this delivery' }).waitFor();
     assert.equal((await statuses(tenant.organisationId)).filter(Boolean).length, 1);
   });
 
@@ -100,7 +100,7 @@ describe('deliveries', { skip: NO_BROWSER, timeout: 240_000 }, () => {
     await page.getByRole('button', { name: 'Show the message' }).click();
     await page.getByText(`"${patientIds[0]}"`).first().waitFor();
     await page.getByRole('button', { name: 'Replay', exact: true }).click();
-    await page.getByRole('button', { name: 'Replay 1', exact: true }).click();
+    await page.getByRole('button', { name: 'Replay this delivery' }).click();
     await page.getByText('By you.').waitFor();
     await page.getByText('Queued', { exact: true }).first().waitFor();
     assert.deepEqual(await statuses(tenant.organisationId), [false]);
