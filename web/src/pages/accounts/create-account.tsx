@@ -1,8 +1,9 @@
 /** A new account of a system or a person; how it signs in is handed on, to be shown once. Contract: WEB-21, WEB-25. */
-import { Button, Group, Modal, Stack, TextInput } from '@mantine/core';
+import { Modal, Stack, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import { useTranslations } from 'use-intl';
 import { answered, api } from '../../api/api.ts';
+import { FormButtons } from '../../blocks/dialogs/form-buttons.tsx';
 import { useServerForm } from '../../blocks/page/server-form.ts';
 import { useErrorText } from '../../blocks/states/error-text.ts';
 import { Fault } from '../../blocks/states/fault.tsx';
@@ -29,7 +30,6 @@ export function CreateAccount(properties: CreateAccountProperties) {
 
 function Form({ kind: userType, onClose, onCreated }: CreateAccountProperties) {
   const t = useTranslations('accounts');
-  const cancel = useTranslations('blocks')('cancel');
   const errorText = useErrorText();
   const { facility } = useSession();
   const [facilityIds, setFacilityIds] = useState<string[]>(facility === undefined ? [] : [facility.id]);
@@ -79,18 +79,12 @@ function Form({ kind: userType, onClose, onCreated }: CreateAccountProperties) {
           mustChange={mustChange}
           onMustChange={setMustChange}
         />
-        <Group justify="flex-end" gap="xs">
-          <Button variant="default" onClick={onClose}>
-            {cancel}
-          </Button>
-          <Button
-            type="submit"
-            loading={form.isSending}
-            disabled={form.values.roleId === '' || facilityIds.length === 0}
-          >
-            {t('createSubmit')}
-          </Button>
-        </Group>
+        <FormButtons
+          action={t('createSubmit')}
+          isSending={form.isSending}
+          disabled={form.values.roleId === '' || facilityIds.length === 0}
+          onCancel={onClose}
+        />
       </Stack>
     </form>
   );

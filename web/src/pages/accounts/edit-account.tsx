@@ -1,8 +1,9 @@
 /** The email, the role and the facilities of an account, changed together. Contract: WEB-22. */
-import { Button, Group, Modal, Stack, TextInput } from '@mantine/core';
+import { Modal, Stack, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import { useTranslations } from 'use-intl';
 import { answered, api } from '../../api/api.ts';
+import { FormButtons } from '../../blocks/dialogs/form-buttons.tsx';
 import { announce } from '../../blocks/page/announcements.tsx';
 import { useServerForm } from '../../blocks/page/server-form.ts';
 import { useErrorText } from '../../blocks/states/error-text.ts';
@@ -28,7 +29,6 @@ export function EditAccount(properties: EditAccountProperties) {
 
 function Form({ account, onClose }: EditAccountProperties) {
   const t = useTranslations('accounts');
-  const cancel = useTranslations('blocks')('cancel');
   const errorText = useErrorText();
   const before = facilitiesOf(account);
   const [facilityIds, setFacilityIds] = useState(before);
@@ -64,14 +64,12 @@ function Form({ account, onClose }: EditAccountProperties) {
         />
         <RoleField value={form.values.roleId} onChange={(roleId) => form.set({ roleId })} />
         <FacilitiesField chosen={facilityIds} onChange={setFacilityIds} />
-        <Group justify="flex-end" gap="xs">
-          <Button variant="default" onClick={onClose}>
-            {cancel}
-          </Button>
-          <Button type="submit" loading={form.isSending} disabled={facilityIds.length === 0}>
-            {t('save')}
-          </Button>
-        </Group>
+        <FormButtons
+          action={t('save')}
+          isSending={form.isSending}
+          disabled={facilityIds.length === 0}
+          onCancel={onClose}
+        />
       </Stack>
     </form>
   );

@@ -1,8 +1,9 @@
 /** A new password for an account, or a link to set one. Contract: WEB-22. */
-import { Button, Group, Modal, Stack, Text } from '@mantine/core';
+import { Modal, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
 import { useTranslations } from 'use-intl';
 import { answered, api } from '../../api/api.ts';
+import { FormButtons } from '../../blocks/dialogs/form-buttons.tsx';
 import { useServerForm } from '../../blocks/page/server-form.ts';
 import { useErrorText } from '../../blocks/states/error-text.ts';
 import { Fault } from '../../blocks/states/fault.tsx';
@@ -28,7 +29,6 @@ export function ResetPassword(properties: ResetPasswordProperties) {
 
 function Form({ account, onClose, onReset }: ResetPasswordProperties) {
   const t = useTranslations('accounts');
-  const cancel = useTranslations('blocks')('cancel');
   const errorText = useErrorText();
   const [password, setPassword] = useState<PasswordKind>('generated');
   const [mustChange, setMustChange] = useState(account.userType === 'STAFF');
@@ -57,14 +57,7 @@ function Form({ account, onClose, onReset }: ResetPasswordProperties) {
           mustChange={mustChange}
           onMustChange={setMustChange}
         />
-        <Group justify="flex-end" gap="xs">
-          <Button variant="default" onClick={onClose}>
-            {cancel}
-          </Button>
-          <Button type="submit" color="red" loading={form.isSending}>
-            {t('resetSubmit')}
-          </Button>
-        </Group>
+        <FormButtons action={t('resetSubmit')} isSending={form.isSending} isDangerous onCancel={onClose} />
       </Stack>
     </form>
   );

@@ -1,7 +1,8 @@
 /** A new mapping: of a code that waits for one, or of one that is typed. */
-import { Button, Group, Modal, NativeSelect, Stack, TextInput } from '@mantine/core';
+import { Modal, NativeSelect, Stack, TextInput } from '@mantine/core';
 import { type SubmitEvent, useState } from 'react';
 import { useTranslations } from 'use-intl';
+import { FormButtons } from '../../blocks/dialogs/form-buttons.tsx';
 import { useErrorText } from '../../blocks/states/error-text.ts';
 import { Fault } from '../../blocks/states/fault.tsx';
 import { type Draft, EMPTY_DRAFT, type Level, SYSTEMS, saveMapping } from './draft.ts';
@@ -84,14 +85,7 @@ function MapForm({ waiting, onSaved, onClose }: Omit<MapDialogProperties, 'opene
           data={useLevels()}
           onChange={(event) => setLevel(event.currentTarget.value as Level)}
         />
-        <Group justify="flex-end" gap="xs">
-          <Button variant="default" onClick={onClose}>
-            {useTranslations('blocks')('cancel')}
-          </Button>
-          <Button type="submit" loading={isSaving}>
-            {t('save')}
-          </Button>
-        </Group>
+        <FormButtons action={t('save')} isSending={isSaving} onCancel={onClose} />
       </Stack>
     </form>
   );

@@ -1,9 +1,10 @@
 /** Connects to an exchange. The secrets of the new connection are handed on, to be shown once. Contract: WEB-43. */
-import { Button, Group, Modal, Stack, TextInput } from '@mantine/core';
+import { Modal, Stack, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import { useTranslations } from 'use-intl';
 import { answered, api } from '../../../api/api.ts';
 import { queries } from '../../../app/queries.ts';
+import { FormButtons } from '../../../blocks/dialogs/form-buttons.tsx';
 import type { Secret } from '../../../blocks/dialogs/secret-once.tsx';
 import { useServerForm } from '../../../blocks/page/server-form.ts';
 import { useErrorText } from '../../../blocks/states/error-text.ts';
@@ -30,7 +31,6 @@ export function CreateConnection(properties: CreateConnectionProperties) {
 
 function Form({ onClose, onCreated }: CreateConnectionProperties) {
   const t = useTranslations('exchangeConnections');
-  const blocks = useTranslations('blocks');
   const errorText = useErrorText();
   const named = useSecretNames();
   const { facility } = useSession();
@@ -73,14 +73,12 @@ function Form({ onClose, onCreated }: CreateConnectionProperties) {
           {...form.field('clientId')}
         />
         <ConnectionFacilities chosen={facilityIds} onChange={setFacilityIds} />
-        <Group justify="flex-end" gap="xs">
-          <Button variant="default" onClick={onClose}>
-            {blocks('cancel')}
-          </Button>
-          <Button type="submit" loading={form.isSending} disabled={facilityIds.length === 0}>
-            {t('createSubmit')}
-          </Button>
-        </Group>
+        <FormButtons
+          action={t('createSubmit')}
+          isSending={form.isSending}
+          disabled={facilityIds.length === 0}
+          onCancel={onClose}
+        />
       </Stack>
     </form>
   );

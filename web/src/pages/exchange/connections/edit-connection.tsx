@@ -1,10 +1,11 @@
 /** Changes the settings of a connection. They hold from the next message on. Contract: WEB-44. */
-import { Button, Group, Modal, NativeSelect, Stack, TextInput } from '@mantine/core';
+import { Button, Modal, NativeSelect, Stack, TextInput } from '@mantine/core';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useTranslations } from 'use-intl';
 import { answered, api } from '../../../api/api.ts';
 import { queries } from '../../../app/queries.ts';
+import { FormButtons } from '../../../blocks/dialogs/form-buttons.tsx';
 import { announce } from '../../../blocks/page/announcements.tsx';
 import { useServerForm } from '../../../blocks/page/server-form.ts';
 import { useErrorText } from '../../../blocks/states/error-text.ts';
@@ -33,7 +34,6 @@ export function EditConnection({ connection }: { connection: Connection }) {
 
 function Form({ connection, onClose }: { connection: Connection; onClose: () => void }) {
   const t = useTranslations('exchangeConnections');
-  const blocks = useTranslations('blocks');
   const errorText = useErrorText();
   const navigate = useNavigate();
   const { facility } = useSession();
@@ -113,14 +113,12 @@ function Form({ connection, onClose }: { connection: Connection; onClose: () => 
         />
         <TextInput label={t('maxInFlight')} type="number" {...given} {...form.field('maxInFlight')} />
         <TextInput label={t('timeoutMs')} type="number" {...given} {...form.field('timeoutMs')} />
-        <Group justify="flex-end" gap="xs">
-          <Button variant="default" onClick={onClose}>
-            {blocks('cancel')}
-          </Button>
-          <Button type="submit" loading={form.isSending} disabled={facilityIds?.length === 0}>
-            {t('save')}
-          </Button>
-        </Group>
+        <FormButtons
+          action={t('save')}
+          isSending={form.isSending}
+          disabled={facilityIds?.length === 0}
+          onCancel={onClose}
+        />
       </Stack>
     </form>
   );

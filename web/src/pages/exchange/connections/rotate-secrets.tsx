@@ -1,9 +1,10 @@
 /** New secrets for a connection, shown once, with what to do next. Contract: WEB-44. */
-import { Button, Group, Modal, NativeSelect, Stack, Text, TextInput } from '@mantine/core';
+import { Modal, NativeSelect, Stack, Text, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import { useTranslations } from 'use-intl';
 import { answered, api } from '../../../api/api.ts';
 import { queries } from '../../../app/queries.ts';
+import { FormButtons } from '../../../blocks/dialogs/form-buttons.tsx';
 import { type Secret, SecretOnce } from '../../../blocks/dialogs/secret-once.tsx';
 import { useServerForm } from '../../../blocks/page/server-form.ts';
 import { useErrorText } from '../../../blocks/states/error-text.ts';
@@ -47,7 +48,6 @@ interface FormProperties extends Omit<RotateSecretsProperties, 'opened'> {
 
 function Form({ connectionId, onClose, onRotated }: FormProperties) {
   const t = useTranslations('exchangeConnections');
-  const blocks = useTranslations('blocks');
   const errorText = useErrorText();
   const named = useSecretNames();
   const form = useServerForm({
@@ -94,14 +94,7 @@ function Form({ connectionId, onClose, onRotated }: FormProperties) {
           withAsterisk={false}
           {...form.field('overlapHours')}
         />
-        <Group justify="flex-end" gap="xs">
-          <Button variant="default" onClick={onClose}>
-            {blocks('cancel')}
-          </Button>
-          <Button type="submit" loading={form.isSending}>
-            {t('rotateSubmit')}
-          </Button>
-        </Group>
+        <FormButtons action={t('rotateSubmit')} isSending={form.isSending} onCancel={onClose} />
       </Stack>
     </form>
   );

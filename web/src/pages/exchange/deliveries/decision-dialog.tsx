@@ -1,7 +1,8 @@
 /** Asks before held deliveries are replayed or skipped, and says first how many the service means. Contract: WEB-41. */
-import { Button, Group, Modal, Stack, Text, TextInput } from '@mantine/core';
+import { Modal, Stack, Text, TextInput } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useTranslations } from 'use-intl';
+import { FormButtons } from '../../../blocks/dialogs/form-buttons.tsx';
 import { announce } from '../../../blocks/page/announcements.tsx';
 import { useServerForm } from '../../../blocks/page/server-form.ts';
 import { useErrorText } from '../../../blocks/states/error-text.ts';
@@ -58,7 +59,6 @@ interface DecisionProperties extends Required<Omit<DecisionDialogProperties, 'ac
 
 function Decision({ action, selection, isFiltered, count, error, onClose }: DecisionProperties) {
   const t = useTranslations('exchange.review');
-  const blocks = useTranslations('blocks');
   const errorText = useErrorText();
   const form = useServerForm({
     values: { reason: '' },
@@ -92,19 +92,13 @@ function Decision({ action, selection, isFiltered, count, error, onClose }: Deci
             {...form.field('reason')}
           />
         ) : undefined}
-        <Group justify="flex-end" gap="xs">
-          <Button variant="default" onClick={onClose}>
-            {blocks('cancel')}
-          </Button>
-          <Button
-            type="submit"
-            color={action === 'skip' ? 'red' : undefined}
-            loading={form.isSending}
-            disabled={count === undefined || count === 0}
-          >
-            {t(action === 'skip' ? 'skipSome' : 'replaySome', { count: count ?? 0 })}
-          </Button>
-        </Group>
+        <FormButtons
+          action={t(action === 'skip' ? 'skipSome' : 'replaySome', { count: count ?? 0 })}
+          isSending={form.isSending}
+          disabled={count === undefined || count === 0}
+          isDangerous={action === 'skip'}
+          onCancel={onClose}
+        />
       </Stack>
     </form>
   );

@@ -1,0 +1,34 @@
+/** At the end of a form in a dialog: leave it, or send it. */
+import { Button, Group } from '@mantine/core';
+import { useTranslations } from 'use-intl';
+
+interface FormButtonsProperties {
+  /** The verb that sends the form: "Save". */
+  action: string;
+  isSending: boolean;
+  /** It cannot be sent as it is. */
+  disabled?: boolean;
+  /** Shown red. */
+  isDangerous?: boolean;
+  onCancel: () => void;
+}
+
+export function FormButtons({
+  action,
+  isSending,
+  disabled = false,
+  isDangerous = false,
+  onCancel,
+}: FormButtonsProperties) {
+  const t = useTranslations('blocks');
+  return (
+    <Group justify="flex-end" gap="xs">
+      <Button variant="default" onClick={onCancel}>
+        {t('cancel')}
+      </Button>
+      <Button type="submit" color={isDangerous ? 'red' : undefined} loading={isSending} disabled={disabled}>
+        {action}
+      </Button>
+    </Group>
+  );
+}
