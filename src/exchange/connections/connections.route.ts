@@ -3,7 +3,7 @@ import Type, { type Static } from 'typebox';
 import { parseDateTime } from '../../fhir/date-time.ts';
 import { badRequest } from '../../platform/http/errors.ts';
 import type { Route } from '../../platform/http/route.ts';
-import { Nullable } from '../../platform/http/schema.ts';
+import { Choice, Nullable, NullableText } from '../../platform/http/schema.ts';
 import { isUuid } from '../../platform/uuid.ts';
 import { type Access, facilityRoute } from '../../tenancy/callers/access.ts';
 import {
@@ -26,7 +26,7 @@ import {
   rotateManaged,
 } from './manage-connections.ts';
 import type { SecretRotation } from './rotate-secret.ts';
-import { testConnection } from './test-connection.ts';
+import { CONNECTION_TEST_RESULTS, testConnection } from './test-connection.ts';
 
 const ACCESS = {
   permissions: ['exchange.connections.manage'],
@@ -186,9 +186,23 @@ const ConnectionTestSchema = Type.Object(
   {
     status: Nullable(Type.Integer(), 'HTTP status of the answer. null: there was none.'),
     latencyMs: Type.Integer(),
+    result: Choice(CONNECTION_TEST_RESULTS, 'What that means; it stays when the words of `message` change.'),
+    cause: NullableText(
+      'Why there was no answer, such as ECONNREFUSED. null: there was one, or nothing was sent.',
+    ),
     message: Type.String(),
   },
-  { examples: [{ status: 202, latencyMs: 38, message: 'The exchange took the test request.' }] },
+  {
+    examples: [
+      {
+        status: 202,
+        latencyMs: 38,
+        result: 'taken',
+        cause: null,
+        message: 'The exchange took the test request.',
+      },
+    ],
+  },
 );
 
 export function activateSecretRoute(deps: ManageDependencies): Route<Access> {

@@ -70,6 +70,7 @@ test('one request, signed as a delivery is, and what came back [ADM-60, ADM-61]'
   const { status, json } = await check();
   assert.equal(status, 200);
   assert.deepEqual([json.status, json.message], [200, 'The exchange took the test request.']);
+  assert.deepEqual([json.result, json.cause], ['taken', null]);
   assert.ok(Number.isInteger(json.latencyMs));
   assert.equal(exchange.arrivals.length, 1);
   const [arrival] = exchange.arrivals;
@@ -87,17 +88,18 @@ test('one request, signed as a delivery is, and what came back [ADM-60, ADM-61]'
   }
 });
 
-test('a refusal, a silence and a closed port are told, once each [ADM-60, ADM-61]', async () => {
-  for (const [status, words] of [
-    [401, /outbound secret/],
-    [422, /connection\.test/],
-    [302, /Redirects/],
-    [503, /operator/],
+test('a refusal, a silence and a closed port are told by words and a code, once each [ADM-60, ADM-61, ADM-75]', async () => {
+  for (const [status, words, result] of [
+    [401, /outbound secret/, 'not-authorised'],
+    [422, /connection\.test/, 'not-taken'],
+    [302, /Redirects/, 'redirected'],
+    [503, /operator/, 'failing'],
   ] as const) {
     exchange.behave = () => ({ status, body: 'Okafor' });
     const answer = await check();
     assert.equal(answer.json.status, status);
     assert.match(answer.json.message, words);
+    assert.deepEqual([answer.json.result, answer.json.cause], [result, null]);
     assert.doesNotMatch(answer.text, /Okafor/);
   }
   exchange.behave = () => 'drop';
@@ -106,6 +108,7 @@ test('a refusal, a silence and a closed port are told, once each [ADM-60, ADM-61
   const { json } = await check();
   assert.equal(json.status, null);
   assert.match(json.message, /could not be reached \(ECONNREFUSED\)/);
+  assert.deepEqual([json.result, json.cause], ['unreachable', 'ECONNREFUSED']);
 });
 
 test('addresses and time-outs are those of deliveries; a disabled connection is not tested [ADM-62]', async (t) => {
@@ -113,11 +116,14 @@ test('addresses and time-outs are those of deliveries; a disabled connection is 
   const change = (text: string) =>
     api.database.pool.query(`update exchange_connection set ${text} where id = $1`, [id]);
   exchange.behave = () => ({ status: 200, after: new Promise(() => undefined) });
-  assert.match((await check()).json.message, /did not answer \(TIMEOUT\)/);
+  const silent = (await check()).json;
+  assert.match(silent.message, /did not answer \(TIMEOUT\)/);
+  assert.deepEqual([silent.result, silent.cause], ['unanswered', 'TIMEOUT']);
   // No operator chose the address now, so it may not lead to this machine.
   await change('operator_address = false');
   const refused = (await check()).json;
   assert.deepEqual([refused.status, /not allowed/.test(refused.message)], [null, true]);
+  assert.deepEqual([refused.result, refused.cause], ['address-refused', null]);
   await change('operator_address = true, disabled_at = now()');
   const disabled = await check();
   assert.equal(disabled.status, 409);

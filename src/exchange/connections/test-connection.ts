@@ -1,6 +1,6 @@
 /**
  * Tests a connection: one signed request without patient data, sent as a delivery is, outside of the queue. Contract:
- * ADM-60, ADM-61, ADM-62, ADM-71.
+ * ADM-60, ADM-61, ADM-62, ADM-71, ADM-75.
  */
 import { randomUUID } from 'node:crypto';
 import { AddressRefusedError } from '../../outbound/outbound-address.ts';
@@ -18,8 +18,24 @@ export interface ConnectionTest {
   status: number | null;
   /** Until the answer, or until it was given up. */
   latencyMs: number;
+  /** Stays when the words change. */
+  result: ConnectionTestResult;
+  /** Why there was no answer, such as ECONNREFUSED; null where there was one, or nothing was sent. */
+  cause: string | null;
   message: string;
 }
+
+export const CONNECTION_TEST_RESULTS = [
+  'taken',
+  'not-authorised',
+  'redirected',
+  'failing',
+  'not-taken',
+  'unanswered',
+  'unreachable',
+  'address-refused',
+] as const;
+export type ConnectionTestResult = (typeof CONNECTION_TEST_RESULTS)[number];
 
 type Context = Pick<FacilityContext, 'scope' | 'caller' | 'now' | 'correlationId' | 'databaseTime'>;
 
@@ -44,14 +60,14 @@ export async function testConnection(
       return {
         status: answer.kind === 'answered' ? answer.status : null,
         latencyMs: took(),
-        message: said(answer),
+        ...said(answer),
       };
     } finally {
       connection.sender.close();
     }
   } catch (error) {
     if (!(error instanceof AddressRefusedError)) throw error;
-    return { status: null, latencyMs: took(), message: ADDRESS_REFUSED };
+    return { status: null, latencyMs: took(), ...ADDRESS_REFUSED };
   }
 }
 
@@ -97,22 +113,46 @@ function send(connection: LoadedConnection, key: ConnectionKey, time: Date): Pro
   return sender.post(body, headers);
 }
 
-const ADDRESS_REFUSED =
-  'The address of the connection is not allowed, so nothing was sent. Correct the address, or ask the operator.';
+type Said = Pick<ConnectionTest, 'result' | 'cause' | 'message'>;
 
-function said(answer: DeliveryAnswer): string {
-  if (answer.kind === 'unanswered') {
-    if (answer.code === 'address_refused') return ADDRESS_REFUSED;
-    return answer.reached
-      ? `The exchange did not answer (${answer.code}). Ask its operator.`
-      : `The exchange could not be reached (${answer.code}). Check the address, the network and the certificate.`;
-  }
-  const { status } = answer;
-  if (status >= 200 && status < 300) return 'The exchange took the test request.';
+const ADDRESS_REFUSED: Said = {
+  result: 'address-refused',
+  cause: null,
+  message:
+    'The address of the connection is not allowed, so nothing was sent. Correct the address, or ask the operator.',
+};
+
+function said(answer: DeliveryAnswer): Said {
+  if (answer.kind === 'answered') return { cause: null, ...saidOf(answer.status) };
+  const { code: cause } = answer;
+  if (cause === 'address_refused') return ADDRESS_REFUSED;
+  return answer.reached
+    ? { result: 'unanswered', cause, message: `The exchange did not answer (${cause}). Ask its operator.` }
+    : {
+        result: 'unreachable',
+        cause,
+        message: `The exchange could not be reached (${cause}). Check the address, the network and the certificate.`,
+      };
+}
+
+function saidOf(status: number): Omit<Said, 'cause'> {
+  if (status >= 200 && status < 300)
+    return { result: 'taken', message: 'The exchange took the test request.' };
+  const answered = `The exchange answered ${status}.`;
   if (status === 401 || status === 403)
-    return `The exchange answered ${status}. Check the client id, the outbound secret and its clock.`;
+    return {
+      result: 'not-authorised',
+      message: `${answered} Check the client id, the outbound secret and its clock.`,
+    };
   if (status >= 300 && status < 400)
-    return `The exchange answered ${status}. Redirects are not followed: correct the address.`;
-  if (status >= 500) return `The exchange answered ${status}. It works not as it should: ask its operator.`;
-  return `The exchange answered ${status}. It can be reached, but does not take the event connection.test; that need not concern deliveries.`;
+    return {
+      result: 'redirected',
+      message: `${answered} Redirects are not followed: correct the address.`,
+    };
+  if (status >= 500)
+    return { result: 'failing', message: `${answered} It works not as it should: ask its operator.` };
+  return {
+    result: 'not-taken',
+    message: `${answered} It can be reached, but does not take the event connection.test; that need not concern deliveries.`,
+  };
 }

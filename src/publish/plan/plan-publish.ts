@@ -37,9 +37,15 @@ export interface PlannedRequest {
   resource?: object;
 }
 
+export const PLANNED_FAULTS = ['code-refused', 'code-allowed', 'sent-later', 'not-sent'] as const;
+
 export interface PlannedFault {
   resourceType: string;
   localId: string;
+  /** Stays when the words change. */
+  code: (typeof PLANNED_FAULTS)[number];
+  /** The record that it refers to, `Type/id`; null where the fault is another one. */
+  reference: string | null;
   fault: string;
 }
 
@@ -81,12 +87,20 @@ function describePlan(
     level.map((resource) => plannedRequest(resource, { server, rendering, shown, step: index + 1 })),
   );
   const all = rendering.levels.flat();
+  const ofCode = server.allowLocalCodes
+    ? ({
+        code: 'code-allowed',
+        fault: 'has a local code without a standard code; the target allows local codes',
+      } as const)
+    : ({
+        code: 'code-refused',
+        fault: 'has a local code without a standard code, so a publish is answered 422',
+      } as const);
   const unmappedFaults = unmapped.map(({ resourceType, localId }) => ({
     resourceType,
     localId,
-    fault: server.allowLocalCodes
-      ? 'has a local code without a standard code; the target allows local codes'
-      : 'has a local code without a standard code, so a publish is answered 422',
+    reference: null,
+    ...ofCode,
   }));
   return {
     target: server.name,
@@ -128,14 +142,21 @@ function plannedRequest(
 
 function referenceFaults(resource: FhirResource, rendering: Rendering): PlannedFault[] {
   const { resourceType, id: localId } = resource;
-  const fault = (text: string): PlannedFault => ({ resourceType, localId, fault: text });
   return [
-    ...forwardReferences(rendering, resource).map((key) =>
-      fault(`refers to ${key}, which is sent later, so the reference names its identifier instead`),
-    ),
-    ...unknownReferences(rendering, resource).map((key) =>
-      fault(`refers to ${key}, which is not sent and is not known to be at the target`),
-    ),
+    ...forwardReferences(rendering, resource).map((key) => ({
+      resourceType,
+      localId,
+      code: 'sent-later' as const,
+      reference: key,
+      fault: `refers to ${key}, which is sent later, so the reference names its identifier instead`,
+    })),
+    ...unknownReferences(rendering, resource).map((key) => ({
+      resourceType,
+      localId,
+      code: 'not-sent' as const,
+      reference: key,
+      fault: `refers to ${key}, which is not sent and is not known to be at the target`,
+    })),
   ];
 }
 

@@ -280,7 +280,10 @@ describe('publishing over HTTP', () => {
       json.unmapped.map(({ system, code }: { system: string; code: string }) => `${system}|${code}`),
       ['urn:lab|GLU-L'],
     );
-    assert.equal(json.faults.length, 1);
+    assert.deepEqual(
+      json.faults.map(({ code, reference }: { code: string; reference: null }) => [code, reference]),
+      [['code-allowed', null]],
+    );
     assert.deepEqual((await get()).json.items, []);
     await post();
     const planned = await post('?dryRun=true');

@@ -15,6 +15,7 @@ import { type Access, facilityRoute } from '../../tenancy/callers/access.ts';
 import type { Module } from '../../tenancy/organisations/modules.ts';
 import type { Permission } from '../../tenancy/roles/permissions.ts';
 import { type ListPublicationsDependencies, listPublications } from '../history/list-publications.ts';
+import { PLANNED_FAULTS } from '../plan/plan-publish.ts';
 import type { PublishSource } from '../plan/prepare-publish.ts';
 import type { WithheldReason } from '../plan/referenced-records.ts';
 import type { Publisher } from './publish.ts';
@@ -125,7 +126,13 @@ const DryRunMembers = {
     }),
   ),
   faults: Type.Array(
-    Type.Object({ resourceType: Type.String(), localId: Type.String(), fault: Type.String() }),
+    Type.Object({
+      resourceType: Type.String(),
+      localId: Type.String(),
+      code: Choice(PLANNED_FAULTS, 'Which fault it is; it stays when the words of `fault` change.'),
+      reference: NullableText('The record that it refers to, as Type/id. null: it is about a code.'),
+      fault: Type.String(),
+    }),
   ),
   notSent,
 };

@@ -12,10 +12,3 @@ export type Language = keyof typeof LANGUAGES;
 export async function readCatalogue(language: Language): Promise<Catalogue> {
   return language === 'fr' ? (await import('./fr.ts')).fr : en;
 }
-
-declare module 'use-intl' {
-  interface AppConfig {
-    Messages: typeof en;
-    Locale: Language;
-  }
-}

@@ -8,6 +8,7 @@ import { imports } from './imports/en.ts';
 import { devices, myAccount } from './my-account/en.ts';
 import { overview } from './overview/en.ts';
 import { patient, patients } from './patients/en.ts';
+import { permissions } from './permissions/en.ts';
 import { publishing } from './publishing/en.ts';
 import { newRole, role, roles } from './roles/en.ts';
 import { changePassword, passwordStrength, secondFactor, setPassword, signIn } from './sign-in/en.ts';
@@ -100,6 +101,7 @@ export const en = {
   exchange,
   exchangeConnections,
   exchangeCallbacks,
+  permissions,
   publishing,
   imports,
   facility,

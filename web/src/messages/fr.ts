@@ -10,6 +10,7 @@ import { imports } from './imports/fr.ts';
 import { devices, myAccount } from './my-account/fr.ts';
 import { overview } from './overview/fr.ts';
 import { patient, patients } from './patients/fr.ts';
+import { permissions } from './permissions/fr.ts';
 import { publishing } from './publishing/fr.ts';
 import { newRole, role, roles } from './roles/fr.ts';
 import { changePassword, passwordStrength, secondFactor, setPassword, signIn } from './sign-in/fr.ts';
@@ -103,6 +104,7 @@ export const fr: Catalogue = {
   exchange,
   exchangeConnections,
   exchangeCallbacks,
+  permissions,
   publishing,
   imports,
   facility,

@@ -14,6 +14,7 @@ interface ListPageProperties<Row, Name extends string> {
   list: CursorList<Row>;
   columns: readonly Column<Row>[];
   rowId: (row: Row) => string;
+  hasTallRows?: boolean;
   filters?: readonly Filter<Name>[];
   values?: FilterValues<Name>;
   onFilter?: (change: FilterValues<Name>) => void;
@@ -37,6 +38,7 @@ function Content<Row, Name extends string>({
   label,
   columns,
   rowId,
+  hasTallRows = false,
   empty,
   isFiltered,
 }: ListPageProperties<Row, Name> & { isFiltered: boolean }) {
@@ -50,7 +52,10 @@ function Content<Row, Name extends string>({
         <TableSkeleton />
       </div>
     );
-  if (list.rows.length > 0) return <RecordTable label={label} columns={columns} list={list} rowId={rowId} />;
+  if (list.rows.length > 0)
+    return (
+      <RecordTable label={label} columns={columns} list={list} rowId={rowId} hasTallRows={hasTallRows} />
+    );
   if (list.error !== null && list.error !== undefined)
     return <ErrorState error={list.error} onRetry={list.retry} />;
   if (isFiltered) return <EmptyState title={t('nothingFound')} text={t('nothingFoundText')} />;

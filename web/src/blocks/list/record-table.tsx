@@ -27,13 +27,16 @@ interface RecordTableProperties<Row> {
   columns: readonly Column<Row>[];
   list: CursorList<Row>;
   rowId: (row: Row) => string;
+  /** Cells of several lines: what stands beside them begins at the same height. */
+  hasTallRows?: boolean;
 }
 
 const ROW_HEIGHT = 42;
 /** Rows left below the view when the next page is asked for. */
 const AHEAD = 15;
 
-export function RecordTable<Row>({ label, columns, list, rowId }: RecordTableProperties<Row>) {
+export function RecordTable<Row>(properties: RecordTableProperties<Row>) {
+  const { label, columns, list, rowId, hasTallRows = false } = properties;
   const table = useRef<HTMLTableElement>(null);
   const { rows, readMore, hasMore } = list;
   const offset = useOffset(table);
@@ -58,7 +61,7 @@ export function RecordTable<Row>({ label, columns, list, rowId }: RecordTablePro
   return (
     <>
       <table
-        className={css.table}
+        className={hasTallRows ? `${css.table} ${css.tall}` : css.table}
         ref={table}
         aria-label={label}
         aria-rowcount={hasMore ? -1 : rows.length + 1}

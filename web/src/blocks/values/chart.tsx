@@ -1,92 +1,178 @@
-/** Small bars or lines over time. The numbers stand in a table as well, for those who cannot see the drawing. */
+/**
+ * Bars over time, one on another: what went well and what did not. A legend says what each colour is and how much of it there
+ * was; the numbers stand in a table as well, for those who cannot see the drawing.
+ */
 import { useId } from 'react';
 import { useFormatter } from 'use-intl';
 import css from './chart.module.css';
+import { marksOf, topOf, useTimeTicks } from './chart-scale.ts';
+
+export interface ChartSeries {
+  /** What is counted: "failed". */
+  name: string;
+  tone: 'accent' | 'warning' | 'bad';
+  /** One for each of the times. */
+  values: readonly number[];
+}
 
 interface ChartProperties {
-  kind: 'bars' | 'line';
-  /** What is counted: "Calls in an hour". */
   title: string;
   /** Heading of the column of times. */
   timeHeading: string;
-  points: readonly { at: string; value: number }[];
-  tone?: 'accent' | 'bad';
+  /** Said in place of the bars where there are none. */
+  empty: string;
+  times: readonly Date[];
+  /** From below. */
+  series: readonly ChartSeries[];
 }
 
 const WIDTH = 600;
-const HEIGHT = 96;
+const HEIGHT = 100;
+/** Of what a bar may take. */
+const FILLED = 0.76;
 
-export function Chart({ kind, title, timeHeading, points, tone = 'accent' }: ChartProperties) {
+export function Chart({ title, timeHeading, empty, times, series }: ChartProperties) {
   const id = useId();
-  const format = useFormatter();
-  const highest = Math.max(1, ...points.map(({ value }) => value));
-  const total = points.reduce((sum, { value }) => sum + value, 0);
-  const time = (at: string) => format.dateTime(new Date(at), { dateStyle: 'short', timeStyle: 'short' });
+  const sums = times.map((_, index) => series.reduce((sum, { values }) => sum + (values[index] ?? 0), 0));
+  const top = topOf(Math.max(...sums));
+  const isEmpty = sums.every((sum) => sum === 0);
   return (
     <figure className={css.figure} aria-labelledby={id}>
-      <figcaption id={id} className={css.title}>
-        <span>{title}</span>
-        <strong>{format.number(total)}</strong>
+      <figcaption className={css.caption}>
+        <span id={id} className={css.title}>
+          {title}
+        </span>
+        <Legend series={series} />
       </figcaption>
-      <svg
-        viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
-        preserveAspectRatio="none"
-        className={`${css.drawing} ${css[tone]}`}
-        aria-hidden="true"
-      >
-        {kind === 'bars' ? bars(points, highest) : <path d={line(points, highest)} className={css.line} />}
-      </svg>
-      <div className={css.ends} aria-hidden="true">
-        <span>{points[0] === undefined ? '' : time(points[0].at)}</span>
-        <span>{points.length === 0 ? '' : time(points[points.length - 1]?.at ?? '')}</span>
+      <div className={css.plot} aria-hidden="true">
+        <Marks marks={isEmpty ? [0] : marksOf(top)} />
+        <div className={css.area}>
+          <Drawing times={times} series={series} top={top} marks={isEmpty ? [0] : marksOf(top)} />
+          {isEmpty ? <span className={css.empty}>{empty}</span> : undefined}
+        </div>
+        <Times times={times} />
       </div>
-      {/* A table is as wide as its words, so what hides it stands around it. */}
-      <div className="visually-hidden">
-        <table>
-          <caption>{title}</caption>
-          <thead>
-            <tr>
-              <th scope="col">{timeHeading}</th>
-              <th scope="col">{title}</th>
-            </tr>
-          </thead>
-          <tbody>
-            {points.map(({ at, value }) => (
-              <tr key={at}>
-                <th scope="row">{time(at)}</th>
-                <td>{format.number(value)}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <Numbers title={title} timeHeading={timeHeading} times={times} series={series} />
     </figure>
   );
 }
 
-function bars(points: ChartProperties['points'], highest: number) {
-  const step = WIDTH / Math.max(1, points.length);
-  return points.map(({ at, value }, index) => {
-    const height = value === 0 ? 1 : Math.max(2, (value / highest) * (HEIGHT - 4));
-    return (
-      <rect
-        key={at}
-        x={index * step + step * 0.12}
-        y={HEIGHT - height}
-        width={step * 0.76}
-        height={height}
-        className={value === 0 ? css.none : css.bar}
-      />
-    );
-  });
+function Legend({ series }: Pick<ChartProperties, 'series'>) {
+  const format = useFormatter();
+  return (
+    <ul className={css.legend}>
+      {series.map(({ name, tone, values }) => (
+        <li key={name} className={css.entry}>
+          <span className={`${css.key} ${css[tone]}`} aria-hidden="true" />
+          <strong>{format.number(values.reduce((sum, value) => sum + value, 0))}</strong> {name}
+        </li>
+      ))}
+    </ul>
+  );
 }
 
-function line(points: ChartProperties['points'], highest: number): string {
-  const step = WIDTH / Math.max(1, points.length - 1);
-  return points
-    .map(({ value }, index) => {
-      const y = HEIGHT - 2 - (value / highest) * (HEIGHT - 6);
-      return `${index === 0 ? 'M' : 'L'}${(index * step).toFixed(1)} ${y.toFixed(1)}`;
-    })
-    .join('');
+/** The numbers beside the lines, the highest first. */
+function Marks({ marks }: { marks: readonly number[] }) {
+  const format = useFormatter();
+  return (
+    <div className={css.marks}>
+      {marks.map((mark) => (
+        <span key={mark}>{format.number(mark, { notation: 'compact' })}</span>
+      ))}
+    </div>
+  );
+}
+
+interface DrawingProperties extends Pick<ChartProperties, 'times' | 'series'> {
+  top: number;
+  marks: readonly number[];
+}
+
+function Drawing({ times, series, top, marks }: DrawingProperties) {
+  const format = useFormatter();
+  const step = WIDTH / Math.max(1, times.length);
+  return (
+    <svg
+      viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
+      preserveAspectRatio="none"
+      className={css.drawing}
+      aria-hidden="true"
+    >
+      {marks.map((mark) => {
+        const y = (1 - mark / top) * HEIGHT;
+        return <line key={mark} x1={0} x2={WIDTH} y1={y} y2={y} className={css.rule} />;
+      })}
+      {times.map((time, index) => {
+        let below = HEIGHT;
+        return (
+          <g key={time.toISOString()}>
+            <title>{`${format.dateTime(time, { dateStyle: 'medium', timeStyle: 'short' })}${series
+              .map(({ name, values }) => `\n${format.number(values[index] ?? 0)} ${name}`)
+              .join('')}`}</title>
+            {/* So that the words show over the whole of the hour. */}
+            <rect x={index * step} y={0} width={step} height={HEIGHT} className={css.hover} />
+            {series.map(({ name, tone, values }) => {
+              const height = ((values[index] ?? 0) / top) * HEIGHT;
+              below -= height;
+              return height === 0 ? undefined : (
+                <rect
+                  key={name}
+                  x={(index + (1 - FILLED) / 2) * step}
+                  y={below}
+                  width={step * FILLED}
+                  height={height}
+                  className={`${css.bar} ${css[tone]}`}
+                />
+              );
+            })}
+          </g>
+        );
+      })}
+    </svg>
+  );
+}
+
+function Times({ times }: Pick<ChartProperties, 'times'>) {
+  const ticks = useTimeTicks(times);
+  return (
+    <div className={css.times}>
+      {ticks.map(({ at, label }) => (
+        <span key={at} className={css.tick} style={{ left: `${at * 100}%` }}>
+          {label}
+        </span>
+      ))}
+    </div>
+  );
+}
+
+/** A table is as wide as its words, so what hides it stands around it. */
+function Numbers({ title, timeHeading, times, series }: Omit<ChartProperties, 'empty'>) {
+  const format = useFormatter();
+  return (
+    <div className="visually-hidden">
+      <table>
+        <caption>{title}</caption>
+        <thead>
+          <tr>
+            <th scope="col">{timeHeading}</th>
+            {series.map(({ name }) => (
+              <th key={name} scope="col">
+                {name}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {times.map((time, index) => (
+            <tr key={time.toISOString()}>
+              <th scope="row">{format.dateTime(time, { dateStyle: 'medium', timeStyle: 'short' })}</th>
+              {series.map(({ name, values }) => (
+                <td key={name}>{format.number(values[index] ?? 0)}</td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
 }

@@ -98,6 +98,20 @@ export const exchangeConnections = {
   testNoAnswer: 'None',
   testTime: 'Time',
   testMessage: 'What it means',
+  testResults: {
+    taken: 'The exchange took the test request.',
+    'not-authorised':
+      'The exchange answered {status}. Check the client id, the outbound secret and the clock of the exchange.',
+    redirected: 'The exchange answered {status}. Redirects are not followed: correct the address.',
+    failing: 'The exchange answered {status}. It does not work as it should: ask its operator.',
+    'not-taken':
+      'The exchange answered {status}. It can be reached, but does not take the event connection.test; that need not concern deliveries.',
+    unanswered: 'The exchange did not answer ({cause}). Ask its operator.',
+    unreachable:
+      'The exchange could not be reached ({cause}). Check the address, the network and the certificate.',
+    'address-refused':
+      'The address of the connection is not allowed, so nothing was sent. Correct the address, or ask the operator.',
+  },
   testAgain: 'Send again',
 } as const;
 

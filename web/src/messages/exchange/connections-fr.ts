@@ -101,6 +101,22 @@ export const exchangeConnections: Catalogue['exchangeConnections'] = {
   testNoAnswer: 'Aucune',
   testTime: 'Durée',
   testMessage: 'Ce que cela signifie',
+  testResults: {
+    taken: 'La plateforme a accepté le message de test.',
+    'not-authorised':
+      'La plateforme a répondu {status}. Vérifiez l’identifiant de client, le secret d’envoi et l’horloge de la plateforme.',
+    redirected:
+      'La plateforme a répondu {status}. Les redirections ne sont pas suivies : corrigez l’adresse.',
+    failing:
+      'La plateforme a répondu {status}. Elle ne fonctionne pas normalement : adressez-vous à son opérateur.',
+    'not-taken':
+      'La plateforme a répondu {status}. Elle est joignable, mais n’accepte pas l’événement connection.test ; cela ne concerne pas forcément les envois.',
+    unanswered: 'La plateforme n’a pas répondu ({cause}). Adressez-vous à son opérateur.',
+    unreachable:
+      'La plateforme n’a pas pu être jointe ({cause}). Vérifiez l’adresse, le réseau et le certificat.',
+    'address-refused':
+      'L’adresse de la connexion n’est pas autorisée, rien n’a donc été envoyé. Corrigez l’adresse ou demandez à l’opérateur.',
+  },
   testAgain: 'Envoyer à nouveau',
 };
 

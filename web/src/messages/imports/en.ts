@@ -46,7 +46,7 @@ export const imports = {
   started: 'Started',
   finished: 'Finished',
   by: 'By',
-  operator: 'Operator, at the command line',
+  operator: 'The operator',
   resources: 'Taken',
   rejected: 'Rejected',
   empty: 'Nothing was imported yet',

@@ -49,7 +49,7 @@ export const imports: Catalogue['imports'] = {
   started: 'Début',
   finished: 'Fin',
   by: 'Par',
-  operator: 'L’opérateur, en ligne de commande',
+  operator: 'L’opérateur',
   resources: 'Pris',
   rejected: 'Rejetés',
   empty: 'Rien n’a encore été importé',

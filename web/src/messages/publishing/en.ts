@@ -24,7 +24,6 @@ export const publishing = {
   noTargets: 'There is no target',
   noTargetsText: 'Ask the operator of the service to add one, with the command “interchange target create”.',
   name: 'Name',
-  base: 'Address',
   health: 'State',
   healths: { closed: 'Working', open: 'Not answering', probing: 'Tried next time', disabled: 'Disabled' },
   isDefault: 'default',
@@ -38,12 +37,18 @@ export const publishing = {
   again: 'Publish again',
   to: 'To',
   look: 'Show what would be sent',
-  lookText: 'Nothing is sent.',
+  lookText: 'Nothing was sent now.',
   would:
     '{count, plural, =0 {Nothing would be sent} one {# request would be sent} other {# requests would be sent}}',
   unmapped: 'Codes without a standard code: {codes}. Map them under Terminology first.',
+  faults: {
+    'code-refused': 'a local code has no standard code, so the publish would be refused',
+    'code-allowed': 'a local code has no standard code; the target allows that',
+    'sent-later': 'refers to {reference}, which is sent later, so the reference names its identifier instead',
+    'not-sent': 'refers to {reference}, which is not sent and is not known to be at the target',
+  },
   notSent: '{count, plural, one {# record that is named is} other {# records that are named are}} not sent.',
-  request: 'the request',
+  request: 'the request of {record}',
   published:
     '{count, plural, one {# resource is stored at the target.} other {# resources are stored at the target.}}',
   confirm: 'Publish to {target}?',

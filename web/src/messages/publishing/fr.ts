@@ -27,7 +27,6 @@ export const publishing: Catalogue['publishing'] = {
   noTargetsText:
     'Demandez à l’opérateur du service d’en ajouter une, avec la commande « interchange target create ».',
   name: 'Nom',
-  base: 'Adresse',
   health: 'État',
   healths: { closed: 'Fonctionne', open: 'Ne répond pas', probing: 'Essai à venir', disabled: 'Désactivée' },
   isDefault: 'par défaut',
@@ -41,13 +40,20 @@ export const publishing: Catalogue['publishing'] = {
   again: 'Publier à nouveau',
   to: 'Vers',
   look: 'Afficher ce qui serait envoyé',
-  lookText: 'Rien n’est envoyé.',
+  lookText: 'Rien n’a été envoyé pour l’instant.',
   would:
     '{count, plural, =0 {Rien ne serait envoyé} one {# requête serait envoyée} other {# requêtes seraient envoyées}}',
   unmapped: 'Codes sans code standard : {codes}. Associez-les d’abord sous Terminologie.',
+  faults: {
+    'code-refused': 'un code local n’a pas de code standard, la publication serait donc refusée',
+    'code-allowed': 'un code local n’a pas de code standard ; la cible l’accepte',
+    'sent-later':
+      'renvoie à {reference}, envoyé plus tard ; la référence porte donc son identifiant à la place',
+    'not-sent': 'renvoie à {reference}, qui n’est pas envoyé et dont la présence à la cible est inconnue',
+  },
   notSent:
     '{count, plural, one {# dossier nommé n’est pas envoyé.} other {# dossiers nommés ne sont pas envoyés.}}',
-  request: 'la requête',
+  request: 'la requête de {record}',
   published:
     '{count, plural, one {# ressource est stockée sur la cible.} other {# ressources sont stockées sur la cible.}}',
   confirm: 'Publier vers {target} ?',

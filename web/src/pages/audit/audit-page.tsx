@@ -1,13 +1,15 @@
-/** Who changed what in the administration, from what to what. Contract: WEB-57. */
+/** Who changed what in the administration, from what to what. Contract: WEB-57, WEB-67. */
 import { getRouteApi } from '@tanstack/react-router';
 import { useTranslations } from 'use-intl';
 import { answered, api } from '../../api/api.ts';
 import type { paths } from '../../api/schema.d.ts';
+import { useServiceWords } from '../../app/service-words.ts';
 import { useCursorList } from '../../blocks/list/cursor-list.ts';
 import { ListPage } from '../../blocks/list/list-page.tsx';
 import type { Column } from '../../blocks/list/record-table.tsx';
 import { PageHeader } from '../../blocks/page/page-header.tsx';
 import { EmptyState } from '../../blocks/states/empty-state.tsx';
+import { Email } from '../../blocks/values/email.tsx';
 import { ZonedTime } from '../../blocks/values/zoned-time.tsx';
 import { useSession } from '../../shell/session-context.tsx';
 import css from './audit.module.css';
@@ -38,10 +40,11 @@ export function AuditPage() {
         label={t('changes')}
         list={list}
         columns={useColumns()}
+        hasTallRows
         rowId={({ id }) => id}
         filters={[
           { name: 'actor', label: t('actorFilter'), kind: 'text' },
-          { name: 'action', label: t('actionFilter'), kind: 'text' },
+          { name: 'action', label: t('actionFilter'), kind: 'choice', choices: useActions(search.action) },
           { name: 'subject', label: t('subjectFilter'), kind: 'text' },
           { name: 'since', label: t('since'), kind: 'day' },
           { name: 'until', label: t('until'), kind: 'day' },
@@ -54,23 +57,42 @@ export function AuditPage() {
   );
 }
 
+/** Those that the console knows, and one that the address names. */
+function useActions(chosen: string | undefined): { value: string; label: string }[] {
+  const t = useTranslations('audit');
+  const known = Object.entries(t.raw('actions' as never) as Record<string, Record<string, string>>).flatMap(
+    ([subject, actions]) =>
+      Object.entries(actions).map(([action, label]) => ({ value: `${subject}.${action}`, label })),
+  );
+  if (chosen === undefined || known.some(({ value }) => value === chosen)) return known;
+  return [...known, { value: chosen, label: chosen }];
+}
+
 function useColumns(): Column<Change>[] {
   const t = useTranslations('audit');
+  const wordsOf = useServiceWords('audit.actions');
   return [
     { name: 'at', heading: t('at'), width: '13.5rem', cell: ({ at }) => <ZonedTime at={at} /> },
     {
       name: 'actor',
       heading: t('actor'),
-      share: 0.8,
-      cell: ({ actor }) => (actor.kind === 'operator' ? t('operator') : (actor.email ?? actor.id)),
+      share: 1.1,
+      cell: ({ actor }) =>
+        actor.kind === 'operator' ? t('operator') : <Email address={actor.email ?? actor.id ?? ''} />,
     },
-    { name: 'action', heading: t('action'), width: '12rem', cell: ({ action }) => <code>{action}</code> },
+    {
+      name: 'action',
+      heading: t('action'),
+      share: 0.9,
+      cell: ({ action }) => <span title={action}>{wordsOf(action, action)}</span>,
+    },
     {
       name: 'subject',
       heading: t('subject'),
+      share: 1.1,
       cell: ({ subject: { type, id, name } }) => (
         <div>
-          <span title={id}>{name ?? <code>{id}</code>}</span>
+          <span title={id}>{name === undefined ? <code>{id}</code> : <Email address={name} />}</span>
           <span className={css.kind}>{t(`subjects.${type}`)}</span>
         </div>
       ),

@@ -17,8 +17,8 @@ describe('audit log', { skip: NO_BROWSER, timeout: 180_000 }, () => {
     const { page } = await web.open(t, '/audit', { tenant });
     const table = page.getByRole('table', { name: 'Changes' });
     await table.getByText('Ward North').first().waitFor();
-    await table.getByText('− imaging').waitFor();
-    await page.getByLabel('What: the action').fill('facility.change');
+    await table.getByRole('deletion').filter({ hasText: 'imaging' }).waitFor();
+    await page.getByLabel('What', { exact: true }).selectOption('Facility changed');
     await page.waitForURL('**/console/audit?action=facility.change');
     await page.getByText('2 rows', { exact: true }).waitFor();
     const download = page.waitForEvent('download');

@@ -1,11 +1,16 @@
 /** The members that a change touched: what each was, and what it became. Lists say what was added and taken away. */
+import { useState } from 'react';
 import { useTranslations } from 'use-intl';
+import { useServiceWords } from '../../app/service-words.ts';
 import changed from '../../blocks/values/changed-value.module.css';
 import { After, Before } from '../../blocks/values/changed-value.tsx';
+import { useSession } from '../../shell/session-context.tsx';
 import css from './audit.module.css';
 
 /** Of a list, at once. */
-const SHOWN_VALUES = 7;
+const SHOWN_VALUES = 3;
+/** Of members, at once. The others are opened by who wants to read them. */
+const SHOWN_MEMBERS = 4;
 
 type Members = Readonly<Record<string, unknown>>;
 
@@ -16,36 +21,55 @@ interface ChangedMembersProperties {
 
 export function ChangedMembers({ before, after }: ChangedMembersProperties) {
   const t = useTranslations('audit');
+  const [seesAll, setSeesAll] = useState(false);
+  const wordsOf = useServiceWords('audit.members');
   const names = [...new Set([...Object.keys(before), ...Object.keys(after)])].filter(
     (name) => JSON.stringify(before[name]) !== JSON.stringify(after[name]),
   );
   if (names.length === 0) return <span className={css.kind}>{t('noDetails')}</span>;
+  // One more takes no more room than the way to it.
+  const shown = seesAll || names.length <= SHOWN_MEMBERS + 1 ? names : names.slice(0, SHOWN_MEMBERS);
   return (
     <ul className={css.members}>
-      {names.map((name) => (
+      {shown.map((name) => (
         <li key={name}>
-          <span className={css.name}>{wordsOf(name)}: </span>
-          <Change before={before[name]} after={after[name]} />
+          <span className={css.name}>{t('member', { name: wordsOf(name, inWords(name)) })} </span>
+          <Change member={name} before={before[name]} after={after[name]} />
         </li>
       ))}
+      {shown.length === names.length ? undefined : (
+        <li>
+          <button type="button" className={css.more} onClick={() => setSeesAll(true)}>
+            {t('more', { count: names.length - shown.length })}
+          </button>
+        </li>
+      )}
     </ul>
   );
 }
 
 /** `mustChangePassword` as "must change password". */
-function wordsOf(name: string): string {
+function inWords(name: string): string {
   return name.replace(/([a-z])([A-Z])/g, '$1 $2').toLowerCase();
 }
 
-function Change({ before, after }: { before: unknown; after: unknown }) {
+interface ChangeProperties {
+  member: string;
+  before: unknown;
+  after: unknown;
+}
+
+function Change({ member, before, after }: ChangeProperties) {
   const t = useTranslations('audit');
-  if (Array.isArray(before) && Array.isArray(after)) return <ListChange before={before} after={after} />;
+  const textOf = useValueText(member);
+  if (Array.isArray(before) && Array.isArray(after))
+    return <ListChange before={before.map(textOf)} after={after.map(textOf)} />;
   return (
     <>
       {before === undefined ? undefined : (
         <>
           <Before>
-            <Value value={before} />
+            <Value value={before} textOf={textOf} />
           </Before>
           <span aria-hidden="true"> → </span>
         </>
@@ -54,34 +78,33 @@ function Change({ before, after }: { before: unknown; after: unknown }) {
         <span>{t('removed')}</span>
       ) : (
         <After>
-          <Value value={after} />
+          <Value value={after} textOf={textOf} />
         </After>
       )}
     </>
   );
 }
 
-function ListChange({ before, after }: { before: readonly unknown[]; after: readonly unknown[] }) {
-  const [was, is] = [before.map(textOf), after.map(textOf)];
+function ListChange({ before: was, after: is }: { before: readonly string[]; after: readonly string[] }) {
   const gone = was.filter((one) => !is.includes(one));
   const added = is.filter((one) => !was.includes(one));
   return (
-    <>
+    <ul className={css.members}>
       {gone.map((one) => (
-        <del key={one} className={changed.before}>
-          − {one}{' '}
-        </del>
+        <li key={one} className={changed.before}>
+          − <del>{one}</del>
+        </li>
       ))}
       {added.map((one) => (
-        <ins key={one} className={changed.after}>
-          + {one}{' '}
-        </ins>
+        <li key={one}>
+          <ins className={changed.after}>+ {one}</ins>
+        </li>
       ))}
-    </>
+    </ul>
   );
 }
 
-function Value({ value }: { value: unknown }) {
+function Value({ value, textOf }: { value: unknown; textOf: (value: unknown) => string }) {
   const t = useTranslations('audit');
   if (value === null || value === undefined || value === '') return <>{t('notSet')}</>;
   if (typeof value === 'boolean') return <>{value ? t('on') : t('off')}</>;
@@ -103,6 +126,13 @@ function List({ values }: { values: readonly string[] }) {
   );
 }
 
-function textOf(value: unknown): string {
-  return typeof value === 'string' ? value : JSON.stringify(value);
+/** A value in words: a facility by its name, a code as the catalogue has it. */
+function useValueText(member: string): (value: unknown) => string {
+  const { session } = useSession();
+  const wordsOf = useServiceWords('audit.values');
+  return (value) => {
+    if (typeof value !== 'string') return JSON.stringify(value);
+    const facility = member === 'facilityIds' ? session.facilities.find(({ id }) => id === value) : undefined;
+    return facility?.name ?? wordsOf(`${member}.${value}`, value);
+  };
 }

@@ -2,6 +2,7 @@
 import { useFormatter, useTranslations } from 'use-intl';
 import { type Column, RecordTable } from '../../blocks/list/record-table.tsx';
 import { Section } from '../../blocks/page/section.tsx';
+import css from './imports.module.css';
 import type { ImportReport } from './send-file.ts';
 
 type Rejected = ImportReport['rejected'][number];
@@ -30,18 +31,20 @@ export function ImportReportView({ report }: { report: ImportReport }) {
     <>
       <Entries title="rejected" rows={report.rejected} count={report.rejectedCount} hasFiles={hasFiles} />
       <Entries title="notices" rows={report.notices} count={report.noticeCount} hasFiles={hasFiles} />
-      <Counts
-        title="taken"
-        hasUnchanged
-        rows={Object.entries(resources).map(([type, count]) => [type, count, unchanged[type] ?? 0])}
-      />
-      <Counts title="notTaken" rows={Object.entries(notTaken)} />
-      <Elements title="notKept" rows={report.notKept} hasFiles={hasFiles} />
-      <Elements title="unresolved" rows={report.unresolved} hasFiles={hasFiles} />
-      <Counts
-        title="notShown"
-        rows={Object.entries(notShown).map(([reason, count]) => [nameOf(reason), count])}
-      />
+      <div className={css.pairs}>
+        <Counts
+          title="taken"
+          hasUnchanged
+          rows={Object.entries(resources).map(([type, count]) => [type, count, unchanged[type] ?? 0])}
+        />
+        <Counts title="notTaken" rows={Object.entries(notTaken)} />
+        <Elements title="notKept" rows={report.notKept} hasFiles={hasFiles} />
+        <Elements title="unresolved" rows={report.unresolved} hasFiles={hasFiles} />
+        <Counts
+          title="notShown"
+          rows={Object.entries(notShown).map(([reason, count]) => [nameOf(reason), count])}
+        />
+      </div>
       <Entries title="older" rows={report.older} count={report.olderCount} hasFiles={hasFiles} />
     </>
   );
@@ -102,7 +105,7 @@ function Counts({ title, rows, hasUnchanged = false }: CountsProperties) {
     {
       name: 'count',
       heading: t('count'),
-      width: '8rem',
+      width: '7rem',
       isNumber: true,
       cell: ([, count]) => format.number(count),
     },
@@ -111,7 +114,7 @@ function Counts({ title, rows, hasUnchanged = false }: CountsProperties) {
           {
             name: 'unchanged',
             heading: t('unchanged'),
-            width: '8rem',
+            width: '7rem',
             isNumber: true,
             cell: ([, , unchanged]: ByType) => format.number(unchanged ?? 0),
           },
@@ -140,14 +143,14 @@ function Elements({ title, rows, hasFiles }: ElementsProperties) {
     {
       name: 'first',
       heading: t('first'),
-      width: '14rem',
+      width: hasFiles ? '12rem' : '8rem',
       cell: ({ file, entry }) =>
         hasFiles ? t('place', { file, entry: String(entry) }) : t('placeInFile', { entry: String(entry) }),
     },
     {
       name: 'count',
       heading: t('count'),
-      width: '8rem',
+      width: '6rem',
       isNumber: true,
       cell: ({ count }) => format.number(count),
     },

@@ -8,6 +8,7 @@ import { ListPage } from '../../blocks/list/list-page.tsx';
 import type { Column } from '../../blocks/list/record-table.tsx';
 import { PageHeader } from '../../blocks/page/page-header.tsx';
 import { EmptyState } from '../../blocks/states/empty-state.tsx';
+import { Email } from '../../blocks/values/email.tsx';
 import { StatusBadge } from '../../blocks/values/status-badge.tsx';
 import { ZonedTime } from '../../blocks/values/zoned-time.tsx';
 import { DropZone } from './drop-zone.tsx';
@@ -124,19 +125,21 @@ function useColumns(): Column<Import>[] {
     {
       name: 'by',
       heading: t('by'),
-      cell: ({ startedBy }) => (startedBy.kind === 'operator' ? t('operator') : (startedBy.email ?? '–')),
+      share: 1.2,
+      cell: ({ startedBy }) =>
+        startedBy.kind === 'operator' ? t('operator') : <Email address={startedBy.email ?? '–'} />,
     },
     {
       name: 'taken',
       heading: t('resources'),
-      width: '8rem',
+      width: '6rem',
       isNumber: true,
       cell: ({ progress }) => format.number(progress.resources),
     },
     {
       name: 'rejected',
       heading: t('rejected'),
-      width: '8rem',
+      width: '6rem',
       isNumber: true,
       cell: ({ progress }) => format.number(progress.rejected),
     },

@@ -100,7 +100,11 @@ function UploadLine({ upload, onImport, onRemove }: UploadLineProperties) {
         />
       ) : undefined}
       <UploadText upload={upload} isRead={isRead} />
-      {isOpen && report !== undefined ? <ImportReportView report={report} /> : undefined}
+      {isOpen && report !== undefined ? (
+        <div className={css.report}>
+          <ImportReportView report={report} />
+        </div>
+      ) : undefined}
     </li>
   );
 

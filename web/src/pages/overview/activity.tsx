@@ -7,7 +7,7 @@ import { answered, api } from '../../api/api.ts';
 import type { paths } from '../../api/schema.d.ts';
 import { Section } from '../../blocks/page/section.tsx';
 import { ErrorState } from '../../blocks/states/error-state.tsx';
-import { Chart } from '../../blocks/values/chart.tsx';
+import { Chart, type ChartSeries } from '../../blocks/values/chart.tsx';
 import { useSession } from '../../shell/session-context.tsx';
 import css from './overview.module.css';
 
@@ -15,11 +15,37 @@ type ActivityOf = paths['/overview/activity']['get']['responses'][200]['content'
 type Name = ActivityOf['series'][number]['name'];
 
 const PERIODS = ['24', '168'] as const;
-/** Beside each other: how much, and what of it failed. */
-const SHOWN: readonly (readonly [all: Name, failed: Name])[] = [
-  ['calls', 'calls-failed'],
-  ['publishes', 'publish-failures'],
-  ['deliveries', 'delivery-failures'],
+interface Part {
+  part: 'answered' | 'refused' | 'failed' | 'published' | 'delivered' | 'attemptsFailed';
+  all: Name;
+  /** Parts of their own that `all` contains. */
+  less: readonly Name[];
+  tone: ChartSeries['tone'];
+}
+
+const CHARTS: readonly { name: 'calls' | 'publishes' | 'deliveries'; parts: readonly Part[] }[] = [
+  {
+    name: 'calls',
+    parts: [
+      { part: 'answered', all: 'calls', less: ['calls-refused', 'calls-failed'], tone: 'accent' },
+      { part: 'refused', all: 'calls-refused', less: [], tone: 'warning' },
+      { part: 'failed', all: 'calls-failed', less: [], tone: 'bad' },
+    ],
+  },
+  {
+    name: 'publishes',
+    parts: [
+      { part: 'published', all: 'publishes', less: ['publish-failures'], tone: 'accent' },
+      { part: 'failed', all: 'publish-failures', less: [], tone: 'bad' },
+    ],
+  },
+  {
+    name: 'deliveries',
+    parts: [
+      { part: 'delivered', all: 'deliveries', less: [], tone: 'accent' },
+      { part: 'attemptsFailed', all: 'delivery-failures', less: [], tone: 'bad' },
+    ],
+  },
 ];
 const route = getRouteApi('/shell/');
 
@@ -50,7 +76,7 @@ export function Activity() {
         />
       }
     >
-      {isPending ? <Skeleton height={320} animate={false} /> : undefined}
+      {isPending ? <Skeleton height={396} animate={false} /> : undefined}
       {error === null ? undefined : <ErrorState error={error} onRetry={() => void refetch()} />}
       {data === undefined ? undefined : <Charts activity={data} />}
     </Section>
@@ -59,26 +85,27 @@ export function Activity() {
 
 function Charts({ activity: { from, stepSeconds, series } }: { activity: ActivityOf }) {
   const t = useTranslations('overview');
+  const valuesOf = (name: Name) => series.find((one) => one.name === name)?.points ?? [];
   const began = new Date(from).getTime();
-  const pointsOf = (name: Name) =>
-    (series.find((one) => one.name === name)?.points ?? []).map((value, index) => ({
-      at: new Date(began + index * stepSeconds * 1_000).toISOString(),
-      value,
-    }));
+  const times = valuesOf('calls').map((_, index) => new Date(began + index * stepSeconds * 1_000));
   return (
     <div className={css.charts}>
-      {SHOWN.flatMap((pair) =>
-        pair.map((name, index) => (
-          <Chart
-            key={name}
-            kind="bars"
-            title={t(`series.${name}`)}
-            timeHeading={t('hour')}
-            points={pointsOf(name)}
-            tone={index === 0 ? 'accent' : 'bad'}
-          />
-        )),
-      )}
+      {CHARTS.map(({ name, parts }) => (
+        <Chart
+          key={name}
+          title={t(`series.${name}`)}
+          timeHeading={t('hour')}
+          empty={t('none')}
+          times={times}
+          series={parts.map(({ part, all, less, tone }) => ({
+            name: t(`parts.${part}`),
+            tone,
+            values: valuesOf(all).map((value, index) =>
+              less.reduce((rest, other) => rest - (valuesOf(other)[index] ?? 0), value),
+            ),
+          }))}
+        />
+      ))}
     </div>
   );
 }

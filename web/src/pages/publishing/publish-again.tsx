@@ -4,6 +4,7 @@ import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useTranslations } from 'use-intl';
 import { queries } from '../../app/queries.ts';
+import { useServiceWords } from '../../app/service-words.ts';
 import { useCommands } from '../../blocks/dialogs/commands.ts';
 import { ConfirmDialog } from '../../blocks/dialogs/confirm-dialog.tsx';
 import { announce } from '../../blocks/page/announcements.tsx';
@@ -11,6 +12,7 @@ import { Section } from '../../blocks/page/section.tsx';
 import { useErrorText } from '../../blocks/states/error-text.ts';
 import { Fault } from '../../blocks/states/fault.tsx';
 import { JsonViewer } from '../../blocks/values/json-viewer.tsx';
+import css from './publishing.module.css';
 import { type Kind, ofRecord, type Plan, type Published, useTargets } from './publishing-data.ts';
 
 export function PublishAgain(record: { kind: Kind; recordId: string }) {
@@ -72,6 +74,9 @@ export function PublishAgain(record: { kind: Kind; recordId: string }) {
 
 function Planned({ plan: { requests, unmapped, faults, notSent = [] } }: { plan: Plan }) {
   const t = useTranslations('publishing');
+  const wordsOf = useServiceWords('publishing.faults');
+  const faultText = ({ resourceType, code, reference, fault }: Plan['faults'][number]) =>
+    `${resourceType}: ${wordsOf(code, fault, { reference: reference ?? '' })}.`;
   const codes = unmapped.map(({ code }) => code).join(', ');
   return (
     <>
@@ -79,19 +84,21 @@ function Planned({ plan: { requests, unmapped, faults, notSent = [] } }: { plan:
         {t('would', { count: requests.length })}. {t('lookText')}
       </p>
       {unmapped.length === 0 ? undefined : <Fault text={t('unmapped', { codes })} />}
-      {faults.length === 0 ? undefined : (
-        <Fault text={faults.map(({ resourceType, fault }) => `${resourceType}: ${fault}`).join(' ')} />
-      )}
+      {faults.length === 0 ? undefined : <Fault text={faults.map(faultText).join(' ')} />}
       {notSent.length === 0 ? undefined : <p>{t('notSent', { count: notSent.length })}</p>}
       {requests.map((request) => (
         <div key={`${request.resourceType}/${request.localId}`}>
-          <p>
+          <p className={css.request}>
             <code>
               {request.method} {request.url}
             </code>
           </p>
           {request.resource === undefined ? undefined : (
-            <JsonViewer value={request.resource} name={t('request')} unfolded={0} />
+            <JsonViewer
+              value={request.resource}
+              name={t('request', { record: `${request.resourceType}/${request.localId}` })}
+              unfolded={0}
+            />
           )}
         </div>
       ))}

@@ -47,6 +47,7 @@ export function PublishingPage() {
         label={t('publications')}
         list={list}
         columns={useColumns()}
+        hasTallRows
         rowId={({ id }) => id}
         filters={[
           {
@@ -110,13 +111,13 @@ function useColumns(): Column<Publication>[] {
     {
       name: 'state',
       heading: t('state'),
-      width: '9rem',
+      width: '8.75rem',
       cell: ({ state }) => <StatusBadge tone={TONES[state]} label={t(`states.${state}`)} />,
     },
     {
       name: 'kind',
       heading: t('kind'),
-      width: '11rem',
+      width: '10rem',
       cell: ({ kind, recordId }) => (
         <Link to="/publishing/$kind/$recordId" params={{ kind, recordId }}>
           {t(`kinds.${kind}`)}
@@ -133,7 +134,7 @@ function useColumns(): Column<Publication>[] {
     {
       name: 'stored',
       heading: t('stored'),
-      width: '5.5rem',
+      width: '5rem',
       isNumber: true,
       cell: ({ stored }) => format.number(stored),
     },

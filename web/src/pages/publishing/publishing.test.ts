@@ -52,6 +52,24 @@ describe('publishing', { skip: NO_BROWSER, timeout: 240_000 }, () => {
     await page.getByRole('row').filter({ hasText: 'main (default)' }).getByText('Working').waitFor();
   });
 
+  test('the requests that would be sent are told apart, where the screen is narrow too [WEB-46]', async (t) => {
+    const tenant = await web.api.createTenant();
+    const scope = { ...tenant, timeZone: 'UTC' };
+    const { orderId } = await createClinic(web.api.database.pool, { results: 2, scope });
+    await createFhirServer(
+      { db: web.api.database.pool, keys: web.api.keys },
+      {
+        organisationId: tenant.organisationId,
+        settings: { name: 'main', base: `http://127.0.0.1:9/${'long/'.repeat(12)}fhir`, auth: 'none' },
+        secret: undefined,
+        makeDefault: true,
+      },
+    );
+    const { page } = await web.open(t, `/publishing/lab/${orderId}`, { tenant });
+    await page.getByRole('button', { name: 'Show what would be sent' }).click();
+    await page.getByRole('region', { name: `the request of ServiceRequest/${orderId}` }).waitFor();
+  });
+
   test('what failed is asked for from the palette [WEB-45]', async (t) => {
     const { page } = await web.open(t, '/publishing');
     await page.getByRole('heading', { name: 'Nothing was published yet' }).waitFor();

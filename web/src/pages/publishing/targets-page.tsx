@@ -7,6 +7,7 @@ import { PageHeader } from '../../blocks/page/page-header.tsx';
 import { EmptyState } from '../../blocks/states/empty-state.tsx';
 import { StatusBadge } from '../../blocks/values/status-badge.tsx';
 import { ZonedTime } from '../../blocks/values/zoned-time.tsx';
+import css from './publishing.module.css';
 import { readTargets, type Target } from './publishing-data.ts';
 import { PublishingTabs } from './publishing-tabs.tsx';
 
@@ -26,6 +27,7 @@ export function TargetsPage() {
         label={t('targets')}
         list={list}
         columns={useColumns()}
+        hasTallRows
         rowId={({ name, scope }) => `${scope} ${name}`}
         empty={<EmptyState title={t('noTargets')} text={t('noTargetsText')} />}
       />
@@ -39,8 +41,13 @@ function useColumns(): Column<Target>[] {
     {
       name: 'name',
       heading: t('name'),
-      width: '12rem',
-      cell: ({ name, default: isDefault }) => (isDefault ? `${name} (${t('isDefault')})` : name),
+      share: 1.2,
+      cell: ({ name, base, default: isDefault }) => (
+        <div>
+          <strong>{isDefault ? `${name} (${t('isDefault')})` : name}</strong>
+          <div className={css.quiet}>{base}</div>
+        </div>
+      ),
     },
     {
       name: 'state',
@@ -51,7 +58,6 @@ function useColumns(): Column<Target>[] {
         return <StatusBadge tone={TONES[shown]} label={t(`healths.${shown}`)} />;
       },
     },
-    { name: 'base', heading: t('base'), cell: ({ base }) => base },
     {
       name: 'success',
       heading: t('lastSuccess'),
@@ -61,14 +67,15 @@ function useColumns(): Column<Target>[] {
     {
       name: 'failure',
       heading: t('lastFailure'),
+      share: 1.4,
       cell: ({ lastFailure }) =>
         lastFailure === null ? (
           '–'
         ) : (
-          <>
+          <div>
             <ZonedTime at={lastFailure.at} />
-            <div>{lastFailure.message}</div>
-          </>
+            <div className={css.quiet}>{lastFailure.message}</div>
+          </div>
         ),
     },
   ];

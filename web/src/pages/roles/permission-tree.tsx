@@ -4,6 +4,7 @@
  */
 import { Checkbox } from '@mantine/core';
 import { useTranslations } from 'use-intl';
+import { useServiceWords } from '../../app/service-words.ts';
 import { useSession } from '../../shell/session-context.tsx';
 import css from './permission-tree.module.css';
 import { AREAS, type Area, areaOf, type PermissionItem } from './role-data.ts';
@@ -26,6 +27,7 @@ export function PermissionTree(properties: PermissionTreeProperties) {
 function AreaPart({ area, items, chosen, isReadOnly, onChange }: PermissionTreeProperties & { area: Area }) {
   const t = useTranslations('role');
   const { may } = useSession();
+  const wordsOf = useServiceWords('permissions');
   const mine = items.map(({ name }) => name).filter((name) => may(name));
   const held = items.filter(({ name }) => chosen.includes(name)).length;
   const isAll = held === items.length;
@@ -48,7 +50,7 @@ function AreaPart({ area, items, chosen, isReadOnly, onChange }: PermissionTreeP
           <li key={item.name} className={css.item}>
             <Checkbox
               size="xs"
-              label={item.allows.charAt(0).toUpperCase() + item.allows.slice(1)}
+              label={wordsOf(item.name, item.allows.charAt(0).toUpperCase() + item.allows.slice(1))}
               description={may(item.name) ? item.name : t('notYours', { name: item.name })}
               checked={chosen.includes(item.name)}
               disabled={isReadOnly || !may(item.name)}
@@ -82,7 +84,7 @@ function Calls({ item: { name, opens } }: { item: PermissionItem }) {
             <code>
               {method} {path}
             </code>
-            <span>{summary}</span>
+            <span lang="en">{summary}</span>
           </li>
         ))}
       </ul>

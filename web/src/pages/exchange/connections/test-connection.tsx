@@ -3,6 +3,7 @@ import { Button, Group, Modal, Stack } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { useTranslations } from 'use-intl';
 import { answered, api } from '../../../api/api.ts';
+import { useServiceWords } from '../../../app/service-words.ts';
 import { useErrorText } from '../../../blocks/states/error-text.ts';
 import { Fault } from '../../../blocks/states/fault.tsx';
 import { Details } from '../../../blocks/values/details.tsx';
@@ -46,8 +47,10 @@ export function TestConnection({ name, test }: { name: string; test: Test }) {
   );
 }
 
-function Result({ result: { status, latencyMs, message } }: { result: NonNullable<Test['data']> }) {
+function Result({ result: answer }: { result: NonNullable<Test['data']> }) {
   const t = useTranslations('exchangeConnections');
+  const wordsOf = useServiceWords('exchangeConnections.testResults');
+  const { status, latencyMs, result, cause, message } = answer;
   const isTaken = status !== null && status >= 200 && status < 300;
   return (
     <Details
@@ -62,7 +65,7 @@ function Result({ result: { status, latencyMs, message } }: { result: NonNullabl
         ],
         [t('testAnswer'), status === null ? t('testNoAnswer') : `HTTP ${status}`],
         [t('testTime'), t('timeoutValue', { ms: latencyMs })],
-        [t('testMessage'), message],
+        [t('testMessage'), wordsOf(result, message, { status: String(status), cause: cause ?? '' })],
       ]}
     />
   );

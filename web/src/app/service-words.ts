@@ -1,0 +1,20 @@
+/**
+ * Words of the catalogue for what the service names by a code: permissions, actions, members. A code that this console does not
+ * know, of a newer service, is shown as the service words it. Contract: WEB-67.
+ */
+import { useTranslations } from 'use-intl';
+
+type Section =
+  | 'permissions'
+  | 'audit.actions'
+  | 'audit.members'
+  | 'audit.values'
+  | 'publishing.faults'
+  | 'exchangeConnections.testResults';
+
+/** The dots of a code are levels of the catalogue. */
+export function useServiceWords(section: Section) {
+  const t = useTranslations(section);
+  return (code: string, inItsWords: string, values: Record<string, string> = {}): string =>
+    t.has(code as never) ? t(code as never, values as never) : inItsWords;
+}
