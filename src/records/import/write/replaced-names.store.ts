@@ -15,10 +15,11 @@ export async function inheritNames(
   { organisationId }: OrganisationScope,
   patientIds: readonly string[],
 ): Promise<void> {
-  let linked: readonly string[] = await linkedTo(client, organisationId, patientIds);
-  for (let locked = 0; locked < linked.length; ) {
+  let linked = await linkedTo(client, organisationId, patientIds);
+  const locked = new Set<string>();
+  while (linked.some((id) => !locked.has(id))) {
     await lockPatients(client, organisationId, linked);
-    locked = linked.length;
+    for (const id of linked) locked.add(id);
     linked = await linkedTo(client, organisationId, linked);
   }
   if (linked.length > 0) await addNames(client, organisationId, linked);
