@@ -113,6 +113,8 @@ export const exchangeConnections = {
       'The address of the connection is not allowed, so nothing was sent. Correct the address, or ask the operator.',
   },
   testAgain: 'Send again',
+  testTooSoon:
+    'This connection was tested just now. Wait {seconds, plural, one {# second} other {# seconds}}, then send again.',
 } as const;
 
 export const exchangeCallbacks = {

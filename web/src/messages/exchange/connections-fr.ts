@@ -118,6 +118,8 @@ export const exchangeConnections: Catalogue['exchangeConnections'] = {
       'L’adresse de la connexion n’est pas autorisée, rien n’a donc été envoyé. Corrigez l’adresse ou demandez à l’opérateur.',
   },
   testAgain: 'Envoyer à nouveau',
+  testTooSoon:
+    'Cette connexion vient d’être testée. Attendez {seconds, plural, one {# seconde} other {# secondes}}, puis envoyez à nouveau.',
 };
 
 export const exchangeCallbacks: Catalogue['exchangeCallbacks'] = {

@@ -78,20 +78,28 @@ describe('connections', { skip: NO_BROWSER, timeout: 240_000 }, () => {
 
   test('sends a test, and says what came back: taken, refused, no answer [WEB-49]', async (t) => {
     const exchange = await startExchange();
+    t.after(() => exchange.close());
     const { tenant, id } = await connected(exchange.url);
-    const { page } = await web.open(t, `/exchange/connections/${id}`, { tenant });
+    const { page } = await web.open(t, `/exchange/connections/${id}`, { tenant, expected: /429/ });
     await page.getByRole('button', { name: 'Send a test' }).click();
     const dialog = page.getByRole('dialog', { name: 'Test of National exchange' });
+    const afterWaiting = () => {
+      web.api.clock.now = new Date(web.api.clock.now.getTime() + 6_000);
+    };
     await dialog.getByText('The exchange took the test request.').waitFor();
     await dialog.getByText('HTTP 200').waitFor();
     await dialog.getByText(/^[\d,]+ ms$/).waitFor();
     exchange.behave = () => ({ status: 401 });
+    await dialog.getByRole('button', { name: 'Send again' }).click();
+    await dialog.getByRole('alert').filter({ hasText: 'Wait 5 seconds, then send again.' }).waitFor();
+    afterWaiting();
     await dialog.getByRole('button', { name: 'Send again' }).click();
     await dialog.getByText('HTTP 401').waitFor();
     await dialog.getByText('Not taken', { exact: true }).waitFor();
     await dialog.getByText(/Check the client id, the outbound secret/).waitFor();
     assert.equal(exchange.arrivals.length, 2);
     await exchange.close();
+    afterWaiting();
     await dialog.getByRole('button', { name: 'Send again' }).click();
     await dialog.getByText(/could not be reached/).waitFor();
     await dialog.getByRole('button', { name: 'Close', exact: true }).last().click();

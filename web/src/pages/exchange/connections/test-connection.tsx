@@ -3,6 +3,7 @@ import { Button, Group, Modal, Stack } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { useTranslations } from 'use-intl';
 import { answered, api } from '../../../api/api.ts';
+import { ApiError } from '../../../api/api-error.ts';
 import { useServiceWords } from '../../../app/service-words.ts';
 import { useErrorText } from '../../../blocks/states/error-text.ts';
 import { Fault } from '../../../blocks/states/fault.tsx';
@@ -27,6 +28,10 @@ export function TestConnection({ name, test }: { name: string; test: Test }) {
   const blocks = useTranslations('blocks');
   const errorText = useErrorText();
   const { data, error, isPending } = test;
+  const faultOf = (fault: unknown) =>
+    fault instanceof ApiError && fault.status === 429
+      ? t('testTooSoon', { seconds: fault.retryAfterSeconds ?? 5 })
+      : errorText(fault);
   return (
     <Modal opened={test.status !== 'idle'} onClose={test.reset} title={t('testTitle', { name })}>
       <Stack gap="md">
@@ -35,7 +40,7 @@ export function TestConnection({ name, test }: { name: string; test: Test }) {
           {isPending ? t('testSending') : undefined}
           {data === undefined ? undefined : <Result result={data} />}
         </div>
-        <Fault text={error === null ? undefined : errorText(error)} />
+        <Fault text={error === null ? undefined : faultOf(error)} />
         <Group justify="flex-end" gap="xs">
           <Button variant="default" loading={isPending} onClick={() => test.mutate()}>
             {t('testAgain')}
