@@ -179,6 +179,7 @@ export const mapImport = {
   kindCount: '{kind, select, created {New} other {Changed}} ({count, number})',
   standard: 'Standard code',
   relation: 'Relation',
+  field: '{name}:',
   changesFirst:
     '{kind, select, created {Listed are the first {count} of {total} new entries.} other {Listed are the first {count} of {total} changed entries.}} To read all of them before, split the file.',
   submit: '{count, plural, one {Import # entry} other {Import # entries}}',

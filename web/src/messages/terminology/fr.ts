@@ -182,6 +182,7 @@ export const mapImport: Catalogue['mapImport'] = {
   kindCount: '{kind, select, created {Nouvelles} other {Modifiées}} ({count, number})',
   standard: 'Code standard',
   relation: 'Relation',
+  field: '{name} :',
   changesFirst:
     '{kind, select, created {Seules les {count} premières nouvelles entrées sur {total} sont affichées.} other {Seules les {count} premières entrées modifiées sur {total} sont affichées.}} Pour tout lire avant l’import, divisez le fichier.',
   submit: '{count, plural, one {Importer # entrée} other {Importer # entrées}}',

@@ -86,9 +86,10 @@ function useTexts() {
 }
 
 function Field({ name, children }: { name: string; children: ReactNode }) {
+  const t = useTranslations('mapImport');
   return (
     <li>
-      <span className={css.name}>{name}: </span>
+      <span className={css.name}>{t('field', { name })} </span>
       {children}
     </li>
   );
