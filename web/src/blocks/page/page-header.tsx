@@ -5,7 +5,7 @@ import css from './page-header.module.css';
 
 interface PageHeaderProperties {
   title: string;
-  /** Of the window, where the heading names a patient: browsers keep titles in their history. Default: the heading. */
+  /** Of the window, where the heading may name a patient: browsers keep titles in their history. Default: the heading. */
   windowTitle?: string;
   /** One sentence about what the page is for. */
   text?: ReactNode;

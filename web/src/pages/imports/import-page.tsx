@@ -31,7 +31,7 @@ export function ImportPage() {
     );
   return (
     <>
-      <PageHeader title={nameOf(data)} back={back} />
+      <PageHeader title={nameOf(data)} windowTitle={t('one')} back={back} />
       <Summary one={data} />
       {data.state === 'running' ? <Running one={data} /> : undefined}
       {data.report === null ? undefined : <ImportReportView report={data.report} />}
