@@ -98,7 +98,8 @@ async function openPage(t: TestContext, { api, browser, tenant, path, options }:
   return { page, account };
 }
 
-async function signIn(page: Page, api: TestApi, account: TestAccount): Promise<void> {
+/** Whoever was signed in in this browser is no longer. */
+export async function signIn(page: Page, api: TestApi, account: TestAccount): Promise<void> {
   const { cookie = '' } = await signInAtConsole(api, account);
   const at = cookie.indexOf('=');
   const [name, value] = [cookie.slice(0, at), cookie.slice(at + 1)];

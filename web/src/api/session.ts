@@ -23,6 +23,8 @@ export const sessionQuery = queryOptions({
   queryKey: ['session'],
   queryFn: readSession,
   staleTime: 60_000,
+  // Somebody else may have signed in in another tab.
+  refetchOnWindowFocus: 'always',
 });
 
 /** null when nobody is signed in. */

@@ -1,8 +1,9 @@
-/** What the console has read, and for how long it counts as fresh. */
+/** What the console has read, for how long it counts as fresh, and for whom it is. Contract: WEB-66. */
 import { QueryClient } from '@tanstack/react-query';
 import { onSessionEnd } from '../api/api.ts';
 import { ApiError } from '../api/api-error.ts';
-import { sessionQuery } from '../api/session.ts';
+import { type Session, sessionQuery } from '../api/session.ts';
+import { keepTextsOf } from './unaddressed-texts.ts';
 
 const RETRIES = 2;
 
@@ -30,12 +31,35 @@ export function sessionWasEnded(): boolean {
   return wasEnded;
 }
 
+/** Whose session this tab knows of. */
+let owner: string | undefined;
+
+/** Names a session; undefined before somebody is signed in. Its end stays, however much it is used. */
+export function ownerOf(session: Session | null | undefined): string | undefined {
+  return session?.state === 'signed-in' ? `${session.account.userId} ${session.endsAt}` : undefined;
+}
+
 /** The sign-in page shows at the same address, and what was read goes: the next person may not read it. */
 export function endSession(how: 'signed-out' | 'ended'): void {
   wasEnded = how === 'ended';
-  queries.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== 'session' });
+  changeOwner(undefined);
   queries.setQueryData(sessionQuery.queryKey, null);
 }
+
+function changeOwner(next: string | undefined): void {
+  if (owner !== undefined) queries.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== 'session' });
+  owner = next;
+  keepTextsOf(next);
+}
+
+// All tabs share the cookie: somebody may have signed in, or out, in another one.
+queries.getQueryCache().subscribe(({ type, query }) => {
+  if (type !== 'updated' || query.queryKey[0] !== 'session' || query.state.status !== 'success') return;
+  const next = ownerOf(query.state.data as Session | null);
+  if (next === owner && next !== undefined) return;
+  wasEnded ||= owner !== undefined && next === undefined;
+  changeOwner(next);
+});
 
 /** Everything but the session is read again: another facility was chosen. */
 export async function readAllAgain(): Promise<void> {

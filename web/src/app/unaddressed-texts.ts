@@ -9,22 +9,29 @@ const KEPT = 50;
 
 type Texts = [key: string, text: string][];
 
-function readAll(): Texts {
-  return JSON.parse(sessionStorage.getItem(ITEM) ?? '[]') as Texts;
+interface Kept {
+  owner: string | undefined;
+  texts: Texts;
+}
+
+function readKept(): Kept {
+  return JSON.parse(sessionStorage.getItem(ITEM) ?? '{"texts":[]}') as Kept;
 }
 
 /** Returns the key, for the state of the entry. */
 export function keepText(text: string): string {
   const key = crypto.randomUUID();
-  sessionStorage.setItem(ITEM, JSON.stringify([...readAll(), [key, text]].slice(-KEPT)));
+  const { owner, texts } = readKept();
+  sessionStorage.setItem(ITEM, JSON.stringify({ owner, texts: [...texts, [key, text]].slice(-KEPT) }));
   return key;
 }
 
 export function keptText(key: string | undefined): string | undefined {
-  return readAll().find(([one]) => one === key)?.[1];
+  return readKept().texts.find(([one]) => one === key)?.[1];
 }
 
-/** The next person may not read them. */
-export function forgetTexts(): void {
-  sessionStorage.removeItem(ITEM);
+/** Texts of another session go: the next person may not read them. */
+export function keepTextsOf(owner: string | undefined): void {
+  if (owner === undefined) sessionStorage.removeItem(ITEM);
+  else if (readKept().owner !== owner) sessionStorage.setItem(ITEM, JSON.stringify({ owner, texts: [] }));
 }

@@ -2,6 +2,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { lazy, Suspense } from 'react';
 import { sessionQuery } from '../api/session.ts';
+import { ownerOf } from '../app/queries.ts';
 import { ErrorState } from '../blocks/states/error-state.tsx';
 import { Layout } from './layout.tsx';
 import { SessionProvider } from './session-context.tsx';
@@ -17,7 +18,8 @@ export function Shell() {
   if (session === undefined) return <ErrorState error={error} onRetry={() => void refetch()} level={1} />;
   if (session?.state === 'signed-in' && !session.account.mustChangePassword)
     return (
-      <SessionProvider session={session}>
+      // Of another person nothing stays, nor what was typed.
+      <SessionProvider key={ownerOf(session)} session={session}>
         <Layout />
       </SessionProvider>
     );

@@ -2,12 +2,10 @@
 import { Button, PasswordInput, Stack, Text, TextInput } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { useEffect } from 'react';
 import { useTranslations } from 'use-intl';
 import { ApiError } from '../api/api-error.ts';
 import { sessionQuery, signIn } from '../api/session.ts';
 import { sessionWasEnded } from '../app/queries.ts';
-import { forgetTexts } from '../app/unaddressed-texts.ts';
 import { useServerForm } from '../blocks/page/server-form.ts';
 import { useErrorText } from '../blocks/states/error-text.ts';
 import { Fault } from '../blocks/states/fault.tsx';
@@ -36,8 +34,6 @@ export default function SignInPage() {
       await client.refetchQueries({ queryKey: sessionQuery.queryKey });
     },
   });
-  // Wherever a session ends, it leads here.
-  useEffect(forgetTexts, []);
   return (
     <OutsidePage title={t('title')}>
       <form onSubmit={form.onSubmit}>

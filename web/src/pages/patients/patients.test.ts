@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { before, describe, test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { createPool } from '../../../../src/platform/db/database.ts';
-import { NO_BROWSER, useConsole } from '../../../../test-support/console-page.ts';
+import { NO_BROWSER, signIn, useConsole } from '../../../../test-support/console-page.ts';
 import { insertPatients } from '../../../../test-support/exchange-records.ts';
 import { MARKS, type SeededRecords, seedRecords } from '../../../../test-support/seed-tenant.ts';
 
@@ -85,6 +85,20 @@ describe('patients', { skip: NO_BROWSER, timeout: 300_000 }, () => {
       new RegExp(MARKS.family),
     );
   });
+
+  for (const how of ['reload', 'look at'] as const)
+    test(`whoever signs in in another tab finds nothing of the one before here: they ${how} this tab [WEB-66]`, async (t) => {
+      const { page } = await web.open(t, '/patients');
+      await searchFor(page);
+      await page.getByRole('link', { name: MARKS.family }).waitFor();
+      const other = await web.api.createAccount(web.tenant, { userType: 'STAFF' });
+      await signIn(page, web.api, other);
+      if (how === 'reload') await page.reload();
+      else await page.evaluate('document.dispatchEvent(new Event("visibilitychange", { bubbles: true }))');
+      await page.getByRole('button', { name: other.email }).waitFor();
+      assert.equal(await page.getByRole('searchbox').inputValue(), '');
+      assert.doesNotMatch(await kept(page), new RegExp(MARKS.family));
+    });
 
   test('records are shown as FHIR [WEB-38]', async (t) => {
     const { page } = await web.open(t, `/patients/${seeded.patientId}`);
