@@ -65,6 +65,7 @@ export const audit = {
     sessions: 'sessions',
     sessionId: 'session',
     permissions: 'permissions',
+    secondFactor: 'second factor',
     requiresSecondFactor: 'requires a second factor',
     modules: 'modules',
     timeZone: 'time zone',

@@ -65,6 +65,7 @@ export const audit = {
     sessions: 'sessions',
     sessionId: 'session',
     permissions: 'permissions',
+    secondFactor: 'second facteur',
     requiresSecondFactor: 'exige un second facteur',
     modules: 'modules',
     timeZone: 'fuseau horaire',
