@@ -125,7 +125,7 @@ function useColumns(): Column<Import>[] {
     {
       name: 'by',
       heading: t('by'),
-      share: 1.2,
+      share: 1.5,
       cell: ({ startedBy }) =>
         startedBy.kind === 'operator' ? t('operator') : <Email address={startedBy.email ?? '–'} />,
     },
