@@ -3,7 +3,7 @@ import { chmod, mkdir, mkdtemp, realpath, rm, stat, symlink, writeFile } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
-import { type CommandResult, runProcess } from '../test-support/command.ts';
+import { type CommandResult, runProcess } from '../test-support/service/command.ts';
 import { openDataFolder } from './data-folder.ts';
 
 let folder: string;

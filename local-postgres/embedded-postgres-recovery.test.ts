@@ -15,7 +15,7 @@ import {
   serverPid,
   startHolder,
   untilGone,
-} from '../test-support/embedded.ts';
+} from '../test-support/database/embedded.ts';
 import { waitUntil } from '../test-support/wait-until.ts';
 
 describe('recovery of the embedded PostgreSQL', () => {

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, test } from 'node:test';
 import { migrate } from '../src/platform/db/migrate.ts';
-import { ask, openElsewhere, openHere, serverPid } from '../test-support/embedded.ts';
+import { ask, openElsewhere, openHere, serverPid } from '../test-support/database/embedded.ts';
 import { stopAbandoned } from './embedded-postgres.ts';
 
 const NOBODY = 65534;

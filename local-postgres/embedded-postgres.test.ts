@@ -4,7 +4,14 @@ import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { after, afterEach, before, beforeEach, describe, test } from 'node:test';
-import { ask, isAlive, makeDataDir, openElsewhere, openHere, serverPid } from '../test-support/embedded.ts';
+import {
+  ask,
+  isAlive,
+  makeDataDir,
+  openElsewhere,
+  openHere,
+  serverPid,
+} from '../test-support/database/embedded.ts';
 import { stopAbandoned } from './embedded-postgres.ts';
 
 describe('openEmbeddedPostgres', () => {

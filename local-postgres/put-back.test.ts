@@ -4,7 +4,7 @@ import { mkdir, mkdtemp, readdir, readFile, realpath, rename, rm, writeFile } fr
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, test } from 'node:test';
-import { openHere } from '../test-support/embedded.ts';
+import { openHere } from '../test-support/database/embedded.ts';
 import { waitUntil } from '../test-support/wait-until.ts';
 import { openDataFolder } from './data-folder.ts';
 import { waitForLock } from './file-lock.ts';

@@ -14,8 +14,8 @@ import { openEmbeddedPostgres } from '../local-postgres/embedded-postgres.ts';
 import { createPool } from '../src/platform/db/database.ts';
 import { migrate, SERVICE_ROLE } from '../src/platform/db/migrate.ts';
 import { createFacility, createOrganisation } from '../src/tenancy/organisations/facilities.ts';
-import { type ClinicalCheck, checkClinicalRecords } from '../test-support/clinical-check.ts';
-import { unexplained } from '../test-support/explained-differences.ts';
+import { type ClinicalCheck, checkClinicalRecords } from '../test-support/fhir/clinical-check.ts';
+import { unexplained } from '../test-support/fhir/explained-differences.ts';
 import { writeGenerated } from '../test-support/records/generated.ts';
 
 const RECORDS = new URL('../test-support/records/clinical', import.meta.url).pathname;

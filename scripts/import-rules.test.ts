@@ -30,7 +30,7 @@ describe('import rules', () => {
     ['src/encounters/read.route.ts', 'src/platform/http/errors.ts'],
     ['src/patients/set-privacy.command.ts', 'src/platform/command/command.ts'],
     ['src/app/http/health.ts', 'src/platform/http/errors.ts'],
-    ['src/encounters/encounter.test.ts', 'test-support/database.ts'],
+    ['src/encounters/encounter.test.ts', 'test-support/database/database.ts'],
   ] as const)
     test(`allows ${from} to import ${to} [OPS-21]`, () => assert.deepEqual(imported(from, to), []));
 
@@ -56,7 +56,7 @@ describe('import rules', () => {
     ['src/fhir/media-type.ts', 'src/platform/http/errors.ts', /throws an error of/],
     ['src/sign-in/accounts/create-account.ts', 'src/platform/command/command.ts', /throws an error of/],
     ['src/encounters/encounter.store.ts', 'src/platform/http/errors.ts', /throws an error of/],
-    ['src/app/routes.ts', 'test-support/database.ts', /not part of the service/],
+    ['src/app/routes.ts', 'test-support/database/database.ts', /not part of the service/],
     ['src/app/routes.ts', 'scripts/openapi.ts', /not part of the service/],
   ] as const)
     test(`forbids ${from} to import ${to} [OPS-21]`, () => {

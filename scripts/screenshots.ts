@@ -10,8 +10,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { BrowserContext, Page } from 'playwright-core';
 import { PERMISSIONS } from '../src/tenancy/roles/permissions.ts';
-import { startBrowser } from '../test-support/browser.ts';
-import { freePort } from '../test-support/free-port.ts';
+import { startBrowser } from '../test-support/service/browser.ts';
+import { freePort } from '../test-support/service/free-port.ts';
 
 const FOLDER = 'screenshots';
 const LAUNCHER = 'src/bin/launch.js';

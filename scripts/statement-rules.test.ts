@@ -1,7 +1,7 @@
 /** Good and bad statements for each rule that Citus sets. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { createTestDatabase } from '../test-support/database.ts';
+import { createTestDatabase } from '../test-support/database/database.ts';
 import { checkStatements, placeOf } from './statement-check.ts';
 import { statementFaults } from './statement-rules.ts';
 import { IMMUTABLE, STABLE } from './statement-volatility.ts';

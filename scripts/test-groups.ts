@@ -11,7 +11,8 @@ const GROUP_SIZE = 8;
 /** A file that changes its process, measures it, or runs tests itself has a process of its own. */
 const ALONE = /\bimport \{ run,|\bmock\b|cpuMs|process\.(?:on|seteuid|env\.\w+ =)/;
 /** The validators of others take three seconds of processor time to load: these files share them. */
-const CHECKS_FHIR = /test-support\/(?:clinical-conformance|clinical-check|fhir-validator|fhir-json-schema)/;
+const CHECKS_FHIR =
+  /test-support\/fhir\/(?:clinical-conformance|clinical-check|fhir-validator|fhir-json-schema)/;
 /** These take longest. They begin first, each alone, so that none is left over at the end. */
 const LONG = [
   'src/records/import/first-load.test.ts',

@@ -2,7 +2,7 @@
  * npm test [-- flags of node --test] [files and folders]: runs the tests against one PostgreSQL, the embedded one unless
  * TEST_DATABASE_URL names another (a superuser's URL). With TEST_CITUS_URL the databases lie on a Citus cluster
  * (CONTRIBUTING.md). The migrations are applied once, to a template that each test file clones
- * (test-support/database.ts). What tests write is kept in memory where there is room. Files share processes
+ * (test-support/database/database.ts). What tests write is kept in memory where there is room. Files share processes
  * (test-groups.ts). A run without arguments also fails when a sentence of docs/contract.md is proved by no
  * test that passed, or when a statement that the service issued is one that Citus could not run (statement-rules.ts).
  * `--statements` with files has their statements checked too. STATEMENTS_FOLDER keeps what was recorded.
@@ -14,7 +14,7 @@ import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { openEmbeddedPostgres, stopAbandoned } from '../local-postgres/embedded-postgres.ts';
-import { createTemplate } from '../test-support/template.ts';
+import { createTemplate } from '../test-support/database/template.ts';
 import { parseContract, unprovenFaults } from './contract-coverage.ts';
 import { checkStatements, readStatements } from './statement-check.ts';
 import { inGroups } from './test-groups.ts';

@@ -6,7 +6,7 @@ import { describe, test } from 'node:test';
 /** Files that look at a clock all the same, and why. */
 const EXCEPTIONS: Record<string, string> = {
   'test-support/wait-until.ts': 'looks again after a moment, and gives up in the end',
-  'test-support/exchange-server.ts': 'an exchange that is slow to answer',
+  'test-support/exchange/exchange-server.ts': 'an exchange that is slow to answer',
   'test-support/fhir-server/main.ts': 'a FHIR server that is slow to answer',
   'src/exchange/worker/send.test.ts': 'an answer that takes longer than a connection may be idle',
   'src/exchange/queue/settle-queue.test.ts': 'leases end at a time of this clock',
@@ -16,7 +16,7 @@ const EXCEPTIONS: Record<string, string> = {
   'src/platform/db/connection/database-hosts.test.ts': 'a statement whose answer does not come in time',
   'src/platform/db/connection/live-connection.test.ts': 'a statement whose answer does not come',
   'src/tenancy/organisations/organisation-work.test.ts': 'an organisation that is slow by this clock',
-  'test-support/failing-organisation.ts': 'a database that hangs for one organisation',
+  'test-support/database/failing-organisation.ts': 'a database that hangs for one organisation',
   'src/platform/db/database.test.ts': 'a statement that its time limit ends',
   'src/platform/db/unavailable.test.ts': 'a statement that is under way when its connection is ended',
 };

@@ -1,6 +1,6 @@
 /** The patients of the soak, with one record of each kind. */
 import { randomUUID } from 'node:crypto';
-import { type SampleBundle, sampleBundle } from '../test-support/sample-bundle.ts';
+import { type SampleBundle, sampleBundle } from '../test-support/records/sample-bundle.ts';
 
 const IDENTIFIER_SYSTEM = 'urn:example:mrn';
 

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { serverPid, untilGone } from '../test-support/embedded.ts';
+import { serverPid, untilGone } from '../test-support/database/embedded.ts';
 import { waitUntil } from '../test-support/wait-until.ts';
 import { childrenOf } from './processes.ts';
 

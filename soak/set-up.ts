@@ -1,7 +1,7 @@
 /** An organisation with everything that the flows need, made by commands; and its first records. */
 
 import { PERMISSIONS } from '../src/tenancy/roles/permissions.ts';
-import { runCommand } from '../test-support/command.ts';
+import { runCommand } from '../test-support/service/command.ts';
 import type { Client, Credentials } from './client.ts';
 import { importLines } from './flows/change-patients.ts';
 import { bundleAt, identifierOf, makePatient, type SourcePatient } from './records.ts';

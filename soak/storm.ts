@@ -1,6 +1,6 @@
 /** Kills a part of the service at random moments, as if by `kill -9`. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { askUntilAnswered, serverPid } from '../test-support/embedded.ts';
+import { askUntilAnswered, serverPid } from '../test-support/database/embedded.ts';
 import { childrenOf, kill, type Supervised } from './processes.ts';
 import type { Random } from './random.ts';
 

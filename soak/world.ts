@@ -6,7 +6,7 @@ import {
   type Arrival as Received,
   startExchange,
   type TestExchange,
-} from '../test-support/exchange-server.ts';
+} from '../test-support/exchange/exchange-server.ts';
 import { startFhirServer, type TestFhirServer } from '../test-support/fhir-server/start.ts';
 import type { Client } from './client.ts';
 import type { Ledger } from './ledger.ts';

@@ -40,7 +40,7 @@ export async function waitForLock(db: Queryable, wanted: LockWait = {}): Promise
   const nodes =
     clusterUrl === undefined || wanted.relation !== undefined || wanted.mode !== undefined
       ? undefined
-      : await (await import('./citus-cluster.ts')).watchNodes(clusterUrl, db);
+      : await (await import('./database/citus-cluster.ts')).watchNodes(clusterUrl, db);
   try {
     await waitUntil(
       async () => (await waitsHere(db, wanted)) || (await nodes?.waits(wanted)) === true,

@@ -7,19 +7,19 @@ import { SERVICE_ROLE } from '../src/platform/db/migrate.ts';
 import { allChainKeys } from '../src/privacy/access-log/access-log-keys.ts';
 import { verifyAccessLog } from '../src/privacy/verification/verify-access-log.ts';
 import {
+  addressOf,
+  LOCAL_CODE,
+  type RegisteredRoute,
+  sampleRequest,
+} from '../test-support/http/route-requests.ts';
+import { MARKS, type SeededRecords, seedRecords } from '../test-support/records/seed-tenant.ts';
+import {
   type Answer,
   startTestApi,
   type Tenant,
   type TestAccount,
   type TestApi,
-} from '../test-support/api.ts';
-import {
-  addressOf,
-  LOCAL_CODE,
-  type RegisteredRoute,
-  sampleRequest,
-} from '../test-support/route-requests.ts';
-import { MARKS, type SeededRecords, seedRecords } from '../test-support/seed-tenant.ts';
+} from '../test-support/service/api.ts';
 import { waitUntil } from '../test-support/wait-until.ts';
 
 describe('the access log of every route that shows patient data', () => {

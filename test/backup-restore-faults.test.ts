@@ -11,10 +11,10 @@ import { writeManifest } from '../src/app/backup/manifest.ts';
 import { SILENT } from '../src/app/backup/progress-line.ts';
 import { type RestoreOptions, restore } from '../src/app/backup/restore.ts';
 import { createMasterKey } from '../src/platform/crypto/master-key.ts';
-import { type CommandResult, runCommand } from '../test-support/command.ts';
-import { isAlive, makeDataDir, openElsewhere, serverPid } from '../test-support/embedded.ts';
-import { idOf } from '../test-support/master-key.ts';
-import { OWN_MOUNTS, whyNoSmallDisk } from '../test-support/small-disk.ts';
+import { isAlive, makeDataDir, openElsewhere, serverPid } from '../test-support/database/embedded.ts';
+import { OWN_MOUNTS, whyNoSmallDisk } from '../test-support/database/small-disk.ts';
+import { type CommandResult, runCommand } from '../test-support/service/command.ts';
+import { idOf } from '../test-support/sign-in/master-key.ts';
 
 const OLD_KEY = '17'.repeat(32);
 const NOW = new Date('2026-03-01T00:00:00Z');

@@ -9,10 +9,10 @@ import { SILENT } from '../src/app/backup/progress-line.ts';
 import { restore } from '../src/app/backup/restore.ts';
 import { loadConfig } from '../src/app/config/config.ts';
 import { masterKeySource } from '../src/app/config/master-key.ts';
-import { type Clinic, openClinic } from '../test-support/clinic-process.ts';
-import { runCommand, startCommand } from '../test-support/command.ts';
-import { makeDataDir } from '../test-support/embedded.ts';
-import { idOf, verifyIsWhole } from '../test-support/master-key.ts';
+import { makeDataDir } from '../test-support/database/embedded.ts';
+import { type Clinic, openClinic } from '../test-support/service/clinic-process.ts';
+import { runCommand, startCommand } from '../test-support/service/command.ts';
+import { idOf, verifyIsWhole } from '../test-support/sign-in/master-key.ts';
 import { waitUntil } from '../test-support/wait-until.ts';
 
 describe('backup and restore of the embedded database', { timeout: 1_800_000 }, () => {

@@ -12,10 +12,10 @@ import {
   createDistributedTemplate,
   dropDistributed,
   watchNodes,
-} from '../test-support/citus-cluster.ts';
-import { makeDataDir, openHere } from '../test-support/embedded.ts';
-import { callsOf, recordCitus } from '../test-support/recorded-citus.ts';
-import { administer, databaseUrl } from '../test-support/template.ts';
+} from '../test-support/database/citus-cluster.ts';
+import { makeDataDir, openHere } from '../test-support/database/embedded.ts';
+import { callsOf, recordCitus } from '../test-support/database/recorded-citus.ts';
+import { administer, databaseUrl } from '../test-support/database/template.ts';
 import { waitUntil } from '../test-support/wait-until.ts';
 
 const WORKERS = ['worker-1:5433', 'worker-2:5434'];
@@ -120,7 +120,7 @@ test('who waits for a row on a node is found, by name and by whom they wait for'
 });
 
 test('a test that needs plain PostgreSQL is left out on a cluster, with its reason, and nowhere else', () => {
-  const helper = new URL('../test-support/plain-postgres.ts', import.meta.url).href;
+  const helper = new URL('../test-support/database/plain-postgres.ts', import.meta.url).href;
   const program = `import { needsPlainPostgres } from '${helper}';
     process.stdout.write(JSON.stringify(needsPlainPostgres('it reads plans')))`;
   const { TEST_CITUS_URL: _, ...environment } = process.env;

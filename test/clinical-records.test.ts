@@ -9,13 +9,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { createFacility, createOrganisation } from '../src/tenancy/organisations/facilities.ts';
-import { type ClinicalCheck, checkClinicalRecords } from '../test-support/clinical-check.ts';
-import { clinicalFaults } from '../test-support/clinical-conformance.ts';
-import { createTestDatabase, type TestDatabase } from '../test-support/database.ts';
-import { unexplained } from '../test-support/explained-differences.ts';
+import { createTestDatabase, type TestDatabase } from '../test-support/database/database.ts';
+import { type ClinicalCheck, checkClinicalRecords } from '../test-support/fhir/clinical-check.ts';
+import { clinicalFaults } from '../test-support/fhir/clinical-conformance.ts';
+import { unexplained } from '../test-support/fhir/explained-differences.ts';
+import { differences } from '../test-support/fhir/round-trip.ts';
+import { VITAL_SIGN_PROFILES } from '../test-support/fhir/vital-sign-profiles.ts';
 import { writeGenerated } from '../test-support/records/generated.ts';
-import { differences } from '../test-support/round-trip.ts';
-import { VITAL_SIGN_PROFILES } from '../test-support/vital-sign-profiles.ts';
 
 const FILES = globSync(new URL('../test-support/records/clinical/*.json', import.meta.url).pathname).sort();
 

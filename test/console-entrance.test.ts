@@ -1,12 +1,12 @@
 /** The way in of the console: every route by cookie alone, for pages of the console alone, at no other address. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { startTestApi, type Tenant, type TestAccount, type TestApi } from '../test-support/api.ts';
-import { type ConsoleClient, openBrowser, signInAtConsole } from '../test-support/console.ts';
-import { type AnswerCheck, createAnswerCheck } from '../test-support/documented-answers.ts';
-import { sendRaw } from '../test-support/raw-http.ts';
-import { addressOf, type RegisteredRoute, sampleRequest } from '../test-support/route-requests.ts';
-import { type SeededRecords, seedRecords } from '../test-support/seed-tenant.ts';
+import { type AnswerCheck, createAnswerCheck } from '../test-support/http/documented-answers.ts';
+import { sendRaw } from '../test-support/http/raw-http.ts';
+import { addressOf, type RegisteredRoute, sampleRequest } from '../test-support/http/route-requests.ts';
+import { type SeededRecords, seedRecords } from '../test-support/records/seed-tenant.ts';
+import { startTestApi, type Tenant, type TestAccount, type TestApi } from '../test-support/service/api.ts';
+import { type ConsoleClient, openBrowser, signInAtConsole } from '../test-support/service/console.ts';
 
 describe('the entrance of the console', () => {
   let api: TestApi;

@@ -7,17 +7,17 @@ import pg from 'pg';
 import { createFhirServer } from '../src/publish/servers/manage-fhir-servers.ts';
 import { insertRefreshToken } from '../src/sign-in/sessions/refresh-token.store.ts';
 import { newRefreshToken } from '../src/sign-in/sessions/refresh-token.ts';
+import { needsPlainPostgres } from '../test-support/database/plain-postgres.ts';
+import { requestBytes } from '../test-support/http/raw-http.ts';
+import { addressOf, type RegisteredRoute, sampleRequest } from '../test-support/http/route-requests.ts';
+import { type SeededRecords, seedRecords } from '../test-support/records/seed-tenant.ts';
 import {
   startTestApi,
   type Tenant,
   type TestAccount,
   type TestApi,
   type TestNode,
-} from '../test-support/api.ts';
-import { needsPlainPostgres } from '../test-support/plain-postgres.ts';
-import { requestBytes } from '../test-support/raw-http.ts';
-import { addressOf, type RegisteredRoute, sampleRequest } from '../test-support/route-requests.ts';
-import { type SeededRecords, seedRecords } from '../test-support/seed-tenant.ts';
+} from '../test-support/service/api.ts';
 import { waitForLock, waitUntil } from '../test-support/wait-until.ts';
 
 /** Writes are refused by triggers. */

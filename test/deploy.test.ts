@@ -12,9 +12,9 @@ import { PodDisruptionBudget } from 'kubernetes-models/policy/v1';
 import { ConfigMap, Service } from 'kubernetes-models/v1';
 import { parse, parseAllDocuments } from 'yaml';
 import { loadConfig } from '../src/app/config/config.ts';
-import { runProcess, startCommand } from '../test-support/command.ts';
-import { createTestDatabase, type TestDatabase } from '../test-support/database.ts';
-import { freePort } from '../test-support/free-port.ts';
+import { createTestDatabase, type TestDatabase } from '../test-support/database/database.ts';
+import { runProcess, startCommand } from '../test-support/service/command.ts';
+import { freePort } from '../test-support/service/free-port.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const read = (path: string) => readFile(join(ROOT, path), 'utf8');

@@ -1,10 +1,10 @@
 /** A header that can have one value only is refused when it comes twice: nobody knows which one a proxy believed. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { startTestApi, type Tenant, type TestAccount, type TestApi } from '../test-support/api.ts';
-import { exchangeBytes, type RawAnswer, type RawRequest, sendRaw } from '../test-support/raw-http.ts';
-import { rawSampleRequest } from '../test-support/route-requests.ts';
-import { type SeededRecords, seedRecords } from '../test-support/seed-tenant.ts';
+import { exchangeBytes, type RawAnswer, type RawRequest, sendRaw } from '../test-support/http/raw-http.ts';
+import { rawSampleRequest } from '../test-support/http/route-requests.ts';
+import { type SeededRecords, seedRecords } from '../test-support/records/seed-tenant.ts';
+import { startTestApi, type Tenant, type TestAccount, type TestApi } from '../test-support/service/api.ts';
 
 describe('a header that comes twice', () => {
   let api: TestApi;

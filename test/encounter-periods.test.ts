@@ -7,8 +7,8 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import fc from 'fast-check';
-import { startTestApi, type TestAccount, type TestApi } from '../test-support/api.ts';
 import { bundle, encounter, patient } from '../test-support/records/clinic.ts';
+import { startTestApi, type TestAccount, type TestApi } from '../test-support/service/api.ts';
 
 /** In Cairo, 26 April 2024 begins at 01:00: there is no midnight. */
 const TIME_ZONES = ['UTC', 'America/New_York', 'Europe/Berlin', 'Africa/Cairo', 'Asia/Kathmandu'];

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import type { Wording } from '../src/platform/domain-error.ts';
-import { type Json, startTestApi } from '../test-support/api.ts';
+import { type Json, startTestApi } from '../test-support/service/api.ts';
 
 const ROOT = new URL('../', import.meta.url);
 const FACTORIES = 'src/platform/http/errors.ts';

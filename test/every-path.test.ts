@@ -1,10 +1,10 @@
 /** What holds for every path alike: where it lies, the correlation id of its answers, and calls of other web pages. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { startTestApi, type TestApi } from '../test-support/api.ts';
-import { sendRaw } from '../test-support/raw-http.ts';
-import { rawSampleRequest } from '../test-support/route-requests.ts';
-import { seedRecords } from '../test-support/seed-tenant.ts';
+import { sendRaw } from '../test-support/http/raw-http.ts';
+import { rawSampleRequest } from '../test-support/http/route-requests.ts';
+import { seedRecords } from '../test-support/records/seed-tenant.ts';
+import { startTestApi, type TestApi } from '../test-support/service/api.ts';
 
 const FORGED = 'forged.example.net';
 const ELSEWHERE = 'https://elsewhere.example.org';

@@ -6,9 +6,9 @@ import { after, beforeEach, describe, test } from 'node:test';
 import { updateConnection } from '../src/exchange/connections/connection.store.ts';
 import type { CreatedConnection } from '../src/exchange/connections/create-connection.ts';
 import { rotateSecret } from '../src/exchange/connections/rotate-secret.ts';
-import { type Answer, startTestApi, type Tenant, type TestAccount } from '../test-support/api.ts';
-import { documentedCalls } from '../test-support/documented-answers.ts';
-import { connect, insertPatients, queue, rename } from '../test-support/exchange-records.ts';
+import { connect, insertPatients, queue, rename } from '../test-support/exchange/exchange-records.ts';
+import { documentedCalls } from '../test-support/http/documented-answers.ts';
+import { type Answer, startTestApi, type Tenant, type TestAccount } from '../test-support/service/api.ts';
 
 const api = await startTestApi();
 after(() => api.close());

@@ -8,14 +8,14 @@ import { after, before, test } from 'node:test';
 import pg from 'pg';
 import type { EmbeddedPostgres } from '../local-postgres/embedded-postgres.ts';
 import { migrate } from '../src/platform/db/migrate.ts';
-import { makeDataDir, openHere, serverPid } from '../test-support/embedded.ts';
-import { createService, type Service } from '../test-support/exchange-processes.ts';
+import { makeDataDir, openHere, serverPid } from '../test-support/database/embedded.ts';
+import { createService, type Service } from '../test-support/exchange/exchange-processes.ts';
 import {
   type Arrival,
   type Behaviour,
   startExchange,
   type TestExchange,
-} from '../test-support/exchange-server.ts';
+} from '../test-support/exchange/exchange-server.ts';
 import { sized } from '../test-support/sized.ts';
 import { waitUntil } from '../test-support/wait-until.ts';
 

@@ -8,10 +8,10 @@ import { after, before, test } from 'node:test';
 import type { Command } from 'commander';
 import { buildProgram } from '../src/app/commands.ts';
 import { createFacility, createOrganisation } from '../src/tenancy/organisations/facilities.ts';
-import { runCommand, startCommand } from '../test-support/command.ts';
-import { createTestDatabase, type TestDatabase } from '../test-support/database.ts';
-import { insertPatients, type Place, queue, rename } from '../test-support/exchange-records.ts';
-import { freePort } from '../test-support/free-port.ts';
+import { createTestDatabase, type TestDatabase } from '../test-support/database/database.ts';
+import { insertPatients, type Place, queue, rename } from '../test-support/exchange/exchange-records.ts';
+import { runCommand, startCommand } from '../test-support/service/command.ts';
+import { freePort } from '../test-support/service/free-port.ts';
 
 let database: TestDatabase;
 let place: Place;

@@ -1,9 +1,9 @@
 /** Connections of the exchange, over HTTP. */
 import assert from 'node:assert/strict';
 import { after, beforeEach, describe, test } from 'node:test';
-import { startTestApi, type Tenant, type TestAccount } from '../test-support/api.ts';
-import { documentedCalls } from '../test-support/documented-answers.ts';
-import { connect } from '../test-support/exchange-records.ts';
+import { connect } from '../test-support/exchange/exchange-records.ts';
+import { documentedCalls } from '../test-support/http/documented-answers.ts';
+import { startTestApi, type Tenant, type TestAccount } from '../test-support/service/api.ts';
 
 const api = await startTestApi();
 after(() => api.close());

@@ -4,9 +4,9 @@ import { after, afterEach, before, beforeEach, describe, test } from 'node:test'
 import { buildDeliveries } from '../src/app/build-worker.ts';
 import type { DeliveryWorker } from '../src/exchange/worker/delivery-worker.ts';
 import { setModules } from '../src/tenancy/organisations/facilities.ts';
-import { startTestApi, type Tenant, type TestAccount, type TestApi } from '../test-support/api.ts';
-import { connect, insertPatients, queue } from '../test-support/exchange-records.ts';
-import { startExchange, type TestExchange } from '../test-support/exchange-server.ts';
+import { connect, insertPatients, queue } from '../test-support/exchange/exchange-records.ts';
+import { startExchange, type TestExchange } from '../test-support/exchange/exchange-server.ts';
+import { startTestApi, type Tenant, type TestAccount, type TestApi } from '../test-support/service/api.ts';
 import { waitUntil } from '../test-support/wait-until.ts';
 
 let api: TestApi;

@@ -10,10 +10,10 @@ import { park } from '../src/exchange/queue/parking.store.ts';
 import { decide } from '../src/exchange/review/review.store.ts';
 import { createWorkWatch } from '../src/tenancy/organisations/organisation-work.ts';
 import { createRetentionSweep, type Removed, runRetention } from '../src/tenancy/organisations/retention.ts';
-import { startTestApi, type Tenant, type TestAccount } from '../test-support/api.ts';
-import { runCommand } from '../test-support/command.ts';
-import { documentedCalls } from '../test-support/documented-answers.ts';
-import { connect, insertPatients, queue, rename } from '../test-support/exchange-records.ts';
+import { connect, insertPatients, queue, rename } from '../test-support/exchange/exchange-records.ts';
+import { documentedCalls } from '../test-support/http/documented-answers.ts';
+import { startTestApi, type Tenant, type TestAccount } from '../test-support/service/api.ts';
+import { runCommand } from '../test-support/service/command.ts';
 
 const api = await startTestApi();
 after(() => api.close());

@@ -1,9 +1,9 @@
 /** The review of deliveries, over HTTP. */
 import assert from 'node:assert/strict';
 import { after, beforeEach, describe, test } from 'node:test';
-import { type Json, startTestApi, type Tenant, type TestAccount } from '../test-support/api.ts';
-import { documentedCalls } from '../test-support/documented-answers.ts';
-import { connect, insertPatients, queue, rename } from '../test-support/exchange-records.ts';
+import { connect, insertPatients, queue, rename } from '../test-support/exchange/exchange-records.ts';
+import { documentedCalls } from '../test-support/http/documented-answers.ts';
+import { type Json, startTestApi, type Tenant, type TestAccount } from '../test-support/service/api.ts';
 
 const api = await startTestApi();
 after(() => api.close());

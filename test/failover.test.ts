@@ -7,11 +7,11 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import pg from 'pg';
 import { PERMISSIONS } from '../src/tenancy/roles/permissions.ts';
-import { runCommand, type StartedCommand, startCommand } from '../test-support/command.ts';
-import { startExchange, type TestExchange } from '../test-support/exchange-server.ts';
+import { type Replication, startReplication } from '../test-support/database/standby.ts';
+import { startExchange, type TestExchange } from '../test-support/exchange/exchange-server.ts';
 import { startFhirServer, type TestFhirServer } from '../test-support/fhir-server/start.ts';
-import { sampleBundle } from '../test-support/sample-bundle.ts';
-import { type Replication, startReplication } from '../test-support/standby.ts';
+import { sampleBundle } from '../test-support/records/sample-bundle.ts';
+import { runCommand, type StartedCommand, startCommand } from '../test-support/service/command.ts';
 import { waitUntil } from '../test-support/wait-until.ts';
 
 /** Of each flow, before the primary is killed and after the standby took over. */

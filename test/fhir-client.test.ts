@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { Client } from 'fhir-kit-client';
-import { startTestApi, type TestApi } from '../test-support/api.ts';
-import { insertEncounter, insertPatient } from '../test-support/clinical-records.ts';
+import { insertEncounter, insertPatient } from '../test-support/records/clinical-records.ts';
+import { startTestApi, type TestApi } from '../test-support/service/api.ts';
 
 interface Bundle {
   [element: string]: unknown;

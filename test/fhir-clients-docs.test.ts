@@ -1,9 +1,9 @@
 /** Programs of docs/fhir-clients.md whose library is here run as they are printed, against a real service. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { startTestApi, type TestApi } from '../test-support/api.ts';
-import { insertEncounter, insertPatient } from '../test-support/clinical-records.ts';
-import { printedProgram, runProgram } from '../test-support/printed-program.ts';
+import { insertEncounter, insertPatient } from '../test-support/records/clinical-records.ts';
+import { startTestApi, type TestApi } from '../test-support/service/api.ts';
+import { printedProgram, runProgram } from '../test-support/service/printed-program.ts';
 
 const PAGE = 'docs/fhir-clients.md';
 const COUNT = 8;

@@ -7,10 +7,10 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { createAccount } from '../src/sign-in/accounts/create-account.ts';
 import { OPERATOR } from '../src/tenancy/administration/author.ts';
-import { startTestApi, type TestApi } from '../test-support/api.ts';
-import { insertEncounter, insertPatient } from '../test-support/clinical-records.ts';
-import { printedProgram, runProgram } from '../test-support/printed-program.ts';
-import { addTenant, cheapPasswords } from '../test-support/sign-in.ts';
+import { insertEncounter, insertPatient } from '../test-support/records/clinical-records.ts';
+import { startTestApi, type TestApi } from '../test-support/service/api.ts';
+import { printedProgram, runProgram } from '../test-support/service/printed-program.ts';
+import { addTenant, cheapPasswords } from '../test-support/sign-in/sign-in.ts';
 
 const PAGE = 'docs/first-call.md';
 /** What JSON and a shell treat in their own ways. */

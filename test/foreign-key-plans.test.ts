@@ -7,8 +7,8 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import pg from 'pg';
-import { createTestDatabase, type TestDatabase } from '../test-support/database.ts';
-import { needsPlainPostgres } from '../test-support/plain-postgres.ts';
+import { createTestDatabase, type TestDatabase } from '../test-support/database/database.ts';
+import { needsPlainPostgres } from '../test-support/database/plain-postgres.ts';
 
 const PLAIN = needsPlainPostgres('Citus shows plans otherwise, and keeps none for all parameters');
 

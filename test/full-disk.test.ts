@@ -7,10 +7,10 @@ import { randomBytes } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
 import pg from 'pg';
 import { PERMISSIONS } from '../src/tenancy/roles/permissions.ts';
-import { runCommand, type StartedCommand, startCommand } from '../test-support/command.ts';
-import { ask } from '../test-support/embedded.ts';
-import { sampleBundle } from '../test-support/sample-bundle.ts';
-import { openSmallDisk, type SmallDisk, whyNoSmallDisk } from '../test-support/small-disk.ts';
+import { ask } from '../test-support/database/embedded.ts';
+import { openSmallDisk, type SmallDisk, whyNoSmallDisk } from '../test-support/database/small-disk.ts';
+import { sampleBundle } from '../test-support/records/sample-bundle.ts';
+import { runCommand, type StartedCommand, startCommand } from '../test-support/service/command.ts';
 import { waitUntil } from '../test-support/wait-until.ts';
 
 interface Call {

@@ -1,8 +1,14 @@
 /** `fullUrl` of a fetched Bundle: absolute, unique, ends in the id, resolves references, and leads to the resource. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { type Json, startTestApi, type Tenant, type TestAccount, type TestApi } from '../test-support/api.ts';
-import { importClinical } from '../test-support/import-files.ts';
+import { importClinical } from '../test-support/records/import-files.ts';
+import {
+  type Json,
+  startTestApi,
+  type Tenant,
+  type TestAccount,
+  type TestApi,
+} from '../test-support/service/api.ts';
 
 const FETCHES = [
   { list: '/investigations/lab/orders', permission: 'investigations.lab.list', id: 'orderId' },

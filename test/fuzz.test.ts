@@ -11,7 +11,6 @@ import { after, before, describe, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import type { TSchema } from 'typebox';
-import { startTestApi, type Tenant, type TestApi } from '../test-support/api.ts';
 import {
   BROKEN_ENCODINGS,
   bodies,
@@ -22,17 +21,23 @@ import {
   pathsOf,
   queries,
   replaced,
-} from '../test-support/bad-input.ts';
-import { type AnswerCheck, createAnswerCheck } from '../test-support/documented-answers.ts';
-import { exchangeBytes, type RawAnswer, type RawRequest, requestBytes } from '../test-support/raw-http.ts';
+} from '../test-support/http/bad-input.ts';
+import { type AnswerCheck, createAnswerCheck } from '../test-support/http/documented-answers.ts';
+import {
+  exchangeBytes,
+  type RawAnswer,
+  type RawRequest,
+  requestBytes,
+} from '../test-support/http/raw-http.ts';
 import {
   pathParameters,
   querySchema,
   type RegisteredRoute,
   type SampleRequest,
   sampleRequest,
-} from '../test-support/route-requests.ts';
-import { type SeededRecords, seedRecords } from '../test-support/seed-tenant.ts';
+} from '../test-support/http/route-requests.ts';
+import { type SeededRecords, seedRecords } from '../test-support/records/seed-tenant.ts';
+import { startTestApi, type Tenant, type TestApi } from '../test-support/service/api.ts';
 
 /** Runs of one property, on all routes together; FUZZ_RUNS=20000 for a long look. */
 const RUNS = Number(process.env.FUZZ_RUNS ?? 800);

@@ -5,7 +5,6 @@ import { connect } from 'node:net';
 import { after, before, describe, test } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
-import { startTestApi, type Tenant, type TestAccount, type TestApi } from '../test-support/api.ts';
 import {
   exchangeBytes,
   parseAnswers,
@@ -13,9 +12,10 @@ import {
   type RawRequest,
   requestBytes,
   sendRaw,
-} from '../test-support/raw-http.ts';
-import { type RegisteredRoute, rawSampleRequest } from '../test-support/route-requests.ts';
-import { type SeededRecords, seedRecords } from '../test-support/seed-tenant.ts';
+} from '../test-support/http/raw-http.ts';
+import { type RegisteredRoute, rawSampleRequest } from '../test-support/http/route-requests.ts';
+import { type SeededRecords, seedRecords } from '../test-support/records/seed-tenant.ts';
+import { startTestApi, type Tenant, type TestAccount, type TestApi } from '../test-support/service/api.ts';
 
 /** Headers that differ from one answer to the next. */
 const OWN = new Set(['date', 'x-correlation-id', 'connection', 'keep-alive']);

@@ -9,14 +9,14 @@ import { notifyLive } from '../src/tenancy/live.ts';
 import { setModules } from '../src/tenancy/organisations/facilities.ts';
 import { MODULES } from '../src/tenancy/organisations/modules.ts';
 import { setPermissions } from '../src/tenancy/roles/roles.ts';
+import { insertEncounter, insertPatient } from '../test-support/records/clinical-records.ts';
 import {
   startTestApi,
   type Tenant,
   type TestAccount,
   type TestApi,
   type TestNode,
-} from '../test-support/api.ts';
-import { insertEncounter, insertPatient } from '../test-support/clinical-records.ts';
+} from '../test-support/service/api.ts';
 import { sized } from '../test-support/sized.ts';
 import { waitUntil } from '../test-support/wait-until.ts';
 

@@ -13,12 +13,12 @@ import { Secret } from 'otpauth';
 import pg from 'pg';
 import type { EmbeddedPostgres } from '../local-postgres/embedded-postgres.ts';
 import { PERMISSIONS } from '../src/tenancy/roles/permissions.ts';
-import type { Json } from '../test-support/api.ts';
-import { type Collector, startCollector } from '../test-support/collector.ts';
-import { runProcess, type StartedCommand, startCommand } from '../test-support/command.ts';
-import { makeDataDir, openHere } from '../test-support/embedded.ts';
-import { sampleBundle } from '../test-support/sample-bundle.ts';
-import { codesOf } from '../test-support/second-factor.ts';
+import { makeDataDir, openHere } from '../test-support/database/embedded.ts';
+import { sampleBundle } from '../test-support/records/sample-bundle.ts';
+import type { Json } from '../test-support/service/api.ts';
+import { type Collector, startCollector } from '../test-support/service/collector.ts';
+import { runProcess, type StartedCommand, startCommand } from '../test-support/service/command.ts';
+import { codesOf } from '../test-support/sign-in/second-factor.ts';
 import { waitUntil } from '../test-support/wait-until.ts';
 
 const PATIENT = {

@@ -9,10 +9,10 @@ import { addMasterKey } from '../src/app/master-key/rotate-master-key.ts';
 import { createMasterKey } from '../src/platform/crypto/master-key.ts';
 import { ADVISORY_LOCKS } from '../src/platform/db/advisory-locks.ts';
 import { createPool, type Pool } from '../src/platform/db/database.ts';
-import { type Clinic, openClinic } from '../test-support/clinic-process.ts';
-import { runProcess, startCommand } from '../test-support/command.ts';
-import { makeDataDir, openHere } from '../test-support/embedded.ts';
-import { isRefused, ROTATE, rotationWaits, verifyIsWhole } from '../test-support/master-key.ts';
+import { makeDataDir, openHere } from '../test-support/database/embedded.ts';
+import { type Clinic, openClinic } from '../test-support/service/clinic-process.ts';
+import { runProcess, startCommand } from '../test-support/service/command.ts';
+import { isRefused, ROTATE, rotationWaits, verifyIsWhole } from '../test-support/sign-in/master-key.ts';
 import { waitUntil } from '../test-support/wait-until.ts';
 
 describe('rotation of the master key of the embedded database', { timeout: 1_800_000 }, () => {

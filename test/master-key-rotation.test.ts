@@ -11,11 +11,11 @@ import { SEALED_TABLES } from '../src/app/master-key/sealed-tables.ts';
 import { openUnderAny } from '../src/platform/crypto/key-ring.ts';
 import { createMasterKey, unwrapDataKey } from '../src/platform/crypto/master-key.ts';
 import { makePartitions } from '../src/privacy/access-log/access-log-partition.store.ts';
-import { addPersonWithApp, type ClinicPerson } from '../test-support/clinic-person.ts';
-import { type Clinic, openClinic } from '../test-support/clinic-process.ts';
-import { runCommand, startCommand } from '../test-support/command.ts';
-import { createTestDatabase, type TestDatabase } from '../test-support/database.ts';
-import { idOf, isRefused, ROTATE, rotationWaits, verifyIsWhole } from '../test-support/master-key.ts';
+import { createTestDatabase, type TestDatabase } from '../test-support/database/database.ts';
+import { addPersonWithApp, type ClinicPerson } from '../test-support/service/clinic-person.ts';
+import { type Clinic, openClinic } from '../test-support/service/clinic-process.ts';
+import { runCommand, startCommand } from '../test-support/service/command.ts';
+import { idOf, isRefused, ROTATE, rotationWaits, verifyIsWhole } from '../test-support/sign-in/master-key.ts';
 import { waitUntil } from '../test-support/wait-until.ts';
 
 /** What is killed, and how far the command has come by then (a condition on pg_stat_activity). */

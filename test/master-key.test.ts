@@ -4,10 +4,10 @@ import { randomBytes } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
 import pg from 'pg';
 import { createMasterKey, wrapDataKey } from '../src/platform/crypto/master-key.ts';
-import { type Clinic, openClinic } from '../test-support/clinic-process.ts';
-import { runCommand, runProcess } from '../test-support/command.ts';
-import { createTestDatabase, type TestDatabase } from '../test-support/database.ts';
-import { verifyIsWhole } from '../test-support/master-key.ts';
+import { createTestDatabase, type TestDatabase } from '../test-support/database/database.ts';
+import { type Clinic, openClinic } from '../test-support/service/clinic-process.ts';
+import { runCommand, runProcess } from '../test-support/service/command.ts';
+import { verifyIsWhole } from '../test-support/sign-in/master-key.ts';
 import { waitUntil } from '../test-support/wait-until.ts';
 
 describe('a wrong master key', { timeout: 300_000 }, () => {

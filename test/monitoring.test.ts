@@ -4,8 +4,8 @@ import { readFile } from 'node:fs/promises';
 import { after, before, describe, it } from 'node:test';
 import { parser } from '@prometheus-io/lezer-promql';
 import { parse } from 'yaml';
-import { startTestApi, type TestApi } from '../test-support/api.ts';
-import { startCommand } from '../test-support/command.ts';
+import { startTestApi, type TestApi } from '../test-support/service/api.ts';
+import { startCommand } from '../test-support/service/command.ts';
 
 interface Rule {
   alert: string;

@@ -5,8 +5,8 @@ import { after, before, describe, test } from 'node:test';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { querySchemaOf } from '../src/app/http/register-route.ts';
-import { type Json, startTestApi, type TestApi } from '../test-support/api.ts';
-import { fhirFaults } from '../test-support/fhir-validator.ts';
+import { fhirFaults } from '../test-support/fhir/fhir-validator.ts';
+import { type Json, startTestApi, type TestApi } from '../test-support/service/api.ts';
 
 /** 250,000 bytes for 56 operations, schemas and examples included. */
 const BYTES_OF_AN_OPERATION = 4_464;

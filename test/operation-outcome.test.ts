@@ -4,9 +4,9 @@ import { randomUUID } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
 import { Client } from 'fhir-kit-client';
 import pg from 'pg';
-import { type Answer, type CallOptions, startTestApi, type TestApi } from '../test-support/api.ts';
-import { insertEncounter, insertPatient } from '../test-support/clinical-records.ts';
-import { fhirFaults } from '../test-support/fhir-validator.ts';
+import { fhirFaults } from '../test-support/fhir/fhir-validator.ts';
+import { insertEncounter, insertPatient } from '../test-support/records/clinical-records.ts';
+import { type Answer, type CallOptions, startTestApi, type TestApi } from '../test-support/service/api.ts';
 
 const FHIR = 'application/fhir+json';
 const BASE = '/encounters/fhir';

@@ -5,9 +5,9 @@ import { after, before, describe, test } from 'node:test';
 import type { AccessEntry } from '../src/privacy/access-log/access-log.ts';
 import { allChainKeys } from '../src/privacy/access-log/access-log-keys.ts';
 import { verifyAccessLog } from '../src/privacy/verification/verify-access-log.ts';
-import { startTestApi, type Tenant, type TestApi } from '../test-support/api.ts';
-import { runCommand } from '../test-support/command.ts';
-import { type Faults, ONE_FAILS, prepareFaults } from '../test-support/failing-organisation.ts';
+import { type Faults, ONE_FAILS, prepareFaults } from '../test-support/database/failing-organisation.ts';
+import { startTestApi, type Tenant, type TestApi } from '../test-support/service/api.ts';
+import { runCommand } from '../test-support/service/command.ts';
 
 describe('verification of the access log by organisation', ONE_FAILS, () => {
   let api: TestApi;

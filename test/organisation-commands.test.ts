@@ -1,10 +1,10 @@
 /** Commands over all organisations while the database refuses one: the others are told of, and that one is named. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { startTestApi, type Tenant, type TestApi } from '../test-support/api.ts';
-import { runCommand } from '../test-support/command.ts';
-import { connect, insertPatients, queue } from '../test-support/exchange-records.ts';
-import { type Faults, ONE_FAILS, prepareFaults } from '../test-support/failing-organisation.ts';
+import { type Faults, ONE_FAILS, prepareFaults } from '../test-support/database/failing-organisation.ts';
+import { connect, insertPatients, queue } from '../test-support/exchange/exchange-records.ts';
+import { startTestApi, type Tenant, type TestApi } from '../test-support/service/api.ts';
+import { runCommand } from '../test-support/service/command.ts';
 
 describe('commands while the database refuses one organisation', ONE_FAILS, () => {
   let api: TestApi;

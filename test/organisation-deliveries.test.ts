@@ -5,10 +5,10 @@ import pg from 'pg';
 import { buildDeliveries } from '../src/app/build-worker.ts';
 import type { CreatedConnection } from '../src/exchange/connections/create-connection.ts';
 import type { DeliveryWorker } from '../src/exchange/worker/delivery-worker.ts';
-import { startTestApi, type Tenant, type TestApi } from '../test-support/api.ts';
-import { connect, insertPatients, queue, rename } from '../test-support/exchange-records.ts';
-import { startExchange, type TestExchange } from '../test-support/exchange-server.ts';
-import { type Faults, ONE_FAILS, prepareFaults } from '../test-support/failing-organisation.ts';
+import { type Faults, ONE_FAILS, prepareFaults } from '../test-support/database/failing-organisation.ts';
+import { connect, insertPatients, queue, rename } from '../test-support/exchange/exchange-records.ts';
+import { startExchange, type TestExchange } from '../test-support/exchange/exchange-server.ts';
+import { startTestApi, type Tenant, type TestApi } from '../test-support/service/api.ts';
 import { waitUntil } from '../test-support/wait-until.ts';
 
 let api: TestApi;

@@ -3,9 +3,9 @@ import assert from 'node:assert/strict';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
 import { housekeepingSteps } from '../src/app/features.ts';
-import { startTestApi, type TestAccount, type TestApi } from '../test-support/api.ts';
-import { runCommand } from '../test-support/command.ts';
-import { type Faults, ONE_FAILS, prepareFaults } from '../test-support/failing-organisation.ts';
+import { type Faults, ONE_FAILS, prepareFaults } from '../test-support/database/failing-organisation.ts';
+import { startTestApi, type TestAccount, type TestApi } from '../test-support/service/api.ts';
+import { runCommand } from '../test-support/service/command.ts';
 import { waitUntil } from '../test-support/wait-until.ts';
 
 type Row = (account: TestAccount) => [text: string, values: unknown[]];

@@ -1,10 +1,10 @@
 /** One organisation whose part of the database does not answer: its callers are asked to come again, the others are served. */
 import assert from 'node:assert/strict';
 import { after, afterEach, before, beforeEach, describe, test } from 'node:test';
-import { type Answer, startTestApi, type TestAccount, type TestApi } from '../test-support/api.ts';
-import { type Faults, ONE_FAILS, prepareFaults } from '../test-support/failing-organisation.ts';
-import { sampleBundle } from '../test-support/sample-bundle.ts';
-import { type SeededRecords, seedRecords } from '../test-support/seed-tenant.ts';
+import { type Faults, ONE_FAILS, prepareFaults } from '../test-support/database/failing-organisation.ts';
+import { sampleBundle } from '../test-support/records/sample-bundle.ts';
+import { type SeededRecords, seedRecords } from '../test-support/records/seed-tenant.ts';
+import { type Answer, startTestApi, type TestAccount, type TestApi } from '../test-support/service/api.ts';
 import { waitUntil } from '../test-support/wait-until.ts';
 
 interface Organisation {

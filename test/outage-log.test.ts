@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { after, before, test } from 'node:test';
-import { startCommand } from '../test-support/command.ts';
-import { createTestDatabase, type TestDatabase } from '../test-support/database.ts';
-import { type DatabaseProxy, startDatabaseProxy } from '../test-support/database-proxy.ts';
+import { createTestDatabase, type TestDatabase } from '../test-support/database/database.ts';
+import { type DatabaseProxy, startDatabaseProxy } from '../test-support/database/database-proxy.ts';
+import { startCommand } from '../test-support/service/command.ts';
 import { waitUntil } from '../test-support/wait-until.ts';
 
 let database: TestDatabase;

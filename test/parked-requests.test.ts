@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 import { after, before, test } from 'node:test';
-import { startTestApi, type TestApi } from '../test-support/api.ts';
+import { startTestApi, type TestApi } from '../test-support/service/api.ts';
 import { waitUntil } from '../test-support/wait-until.ts';
 
 let api: TestApi;

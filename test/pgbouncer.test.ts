@@ -8,10 +8,10 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { type Clinic, openClinic } from '../test-support/clinic-process.ts';
-import { runCommand } from '../test-support/command.ts';
-import { createTestDatabase, type TestDatabase } from '../test-support/database.ts';
-import { freePort } from '../test-support/free-port.ts';
+import { createTestDatabase, type TestDatabase } from '../test-support/database/database.ts';
+import { type Clinic, openClinic } from '../test-support/service/clinic-process.ts';
+import { runCommand } from '../test-support/service/command.ts';
+import { freePort } from '../test-support/service/free-port.ts';
 import { waitUntil } from '../test-support/wait-until.ts';
 
 /** Debian puts it where only root looks. */

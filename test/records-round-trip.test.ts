@@ -9,7 +9,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { after, before, test } from 'node:test';
 import { gunzipSync } from 'node:zlib';
-import { type Json, startTestApi, type TestAccount, type TestApi } from '../test-support/api.ts';
+import { type Json, startTestApi, type TestAccount, type TestApi } from '../test-support/service/api.ts';
 
 const FOLDER = resolve(process.env.RECORDS ?? 'demo/records');
 const PAGE = 7;

@@ -1,9 +1,9 @@
 /** A database that was restored from a dump, which carries neither the service's role nor, sometimes, its rights. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { runCommand, runProcess, startCommand } from '../test-support/command.ts';
-import { ask, makeDataDir, openHere } from '../test-support/embedded.ts';
-import { databaseUrl } from '../test-support/template.ts';
+import { ask, makeDataDir, openHere } from '../test-support/database/embedded.ts';
+import { databaseUrl } from '../test-support/database/template.ts';
+import { runCommand, runProcess, startCommand } from '../test-support/service/command.ts';
 
 let data: Awaited<ReturnType<typeof makeDataDir>>;
 let server: Awaited<ReturnType<typeof openHere>>;

@@ -8,14 +8,7 @@ import { after, before, describe, test } from 'node:test';
 import type { Access, FacilityAccess } from '../src/tenancy/callers/access.ts';
 import { MODULES } from '../src/tenancy/organisations/modules.ts';
 import { PERMISSIONS } from '../src/tenancy/roles/permissions.ts';
-import {
-  type Answer,
-  startTestApi,
-  type Tenant,
-  type TestAccount,
-  type TestApi,
-} from '../test-support/api.ts';
-import { type AnswerCheck, createAnswerCheck } from '../test-support/documented-answers.ts';
+import { type AnswerCheck, createAnswerCheck } from '../test-support/http/documented-answers.ts';
 import {
   addressOf,
   namesRecord,
@@ -25,8 +18,15 @@ import {
   type SampleRequest,
   sampleRequest,
   seedOf,
-} from '../test-support/route-requests.ts';
-import { MARKS, type SeededRecords, seedRecords } from '../test-support/seed-tenant.ts';
+} from '../test-support/http/route-requests.ts';
+import { MARKS, type SeededRecords, seedRecords } from '../test-support/records/seed-tenant.ts';
+import {
+  type Answer,
+  startTestApi,
+  type Tenant,
+  type TestAccount,
+  type TestApi,
+} from '../test-support/service/api.ts';
 
 /** Routes that name a record, and which no privacy setting closes; each with its reason. */
 const NOT_PRIVATE: Readonly<Record<string, string>> = {
@@ -112,7 +112,8 @@ describe('every registered route', () => {
       pathParameters(entry)
         .filter((name) => seedOf(entry, name, seeds) === undefined)
         .map(
-          (name) => `${entry.path}: add a seed for :${name} to PATH_SEEDS in test-support/route-requests.ts`,
+          (name) =>
+            `${entry.path}: add a seed for :${name} to PATH_SEEDS in test-support/http/route-requests.ts`,
         ),
     );
     assert.deepEqual(missing, []);
@@ -122,7 +123,7 @@ describe('every registered route', () => {
     await walk(routes(), async (entry) => {
       const account = entry.route.access.kind === 'session' ? await api.createAccount(here) : rightful;
       const answer = await call(entry, { token: account.token });
-      const advice = `${answer.status} ${answer.text}; if the sample is at fault add to BODIES or VALUES in test-support/route-requests.ts`;
+      const advice = `${answer.status} ${answer.text}; if the sample is at fault add to BODIES or VALUES in test-support/http/route-requests.ts`;
       if (entry.route.access.kind === 'open') assert.ok(answer.status < 500, advice);
       else if (entry.method === 'GET') assert.ok(answer.status < 400, advice);
       else assert.ok(UNDERSTOOD.has(answer.status), advice);

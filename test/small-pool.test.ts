@@ -4,9 +4,9 @@
  */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { startTestApi, type Tenant, type TestAccount, type TestApi } from '../test-support/api.ts';
-import { addressOf, type RegisteredRoute, sampleRequest } from '../test-support/route-requests.ts';
-import { type SeededRecords, seedRecords } from '../test-support/seed-tenant.ts';
+import { addressOf, type RegisteredRoute, sampleRequest } from '../test-support/http/route-requests.ts';
+import { type SeededRecords, seedRecords } from '../test-support/records/seed-tenant.ts';
+import { startTestApi, type Tenant, type TestAccount, type TestApi } from '../test-support/service/api.ts';
 
 const CONNECTIONS = 2;
 const CALLS = 4 * CONNECTIONS;

@@ -5,15 +5,15 @@ import pg from 'pg';
 import { buildWorker } from '../src/app/build-worker.ts';
 import { housekeepingSteps } from '../src/app/features.ts';
 import { makePartitions } from '../src/privacy/access-log/access-log-partition.store.ts';
+import { sampleBundle } from '../test-support/records/sample-bundle.ts';
+import { type SeededRecords, seedRecords } from '../test-support/records/seed-tenant.ts';
 import {
   type Answer,
   startTestApi,
   type Tenant,
   type TestAccount,
   type TestApi,
-} from '../test-support/api.ts';
-import { sampleBundle } from '../test-support/sample-bundle.ts';
-import { type SeededRecords, seedRecords } from '../test-support/seed-tenant.ts';
+} from '../test-support/service/api.ts';
 import { waitForLock, waitUntil } from '../test-support/wait-until.ts';
 
 for (const [what, env] of [

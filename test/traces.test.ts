@@ -6,12 +6,12 @@ import { loadConfig } from '../src/app/config/config.ts';
 import { startTracing, type Tracing } from '../src/app/tracing/start-tracing.ts';
 import { createLog } from '../src/platform/log/log.ts';
 import { TRACE_ATTRIBUTES } from '../src/platform/trace/trace.ts';
-import { startTestApi, type Tenant, type TestAccount, type TestApi } from '../test-support/api.ts';
-import { type CollectedSpan, type Collector, startCollector } from '../test-support/collector.ts';
-import { startCommand } from '../test-support/command.ts';
-import { freePort } from '../test-support/free-port.ts';
-import { addressOf, type RegisteredRoute, sampleRequest } from '../test-support/route-requests.ts';
-import { MARKS, type SeededRecords, seedRecords } from '../test-support/seed-tenant.ts';
+import { addressOf, type RegisteredRoute, sampleRequest } from '../test-support/http/route-requests.ts';
+import { MARKS, type SeededRecords, seedRecords } from '../test-support/records/seed-tenant.ts';
+import { startTestApi, type Tenant, type TestAccount, type TestApi } from '../test-support/service/api.ts';
+import { type CollectedSpan, type Collector, startCollector } from '../test-support/service/collector.ts';
+import { startCommand } from '../test-support/service/command.ts';
+import { freePort } from '../test-support/service/free-port.ts';
 
 describe('traces of all routes', () => {
   let collector: Collector;

@@ -19,7 +19,11 @@ import {
   startFhirServer,
   type TestFhirServer,
 } from '../../test-support/fhir-server/start.ts';
-import { createClinic, createTestPublisher, type PublishClinic } from '../../test-support/publish-records.ts';
+import {
+  createClinic,
+  createTestPublisher,
+  type PublishClinic,
+} from '../../test-support/publish/publish-records.ts';
 import type { Bench, Part, Row } from '../bench.ts';
 import { compare } from '../compare.ts';
 import { withTemporaryDatabase } from '../databases.ts';

@@ -6,9 +6,14 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import type { Command } from 'commander';
 import pg from 'pg';
-import { insertPatient } from '../../test-support/clinical-records.ts';
-import { type CommandResult, runCommand, runProcess, startCommand } from '../../test-support/command.ts';
-import { createTestDatabase, type TestDatabase } from '../../test-support/database.ts';
+import { createTestDatabase, type TestDatabase } from '../../test-support/database/database.ts';
+import { insertPatient } from '../../test-support/records/clinical-records.ts';
+import {
+  type CommandResult,
+  runCommand,
+  runProcess,
+  startCommand,
+} from '../../test-support/service/command.ts';
 import { MODULES } from '../tenancy/organisations/modules.ts';
 import { buildProgram } from './commands.ts';
 

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
-import { startTestApi, type Tenant, type TestAccount, type TestApi } from '../../test-support/api.ts';
+import { startTestApi, type Tenant, type TestAccount, type TestApi } from '../../test-support/service/api.ts';
 import { waitUntil } from '../../test-support/wait-until.ts';
 import { buildWorker } from './build-worker.ts';
 import { housekeepingSteps } from './features.ts';

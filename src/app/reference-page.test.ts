@@ -1,8 +1,8 @@
 /** The reference page and everything it loads. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { startTestApi, type TestApi } from '../../test-support/api.ts';
-import { NO_BROWSER, startBrowser } from '../../test-support/browser.ts';
+import { startTestApi, type TestApi } from '../../test-support/service/api.ts';
+import { NO_BROWSER, startBrowser } from '../../test-support/service/browser.ts';
 
 let api: TestApi;
 before(async () => {

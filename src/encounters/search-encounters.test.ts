@@ -1,9 +1,13 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
-import { startTestApi, type Tenant, type TestAccount, type TestApi } from '../../test-support/api.ts';
-import { insertEncounter, insertPatient, registerPatient } from '../../test-support/clinical-records.ts';
-import { fhirFaults } from '../../test-support/fhir-validator.ts';
+import { fhirFaults } from '../../test-support/fhir/fhir-validator.ts';
+import {
+  insertEncounter,
+  insertPatient,
+  registerPatient,
+} from '../../test-support/records/clinical-records.ts';
+import { startTestApi, type Tenant, type TestAccount, type TestApi } from '../../test-support/service/api.ts';
 
 let api: TestApi;
 let tenant: Tenant;

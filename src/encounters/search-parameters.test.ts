@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { answered } from '../../test-support/worded-errors.ts';
+import { answered } from '../../test-support/service/worded-errors.ts';
 import { HttpError } from '../platform/http/errors.ts';
 import { parseDateFilter, parseEncounterSearch } from './search-parameters.ts';
 

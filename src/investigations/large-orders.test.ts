@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import { documentedCalls } from '../../test-support/http/documented-answers.ts';
+import { importJson } from '../../test-support/records/import-files.ts';
 import {
   type Json,
   startTestApi,
   type Tenant,
   type TestAccount,
   type TestApi,
-} from '../../test-support/api.ts';
-import { documentedCalls } from '../../test-support/documented-answers.ts';
-import { importJson } from '../../test-support/import-files.ts';
-import { answered } from '../../test-support/worded-errors.ts';
+} from '../../test-support/service/api.ts';
+import { answered } from '../../test-support/service/worded-errors.ts';
 import type { Queryable } from '../platform/db/database.ts';
 import { HttpError } from '../platform/http/errors.ts';
 import { createInvestigationLoader, createWholeInvestigationLoader } from './investigation.store.ts';

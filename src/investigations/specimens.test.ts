@@ -1,9 +1,9 @@
 /** Specimens from the import to the laboratory Bundle (https://hl7.org/fhir/R4/specimen.html). */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { startTestApi, type Tenant, type TestAccount, type TestApi } from '../../test-support/api.ts';
-import { clinicalFaults } from '../../test-support/clinical-conformance.ts';
-import { importJson } from '../../test-support/import-files.ts';
+import { clinicalFaults } from '../../test-support/fhir/clinical-conformance.ts';
+import { importJson } from '../../test-support/records/import-files.ts';
+import { startTestApi, type Tenant, type TestAccount, type TestApi } from '../../test-support/service/api.ts';
 import { parseFhirJson } from '../fhir/json.ts';
 import { linked, publishLevels } from '../publish/plan/content.fhir.ts';
 import { createTranslator } from '../terminology/lookup/translate.ts';

@@ -1,8 +1,8 @@
 /** Other patients whom the record of one names: those only whom the caller may learn of. */
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
-import { startTestApi, type Tenant, type TestAccount, type TestApi } from '../../test-support/api.ts';
-import { importJson } from '../../test-support/import-files.ts';
+import { importJson } from '../../test-support/records/import-files.ts';
+import { startTestApi, type Tenant, type TestAccount, type TestApi } from '../../test-support/service/api.ts';
 
 let api: TestApi;
 let tenant: Tenant;

@@ -1,9 +1,9 @@
 /** Patients that a source has merged: their links go out, searches find who replaces them, imports name their results. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { startTestApi, type Tenant, type TestAccount, type TestApi } from '../../test-support/api.ts';
-import { fhirFaults } from '../../test-support/fhir-validator.ts';
-import { importJson } from '../../test-support/import-files.ts';
+import { fhirFaults } from '../../test-support/fhir/fhir-validator.ts';
+import { importJson } from '../../test-support/records/import-files.ts';
+import { startTestApi, type Tenant, type TestAccount, type TestApi } from '../../test-support/service/api.ts';
 import { emitPatient } from '../exchange/queue/envelope.ts';
 import { loadPatients } from './patient.store.ts';
 

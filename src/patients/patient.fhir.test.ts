@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { fhirFaults } from '../../test-support/fhir-validator.ts';
+import { fhirFaults } from '../../test-support/fhir/fhir-validator.ts';
 import { patientResource } from './patient.fhir.ts';
 import type { PatientRecord } from './patient.ts';
 

@@ -1,7 +1,12 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
-import { startTestApi, type TestAccount, type TestApi, type TestNode } from '../../test-support/api.ts';
+import {
+  startTestApi,
+  type TestAccount,
+  type TestApi,
+  type TestNode,
+} from '../../test-support/service/api.ts';
 import { PURPOSES_OF_USE } from '../fhir/purpose-of-use.ts';
 
 let api: TestApi;

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { compactVerify, decodeProtectedHeader, importJWK } from 'jose';
-import { type Answer, startTestApi, type TestApi } from '../../test-support/api.ts';
+import { type Answer, startTestApi, type TestApi } from '../../test-support/service/api.ts';
 import {
   type AccountFixture,
   addAccount,
@@ -11,7 +11,7 @@ import {
   cheapPasswords,
   PASSWORD,
   type SignInTenant,
-} from '../../test-support/sign-in.ts';
+} from '../../test-support/sign-in/sign-in.ts';
 import { setPermissions } from '../tenancy/roles/roles.ts';
 import { disableAccount } from './accounts/manage-accounts.ts';
 import { operatorOn } from './administration/managed-account.ts';

@@ -18,7 +18,9 @@ interface Conformance {
 }
 
 const resources = (name: string) =>
-  (readJson(`fhir/r4/${name}.json`) as { entry: { resource: Conformance }[] }).entry.map(({ resource }) => resource);
+  (readJson(`fhir/r4/${name}.json`) as { entry: { resource: Conformance }[] }).entry.map(
+    ({ resource }) => resource,
+  );
 const TYPES = new Map(
   ['profiles-resources', 'profiles-types']
     .flatMap(resources)
@@ -46,7 +48,16 @@ const PRIMITIVES: Readonly<Record<string, unknown>> = {
 };
 const URIS = ['uri', 'url', 'canonical', 'uuid'];
 /** What every resource has, or every element. */
-const OF_RESOURCES = ['id', 'extension', 'modifierExtension', 'meta', 'implicitRules', 'language', 'text', 'contained'];
+const OF_RESOURCES = [
+  'id',
+  'extension',
+  'modifierExtension',
+  'meta',
+  'implicitRules',
+  'language',
+  'text',
+  'contained',
+];
 const OF_ELEMENTS = ['id', 'extension', 'modifierExtension'];
 
 /** The members of a resource or data type with each of its elements; of an element with several types, the first. */
@@ -55,14 +66,16 @@ export function withEveryElement(type: string): Record<string, unknown> {
 }
 
 function membersOf(elements: readonly ElementDefinition[], parent: string): Record<string, unknown> {
-  const own = elements.filter(({ path }) => path.startsWith(`${parent}.`) && !path.slice(parent.length + 1).includes('.'));
+  const own = elements.filter(
+    ({ path }) => path.startsWith(`${parent}.`) && !path.slice(parent.length + 1).includes('.'),
+  );
   const isResource = own.some(({ path }) => path === `${parent}.implicitRules`);
   const members = own.flatMap((element) => {
     const name = element.path.slice(parent.length + 1);
     if ((isResource ? OF_RESOURCES : OF_ELEMENTS).includes(name)) return [];
     const [first] = element.type ?? [];
     if (first === undefined) return [];
-    const value = valueOf(element, first.code, elements);
+    const value = exampleValue(element, first.code, elements);
     const plain = name.endsWith('[x]')
       ? `${name.slice(0, -3)}${first.code[0]?.toUpperCase()}${first.code.slice(1)}`
       : name;
@@ -71,7 +84,11 @@ function membersOf(elements: readonly ElementDefinition[], parent: string): Reco
   return Object.fromEntries(members);
 }
 
-function valueOf({ path, binding }: ElementDefinition, type: string, elements: readonly ElementDefinition[]): unknown {
+function exampleValue(
+  { path, binding }: ElementDefinition,
+  type: string,
+  elements: readonly ElementDefinition[],
+): unknown {
   if (type === 'BackboneElement' || type === 'Element') return membersOf(elements, path);
   if (type === 'code') return codeOf(binding?.valueSet);
   if (type === 'Reference') return { reference: 'Basic/none', display: 'text' };

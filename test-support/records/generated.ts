@@ -6,7 +6,7 @@
  */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { VITAL_SIGN_PROFILES } from '../vital-sign-profiles.ts';
+import { VITAL_SIGN_PROFILES } from '../fhir/vital-sign-profiles.ts';
 
 const PATIENT = '7f000000-0000-4000-8000-000000000001';
 const MERGED = '7f000000-0000-4000-8000-000000000002';
@@ -58,7 +58,9 @@ function observation(profiles: readonly string[], more: object): { id: string; [
   };
 }
 
-const quantity = (value: number, unit: string) => ({ valueQuantity: { value, unit, system: UCUM, code: unit } });
+const quantity = (value: number, unit: string) => ({
+  valueQuantity: { value, unit, system: UCUM, code: unit },
+});
 const pressure = (code: string, value: object) => ({ code: loinc(code), ...value });
 const both = [pressure('8480-6', quantity(120, 'mm[Hg]')), pressure('8462-4', quantity(80, 'mm[Hg]'))];
 
@@ -94,7 +96,10 @@ function pressures(): object[] {
       observation(['bp'], { code: loinc(code), component: both.slice(1) }),
       observation(['bp'], {
         code: loinc(code),
-        component: [pressure('8480-6', { valueQuantity: { value: 101.36 } }), pressure('8462-4', { valueString: '60' })],
+        component: [
+          pressure('8480-6', { valueQuantity: { value: 101.36 } }),
+          pressure('8462-4', { valueString: '60' }),
+        ],
       }),
       observation(['bp'], {
         code: loinc(code),
@@ -195,7 +200,9 @@ function readings(): object[] {
 
 /** A visit inside of a visit, and a culture: specimen, members, what follows from what, and a concentration. */
 function wholes(): object[] {
-  const [visit, ward, specimen, order] = ['1', '2', '3', '4'].map((last) => `7f000000-0000-4000-8004-00000000000${last}`);
+  const [visit, ward, specimen, order] = ['1', '2', '3', '4'].map(
+    (last) => `7f000000-0000-4000-8004-00000000000${last}`,
+  );
   const encounter = (id: string | undefined, more: object) => ({
     resourceType: 'Encounter',
     id,
@@ -205,7 +212,10 @@ function wholes(): object[] {
     period: { start: '2024-06-01T08:00:00Z', end: '2024-06-03T08:00:00Z' },
     ...more,
   });
-  const ofCulture = { specimen: { reference: `Specimen/${specimen}` }, encounter: { reference: `Encounter/${ward}` } };
+  const ofCulture = {
+    specimen: { reference: `Specimen/${specimen}` },
+    encounter: { reference: `Encounter/${ward}` },
+  };
   const susceptible = finding({
     ...ofCulture,
     code: loinc('18964-7'),
@@ -266,10 +276,17 @@ function wholes(): object[] {
 /** Results without an order, of one time and of others: with no category, with one of several, with one of their own. */
 function unordered(): object[] {
   const at = { effectiveDateTime: '2024-06-05T10:00:00Z' };
-  const categories = [undefined, ...['exam', 'procedure', 'therapy'].map((code) => coded(CATEGORY, code)), { text: 'Blood gas' }];
+  const categories = [
+    undefined,
+    ...['exam', 'procedure', 'therapy'].map((code) => coded(CATEGORY, code)),
+    { text: 'Blood gas' },
+  ];
   return categories.flatMap((category) => {
     const result = { code: loinc('718-7'), category: category === undefined ? undefined : [category] };
-    return [finding({ ...result, ...at, ...quantity(13.5, 'g/dL') }), finding({ ...result, ...quantity(14, 'g/dL') })];
+    return [
+      finding({ ...result, ...at, ...quantity(13.5, 'g/dL') }),
+      finding({ ...result, ...quantity(14, 'g/dL') }),
+    ];
   });
 }
 
@@ -281,7 +298,13 @@ function finding(more: object): { id: string; [element: string]: unknown } {
 function generatedRecords(): object[] {
   number = 0;
   const bundles = [
-    [...PATIENTS, ...signs(), ...pressures(), score({}), score({ category: [coded(CATEGORY, 'survey'), coded(CATEGORY, 'vital-signs')] })],
+    [
+      ...PATIENTS,
+      ...signs(),
+      ...pressures(),
+      score({}),
+      score({ category: [coded(CATEGORY, 'survey'), coded(CATEGORY, 'vital-signs')] }),
+    ],
     [result('2', 4.1)],
     [result('1', 41)],
     ...lateOrder(),

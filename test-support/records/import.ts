@@ -9,7 +9,7 @@ import {
 import type { ImportDocument } from '../../src/records/import/import-report.ts';
 import { memorySpool } from '../../src/records/import/source/spool.ts';
 import type { FacilityScope } from '../../src/tenancy/scope.ts';
-import { createTestDatabase, type TestDatabase } from '../database.ts';
+import { createTestDatabase, type TestDatabase } from '../database/database.ts';
 
 /** A document is JSON to be written, text, or bytes. */
 export type Document = object | string | Uint8Array;

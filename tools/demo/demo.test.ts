@@ -9,9 +9,9 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { type StartedCommand, startCommand } from '../../test-support/command.ts';
-import { makeDataDir } from '../../test-support/embedded.ts';
-import { freePort } from '../../test-support/free-port.ts';
+import { makeDataDir } from '../../test-support/database/embedded.ts';
+import { type StartedCommand, startCommand } from '../../test-support/service/command.ts';
+import { freePort } from '../../test-support/service/free-port.ts';
 import { waitUntil } from '../../test-support/wait-until.ts';
 import { demoIdentity } from './demo-organisation.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { type RequestOptions, request } from 'node:http';
 import { test } from 'node:test';
-import { runCommand, startCommand } from '../../test-support/command.ts';
+import { runCommand, startCommand } from '../../test-support/service/command.ts';
 
 const call = (url: string, init?: RequestInit) => fetch(url, init).then((response) => response.status);
 const put = (base: string, path: string, resource: object) =>

@@ -4,7 +4,7 @@ import { chmod, mkdir, mkdtemp, readFile, rename, rm, stat, symlink, writeFile }
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
-import { runCommand } from '../../../test-support/command.ts';
+import { runCommand } from '../../../test-support/service/command.ts';
 import { type Manifest, readBackup, readManifest, writeManifest } from './manifest.ts';
 
 const KEY = '17'.repeat(32);

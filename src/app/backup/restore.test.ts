@@ -4,7 +4,7 @@ import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
-import { runCommand } from '../../../test-support/command.ts';
+import { runCommand } from '../../../test-support/service/command.ts';
 import { writeManifest } from './manifest.ts';
 
 let folder: string;

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { after, before, test } from 'node:test';
-import { insertEncounter, insertPatient } from '../../../test-support/clinical-records.ts';
-import { runCommand } from '../../../test-support/command.ts';
-import { createTestDatabase, type TestDatabase } from '../../../test-support/database.ts';
+import { createTestDatabase, type TestDatabase } from '../../../test-support/database/database.ts';
+import { insertEncounter, insertPatient } from '../../../test-support/records/clinical-records.ts';
+import { runCommand } from '../../../test-support/service/command.ts';
 import { createFacility, createOrganisation } from '../../tenancy/organisations/facilities.ts';
 
 let database: TestDatabase;

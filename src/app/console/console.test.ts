@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { brotliDecompressSync } from 'node:zlib';
-import { startTestApi, type TestApi } from '../../../test-support/api.ts';
+import { startTestApi, type TestApi } from '../../../test-support/service/api.ts';
 import type { RequestContext } from '../../platform/http/route.ts';
 import type { Log } from '../../platform/log/log.ts';
 import { consolePageRoute } from './console.route.ts';

@@ -6,17 +6,22 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { type CommandResult, runCommand, runProcess, startCommand } from '../../../test-support/command.ts';
-import { createTestDatabase, type TestDatabase } from '../../../test-support/database.ts';
-import { startDatabaseProxy } from '../../../test-support/database-proxy.ts';
-import { makeDataDir } from '../../../test-support/embedded.ts';
-import { connect, insertPatients, queue } from '../../../test-support/exchange-records.ts';
-import { freePort } from '../../../test-support/free-port.ts';
-import { needsPlainPostgres } from '../../../test-support/plain-postgres.ts';
-import { recordCitus } from '../../../test-support/recorded-citus.ts';
-import { startReplication } from '../../../test-support/standby.ts';
-import { administer } from '../../../test-support/template.ts';
-import { startTransactionPooler } from '../../../test-support/transaction-pooler.ts';
+import { createTestDatabase, type TestDatabase } from '../../../test-support/database/database.ts';
+import { startDatabaseProxy } from '../../../test-support/database/database-proxy.ts';
+import { makeDataDir } from '../../../test-support/database/embedded.ts';
+import { needsPlainPostgres } from '../../../test-support/database/plain-postgres.ts';
+import { recordCitus } from '../../../test-support/database/recorded-citus.ts';
+import { startReplication } from '../../../test-support/database/standby.ts';
+import { administer } from '../../../test-support/database/template.ts';
+import { startTransactionPooler } from '../../../test-support/database/transaction-pooler.ts';
+import { connect, insertPatients, queue } from '../../../test-support/exchange/exchange-records.ts';
+import {
+  type CommandResult,
+  runCommand,
+  runProcess,
+  startCommand,
+} from '../../../test-support/service/command.ts';
+import { freePort } from '../../../test-support/service/free-port.ts';
 import { waitUntil } from '../../../test-support/wait-until.ts';
 import { createKeyRing } from '../../platform/crypto/key-ring.ts';
 import { createPool, type Pool } from '../../platform/db/database.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
-import { answered } from '../../../test-support/worded-errors.ts';
+import { answered } from '../../../test-support/service/worded-errors.ts';
 import type { FacilityAccess } from '../../tenancy/callers/access.ts';
 import type { Caller, FacilityGrant } from '../../tenancy/callers/caller.ts';
 import type { CallerEntry } from '../../tenancy/callers/caller-directory.ts';

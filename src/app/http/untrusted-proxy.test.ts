@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { startTestApi, type TestApi, type TestNode } from '../../../test-support/api.ts';
+import { startTestApi, type TestApi, type TestNode } from '../../../test-support/service/api.ts';
 
 let api: TestApi;
 before(async () => {

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { afterEach, beforeEach, describe, test } from 'node:test';
-import { runCommand } from '../../../test-support/command.ts';
-import { createTestDatabase, type TestDatabase } from '../../../test-support/database.ts';
+import { createTestDatabase, type TestDatabase } from '../../../test-support/database/database.ts';
+import { runCommand } from '../../../test-support/service/command.ts';
 import { WrongMasterKeyError } from '../../platform/crypto/data-keys.ts';
 import { createKeyRing } from '../../platform/crypto/key-ring.ts';
 import { createMasterKey } from '../../platform/crypto/master-key.ts';

@@ -1,17 +1,17 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
+import { startFhirServer } from '../../../test-support/fhir-server/start.ts';
+import { documentedCalls } from '../../../test-support/http/documented-answers.ts';
+import { createClinic } from '../../../test-support/publish/publish-records.ts';
+import { seedRecords } from '../../../test-support/records/seed-tenant.ts';
 import {
   type AccountOptions,
   startTestApi,
   type Tenant,
   type TestAccount,
   type TestApi,
-} from '../../../test-support/api.ts';
-import { documentedCalls } from '../../../test-support/documented-answers.ts';
-import { startFhirServer } from '../../../test-support/fhir-server/start.ts';
-import { createClinic } from '../../../test-support/publish-records.ts';
-import { seedRecords } from '../../../test-support/seed-tenant.ts';
+} from '../../../test-support/service/api.ts';
 import { waitUntil } from '../../../test-support/wait-until.ts';
 import { createFhirServer } from '../../publish/servers/manage-fhir-servers.ts';
 import { ACTIVITY_RETENTION } from '../../tenancy/activity/activity.store.ts';

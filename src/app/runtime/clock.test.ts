@@ -4,9 +4,9 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { startTestApi, type TestApi } from '../../../test-support/api.ts';
-import { type StartedCommand, startCommand } from '../../../test-support/command.ts';
-import { addAccount, addTenant, cheapPasswords, PASSWORD } from '../../../test-support/sign-in.ts';
+import { startTestApi, type TestApi } from '../../../test-support/service/api.ts';
+import { type StartedCommand, startCommand } from '../../../test-support/service/command.ts';
+import { addAccount, addTenant, cheapPasswords, PASSWORD } from '../../../test-support/sign-in/sign-in.ts';
 import { waitUntil } from '../../../test-support/wait-until.ts';
 
 const SHIFT = new URL('../../../test-support/shifted-clock.js', import.meta.url).href;

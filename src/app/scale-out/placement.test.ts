@@ -1,7 +1,7 @@
 /** The schema can be distributed by organisation: every table has its place, and its keys allow it. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { createTestDatabase, type TestDatabase } from '../../../test-support/database.ts';
+import { createTestDatabase, type TestDatabase } from '../../../test-support/database/database.ts';
 import {
   CO_LOCATED_WITH,
   DISTRIBUTED_TABLES,

@@ -7,10 +7,10 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { afterEach, beforeEach, test } from 'node:test';
 import pg from 'pg';
-import { type CommandResult, runCommand, startCommand } from '../../../test-support/command.ts';
-import { createTestDatabase, type TestDatabase } from '../../../test-support/database.ts';
-import { needsPlainPostgres } from '../../../test-support/plain-postgres.ts';
-import { callsOf, HOLD_LOCK, recordCitus } from '../../../test-support/recorded-citus.ts';
+import { createTestDatabase, type TestDatabase } from '../../../test-support/database/database.ts';
+import { needsPlainPostgres } from '../../../test-support/database/plain-postgres.ts';
+import { callsOf, HOLD_LOCK, recordCitus } from '../../../test-support/database/recorded-citus.ts';
+import { type CommandResult, runCommand, startCommand } from '../../../test-support/service/command.ts';
 import { waitForLock, waitUntil } from '../../../test-support/wait-until.ts';
 import { DISTRIBUTED_TABLES, REFERENCE_TABLES } from './placement.ts';
 

@@ -3,9 +3,9 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { after, before, describe, test } from 'node:test';
-import { startTestApi, type TestApi } from '../../../test-support/api.ts';
-import { isGone, type StartedCommand, startCommand } from '../../../test-support/command.ts';
-import { requestBytes } from '../../../test-support/raw-http.ts';
+import { requestBytes } from '../../../test-support/http/raw-http.ts';
+import { startTestApi, type TestApi } from '../../../test-support/service/api.ts';
+import { isGone, type StartedCommand, startCommand } from '../../../test-support/service/command.ts';
 import { waitUntil } from '../../../test-support/wait-until.ts';
 
 describe('processes of one port', { timeout: 600_000 }, () => {

@@ -4,11 +4,16 @@ import { connect, createServer, type Server, type Socket } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { after, before, describe, test } from 'node:test';
 import pg from 'pg';
-import { startTestApi, type Tenant, type TestAccount, type TestApi } from '../../../test-support/api.ts';
-import { insertEncounter, insertPatient } from '../../../test-support/clinical-records.ts';
-import { isGone, type StartedCommand, startCommand } from '../../../test-support/command.ts';
-import { freePort } from '../../../test-support/free-port.ts';
-import { parseAnswers, requestBytes } from '../../../test-support/raw-http.ts';
+import { parseAnswers, requestBytes } from '../../../test-support/http/raw-http.ts';
+import { insertEncounter, insertPatient } from '../../../test-support/records/clinical-records.ts';
+import {
+  startTestApi,
+  type Tenant,
+  type TestAccount,
+  type TestApi,
+} from '../../../test-support/service/api.ts';
+import { isGone, type StartedCommand, startCommand } from '../../../test-support/service/command.ts';
+import { freePort } from '../../../test-support/service/free-port.ts';
 import { waitForLock, waitUntil } from '../../../test-support/wait-until.ts';
 
 describe('serve', { timeout: 600_000 }, () => {

@@ -3,9 +3,9 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import pg from 'pg';
-import { runCommand, startCommand } from '../../../test-support/command.ts';
-import { createTestDatabase, type TestDatabase } from '../../../test-support/database.ts';
-import { addTenant, type SignInTenant } from '../../../test-support/sign-in.ts';
+import { createTestDatabase, type TestDatabase } from '../../../test-support/database/database.ts';
+import { runCommand, startCommand } from '../../../test-support/service/command.ts';
+import { addTenant, type SignInTenant } from '../../../test-support/sign-in/sign-in.ts';
 
 let database: TestDatabase;
 let tenant: SignInTenant;

@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
-import { runCommand, runProcess, startCommand } from '../../../test-support/command.ts';
-import { createTestDatabase, type TestDatabase } from '../../../test-support/database.ts';
-import { makeDataDir, openHere } from '../../../test-support/embedded.ts';
-import { freePort } from '../../../test-support/free-port.ts';
+import { createTestDatabase, type TestDatabase } from '../../../test-support/database/database.ts';
+import { makeDataDir, openHere } from '../../../test-support/database/embedded.ts';
+import { runCommand, runProcess, startCommand } from '../../../test-support/service/command.ts';
+import { freePort } from '../../../test-support/service/free-port.ts';
 import { createPool, type Pool } from '../../platform/db/database.ts';
 import type { Finding } from '../doctor/finding.ts';
 

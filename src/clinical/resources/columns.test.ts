@@ -1,7 +1,7 @@
 /** Holds the descriptions against the tables of the migrated database, both ways. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { createTestDatabase, type TestDatabase } from '../../../test-support/database.ts';
+import { createTestDatabase, type TestDatabase } from '../../../test-support/database/database.ts';
 import type { Column } from '../description/element.ts';
 import { DIAGNOSTIC_REPORT } from './diagnostic-report.fhir.ts';
 import { ENCOUNTER } from './encounter.fhir.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { clinicalFaults } from '../../../test-support/clinical-conformance.ts';
-import { vitalSignFaults } from '../../../test-support/vital-sign-rules.ts';
+import { clinicalFaults } from '../../../test-support/fhir/clinical-conformance.ts';
+import { vitalSignFaults } from '../../../test-support/fhir/vital-sign-rules.ts';
 import { Decimal } from '../../fhir/json.ts';
 import type { Translations } from '../../terminology/maps/apply-map.ts';
 import { emitContext, unmappedCodes } from '../content/coded-content.ts';

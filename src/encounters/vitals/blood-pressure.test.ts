@@ -1,15 +1,15 @@
 /** Blood pressure that came in parts, and what a set has beside vital signs (https://hl7.org/fhir/R4/bp.html). */
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, test } from 'node:test';
+import { clinicalFaults } from '../../../test-support/fhir/clinical-conformance.ts';
+import { importJson } from '../../../test-support/records/import-files.ts';
 import {
   type Json,
   startTestApi,
   type Tenant,
   type TestAccount,
   type TestApi,
-} from '../../../test-support/api.ts';
-import { clinicalFaults } from '../../../test-support/clinical-conformance.ts';
-import { importJson } from '../../../test-support/import-files.ts';
+} from '../../../test-support/service/api.ts';
 
 const PATIENT = '7e000000-0000-4000-8000-000000000001';
 const SYSTOLIC = '7e000000-0000-4000-8000-000000000011';

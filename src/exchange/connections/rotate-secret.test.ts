@@ -2,9 +2,15 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { after, afterEach, before, beforeEach, describe, test } from 'node:test';
-import { createTestDatabase, type TestDatabase } from '../../../test-support/database.ts';
-import { connect, insertPatients, type Place, QUICK, queue } from '../../../test-support/exchange-records.ts';
-import { startExchange, type TestExchange } from '../../../test-support/exchange-server.ts';
+import { createTestDatabase, type TestDatabase } from '../../../test-support/database/database.ts';
+import {
+  connect,
+  insertPatients,
+  type Place,
+  QUICK,
+  queue,
+} from '../../../test-support/exchange/exchange-records.ts';
+import { startExchange, type TestExchange } from '../../../test-support/exchange/exchange-server.ts';
 import { createKeyRing } from '../../platform/crypto/key-ring.ts';
 import { DomainError } from '../../platform/domain-error.ts';
 import { createLog } from '../../platform/log/log.ts';

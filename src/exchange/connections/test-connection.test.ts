@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
+import { startExchange, type TestExchange } from '../../../test-support/exchange/exchange-server.ts';
+import { documentedCalls } from '../../../test-support/http/documented-answers.ts';
 import {
   type Answer,
   startTestApi,
@@ -7,9 +9,7 @@ import {
   type TestAccount,
   type TestApi,
   type TestNode,
-} from '../../../test-support/api.ts';
-import { documentedCalls } from '../../../test-support/documented-answers.ts';
-import { startExchange, type TestExchange } from '../../../test-support/exchange-server.ts';
+} from '../../../test-support/service/api.ts';
 import { BY_OPERATOR } from './connection.ts';
 import { createConnection } from './create-connection.ts';
 import { takeTestSlot } from './test-slot.store.ts';

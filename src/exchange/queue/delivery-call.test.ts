@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
 import pg from 'pg';
-import { createTestDatabase, type TestDatabase } from '../../../test-support/database.ts';
+import { createTestDatabase, type TestDatabase } from '../../../test-support/database/database.ts';
 import { waitUntil } from '../../../test-support/wait-until.ts';
 import { transaction } from '../../platform/db/database.ts';
 import { callWorkers, DELIVERY_CHANNEL } from './delivery-call.ts';

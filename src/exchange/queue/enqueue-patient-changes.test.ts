@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { after, before, test } from 'node:test';
-import { createTestDatabase, type TestDatabase } from '../../../test-support/database.ts';
-import { connect, insertPatients, queue } from '../../../test-support/exchange-records.ts';
+import { createTestDatabase, type TestDatabase } from '../../../test-support/database/database.ts';
+import { connect, insertPatients, queue } from '../../../test-support/exchange/exchange-records.ts';
 import type { PurposeOfUse } from '../../fhir/purpose-of-use.ts';
 import { createKeyRing } from '../../platform/crypto/key-ring.ts';
 import { createFacility, createOrganisation } from '../../tenancy/organisations/facilities.ts';

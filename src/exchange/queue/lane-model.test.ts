@@ -3,14 +3,14 @@ import assert from 'node:assert/strict';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import fc from 'fast-check';
-import { createTestDatabase, type TestDatabase } from '../../../test-support/database.ts';
+import { createTestDatabase, type TestDatabase } from '../../../test-support/database/database.ts';
 import {
   connect,
   insertPatients,
   type Place,
   queue,
   rename,
-} from '../../../test-support/exchange-records.ts';
+} from '../../../test-support/exchange/exchange-records.ts';
 import { createKeyRing } from '../../platform/crypto/key-ring.ts';
 import { createFacility, createOrganisation } from '../../tenancy/organisations/facilities.ts';
 import { type ConnectionKey, type DeliveryResult, leaseDue, release, settle } from './lane.store.ts';

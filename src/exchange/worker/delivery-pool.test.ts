@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import pg from 'pg';
-import { createTestDatabase } from '../../../test-support/database.ts';
-import { needsPlainPostgres } from '../../../test-support/plain-postgres.ts';
+import { createTestDatabase } from '../../../test-support/database/database.ts';
+import { needsPlainPostgres } from '../../../test-support/database/plain-postgres.ts';
 import { createDeliveryPool } from './delivery-pool.ts';
 
 const PLAIN = needsPlainPostgres('it pretends that Citus is there');

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { after, afterEach, before, beforeEach, describe, test } from 'node:test';
-import { createTestDatabase, type TestDatabase } from '../../../test-support/database.ts';
+import { createTestDatabase, type TestDatabase } from '../../../test-support/database/database.ts';
+import { watchPool } from '../../../test-support/database/watched-pool.ts';
 import {
   connect,
   insertPatients,
@@ -9,10 +10,9 @@ import {
   QUICK,
   queue,
   rename,
-} from '../../../test-support/exchange-records.ts';
-import { startExchange, type TestExchange } from '../../../test-support/exchange-server.ts';
+} from '../../../test-support/exchange/exchange-records.ts';
+import { startExchange, type TestExchange } from '../../../test-support/exchange/exchange-server.ts';
 import { waitUntil } from '../../../test-support/wait-until.ts';
-import { watchPool } from '../../../test-support/watched-pool.ts';
 import { createKeyRing } from '../../platform/crypto/key-ring.ts';
 import type { Pool } from '../../platform/db/database.ts';
 import { createLog } from '../../platform/log/log.ts';

@@ -2,9 +2,18 @@ import assert from 'node:assert/strict';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { after, before, beforeEach, describe, test } from 'node:test';
 import { Registry } from 'prom-client';
-import { createTestDatabase, type TestDatabase } from '../../../test-support/database.ts';
-import { connect, insertPatients, type Place, queue } from '../../../test-support/exchange-records.ts';
-import { type Faults, ONE_FAILS, prepareFaults } from '../../../test-support/failing-organisation.ts';
+import { createTestDatabase, type TestDatabase } from '../../../test-support/database/database.ts';
+import {
+  type Faults,
+  ONE_FAILS,
+  prepareFaults,
+} from '../../../test-support/database/failing-organisation.ts';
+import {
+  connect,
+  insertPatients,
+  type Place,
+  queue,
+} from '../../../test-support/exchange/exchange-records.ts';
 import { waitUntil } from '../../../test-support/wait-until.ts';
 import { createKeyRing } from '../../platform/crypto/key-ring.ts';
 import { createFacility, createOrganisation } from '../../tenancy/organisations/facilities.ts';

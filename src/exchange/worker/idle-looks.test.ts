@@ -2,10 +2,16 @@
 import assert from 'node:assert/strict';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
-import { createTestDatabase, type TestDatabase } from '../../../test-support/database.ts';
-import { connect, insertPatients, type Place, QUICK, queue } from '../../../test-support/exchange-records.ts';
+import { createTestDatabase, type TestDatabase } from '../../../test-support/database/database.ts';
+import { watchPool } from '../../../test-support/database/watched-pool.ts';
+import {
+  connect,
+  insertPatients,
+  type Place,
+  QUICK,
+  queue,
+} from '../../../test-support/exchange/exchange-records.ts';
 import { waitUntil } from '../../../test-support/wait-until.ts';
-import { watchPool } from '../../../test-support/watched-pool.ts';
 import { createKeyRing } from '../../platform/crypto/key-ring.ts';
 import { createLog } from '../../platform/log/log.ts';
 import { createFacility, createOrganisation } from '../../tenancy/organisations/facilities.ts';

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import pg from 'pg';
-import { needsPlainPostgres } from '../../../test-support/plain-postgres.ts';
+import { needsPlainPostgres } from '../../../test-support/database/plain-postgres.ts';
 import { createImportTest, type ImportTest } from '../../../test-support/records/import.ts';
 import { searchTerms } from '../../clinical/resources/search-key.ts';
 import type { Queryable } from '../../platform/db/database.ts';

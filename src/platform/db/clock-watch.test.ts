@@ -1,7 +1,7 @@
 /** The clock of a process beside that of the database, whose time is named here. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { createTestDatabase, type TestDatabase } from '../../../test-support/database.ts';
+import { createTestDatabase, type TestDatabase } from '../../../test-support/database/database.ts';
 import { waitUntil } from '../../../test-support/wait-until.ts';
 import { type ClockWatch, watchClock } from './clock-watch.ts';
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { after, before, describe, test } from 'node:test';
-import { createTestDatabase, type TestDatabase } from '../../../test-support/database.ts';
-import { needsPlainPostgres } from '../../../test-support/plain-postgres.ts';
+import { createTestDatabase, type TestDatabase } from '../../../test-support/database/database.ts';
+import { needsPlainPostgres } from '../../../test-support/database/plain-postgres.ts';
 import { clientConfig, createPool, type Pool, transaction } from './database.ts';
 import { outageOf } from './unavailable.ts';
 

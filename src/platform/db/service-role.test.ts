@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { createTestDatabase, type TestDatabase } from '../../../test-support/database.ts';
+import { createTestDatabase, type TestDatabase } from '../../../test-support/database/database.ts';
 import { makePartitions } from '../../privacy/access-log/access-log-partition.store.ts';
 import { createPool, type Pool } from './database.ts';
 import { readRoleRights } from './service-role.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import pg from 'pg';
-import { createTestDatabase, type TestDatabase } from '../../../test-support/database.ts';
+import { createTestDatabase, type TestDatabase } from '../../../test-support/database/database.ts';
 import { createWriteWatch } from './write-watch.ts';
 
 let database: TestDatabase;

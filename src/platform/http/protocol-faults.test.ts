@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { test } from 'node:test';
-import { parseAnswers } from '../../../test-support/raw-http.ts';
+import { parseAnswers } from '../../../test-support/http/raw-http.ts';
 import { createAllowedMethods } from './allowed-methods.ts';
 import { createFaultAnswers } from './protocol-faults.ts';
 

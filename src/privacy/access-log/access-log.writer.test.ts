@@ -2,11 +2,15 @@ import assert from 'node:assert/strict';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
 import pg from 'pg';
-import { createTestDatabase, type TestDatabase } from '../../../test-support/database.ts';
-import { type Faults, ONE_FAILS, prepareFaults } from '../../../test-support/failing-organisation.ts';
+import { createTestDatabase, type TestDatabase } from '../../../test-support/database/database.ts';
+import {
+  type Faults,
+  ONE_FAILS,
+  prepareFaults,
+} from '../../../test-support/database/failing-organisation.ts';
+import { watchPool } from '../../../test-support/database/watched-pool.ts';
+import { answered } from '../../../test-support/service/worded-errors.ts';
 import { waitUntil } from '../../../test-support/wait-until.ts';
-import { watchPool } from '../../../test-support/watched-pool.ts';
-import { answered } from '../../../test-support/worded-errors.ts';
 import { createPool } from '../../platform/db/database.ts';
 import { SERVICE_ROLE } from '../../platform/db/migrate.ts';
 import { createWorkWatch } from '../../tenancy/organisations/organisation-work.ts';

@@ -1,8 +1,17 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
-import { startTestApi, type Tenant, type TestAccount, type TestApi } from '../../../test-support/api.ts';
-import { insertEncounter, insertPatient, registerPatient } from '../../../test-support/clinical-records.ts';
+import {
+  insertEncounter,
+  insertPatient,
+  registerPatient,
+} from '../../../test-support/records/clinical-records.ts';
+import {
+  startTestApi,
+  type Tenant,
+  type TestAccount,
+  type TestApi,
+} from '../../../test-support/service/api.ts';
 import { createPool } from '../../platform/db/database.ts';
 
 let api: TestApi;

@@ -6,7 +6,7 @@ import {
   createTestClock,
   createTestPublisher,
   startPublishing,
-} from '../../../test-support/publish-records.ts';
+} from '../../../test-support/publish/publish-records.ts';
 
 const { database, server } = await startPublishing('--no-integrity');
 const clinic = await createClinic(database.pool, { results: 1 });

@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
+import { startFhirServer, type TestFhirServer } from '../../../test-support/fhir-server/start.ts';
+import { documentedCalls } from '../../../test-support/http/documented-answers.ts';
+import { createClinic, type PublishClinic } from '../../../test-support/publish/publish-records.ts';
 import {
   type Answer,
   startTestApi,
   type Tenant,
   type TestAccount,
   type TestApi,
-} from '../../../test-support/api.ts';
-import { documentedCalls } from '../../../test-support/documented-answers.ts';
-import { startFhirServer, type TestFhirServer } from '../../../test-support/fhir-server/start.ts';
-import { createClinic, type PublishClinic } from '../../../test-support/publish-records.ts';
+} from '../../../test-support/service/api.ts';
 import { publishError } from '../errors.ts';
 import { createFhirServer } from '../servers/manage-fhir-servers.ts';
 

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, beforeEach, describe, test } from 'node:test';
-import { createTestDatabase, type TestDatabase } from '../../../test-support/database.ts';
+import { createTestDatabase, type TestDatabase } from '../../../test-support/database/database.ts';
 import { createWorkWatch } from '../../tenancy/organisations/organisation-work.ts';
 import { RETENTION_LIMITS } from '../../tenancy/organisations/retention.ts';
 import { createPublishSweep } from './sweep.ts';

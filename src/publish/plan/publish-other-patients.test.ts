@@ -11,7 +11,7 @@ import {
   startPublishing,
   type TestPublisher,
   vitalSetSource,
-} from '../../../test-support/publish-records.ts';
+} from '../../../test-support/publish/publish-records.ts';
 import type { Resource } from '../../../tools/fhir-simulator/fhir-store.ts';
 import type { FacilityContext } from '../../tenancy/callers/access.ts';
 import type { IdPolicy, ReferencePolicy } from '../servers/fhir-server.ts';

@@ -2,18 +2,22 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, beforeEach, describe, test } from 'node:test';
+import { startFhirServer, type TestFhirServer } from '../../../test-support/fhir-server/start.ts';
+import { documentedCalls } from '../../../test-support/http/documented-answers.ts';
+import {
+  CLINICAL_MARKS,
+  createClinic,
+  type PublishClinic,
+} from '../../../test-support/publish/publish-records.ts';
+import { bundle, encounter, patient } from '../../../test-support/records/clinic.ts';
+import { importClinical, importJson } from '../../../test-support/records/import-files.ts';
 import {
   type Answer,
   startTestApi,
   type Tenant,
   type TestAccount,
   type TestApi,
-} from '../../../test-support/api.ts';
-import { documentedCalls } from '../../../test-support/documented-answers.ts';
-import { startFhirServer, type TestFhirServer } from '../../../test-support/fhir-server/start.ts';
-import { importClinical, importJson } from '../../../test-support/import-files.ts';
-import { CLINICAL_MARKS, createClinic, type PublishClinic } from '../../../test-support/publish-records.ts';
-import { bundle, encounter, patient } from '../../../test-support/records/clinic.ts';
+} from '../../../test-support/service/api.ts';
 import { setModules } from '../../tenancy/organisations/facilities.ts';
 import { MODULES } from '../../tenancy/organisations/modules.ts';
 import {

@@ -7,7 +7,7 @@ import {
   createTestPublisher,
   type PublishClinic,
   startPublishing,
-} from '../../../test-support/publish-records.ts';
+} from '../../../test-support/publish/publish-records.ts';
 import { PUBLISH } from '../servers/publish-settings.ts';
 
 const SHARED_TYPES = ['Organization', 'Practitioner'];

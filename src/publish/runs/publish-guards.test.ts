@@ -2,16 +2,16 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { describe, test } from 'node:test';
+import { watchPool } from '../../../test-support/database/watched-pool.ts';
 import {
   createClinic,
   createTestClock,
   createTestPublisher,
   startPublishing,
   withStatement,
-} from '../../../test-support/publish-records.ts';
-import { requireWhole } from '../../../test-support/published.ts';
+} from '../../../test-support/publish/publish-records.ts';
+import { requireWhole } from '../../../test-support/publish/published.ts';
 import { waitForLock, waitUntil } from '../../../test-support/wait-until.ts';
-import { watchPool } from '../../../test-support/watched-pool.ts';
 import { findRecorded, recordStored } from '../send/resource.store.ts';
 import { WRITE_RETRY } from '../send/retry.ts';
 import { PUBLISH } from '../servers/publish-settings.ts';

@@ -4,18 +4,18 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { after, before, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { createTestDatabase, type TestDatabase } from '../../../test-support/database.ts';
+import { createTestDatabase, type TestDatabase } from '../../../test-support/database/database.ts';
 import { startFhirServer, type TestFhirServer } from '../../../test-support/fhir-server/start.ts';
 import {
   createClinic,
   createTestPublisher,
   type PublishClinic,
-} from '../../../test-support/publish-records.ts';
-import { requireWhole } from '../../../test-support/published.ts';
+} from '../../../test-support/publish/publish-records.ts';
+import { requireWhole } from '../../../test-support/publish/published.ts';
 import { waitUntil } from '../../../test-support/wait-until.ts';
 import { PUBLISH } from '../servers/publish-settings.ts';
 
-const PROGRAM = fileURLToPath(new URL('../../../test-support/publish-program.ts', import.meta.url));
+const PROGRAM = fileURLToPath(new URL('../../../test-support/publish/publish-program.ts', import.meta.url));
 /** More than a target takes at once. */
 const RESULTS = 10;
 const STEPS = RESULTS + 2;

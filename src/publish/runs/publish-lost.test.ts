@@ -1,15 +1,15 @@
 /** FHIR servers that say that something is gone, that have lost it, or that were reset (docs/adr/0050). */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { createTestDatabase, type TestDatabase } from '../../../test-support/database.ts';
+import { createTestDatabase, type TestDatabase } from '../../../test-support/database/database.ts';
 import type { Fault } from '../../../test-support/fhir-server/faults.ts';
 import { startFhirServer, type TestFhirServer } from '../../../test-support/fhir-server/start.ts';
 import {
   createClinic,
   createTestPublisher,
   type PublishClinic,
-} from '../../../test-support/publish-records.ts';
-import { requireWhole } from '../../../test-support/published.ts';
+} from '../../../test-support/publish/publish-records.ts';
+import { requireWhole } from '../../../test-support/publish/published.ts';
 import { waitUntil } from '../../../test-support/wait-until.ts';
 import type { NewFhirServer } from '../servers/manage-fhir-servers.ts';
 import type { PublishedResource } from './run.store.ts';

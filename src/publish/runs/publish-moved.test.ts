@@ -7,7 +7,7 @@ import {
   createTestPublisher,
   startPublishing,
   withStatement,
-} from '../../../test-support/publish-records.ts';
+} from '../../../test-support/publish/publish-records.ts';
 import { waitUntil } from '../../../test-support/wait-until.ts';
 import { PUBLISH } from '../servers/publish-settings.ts';
 

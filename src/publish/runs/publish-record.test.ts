@@ -2,8 +2,12 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { describe, test } from 'node:test';
-import { createClinic, createTestPublisher, startPublishing } from '../../../test-support/publish-records.ts';
-import { requireWhole } from '../../../test-support/published.ts';
+import {
+  createClinic,
+  createTestPublisher,
+  startPublishing,
+} from '../../../test-support/publish/publish-records.ts';
+import { requireWhole } from '../../../test-support/publish/published.ts';
 import { waitUntil } from '../../../test-support/wait-until.ts';
 import type { Pool } from '../../platform/db/database.ts';
 import { findRecorded, recordStored, type StoredResource } from '../send/resource.store.ts';

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { describe, test } from 'node:test';
+import { watchPool } from '../../../test-support/database/watched-pool.ts';
 import {
   contextOf,
   createClinic,
@@ -9,10 +10,9 @@ import {
   createTestPublisher,
   labOrderSource,
   startPublishing,
-} from '../../../test-support/publish-records.ts';
+} from '../../../test-support/publish/publish-records.ts';
+import { answered } from '../../../test-support/service/worded-errors.ts';
 import { waitUntil } from '../../../test-support/wait-until.ts';
-import { watchPool } from '../../../test-support/watched-pool.ts';
-import { answered } from '../../../test-support/worded-errors.ts';
 import type { FacilityContext } from '../../tenancy/callers/access.ts';
 import { giveLeaseBack, takeLease } from './lease.store.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { hash } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
-import { createTestDatabase, type TestDatabase } from '../../../test-support/database.ts';
+import { createTestDatabase, type TestDatabase } from '../../../test-support/database/database.ts';
 import { startFhirServer, type TestFhirServer } from '../../../test-support/fhir-server/start.ts';
 import {
   contextOf,
@@ -9,8 +9,8 @@ import {
   createTestPublisher,
   type PublishClinic,
   vitalSetSource,
-} from '../../../test-support/publish-records.ts';
-import { requireWhole } from '../../../test-support/published.ts';
+} from '../../../test-support/publish/publish-records.ts';
+import { requireWhole } from '../../../test-support/publish/published.ts';
 import { PUBLISH } from '../servers/publish-settings.ts';
 
 const NO_INTEGRITY = '--no-integrity';

@@ -1,3 +1,3 @@
-import { describeFaults } from '../../../test-support/publish-faults.ts';
+import { describeFaults } from '../../../test-support/publish/publish-faults.ts';
 
 describeFaults('server');

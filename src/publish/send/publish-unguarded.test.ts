@@ -1,14 +1,14 @@
 /** Servers that lack one of the two guards against doubles (docs/adr/0050). */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { createTestDatabase, type TestDatabase } from '../../../test-support/database.ts';
+import { createTestDatabase, type TestDatabase } from '../../../test-support/database/database.ts';
 import { startFhirServer } from '../../../test-support/fhir-server/start.ts';
 import {
   createClinic,
   createTestPublisher,
   type PublishClinic,
-} from '../../../test-support/publish-records.ts';
-import { requireWhole } from '../../../test-support/published.ts';
+} from '../../../test-support/publish/publish-records.ts';
+import { requireWhole } from '../../../test-support/publish/published.ts';
 
 /** More than a target takes at once. */
 const RESULTS = 10;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { test } from 'node:test';
-import { createTestDatabase } from '../../../test-support/database.ts';
+import { createTestDatabase } from '../../../test-support/database/database.ts';
 import { createKeyRing } from '../../platform/crypto/key-ring.ts';
 import { SEALED_FHIR_SERVER_SECRETS } from './fhir-server.store.ts';
 import { createFhirServer } from './manage-fhir-servers.ts';

@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { after, afterEach, before, describe, test } from 'node:test';
-import { createTestDatabase, type TestDatabase } from '../../../test-support/database.ts';
+import { createTestDatabase, type TestDatabase } from '../../../test-support/database/database.ts';
 import { startFhirServer, type TestFhirServer } from '../../../test-support/fhir-server/start.ts';
-import { runTargetCommand } from '../../../test-support/target-command.ts';
+import { runTargetCommand } from '../../../test-support/service/target-command.ts';
 
 const TOKEN = 'tok-of-the-probe';
 

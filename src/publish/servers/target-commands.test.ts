@@ -2,11 +2,11 @@
 import assert from 'node:assert/strict';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
-import { type CommandResult, runCommand } from '../../../test-support/command.ts';
-import { createTestDatabase, type TestDatabase } from '../../../test-support/database.ts';
+import { createTestDatabase, type TestDatabase } from '../../../test-support/database/database.ts';
 import { startFhirServer, type TestFhirServer } from '../../../test-support/fhir-server/start.ts';
-import { createClinic } from '../../../test-support/publish-records.ts';
-import { runTargetCommand } from '../../../test-support/target-command.ts';
+import { createClinic } from '../../../test-support/publish/publish-records.ts';
+import { type CommandResult, runCommand } from '../../../test-support/service/command.ts';
+import { runTargetCommand } from '../../../test-support/service/target-command.ts';
 import { createKeyRing } from '../../platform/crypto/key-ring.ts';
 import { createOrganisation } from '../../tenancy/organisations/facilities.ts';
 import { recordStored } from '../send/resource.store.ts';

@@ -3,11 +3,10 @@ import assert from 'node:assert/strict';
 import { createHmac, randomUUID } from 'node:crypto';
 import { after, before, beforeEach, describe, test } from 'node:test';
 import pg from 'pg';
-import { type Answer, startTestApi, type TestAccount, type TestApi } from '../../../test-support/api.ts';
-import { connect, queue } from '../../../test-support/exchange-records.ts';
+import { NO_DRY_RUN } from '../../../test-support/database/plain-postgres.ts';
+import { connect, queue } from '../../../test-support/exchange/exchange-records.ts';
 import { startFhirServer, type TestFhirServer } from '../../../test-support/fhir-server/start.ts';
-import { NO_DRY_RUN } from '../../../test-support/plain-postgres.ts';
-import { createClinic, type PublishClinic } from '../../../test-support/publish-records.ts';
+import { createClinic, type PublishClinic } from '../../../test-support/publish/publish-records.ts';
 import {
   bundle,
   conditionalCreate,
@@ -18,6 +17,12 @@ import {
   type Resource,
 } from '../../../test-support/records/clinic.ts';
 import { createImportTest, type ImportTest, lines } from '../../../test-support/records/import.ts';
+import {
+  type Answer,
+  startTestApi,
+  type TestAccount,
+  type TestApi,
+} from '../../../test-support/service/api.ts';
 import { waitUntil } from '../../../test-support/wait-until.ts';
 import type { CreatedConnection } from '../../exchange/connections/create-connection.ts';
 import { onPatientsChanged } from '../../exchange/queue/enqueue-patient-changes.ts';

@@ -5,15 +5,15 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
+import { NO_DRY_RUN } from '../../../test-support/database/plain-postgres.ts';
 import {
   type Json,
   startTestApi,
   type Tenant,
   type TestAccount,
   type TestApi,
-} from '../../../test-support/api.ts';
-import { runCommand } from '../../../test-support/command.ts';
-import { NO_DRY_RUN } from '../../../test-support/plain-postgres.ts';
+} from '../../../test-support/service/api.ts';
+import { runCommand } from '../../../test-support/service/command.ts';
 
 const UNDERSTOOD = 'https://clinic.example/understood';
 const PATIENT = '7c000000-0000-4000-8000-000000000001';

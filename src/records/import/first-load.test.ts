@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import pg from 'pg';
-import { needsPlainPostgres } from '../../../test-support/plain-postgres.ts';
+import { needsPlainPostgres } from '../../../test-support/database/plain-postgres.ts';
 import { createImportTest, lines } from '../../../test-support/records/import.ts';
 import { sized } from '../../../test-support/sized.ts';
 import { waitForDisconnect } from '../../../test-support/wait-until.ts';

@@ -2,8 +2,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
-import { startTestApi, type TestAccount, type TestApi } from '../../../test-support/api.ts';
-import { NO_DRY_RUN } from '../../../test-support/plain-postgres.ts';
+import { NO_DRY_RUN } from '../../../test-support/database/plain-postgres.ts';
 import {
   bundle,
   conditionalCreate,
@@ -14,6 +13,7 @@ import {
   type Resource,
 } from '../../../test-support/records/clinic.ts';
 import { createImportTest } from '../../../test-support/records/import.ts';
+import { startTestApi, type TestAccount, type TestApi } from '../../../test-support/service/api.ts';
 import { facilityRecordId, recordId } from './resolve/record-id.ts';
 
 let t: TestApi;

@@ -4,10 +4,15 @@ import { request } from 'node:http';
 import { after, before, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import pg from 'pg';
-import { type Answer, startTestApi, type TestAccount, type TestApi } from '../../../test-support/api.ts';
-import { NO_DRY_RUN } from '../../../test-support/plain-postgres.ts';
+import { NO_DRY_RUN } from '../../../test-support/database/plain-postgres.ts';
 import { bundle, encounter, patient, type Resource } from '../../../test-support/records/clinic.ts';
 import { lines } from '../../../test-support/records/import.ts';
+import {
+  type Answer,
+  startTestApi,
+  type TestAccount,
+  type TestApi,
+} from '../../../test-support/service/api.ts';
 import { waitForLock, waitUntil } from '../../../test-support/wait-until.ts';
 
 const LIMIT = 200_000;

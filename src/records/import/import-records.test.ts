@@ -1,7 +1,7 @@
 /** What an import stores, the same records again, and whose they are. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { NO_DRY_RUN } from '../../../test-support/plain-postgres.ts';
+import { NO_DRY_RUN } from '../../../test-support/database/plain-postgres.ts';
 import {
   bundle,
   conditionalCreate,

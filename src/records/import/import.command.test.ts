@@ -10,7 +10,7 @@ import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import pg from 'pg';
-import { NO_DRY_RUN } from '../../../test-support/plain-postgres.ts';
+import { NO_DRY_RUN } from '../../../test-support/database/plain-postgres.ts';
 import {
   bundle,
   encounter,

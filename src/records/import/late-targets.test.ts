@@ -1,10 +1,15 @@
 /** What one import misses is joined by a later one, whatever lies between (docs/adr/0110). */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { startTestApi, type Tenant, type TestAccount, type TestApi } from '../../../test-support/api.ts';
-import { importJson } from '../../../test-support/import-files.ts';
 import { bundle, type Resource } from '../../../test-support/records/clinic.ts';
 import { lines } from '../../../test-support/records/import.ts';
+import { importJson } from '../../../test-support/records/import-files.ts';
+import {
+  startTestApi,
+  type Tenant,
+  type TestAccount,
+  type TestApi,
+} from '../../../test-support/service/api.ts';
 import { importRecords } from './import-records.ts';
 import { memorySpool } from './source/spool.ts';
 

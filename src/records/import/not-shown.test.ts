@@ -1,11 +1,16 @@
 /** Results are shown whatever their category says; the report counts what no fetch shows. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { startTestApi, type Tenant, type TestAccount, type TestApi } from '../../../test-support/api.ts';
-import { createTestDatabase } from '../../../test-support/database.ts';
-import { importJson } from '../../../test-support/import-files.ts';
-import { NO_DRY_RUN } from '../../../test-support/plain-postgres.ts';
+import { createTestDatabase } from '../../../test-support/database/database.ts';
+import { NO_DRY_RUN } from '../../../test-support/database/plain-postgres.ts';
 import { bundle, type Resource } from '../../../test-support/records/clinic.ts';
+import { importJson } from '../../../test-support/records/import-files.ts';
+import {
+  startTestApi,
+  type Tenant,
+  type TestAccount,
+  type TestApi,
+} from '../../../test-support/service/api.ts';
 import { importRecords } from './import-records.ts';
 import { importText } from './import-report.ts';
 import { NotShownTally } from './not-shown.ts';

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
-import { NO_DRY_RUN } from '../../../test-support/plain-postgres.ts';
+import { NO_DRY_RUN } from '../../../test-support/database/plain-postgres.ts';
 import {
   bundle,
   encounter,

@@ -5,9 +5,9 @@
 import assert from 'node:assert/strict';
 import { randomInt, randomUUID } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
-import { startTestApi, type Tenant, type TestApi } from '../../../test-support/api.ts';
 import { bundle, type Resource } from '../../../test-support/records/clinic.ts';
 import { lines } from '../../../test-support/records/import.ts';
+import { startTestApi, type Tenant, type TestApi } from '../../../test-support/service/api.ts';
 import { sized } from '../../../test-support/sized.ts';
 import { createFacility, createOrganisation } from '../../tenancy/organisations/facilities.ts';
 import { importRecords } from './import-records.ts';

@@ -2,13 +2,13 @@
 import assert from 'node:assert/strict';
 import { Writable } from 'node:stream';
 import { after, before, test } from 'node:test';
+import { asCommand } from '../../../test-support/service/worded-errors.ts';
 import {
   createSignInFixture,
   PASSWORD,
   type SignInFixture,
   statusOf,
-} from '../../../test-support/sign-in.ts';
-import { asCommand } from '../../../test-support/worded-errors.ts';
+} from '../../../test-support/sign-in/sign-in.ts';
 import { type CommandEnvironment, CommandError, UsageError } from '../../platform/command/command.ts';
 import { operatorOn } from '../administration/managed-account.ts';
 import { changePassword } from '../credentials/change-password.ts';

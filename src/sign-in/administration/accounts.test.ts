@@ -8,7 +8,7 @@ import {
   type Tenant,
   type TestAccount,
   type TestApi,
-} from '../../../test-support/api.ts';
+} from '../../../test-support/service/api.ts';
 
 let api: TestApi;
 let here: Tenant;

@@ -2,8 +2,13 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
-import { startTestApi, type Tenant, type TestAccount, type TestApi } from '../../../test-support/api.ts';
-import { type CommandResult, runCommand } from '../../../test-support/command.ts';
+import {
+  startTestApi,
+  type Tenant,
+  type TestAccount,
+  type TestApi,
+} from '../../../test-support/service/api.ts';
+import { type CommandResult, runCommand } from '../../../test-support/service/command.ts';
 
 let api: TestApi;
 let tenant: Tenant;

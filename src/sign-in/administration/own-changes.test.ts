@@ -1,10 +1,15 @@
 /** What people and systems change of their own sign-in, as the record of changes tells it. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { type Json, startTestApi, type TestAccount, type TestApi } from '../../../test-support/api.ts';
-import { createAuthenticator } from '../../../test-support/authenticator.ts';
-import { openBrowser } from '../../../test-support/console.ts';
-import { addTelephone } from '../../../test-support/second-factor.ts';
+import {
+  type Json,
+  startTestApi,
+  type TestAccount,
+  type TestApi,
+} from '../../../test-support/service/api.ts';
+import { openBrowser } from '../../../test-support/service/console.ts';
+import { createAuthenticator } from '../../../test-support/sign-in/authenticator.ts';
+import { addTelephone } from '../../../test-support/sign-in/second-factor.ts';
 import {
   type AccountFixture,
   addAccount,
@@ -12,7 +17,7 @@ import {
   cheapPasswords,
   PASSWORD,
   type SignInTenant,
-} from '../../../test-support/sign-in.ts';
+} from '../../../test-support/sign-in/sign-in.ts';
 
 const NEXT_PASSWORD = 'seven green ladders';
 

@@ -8,10 +8,10 @@ import {
   type Tenant,
   type TestAccount,
   type TestApi,
-} from '../../../test-support/api.ts';
-import { createAuthenticator } from '../../../test-support/authenticator.ts';
-import { type ConsoleClient, openBrowser } from '../../../test-support/console.ts';
-import { addTelephone } from '../../../test-support/second-factor.ts';
+} from '../../../test-support/service/api.ts';
+import { type ConsoleClient, openBrowser } from '../../../test-support/service/console.ts';
+import { createAuthenticator } from '../../../test-support/sign-in/authenticator.ts';
+import { addTelephone } from '../../../test-support/sign-in/second-factor.ts';
 
 const ROLES = '/roles';
 

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
-import { type Answer, startTestApi, type TestApi, type TestNode } from '../../../test-support/api.ts';
-import { openBrowser, signInAtConsole } from '../../../test-support/console.ts';
+import { type Answer, startTestApi, type TestApi, type TestNode } from '../../../test-support/service/api.ts';
+import { openBrowser, signInAtConsole } from '../../../test-support/service/console.ts';
 import {
   type AccountFixture,
   addAccount,
@@ -11,7 +11,7 @@ import {
   cheapPasswords,
   PASSWORD,
   type SignInTenant,
-} from '../../../test-support/sign-in.ts';
+} from '../../../test-support/sign-in/sign-in.ts';
 import { setPermissions } from '../../tenancy/roles/roles.ts';
 import { disableAccount, resetPassword } from '../accounts/manage-accounts.ts';
 import { operatorOn } from '../administration/managed-account.ts';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { cpuMs } from '../../../test-support/cpu-time.ts';
-import { CHEAP_COST, refusalOf } from '../../../test-support/sign-in.ts';
-import { answered } from '../../../test-support/worded-errors.ts';
+import { answered } from '../../../test-support/service/worded-errors.ts';
+import { CHEAP_COST, refusalOf } from '../../../test-support/sign-in/sign-in.ts';
 import { createPasswords, generatePassword } from './password.ts';
 
 const cheap = (hashConcurrency: number, hashQueue: number) =>

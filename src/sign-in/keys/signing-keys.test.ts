@@ -2,7 +2,12 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { after, before, beforeEach, test } from 'node:test';
 import { decodeProtectedHeader } from 'jose';
-import { createSignInFixture, type SignInFixture, statusOf, warmUp } from '../../../test-support/sign-in.ts';
+import {
+  createSignInFixture,
+  type SignInFixture,
+  statusOf,
+  warmUp,
+} from '../../../test-support/sign-in/sign-in.ts';
 import { createKeyRing } from '../../platform/crypto/key-ring.ts';
 import { issueAccessToken } from '../sessions/access-token.ts';
 import { createAuthenticator } from '../sessions/authenticate.ts';

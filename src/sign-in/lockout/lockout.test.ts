@@ -9,7 +9,7 @@ import {
   type SignInFixture,
   statusOf,
   warmUp,
-} from '../../../test-support/sign-in.ts';
+} from '../../../test-support/sign-in/sign-in.ts';
 import { resetPassword } from '../accounts/manage-accounts.ts';
 import { operatorOn } from '../administration/managed-account.ts';
 import { login } from '../sessions/login.ts';

@@ -1,21 +1,21 @@
 /** Passkeys over HTTP: added, proven, replayed, copied and removed. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { type Answer, type Json, startTestApi, type TestApi } from '../../../test-support/api.ts';
+import { type Answer, type Json, startTestApi, type TestApi } from '../../../test-support/service/api.ts';
+import { type ConsoleClient, openBrowser } from '../../../test-support/service/console.ts';
 import {
   type AnswerChanges,
   type Authenticator,
   createAuthenticator,
-} from '../../../test-support/authenticator.ts';
-import { type ConsoleClient, openBrowser } from '../../../test-support/console.ts';
-import { addTelephone } from '../../../test-support/second-factor.ts';
+} from '../../../test-support/sign-in/authenticator.ts';
+import { addTelephone } from '../../../test-support/sign-in/second-factor.ts';
 import {
   addAccount,
   addTenant,
   cheapPasswords,
   PASSWORD,
   type SignInTenant,
-} from '../../../test-support/sign-in.ts';
+} from '../../../test-support/sign-in/sign-in.ts';
 import type { CreatedAccount } from '../accounts/create-account.ts';
 import { passkeyParty } from './passkey-party.ts';
 

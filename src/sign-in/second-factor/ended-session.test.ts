@@ -1,10 +1,10 @@
 /** A session that ends while one of its calls waits: what the call was to change stays as it was. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { type Answer, startTestApi, type TestApi } from '../../../test-support/api.ts';
-import { type ConsoleClient, openBrowser } from '../../../test-support/console.ts';
-import { codesOf } from '../../../test-support/second-factor.ts';
-import { addAccount, addTenant, cheapPasswords, PASSWORD } from '../../../test-support/sign-in.ts';
+import { type Answer, startTestApi, type TestApi } from '../../../test-support/service/api.ts';
+import { type ConsoleClient, openBrowser } from '../../../test-support/service/console.ts';
+import { codesOf } from '../../../test-support/sign-in/second-factor.ts';
+import { addAccount, addTenant, cheapPasswords, PASSWORD } from '../../../test-support/sign-in/sign-in.ts';
 import { waitForLock } from '../../../test-support/wait-until.ts';
 import type { CreatedAccount } from '../accounts/create-account.ts';
 

@@ -1,16 +1,16 @@
 /** Authenticator apps and recovery codes over HTTP: added, proven, guessed, replayed and removed. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { type Answer, startTestApi, type TestApi } from '../../../test-support/api.ts';
-import { type ConsoleClient, openBrowser } from '../../../test-support/console.ts';
-import { addTelephone, codesOf, type Telephone } from '../../../test-support/second-factor.ts';
+import { type Answer, startTestApi, type TestApi } from '../../../test-support/service/api.ts';
+import { type ConsoleClient, openBrowser } from '../../../test-support/service/console.ts';
+import { addTelephone, codesOf, type Telephone } from '../../../test-support/sign-in/second-factor.ts';
 import {
   addAccount,
   addTenant,
   cheapPasswords,
   PASSWORD,
   type SignInTenant,
-} from '../../../test-support/sign-in.ts';
+} from '../../../test-support/sign-in/sign-in.ts';
 import { setPermissions } from '../../tenancy/roles/roles.ts';
 import type { CreatedAccount } from '../accounts/create-account.ts';
 import { operatorOn } from '../administration/managed-account.ts';

@@ -3,7 +3,7 @@ import { createHmac, createPublicKey, generateKeyPairSync, type KeyObject, rando
 import { after, before, test } from 'node:test';
 import fc from 'fast-check';
 import { decodeJwt, decodeProtectedHeader, type JWTPayload, SignJWT } from 'jose';
-import { createSignInFixture, refusalOf, type SignInFixture } from '../../../test-support/sign-in.ts';
+import { createSignInFixture, refusalOf, type SignInFixture } from '../../../test-support/sign-in/sign-in.ts';
 import { secondsAfter } from '../settings.ts';
 import { issueAccessToken } from './access-token.ts';
 

@@ -1,7 +1,7 @@
 /** Nodes whose clocks disagree with the database's: what they decide, and what they refuse to do. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { startTestApi, type TestApi, type TestNode } from '../../../test-support/api.ts';
+import { startTestApi, type TestApi, type TestNode } from '../../../test-support/service/api.ts';
 import {
   addAccount,
   addTenant,
@@ -10,7 +10,7 @@ import {
   PASSWORD,
   type SignInTenant,
   statusOf,
-} from '../../../test-support/sign-in.ts';
+} from '../../../test-support/sign-in/sign-in.ts';
 import { secondsAfter } from '../settings.ts';
 import { login } from './login.ts';
 import { refresh } from './refresh.ts';

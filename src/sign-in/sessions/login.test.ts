@@ -9,7 +9,7 @@ import {
   refusalOf,
   type SignInFixture,
   statusOf,
-} from '../../../test-support/sign-in.ts';
+} from '../../../test-support/sign-in/sign-in.ts';
 import { findByUserId, readCredentials } from '../accounts/account.store.ts';
 import { disableAccount, enableAccount } from '../accounts/manage-accounts.ts';
 import { operatorOn } from '../administration/managed-account.ts';

@@ -8,7 +8,7 @@ import {
   type SignInFixture,
   statusOf,
   warmUp,
-} from '../../../test-support/sign-in.ts';
+} from '../../../test-support/sign-in/sign-in.ts';
 import { createPool } from '../../platform/db/database.ts';
 import { SERVICE_ROLE } from '../../platform/db/migrate.ts';
 import { createWorkWatch } from '../../tenancy/organisations/organisation-work.ts';

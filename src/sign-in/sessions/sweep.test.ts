@@ -6,7 +6,7 @@ import {
   PASSWORD,
   type SignInFixture,
   statusOf,
-} from '../../../test-support/sign-in.ts';
+} from '../../../test-support/sign-in/sign-in.ts';
 import { createWorkWatch } from '../../tenancy/organisations/organisation-work.ts';
 import { disableAccount } from '../accounts/manage-accounts.ts';
 import { operatorOn } from '../administration/managed-account.ts';

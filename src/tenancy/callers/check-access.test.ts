@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { describe, test } from 'node:test';
-import { answered } from '../../../test-support/worded-errors.ts';
+import { answered } from '../../../test-support/service/worded-errors.ts';
 import type { FacilityAccess } from './access.ts';
 import type { Caller } from './caller.ts';
 import { checkGrants, checkPasswordFlags, resolveScope } from './check-access.ts';

@@ -1,7 +1,12 @@
 /** Facilities as an administrator sees and changes them over HTTP. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { startTestApi, type Tenant, type TestAccount, type TestApi } from '../../../test-support/api.ts';
+import {
+  startTestApi,
+  type Tenant,
+  type TestAccount,
+  type TestApi,
+} from '../../../test-support/service/api.ts';
 
 let api: TestApi;
 let here: Tenant;

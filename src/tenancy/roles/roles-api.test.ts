@@ -2,7 +2,12 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
-import { startTestApi, type Tenant, type TestAccount, type TestApi } from '../../../test-support/api.ts';
+import {
+  startTestApi,
+  type Tenant,
+  type TestAccount,
+  type TestApi,
+} from '../../../test-support/service/api.ts';
 import { PERMISSIONS } from './permissions.ts';
 
 let api: TestApi;

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
-import { createTestDatabase, type TestDatabase } from '../../../test-support/database.ts';
-import { asCommand } from '../../../test-support/worded-errors.ts';
+import { createTestDatabase, type TestDatabase } from '../../../test-support/database/database.ts';
+import { asCommand } from '../../../test-support/service/worded-errors.ts';
 import { CommandError, UsageError } from '../../platform/command/command.ts';
 import { OPERATOR } from '../../tenancy/administration/author.ts';
 import { createOrganisation } from '../organisations/facilities.ts';

@@ -1,13 +1,13 @@
 /** Look-up of a code over HTTP. */
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, test } from 'node:test';
-import { startTestApi, type TestApi } from '../../../test-support/api.ts';
 import {
   entry,
   LOINC,
   type TerminologyCalls,
   terminologyCalls,
-} from '../../../test-support/terminology-calls.ts';
+} from '../../../test-support/http/terminology-calls.ts';
+import { startTestApi, type TestApi } from '../../../test-support/service/api.ts';
 
 let api: TestApi;
 let tenant: TerminologyCalls['tenant'];

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
-import { createTestDatabase, type TestDatabase } from '../../../test-support/database.ts';
+import { createTestDatabase, type TestDatabase } from '../../../test-support/database/database.ts';
 import type { Queryable } from '../../platform/db/database.ts';
 import { createFacility, createOrganisation } from '../../tenancy/organisations/facilities.ts';
 import type { FacilityScope } from '../../tenancy/scope.ts';

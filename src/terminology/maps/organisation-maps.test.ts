@@ -1,7 +1,12 @@
 /** Who may change the map of a whole organisation, against the running API. */
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
-import { startTestApi, type Tenant, type TestAccount, type TestApi } from '../../../test-support/api.ts';
+import {
+  startTestApi,
+  type Tenant,
+  type TestAccount,
+  type TestApi,
+} from '../../../test-support/service/api.ts';
 import { waitForLock } from '../../../test-support/wait-until.ts';
 
 const LOINC = 'http://loinc.org';

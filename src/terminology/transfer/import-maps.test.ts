@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { Readable } from 'node:stream';
 import { after, before, beforeEach, describe, test } from 'node:test';
-import { createTestDatabase, type TestDatabase } from '../../../test-support/database.ts';
-import { addAccount, addTenant, cheapPasswords } from '../../../test-support/sign-in.ts';
+import { createTestDatabase, type TestDatabase } from '../../../test-support/database/database.ts';
+import { addAccount, addTenant, cheapPasswords } from '../../../test-support/sign-in/sign-in.ts';
 import { createFacility, createOrganisation } from '../../tenancy/organisations/facilities.ts';
 import { listEntries } from '../maps/list-maps.store.ts';
 import type { MapScope } from '../maps/map.store.ts';

@@ -1,7 +1,7 @@
 /** What a dry run of an import of maps tells of each entry. */
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
-import { createTestDatabase, type TestDatabase } from '../../../test-support/database.ts';
+import { createTestDatabase, type TestDatabase } from '../../../test-support/database/database.ts';
 import { createFacility, createOrganisation } from '../../tenancy/organisations/facilities.ts';
 import { listEntries } from '../maps/list-maps.store.ts';
 import type { MapScope } from '../maps/map.store.ts';

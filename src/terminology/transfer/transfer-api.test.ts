@@ -1,15 +1,15 @@
 /** Import and export of terminology maps over HTTP. */
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, test } from 'node:test';
-import { startTestApi, type TestApi } from '../../../test-support/api.ts';
-import { fhirFaults } from '../../../test-support/fhir-validator.ts';
+import { fhirFaults } from '../../../test-support/fhir/fhir-validator.ts';
 import {
   entry,
   HEADER,
   LOINC,
   type TerminologyCalls,
   terminologyCalls,
-} from '../../../test-support/terminology-calls.ts';
+} from '../../../test-support/http/terminology-calls.ts';
+import { startTestApi, type TestApi } from '../../../test-support/service/api.ts';
 
 let api: TestApi;
 let tenant: TerminologyCalls['tenant'];

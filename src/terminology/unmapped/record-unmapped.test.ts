@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, test } from 'node:test';
-import { createTestDatabase, type TestDatabase } from '../../../test-support/database.ts';
+import { createTestDatabase, type TestDatabase } from '../../../test-support/database/database.ts';
 import { waitUntil } from '../../../test-support/wait-until.ts';
 import type { Queryable } from '../../platform/db/database.ts';
 import { createCursorCodec } from '../../platform/http/cursor.ts';

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { documentedCalls } from '../../../test-support/http/documented-answers.ts';
+import { createClinic, type PublishClinic } from '../../../test-support/publish/publish-records.ts';
 import {
   type Answer,
   startTestApi,
   type Tenant,
   type TestAccount,
   type TestApi,
-} from '../../../test-support/api.ts';
-import { documentedCalls } from '../../../test-support/documented-answers.ts';
-import { createClinic, type PublishClinic } from '../../../test-support/publish-records.ts';
+} from '../../../test-support/service/api.ts';
 import { putMapEntry } from '../maps/change-maps.ts';
 
 const LOINC = 'http://loinc.org';

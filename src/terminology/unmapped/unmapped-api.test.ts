@@ -1,8 +1,12 @@
 /** The list of unmapped codes over HTTP. */
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, test } from 'node:test';
-import { startTestApi, type TestApi } from '../../../test-support/api.ts';
-import { entry, type TerminologyCalls, terminologyCalls } from '../../../test-support/terminology-calls.ts';
+import {
+  entry,
+  type TerminologyCalls,
+  terminologyCalls,
+} from '../../../test-support/http/terminology-calls.ts';
+import { startTestApi, type TestApi } from '../../../test-support/service/api.ts';
 
 let api: TestApi;
 let tenant: TerminologyCalls['tenant'];

@@ -1,6 +1,6 @@
 /** What the service names by a code, on French pages. In a real browser. */
 import { describe, test } from 'node:test';
-import { NO_BROWSER, useConsole } from '../../../test-support/console-page.ts';
+import { NO_BROWSER, useConsole } from '../../../test-support/service/console-page.ts';
 
 interface Permissions {
   items: { name: string; allows: string }[];

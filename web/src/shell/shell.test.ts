@@ -1,7 +1,7 @@
 /** What every page stands in: sign-in, navigation, facility, languages, palette. In a real browser. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { NO_BROWSER, useConsole } from '../../../test-support/console-page.ts';
+import { NO_BROWSER, useConsole } from '../../../test-support/service/console-page.ts';
 
 describe('the shell', { skip: NO_BROWSER, timeout: 240_000 }, () => {
   const web = useConsole();

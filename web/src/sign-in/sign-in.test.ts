@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import type { Page } from 'playwright-core';
-import { signInAtConsole } from '../../../test-support/console.ts';
-import { addAuthenticator, NO_BROWSER, useConsole } from '../../../test-support/console-page.ts';
-import { addTelephone, codesOf } from '../../../test-support/second-factor.ts';
+import { signInAtConsole } from '../../../test-support/service/console.ts';
+import { addAuthenticator, NO_BROWSER, useConsole } from '../../../test-support/service/console-page.ts';
+import { addTelephone, codesOf } from '../../../test-support/sign-in/second-factor.ts';
 import {
   type AccountFixture,
   addAccount,
@@ -12,7 +12,7 @@ import {
   cheapPasswords,
   PASSWORD,
   type SignInTenant,
-} from '../../../test-support/sign-in.ts';
+} from '../../../test-support/sign-in/sign-in.ts';
 
 const NEW_PASSWORD = 'seven green ladders';
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { after, before, describe, test } from 'node:test';
 import pg from 'pg';
-import { createTestDatabase, type TestDatabase } from '../../../../test-support/database.ts';
+import { createTestDatabase, type TestDatabase } from '../../../../test-support/database/database.ts';
 import { waitForDisconnect } from '../../../../test-support/wait-until.ts';
 import { type LiveConnection, openLiveConnection } from './live-connection.ts';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { createTestDatabase, type TestDatabase } from '../../../../test-support/database.ts';
+import { createTestDatabase, type TestDatabase } from '../../../../test-support/database/database.ts';
 import { createPool } from '../database.ts';
 import { SERVICE_ROLE } from '../migrate.ts';
 import { outageOf } from '../unavailable.ts';

@@ -2,9 +2,14 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
-import { startTestApi, type Tenant, type TestAccount, type TestApi } from '../../../../test-support/api.ts';
-import { importJson } from '../../../../test-support/import-files.ts';
 import { bundle, type Resource } from '../../../../test-support/records/clinic.ts';
+import { importJson } from '../../../../test-support/records/import-files.ts';
+import {
+  startTestApi,
+  type Tenant,
+  type TestAccount,
+  type TestApi,
+} from '../../../../test-support/service/api.ts';
 import { createFacility } from '../../../tenancy/organisations/facilities.ts';
 
 const TIME = '2024-03-01T10:00:00Z';

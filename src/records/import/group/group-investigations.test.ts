@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import type { Tenant } from '../../../../test-support/api.ts';
-import { createTestDatabase, type TestDatabase } from '../../../../test-support/database.ts';
-import { importJson } from '../../../../test-support/import-files.ts';
+import { createTestDatabase, type TestDatabase } from '../../../../test-support/database/database.ts';
+import { importJson } from '../../../../test-support/records/import-files.ts';
+import type { Tenant } from '../../../../test-support/service/api.ts';
 import type { GroupedReport, GroupedStudy } from '../../../investigations/grouping.store.ts';
 import type { GroupedObservation } from '../../../investigations/result-grouping.store.ts';
 import { createFacility, createOrganisation } from '../../../tenancy/organisations/facilities.ts';

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, test } from 'node:test';
 import pg from 'pg';
-import { needsPlainPostgres } from '../../../../test-support/plain-postgres.ts';
+import { needsPlainPostgres } from '../../../../test-support/database/plain-postgres.ts';
 import { createImportTest, type ImportTest, lines } from '../../../../test-support/records/import.ts';
 import { waitForDisconnect } from '../../../../test-support/wait-until.ts';
 

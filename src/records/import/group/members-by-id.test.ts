@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { afterEach, beforeEach, describe, test } from 'node:test';
 import pg from 'pg';
-import { needsPlainPostgres } from '../../../../test-support/plain-postgres.ts';
+import { needsPlainPostgres } from '../../../../test-support/database/plain-postgres.ts';
 import { createImportTest, type ImportTest } from '../../../../test-support/records/import.ts';
 import { migrate } from '../../../platform/db/migrate.ts';
 

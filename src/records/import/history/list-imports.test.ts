@@ -1,10 +1,15 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
-import { type Answer, startTestApi, type TestAccount, type TestApi } from '../../../../test-support/api.ts';
-import { documentedCalls } from '../../../../test-support/documented-answers.ts';
-import { NO_DRY_RUN } from '../../../../test-support/plain-postgres.ts';
+import { NO_DRY_RUN } from '../../../../test-support/database/plain-postgres.ts';
+import { documentedCalls } from '../../../../test-support/http/documented-answers.ts';
 import { bundle, encounter, patient } from '../../../../test-support/records/clinic.ts';
+import {
+  type Answer,
+  startTestApi,
+  type TestAccount,
+  type TestApi,
+} from '../../../../test-support/service/api.ts';
 import { waitUntil } from '../../../../test-support/wait-until.ts';
 import { createWorkWatch } from '../../../tenancy/organisations/organisation-work.ts';
 import { runRetention } from '../../../tenancy/organisations/retention.ts';

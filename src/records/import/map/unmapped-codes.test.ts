@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
-import { NO_DRY_RUN } from '../../../../test-support/plain-postgres.ts';
+import { NO_DRY_RUN } from '../../../../test-support/database/plain-postgres.ts';
 import { bundle, patient, type Resource } from '../../../../test-support/records/clinic.ts';
 import { createImportTest, type ImportTest } from '../../../../test-support/records/import.ts';
 

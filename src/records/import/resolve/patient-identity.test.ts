@@ -1,7 +1,7 @@
 /** An id that comes with another person: refused. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { NO_DRY_RUN } from '../../../../test-support/plain-postgres.ts';
+import { NO_DRY_RUN } from '../../../../test-support/database/plain-postgres.ts';
 import { bundle, encounter, patient, type Resource } from '../../../../test-support/records/clinic.ts';
 import { createImportTest, type ImportTest } from '../../../../test-support/records/import.ts';
 

@@ -1,10 +1,10 @@
 /** What an import of clinical records refuses, and what it counts. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import type { Tenant } from '../../../../test-support/api.ts';
-import { createTestDatabase, type TestDatabase } from '../../../../test-support/database.ts';
-import { importJson } from '../../../../test-support/import-files.ts';
+import { createTestDatabase, type TestDatabase } from '../../../../test-support/database/database.ts';
 import { countsOf, lines } from '../../../../test-support/records/import.ts';
+import { importJson } from '../../../../test-support/records/import-files.ts';
+import type { Tenant } from '../../../../test-support/service/api.ts';
 import { createFacility, createOrganisation } from '../../../tenancy/organisations/facilities.ts';
 import { facilityRecordId, recordId } from '../resolve/record-id.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { describe, test } from 'node:test';
-import { NO_BROWSER, useConsole } from '../../../../test-support/console-page.ts';
+import { NO_BROWSER, useConsole } from '../../../../test-support/service/console-page.ts';
 
 describe('audit log', { skip: NO_BROWSER, timeout: 180_000 }, () => {
   const web = useConsole();

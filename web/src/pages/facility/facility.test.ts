@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { NO_BROWSER, useConsole } from '../../../../test-support/console-page.ts';
+import { NO_BROWSER, useConsole } from '../../../../test-support/service/console-page.ts';
 
 describe('facility', { skip: NO_BROWSER, timeout: 180_000 }, () => {
   const web = useConsole();

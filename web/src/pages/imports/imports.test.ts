@@ -1,8 +1,8 @@
 /** Imports in the console, in a real browser. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { Tenant } from '../../../../test-support/api.ts';
-import { NO_BROWSER, useConsole } from '../../../../test-support/console-page.ts';
+import type { Tenant } from '../../../../test-support/service/api.ts';
+import { NO_BROWSER, useConsole } from '../../../../test-support/service/console-page.ts';
 
 const patient = (id: string) => ({
   resourceType: 'Patient',

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { describe, test } from 'node:test';
-import type { TestAccount } from '../../../../test-support/api.ts';
-import { NO_BROWSER, useConsole } from '../../../../test-support/console-page.ts';
+import type { TestAccount } from '../../../../test-support/service/api.ts';
+import { NO_BROWSER, useConsole } from '../../../../test-support/service/console-page.ts';
 
 describe('integration accounts', { skip: NO_BROWSER, timeout: 300_000 }, () => {
   const web = useConsole();

@@ -5,9 +5,9 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
-import { insertPatient } from '../../../../test-support/clinical-records.ts';
-import { NO_BROWSER, useConsole } from '../../../../test-support/console-page.ts';
-import { runProgram } from '../../../../test-support/printed-program.ts';
+import { insertPatient } from '../../../../test-support/records/clinical-records.ts';
+import { NO_BROWSER, useConsole } from '../../../../test-support/service/console-page.ts';
+import { runProgram } from '../../../../test-support/service/printed-program.ts';
 
 /** What a shell and JSON treat in their own ways. */
 const ODD_ENDING = ' "quoted" \\ $x';

@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import type { Page } from 'playwright-core';
-import { signInAtConsole } from '../../../../test-support/console.ts';
-import { addAuthenticator, NO_BROWSER, useConsole } from '../../../../test-support/console-page.ts';
-import { codesOf } from '../../../../test-support/second-factor.ts';
+import { signInAtConsole } from '../../../../test-support/service/console.ts';
+import { addAuthenticator, NO_BROWSER, useConsole } from '../../../../test-support/service/console-page.ts';
+import { codesOf } from '../../../../test-support/sign-in/second-factor.ts';
 import {
   addAccount,
   addTenant,
   cheapPasswords,
   PASSWORD,
   type SignInTenant,
-} from '../../../../test-support/sign-in.ts';
+} from '../../../../test-support/sign-in/sign-in.ts';
 
 describe('my account', { skip: NO_BROWSER, timeout: 240_000 }, () => {
   const web = useConsole();

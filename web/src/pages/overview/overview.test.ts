@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { describe, test } from 'node:test';
-import { NO_BROWSER, useConsole } from '../../../../test-support/console-page.ts';
-import { seedRecords } from '../../../../test-support/seed-tenant.ts';
+import { seedRecords } from '../../../../test-support/records/seed-tenant.ts';
+import { NO_BROWSER, useConsole } from '../../../../test-support/service/console-page.ts';
 
 describe('overview', { skip: NO_BROWSER, timeout: 240_000 }, () => {
   const web = useConsole();

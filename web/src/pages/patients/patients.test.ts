@@ -4,9 +4,9 @@ import { readFile } from 'node:fs/promises';
 import { before, describe, test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { createPool } from '../../../../src/platform/db/database.ts';
-import { NO_BROWSER, signIn, useConsole } from '../../../../test-support/console-page.ts';
-import { insertPatients } from '../../../../test-support/exchange-records.ts';
-import { MARKS, type SeededRecords, seedRecords } from '../../../../test-support/seed-tenant.ts';
+import { insertPatients } from '../../../../test-support/exchange/exchange-records.ts';
+import { MARKS, type SeededRecords, seedRecords } from '../../../../test-support/records/seed-tenant.ts';
+import { NO_BROWSER, signIn, useConsole } from '../../../../test-support/service/console-page.ts';
 
 describe('patients', { skip: NO_BROWSER, timeout: 300_000 }, () => {
   const web = useConsole();

@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { describe, test } from 'node:test';
-import { openBrowser } from '../../../../test-support/console.ts';
-import { NO_BROWSER, useConsole } from '../../../../test-support/console-page.ts';
-import { addTelephone } from '../../../../test-support/second-factor.ts';
+import { openBrowser } from '../../../../test-support/service/console.ts';
+import { NO_BROWSER, useConsole } from '../../../../test-support/service/console-page.ts';
+import { addTelephone } from '../../../../test-support/sign-in/second-factor.ts';
 
 describe('people', { skip: NO_BROWSER, timeout: 240_000 }, () => {
   const web = useConsole();

@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { createFhirServer } from '../../../../src/publish/servers/manage-fhir-servers.ts';
-import { NO_BROWSER, useConsole } from '../../../../test-support/console-page.ts';
 import { startFhirServer } from '../../../../test-support/fhir-server/start.ts';
-import { createClinic } from '../../../../test-support/publish-records.ts';
+import { createClinic } from '../../../../test-support/publish/publish-records.ts';
+import { NO_BROWSER, useConsole } from '../../../../test-support/service/console-page.ts';
 
 describe('publishing', { skip: NO_BROWSER, timeout: 240_000 }, () => {
   const web = useConsole();

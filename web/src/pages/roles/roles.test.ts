@@ -1,7 +1,7 @@
 /** Roles in the console, in a real browser. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { NO_BROWSER, useConsole } from '../../../../test-support/console-page.ts';
+import { NO_BROWSER, useConsole } from '../../../../test-support/service/console-page.ts';
 import { waitUntil } from '../../../../test-support/wait-until.ts';
 
 describe('roles', { skip: NO_BROWSER, timeout: 240_000 }, () => {

@@ -3,9 +3,9 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { describe, test } from 'node:test';
 import type { Page } from 'playwright-core';
-import type { TestAccount } from '../../../../test-support/api.ts';
-import { NO_BROWSER, useConsole } from '../../../../test-support/console-page.ts';
-import { sampleBundle } from '../../../../test-support/sample-bundle.ts';
+import { sampleBundle } from '../../../../test-support/records/sample-bundle.ts';
+import type { TestAccount } from '../../../../test-support/service/api.ts';
+import { NO_BROWSER, useConsole } from '../../../../test-support/service/console-page.ts';
 
 const LOINC = 'http://loinc.org';
 const HEADER = 'local_system,local_code,local_display,target_system,target_code,target_display\n';

@@ -1,9 +1,9 @@
 /** Connections to exchanges in the console, in a real browser. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { NO_BROWSER, useConsole } from '../../../../../test-support/console-page.ts';
-import { connect } from '../../../../../test-support/exchange-records.ts';
-import { startExchange } from '../../../../../test-support/exchange-server.ts';
+import { connect } from '../../../../../test-support/exchange/exchange-records.ts';
+import { startExchange } from '../../../../../test-support/exchange/exchange-server.ts';
+import { NO_BROWSER, useConsole } from '../../../../../test-support/service/console-page.ts';
 
 describe('connections', { skip: NO_BROWSER, timeout: 240_000 }, () => {
   const web = useConsole();

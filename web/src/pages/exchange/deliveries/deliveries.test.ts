@@ -1,9 +1,9 @@
 /** Deliveries in the console, in a real browser: the list, one of them, and the review of those that are held. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { NO_BROWSER, useConsole } from '../../../../../test-support/console-page.ts';
-import { connect, insertPatients, queue } from '../../../../../test-support/exchange-records.ts';
-import { holdDeliveries, refuseDue } from '../../../../../test-support/held-deliveries.ts';
+import { connect, insertPatients, queue } from '../../../../../test-support/exchange/exchange-records.ts';
+import { holdDeliveries, refuseDue } from '../../../../../test-support/exchange/held-deliveries.ts';
+import { NO_BROWSER, useConsole } from '../../../../../test-support/service/console-page.ts';
 
 describe('deliveries', { skip: NO_BROWSER, timeout: 240_000 }, () => {
   const web = useConsole();

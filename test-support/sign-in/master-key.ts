@@ -1,0 +1,37 @@
+/** What tests of the rotation of the master key share. */
+import assert from 'node:assert/strict';
+import { createMasterKey } from '../../src/platform/crypto/master-key.ts';
+import type { Queryable } from '../../src/platform/db/database.ts';
+import type { Clinic } from '../service/clinic-process.ts';
+import { runCommand } from '../service/command.ts';
+
+export const ROTATE = ['master-key', 'rotate'];
+/** As messages name a key that is given in hex. */
+export const idOf = (key: string) => createMasterKey(Buffer.from(key, 'hex')).id;
+
+export async function verifyIsWhole(clinic: Clinic): Promise<void> {
+  assert.deepEqual(JSON.parse(await clinic.command('access-log', 'verify', '--json')).faults, []);
+}
+
+/** Another key than the one that the clinic has does not open its database. */
+export async function isRefused(clinic: Clinic, key: string): Promise<void> {
+  const { code, stderr } = await runCommand(['organisation', 'list'], {
+    env: { ...clinic.env, MASTER_KEY: key, MASTER_KEY_FILE: '' },
+  });
+  assert.equal(code, 1);
+  assert.match(stderr, new RegExp(`is key ${idOf(key)}, but the database expects`));
+}
+
+/** Whether a rotation waits for a lock that a test holds. */
+export async function rotationWaits(db: Queryable): Promise<boolean> {
+  const { rows } = await db.query({
+    text: `
+      select
+      from pg_locks l
+      join pg_stat_activity a using (pid)
+      where not l.granted
+        and a.application_name = 'interchange keys'
+        and a.datname = current_database()`,
+  });
+  return rows.length > 0;
+}
