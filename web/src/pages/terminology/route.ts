@@ -24,14 +24,14 @@ export const terminologyMapsRoute = createRoute({
   path: '/terminology/maps',
   validateSearch: textParameters('search', 'level', 'targetSystem', 'localCode'),
   staticData: { page: { name: 'terminologyMaps', permissions } },
-  component: lazyRouteComponent(() => import('./maps-page.tsx'), 'MapsPage'),
+  component: lazyRouteComponent(() => import('./maps/maps-page.tsx'), 'MapsPage'),
 });
 
 export const mapImportRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/terminology/import',
   staticData: { page: { name: 'mapImport', permissions: ['terminology.maps.manage'] } },
-  component: lazyRouteComponent(() => import('./import-page.tsx'), 'ImportPage'),
+  component: lazyRouteComponent(() => import('./import/import-page.tsx'), 'ImportPage'),
 });
 
 export const mapChangesRoute = createRoute({

@@ -14,10 +14,10 @@ import { ZonedTime } from '../../blocks/values/zoned-time.tsx';
 import { useSession } from '../../shell/session-context.tsx';
 import { Coded } from './coded.tsx';
 import type { Draft } from './draft.ts';
-import { MapDialog } from './map-dialog.tsx';
+import { MapDialog } from './editor/map-dialog.tsx';
+import type { UnmappedCode } from './editor/waiting-code.tsx';
 import { PLACES, type Place, placeName } from './places.ts';
 import { TerminologyTabs } from './terminology-tabs.tsx';
-import type { UnmappedCode } from './waiting-code.tsx';
 
 const route = getRouteApi('/shell/terminology');
 

@@ -3,11 +3,11 @@ import { Button } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useTranslations } from 'use-intl';
-import { answered, api } from '../../api/api.ts';
-import { useErrorText } from '../../blocks/states/error-text.ts';
-import { JsonViewer } from '../../blocks/values/json-viewer.tsx';
-import { useSession } from '../../shell/session-context.tsx';
-import { type Draft, isSent } from './draft.ts';
+import { answered, api } from '../../../api/api.ts';
+import { useErrorText } from '../../../blocks/states/error-text.ts';
+import { JsonViewer } from '../../../blocks/values/json-viewer.tsx';
+import { useSession } from '../../../shell/session-context.tsx';
+import { type Draft, isSent } from '../draft.ts';
 import css from './suggestions.module.css';
 import type { UnmappedCode } from './waiting-code.tsx';
 

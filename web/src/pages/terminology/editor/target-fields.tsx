@@ -3,7 +3,7 @@ import { NativeSelect, TextInput } from '@mantine/core';
 import { Ban, Check, Clock, TriangleAlert } from 'lucide-react';
 import { useEffect, useId, useRef } from 'react';
 import { useTranslations } from 'use-intl';
-import { type Draft, EQUIVALENCES, type Equivalence, isSent, needsComment } from './draft.ts';
+import { type Draft, EQUIVALENCES, type Equivalence, isSent, needsComment } from '../draft.ts';
 import type { MapCheck } from './map-check.ts';
 import css from './target-fields.module.css';
 

@@ -1,7 +1,7 @@
 /** The import of a map file, and its dry run, which tells what would change and keeps nothing. */
-import { answered, api } from '../../api/api.ts';
-import type { paths } from '../../api/schema.d.ts';
-import type { Level } from './draft.ts';
+import { answered, api } from '../../../api/api.ts';
+import type { paths } from '../../../api/schema.d.ts';
+import type { Level } from '../draft.ts';
 
 export type ImportReport =
   paths['/terminology/maps/import']['post']['responses'][200]['content']['application/json'];

@@ -1,7 +1,7 @@
 /** The maps as a file. Contract: WEB-32. */
 import { useTranslations } from 'use-intl';
-import { ExportMenu } from '../../blocks/values/export-menu.tsx';
-import { useSession } from '../../shell/session-context.tsx';
+import { ExportMenu } from '../../../blocks/values/export-menu.tsx';
+import { useSession } from '../../../shell/session-context.tsx';
 
 const FORMATS = [
   { level: 'organisation', format: 'csv', words: 'exportOrganisationCsv' },

@@ -1,7 +1,7 @@
 /** The mapping that is edited in its row. Contract: WEB-31. */
 import { useEffect, useRef, useState } from 'react';
-import { type Draft, draftOf, type MapEntry, saveMapping } from './draft.ts';
-import { type MapCheck, useMapCheck } from './map-check.ts';
+import { type Draft, draftOf, type MapEntry, saveMapping } from '../draft.ts';
+import { type MapCheck, useMapCheck } from '../editor/map-check.ts';
 
 export interface MapEdit {
   /** The entry whose row has fields; undefined: none. */

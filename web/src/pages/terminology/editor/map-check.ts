@@ -4,9 +4,9 @@
  */
 import { useDebouncedValue } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
-import { useErrorText } from '../../blocks/states/error-text.ts';
-import { type Draft, type Level, withoutTarget } from './draft.ts';
-import { importMap } from './map-import.ts';
+import { useErrorText } from '../../../blocks/states/error-text.ts';
+import { type Draft, type Level, withoutTarget } from '../draft.ts';
+import { importMap } from '../import/map-import.ts';
 
 /** `new`, `changes`, `unchanged`: what saving would do. */
 export type MapCheck =

@@ -2,7 +2,7 @@
 import { Button } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import { useFormatter, useTranslations } from 'use-intl';
-import { EmptyState } from '../../blocks/states/empty-state.tsx';
+import { EmptyState } from '../../../blocks/states/empty-state.tsx';
 import css from './import-report.module.css';
 import type { ImportReport } from './map-import.ts';
 

@@ -2,10 +2,10 @@
 import { SegmentedControl } from '@mantine/core';
 import { useState } from 'react';
 import { useFormatter, useTranslations } from 'use-intl';
-import { type Column, RecordTable } from '../../blocks/list/record-table.tsx';
-import { Section } from '../../blocks/page/section.tsx';
-import { StatusBadge } from '../../blocks/values/status-badge.tsx';
-import { Coded } from './coded.tsx';
+import { type Column, RecordTable } from '../../../blocks/list/record-table.tsx';
+import { Section } from '../../../blocks/page/section.tsx';
+import { StatusBadge } from '../../../blocks/values/status-badge.tsx';
+import { Coded } from '../coded.tsx';
 import { NewEntry, ReplacedEntry } from './entry-change.tsx';
 import css from './import-changes.module.css';
 import type { EntryChange, ImportReport } from './map-import.ts';

@@ -1,8 +1,8 @@
 /** What one entry of a file would become in the map. */
 import type { ReactNode } from 'react';
 import { useTranslations } from 'use-intl';
-import { After, Before } from '../../blocks/values/changed-value.tsx';
-import { Coded } from './coded.tsx';
+import { After, Before } from '../../../blocks/values/changed-value.tsx';
+import { Coded } from '../coded.tsx';
 import css from './entry-change.module.css';
 import type { EntryContent } from './map-import.ts';
 

@@ -2,16 +2,16 @@
 import { ActionIcon, Button, Group, Stack } from '@mantine/core';
 import { Pencil, Trash2 } from 'lucide-react';
 import { useTranslations } from 'use-intl';
-import type { Column } from '../../blocks/list/record-table.tsx';
-import { useErrorText } from '../../blocks/states/error-text.ts';
-import { Fault } from '../../blocks/states/fault.tsx';
-import { useSession } from '../../shell/session-context.tsx';
-import { Coded } from './coded.tsx';
-import { isSent, type MapEntry, systemName } from './draft.ts';
-import { useLevels } from './level.ts';
+import type { Column } from '../../../blocks/list/record-table.tsx';
+import { useErrorText } from '../../../blocks/states/error-text.ts';
+import { Fault } from '../../../blocks/states/fault.tsx';
+import { useSession } from '../../../shell/session-context.tsx';
+import { Coded } from '../coded.tsx';
+import { isSent, type MapEntry, systemName } from '../draft.ts';
+import { RelationFields, TargetFields } from '../editor/target-fields.tsx';
+import { useLevels } from '../level.ts';
 import css from './map-columns.module.css';
 import { EDIT_FORM, editButtonId, type MapEdit } from './map-edit.ts';
-import { RelationFields, TargetFields } from './target-fields.tsx';
 
 export function useMapColumns(edit: MapEdit, onDelete: (entry: MapEntry) => void): Column<MapEntry>[] {
   const t = useTranslations('terminology');

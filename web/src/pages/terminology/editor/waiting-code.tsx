@@ -1,8 +1,8 @@
 /** A local code that goes out without a standard code: what is known of it. */
 import { useTranslations } from 'use-intl';
-import type { paths } from '../../api/schema.d.ts';
-import { ZonedTime } from '../../blocks/values/zoned-time.tsx';
-import { Coded } from './coded.tsx';
+import type { paths } from '../../../api/schema.d.ts';
+import { ZonedTime } from '../../../blocks/values/zoned-time.tsx';
+import { Coded } from '../coded.tsx';
 import css from './waiting-code.module.css';
 
 export type UnmappedCode =

@@ -3,18 +3,18 @@ import { Button, FileInput, NativeSelect, Stack, TextInput } from '@mantine/core
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useTranslations } from 'use-intl';
-import { announce } from '../../blocks/page/announcements.tsx';
-import { PageHeader } from '../../blocks/page/page-header.tsx';
-import { Section } from '../../blocks/page/section.tsx';
-import { useErrorText } from '../../blocks/states/error-text.ts';
-import { Fault } from '../../blocks/states/fault.tsx';
-import { type Level, mapsChanged } from './draft.ts';
+import { announce } from '../../../blocks/page/announcements.tsx';
+import { PageHeader } from '../../../blocks/page/page-header.tsx';
+import { Section } from '../../../blocks/page/section.tsx';
+import { useErrorText } from '../../../blocks/states/error-text.ts';
+import { Fault } from '../../../blocks/states/fault.tsx';
+import { type Level, mapsChanged } from '../draft.ts';
+import { useFirstLevel, useLevels } from '../level.ts';
+import { TerminologyTabs } from '../terminology-tabs.tsx';
 import { ImportChanges } from './import-changes.tsx';
 import css from './import-page.module.css';
 import { ImportReportView } from './import-report.tsx';
-import { useFirstLevel, useLevels } from './level.ts';
 import { type ImportReport, importMap } from './map-import.ts';
-import { TerminologyTabs } from './terminology-tabs.tsx';
 
 interface Choices {
   level: Level;

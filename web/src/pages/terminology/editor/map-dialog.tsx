@@ -2,11 +2,11 @@
 import { Modal, NativeSelect, Stack, TextInput } from '@mantine/core';
 import { type SubmitEvent, useState } from 'react';
 import { useTranslations } from 'use-intl';
-import { FormButtons } from '../../blocks/dialogs/form-buttons.tsx';
-import { useErrorText } from '../../blocks/states/error-text.ts';
-import { Fault } from '../../blocks/states/fault.tsx';
-import { type Draft, EMPTY_DRAFT, type Level, SYSTEMS, saveMapping } from './draft.ts';
-import { useFacilityOf, useFirstLevel, useLevels } from './level.ts';
+import { FormButtons } from '../../../blocks/dialogs/form-buttons.tsx';
+import { useErrorText } from '../../../blocks/states/error-text.ts';
+import { Fault } from '../../../blocks/states/fault.tsx';
+import { type Draft, EMPTY_DRAFT, type Level, SYSTEMS, saveMapping } from '../draft.ts';
+import { useFacilityOf, useFirstLevel, useLevels } from '../level.ts';
 import { useMapCheck } from './map-check.ts';
 import { ResultExample } from './result-example.tsx';
 import { Suggestions } from './suggestions.tsx';

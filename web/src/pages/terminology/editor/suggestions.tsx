@@ -2,12 +2,12 @@
 import { Button } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useTranslations } from 'use-intl';
-import { answered, api } from '../../api/api.ts';
-import type { paths } from '../../api/schema.d.ts';
-import { useErrorText } from '../../blocks/states/error-text.ts';
-import { useSession } from '../../shell/session-context.tsx';
-import { Coded } from './coded.tsx';
-import type { Draft } from './draft.ts';
+import { answered, api } from '../../../api/api.ts';
+import type { paths } from '../../../api/schema.d.ts';
+import { useErrorText } from '../../../blocks/states/error-text.ts';
+import { useSession } from '../../../shell/session-context.tsx';
+import { Coded } from '../coded.tsx';
+import type { Draft } from '../draft.ts';
 import css from './suggestions.module.css';
 import type { UnmappedCode } from './waiting-code.tsx';
 
