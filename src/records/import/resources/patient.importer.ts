@@ -15,6 +15,9 @@ import { type BeforeChange, WrittenByAnother, writeRecords } from '../write/writ
 const OTHER_PERSON =
   'Patient differs from the record with this id in name, birth date and sex, so it may be another person. Give another person another id. A correction must keep one of the three';
 
+const LONG_CHAIN =
+  'Patient replaces, or is replaced by, too many others, one by way of another. Link the records of a person to the current one';
+
 const SHARED_IDENTIFIER =
   'has an identifier, with the same system, that another patient of this facility has. Both were taken. If they are one person, merge them in the source; else correct the identifier';
 
@@ -33,7 +36,8 @@ export const patientImporter: ResourceImporter<RecordRow> = {
     await register([...result.created, ...there], context);
     const written = [...result.created, ...result.updated];
     // Nobody finds a patient of a dry run.
-    if (!context.dryRun) await inheritNames(context.client, context.scope, written);
+    if (!context.dryRun)
+      context.refuse('Patient', await inheritNames(context.client, context.scope, written), LONG_CHAIN);
     context.notice('Patient', await sharingIdentifiers(context, written), SHARED_IDENTIFIER);
     return result;
   },

@@ -6,23 +6,53 @@
 import type { Client } from '../../../platform/db/database.ts';
 import type { OrganisationScope } from '../../../tenancy/scope.ts';
 
+/** Pairs of a patient and one whom it replaces, that a patient may be in or between. Persons have few: most have one. */
+const PAIRS_AT_MOST = 400;
+
 /**
  * After patients or their links were written. Two transactions that write patients of one chain of links wait for each
- * other here, so that the second one sees the names and the links of the first.
+ * other here, so that the second one sees the names and the links of the first. Answers the patients with too many others
+ * in their chains: each name stands with all who follow, so that a chain costs the square of its length.
  */
 export async function inheritNames(
   client: Client,
   { organisationId }: OrganisationScope,
   patientIds: readonly string[],
-): Promise<void> {
-  let linked = await linkedTo(client, organisationId, patientIds);
+): Promise<string[]> {
+  let chains = await chainsOf(client, organisationId, patientIds);
   const locked = new Set<string>();
-  while (linked.some((id) => !locked.has(id))) {
-    await lockPatients(client, organisationId, linked);
+  for (;;) {
+    const tooMany = chains.filter(
+      ({ before, after }) => (before.length + 1) * (after.length + 1) > PAIRS_AT_MOST,
+    );
+    if (tooMany.length > 0) return tooMany.map(({ id }) => id);
+    const linked = new Set(chains.flatMap(({ id, before, after }) => [id, ...before, ...after]));
+    if (linked.difference(locked).size === 0) break;
+    await lockPatients(client, organisationId, [...linked]);
     for (const id of linked) locked.add(id);
-    linked = await linkedTo(client, organisationId, linked);
+    chains = await chainsOf(client, organisationId, patientIds);
   }
-  if (linked.length > 0) await addNames(client, organisationId, linked);
+  if (chains.length > 0) await addNames(client, organisationId, pairsOf(chains));
+  return [];
+}
+
+/** A patient with all whom it replaces, and all who replace it, directly or by way of others. */
+interface Chain {
+  id: string;
+  before: string[];
+  after: string[];
+}
+
+/** Whom each patient of the chains replaces by way of the one that was written: other pairs have their names already. */
+function pairsOf(chains: readonly Chain[]): Map<string, Set<string>> {
+  const replacedBy = new Map<string, Set<string>>();
+  for (const { id, before, after } of chains)
+    for (const survivor of [id, ...after]) {
+      const replaced = replacedBy.get(survivor) ?? new Set();
+      for (const one of [id, ...before]) if (one !== survivor) replaced.add(one);
+      replacedBy.set(survivor, replaced);
+    }
+  return replacedBy;
 }
 
 /** Lateral look-ups of the links of a patient, from either end: `offset 0` keeps them from being joins of all. */
@@ -37,44 +67,48 @@ function linksOf(end: 'survivor_id' | 'replaced_id', id: string): string {
       )`;
 }
 
-/** Those of the patients who replace others or are replaced, and all whom links lead to from there. */
-async function linkedTo(
+/** Of those of the patients who replace others or are replaced. */
+async function chainsOf(
   client: Client,
   organisationId: string,
   patientIds: readonly string[],
-): Promise<string[]> {
-  const { rows } = await client.query<{ id: string }>({
-    name: 'import-linked-patients',
+): Promise<Chain[]> {
+  const { rows } = await client.query<Chain>({
+    name: 'import-chains-of-patients',
     text: `
-      with recursive linked (id) as (
-        select unnest(array[l.survivor_id, l.replaced_id])
-        from (
-          select l.survivor_id, l.replaced_id
-          from patient_link l
-          where l.organisation_id = $1
-            and l.survivor_id = any($2::uuid[])
-            and l.replaced_id is not null
-          union all
-          select l.survivor_id, l.replaced_id
-          from patient_link l
-          where l.organisation_id = $1
-            and l.replaced_id = any($2::uuid[])
-        ) l
+      with recursive linked (id) as materialized (
+        select l.survivor_id
+        from patient_link l
+        where l.organisation_id = $1
+          and l.survivor_id = any($2::uuid[])
+          and l.replaced_id is not null
         union
-        select unnest(array[l.survivor_id, l.replaced_id])
+        select l.replaced_id
+        from patient_link l
+        where l.organisation_id = $1
+          and l.replaced_id = any($2::uuid[])
+      ), before (id, other) as (
+        select id, id
         from linked
-        cross join lateral (
-          select * from ${linksOf('survivor_id', 'linked.id')} replaces
-          union all
-          select * from ${linksOf('replaced_id', 'linked.id')} replaced
-        ) l
+        union
+        select before.id, l.replaced_id
+        from before
+        cross join ${linksOf('survivor_id', 'before.other')} l
+      ), after (id, other) as (
+        select id, id
+        from linked
+        union
+        select after.id, l.survivor_id
+        from after
+        cross join ${linksOf('replaced_id', 'after.other')} l
       )
-      select id
-      from linked
-      order by id`,
+      select linked.id,
+        array(select other::text from before where before.id = linked.id and other <> linked.id) as before,
+        array(select other::text from after where after.id = linked.id and other <> linked.id) as after
+      from linked`,
     values: [organisationId, patientIds],
   });
-  return rows.map(({ id }) => id);
+  return rows;
 }
 
 async function lockPatients(
@@ -95,42 +129,40 @@ async function lockPatients(
   });
 }
 
+/**
+ * `replacedBy` has the replaced patients of each survivor. Inside, only the patient is asked for: with the kind, the index
+ * of all names would answer, for each patient.
+ */
 async function addNames(
   client: Client,
   organisationId: string,
-  patientIds: readonly string[],
+  replacedBy: ReadonlyMap<string, ReadonlySet<string>>,
 ): Promise<void> {
+  const pairs = [...replacedBy].flatMap(([survivor, replaced]) =>
+    [...replaced].map((one) => [survivor, one]),
+  );
   await client.query({
     name: 'import-inherit-names',
     text: `
-      with recursive chain (survivor_id, replaced_id) as (
-        select l.survivor_id, l.replaced_id
-        from unnest($2::uuid[]) as asked (id)
-        cross join ${linksOf('survivor_id', 'asked.id')} l
-        union
-        select chain.survivor_id, l.replaced_id
-        from chain
-        cross join ${linksOf('survivor_id', 'chain.replaced_id')} l
-      )
       insert into patient_search_key (organisation_id, patient_id, kind, key, sort_name)
-      select distinct $1::uuid, chain.survivor_id, 'replaced', k.key, p.sort_name
-      from chain
+      select distinct $1::uuid, pair.survivor_id, 'replaced', k.key, p.sort_name
+      from unnest($2::uuid[], $3::uuid[]) as pair (survivor_id, replaced_id)
       cross join lateral (
         select p.sort_name
         from patient p
         where p.organisation_id = $1
-          and p.id = chain.survivor_id
+          and p.id = pair.survivor_id
         offset 0
       ) p
       cross join lateral (
-        select k.key
+        select k.kind, k.key
         from patient_search_key k
         where k.organisation_id = $1
-          and k.patient_id = chain.replaced_id
-          and k.kind = 'name'
+          and k.patient_id = pair.replaced_id
         offset 0
       ) k
+      where k.kind = 'name'
       on conflict do nothing`,
-    values: [organisationId, patientIds],
+    values: [organisationId, pairs.map(([survivor]) => survivor), pairs.map(([, replaced]) => replaced)],
   });
 }

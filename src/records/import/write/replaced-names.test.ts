@@ -115,3 +115,43 @@ test('the migration gives stored patients the same keys as an import [PAT-4, PAT
     await t.rows(statement.exec(migration)?.[0] ?? '');
   assert.deepEqual(await keys(), imported);
 });
+
+/** Each replaces the one before. */
+function chainOf(ids: readonly string[]): object[] {
+  return ids.map((id, at) => person(id, `Link${at}`, at === 0 ? [] : [['replaces', ids[at - 1] ?? '']]));
+}
+
+test('a chain of links has an end: each name stands with all who follow [PAT-11]', async () => {
+  const ids = (length: number) => Array.from({ length }, () => randomUUID());
+  const [older, newer, between] = [ids(25), ids(25), randomUUID()];
+  for (const one of [older, newer]) assert.deepEqual((await t.run(chainOf(one))).rejected, []);
+  const joining = person(between, 'Between', [
+    ['replaces', older.at(-1) ?? ''],
+    ['replaced-by', newer[0] ?? ''],
+  ]);
+  const { rejected } = await t.run([joining]);
+  assert.match(rejected[0]?.reason ?? '', /too many others/);
+  assert.deepEqual(await t.rows('select from patient where id = $1', [between]), []);
+  assert.equal((await inherited(newer.at(-1) ?? '')).length, 24);
+});
+
+test('a patient who replaces many has the names of all, whichever comes first [PAT-11]', async () => {
+  const others = Array.from({ length: 100 }, (_, at) => [randomUUID(), `Other${at}`] as const);
+  const current = person(
+    randomUUID(),
+    'Current',
+    others.map(([id]) => ['replaces', id]),
+  );
+  const people = others.map(([id, family]) => person(id, family));
+  assert.deepEqual((await t.run([...people.slice(0, 50), current, ...people.slice(50)])).rejected, []);
+  assert.equal((await inherited(current.id)).length, 100);
+});
+
+test('the end of a chain has the names of all, whichever end comes first [PAT-11]', async () => {
+  for (const turned of [false, true]) {
+    const ids = Array.from({ length: 60 }, () => randomUUID());
+    const people = turned ? chainOf(ids).toReversed() : chainOf(ids);
+    assert.deepEqual((await t.run(people)).rejected, []);
+    assert.equal((await inherited(ids.at(-1) ?? '')).length, 59);
+  }
+});
