@@ -42,10 +42,7 @@ export function useImport(importId: string) {
 /** Those under way. One that has just been sent is not there yet, so it is looked for, not asked for by its id. */
 export const readRunning = queryOptions({
   queryKey: ['imports', 'running'],
-  queryFn: () =>
-    answered(
-      api.GET('/imports', { params: { query: { state: 'running', limit: 100 } }, headers: BY_ITSELF }),
-    ),
+  queryFn: () => answered(api.GET('/imports', { params: { query: { state: 'running', limit: 100 } } })),
   staleTime: 0,
   refetchInterval: WATCH_MS,
   retry: false,

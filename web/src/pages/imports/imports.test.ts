@@ -1,8 +1,10 @@
 /** Imports in the console, in a real browser. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import pg from 'pg';
 import type { Tenant } from '../../../../test-support/service/api.ts';
 import { NO_BROWSER, useConsole } from '../../../../test-support/service/console-page.ts';
+import { waitForLock } from '../../../../test-support/wait-until.ts';
 
 const patient = (id: string) => ({
   resourceType: 'Patient',
@@ -109,6 +111,32 @@ describe('imports', { skip: NO_BROWSER, timeout: 240_000 }, () => {
       } finally {
         web.api.clock.now = now;
       }
+    }
+  });
+
+  test('a session lasts as long as a file is sent, and the file comes to its end [WEB-65]', async (t) => {
+    const { page } = await web.open(t, '/imports');
+    const { now } = web.api.clock;
+    const owner = new pg.Client({ connectionString: web.api.database.adminUrl });
+    await owner.connect();
+    t.after(() => owner.end());
+    await owner.query('begin');
+    await owner.query('lock table patient in access exclusive mode');
+    try {
+      const one = { name: 'one.json', mimeType: '', buffer: Buffer.from(JSON.stringify(patient('p1'))) };
+      await page.locator('input[type=file]').setInputFiles(one);
+      await waitForLock(web.api.database.pool);
+      for (const minutes of [20, 40]) {
+        web.api.clock.now = new Date(now.getTime() + minutes * 60_000);
+        for (let seen = 0; seen < 2; seen += 1) {
+          const answer = await page.waitForResponse((response) => response.url().includes('state=running'));
+          assert.equal(answer.status(), 200);
+        }
+      }
+      await owner.query('rollback');
+      await page.getByText('1 record would be taken, none rejected.').waitFor();
+    } finally {
+      web.api.clock.now = now;
     }
   });
 

@@ -1,6 +1,10 @@
-/** The files that were chosen: each is checked first, one after the other, and imported when somebody says so. */
+/**
+ * The files that were chosen: each is checked first, one after the other, and imported when somebody says so. Contract: WEB-65.
+ */
+import { useQuery } from '@tanstack/react-query';
 import { useEffect, useReducer, useRef } from 'react';
 import { queries } from '../../app/queries.ts';
+import { readRunning } from './import-data.ts';
 import { type ImportReport, sendFile } from './send-file.ts';
 
 export interface Upload {
@@ -56,6 +60,8 @@ export function useUploads() {
   // Who leaves the page stops what is being sent.
   useEffect(() => () => sending.current?.abort.abort(), []);
   useWarningBeforeLeaving(isBusy);
+  // The session lasts as long as a file is sent, or the file would be cut off.
+  useQuery({ ...readRunning, enabled: isBusy });
 
   return {
     uploads,
