@@ -7,7 +7,7 @@ import { openFile } from '../../src/records/import/source/open-source.ts';
 import { memorySpool } from '../../src/records/import/source/spool.ts';
 import type { Tenant } from '../service/api.ts';
 
-const RECORDS = new URL('records/clinical/', import.meta.url);
+const RECORDS = new URL('clinical/', import.meta.url);
 
 /** Imports files of `records/clinical/`, such as `laboratory.json`. */
 export async function importClinical(db: Pool, tenant: Tenant, ...names: string[]): Promise<ImportDocument> {
