@@ -17,6 +17,7 @@ const SOURCES = [
   // What the console has from the service.
   '../src/sign-in/credentials/password-fault.ts',
   '../src/platform/csv-cell.ts',
+  '../src/records/import/history/source-name.ts',
 ];
 
 export type ConsoleBuild = 'built' | 'older-than-sources' | 'missing';

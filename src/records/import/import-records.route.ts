@@ -17,8 +17,8 @@ import type { AccessEntry, AccessLog } from '../../privacy/access-log/access-log
 import { type Access, type FacilityContext, facilityRoute } from '../../tenancy/callers/access.ts';
 import type { Permission } from '../../tenancy/roles/permissions.ts';
 import type { FacilityScope } from '../../tenancy/scope.ts';
-import { FILE_NAME_CHARACTERS, isFileName } from './history/file-name.ts';
 import { type RecordImportOptions, recordImport } from './history/record-import.ts';
+import { isSourceName, NAME_CHARACTERS } from './history/source-name.ts';
 import { spoolSource } from './import-paths.ts';
 import { type ImportRequest, type ImportResult, importRecords } from './import-records.ts';
 import { ReportSchema } from './import-report.schema.ts';
@@ -104,9 +104,9 @@ export function importRecordsRoute(deps: ImportRouteDependencies): Route<Access>
         fileName: Type.Optional(
           Type.String({
             minLength: 1,
-            maxLength: FILE_NAME_CHARACTERS,
+            maxLength: NAME_CHARACTERS,
             description:
-              'Name of the file, for the list of imports. It is kept with the import, and is in no log of the service. No control characters.',
+              'Name of the file, for the list of imports. It is kept with the import, and is in no log of the service. One line that can be seen, without control characters.',
           }),
         ),
         dryRun: Type.Optional(
@@ -181,8 +181,8 @@ function idOf(given: string | undefined): string {
 }
 
 function requireFileName(given: string | undefined): void {
-  if (given !== undefined && !isFileName(given))
-    throw badRequest('fileName must not contain control characters or line breaks. Leave them out.');
+  if (given !== undefined && !isSourceName(given))
+    throw badRequest('fileName must be one line of text that can be seen, without control characters.');
 }
 
 /** How a failure is told, and where it is noted that an import could not be kept. */

@@ -1,5 +1,7 @@
 /** `interchange import`. Contract: IN-1, IN-13, CMD-10, ADM-46, ADM-73. */
+
 import { randomUUID } from 'node:crypto';
+import { basename, resolve } from 'node:path';
 import { Presets, SingleBar } from 'cli-progress';
 import { Command } from 'commander';
 import {
@@ -14,8 +16,8 @@ import { createLog, errorFields, type Log } from '../../platform/log/log.ts';
 import { isUuid } from '../../platform/uuid.ts';
 import { findOrganisation, listFacilities } from '../../tenancy/organisations/organisation.store.ts';
 import type { FacilityScope } from '../../tenancy/scope.ts';
-import { fileNameOf } from './history/file-name.ts';
 import { recordImport } from './history/record-import.ts';
+import { toSourceName } from './history/source-name.ts';
 import { type ImportPathsDocument, type ImportPathsRequest, importPaths } from './import-paths.ts';
 import type { ImportDependencies } from './import-records.ts';
 import { importText } from './import-report.ts';
@@ -123,7 +125,7 @@ async function importAndRecord(
     scope: request.scope,
     way: 'command',
     accountId: null,
-    fileName: fileNameOf(request.paths),
+    fileName: nameOf(request.paths),
   } as const;
   const onError = (error: unknown) =>
     deps.log.warn(errorFields(error), 'the state of the import could not be written');
@@ -186,4 +188,11 @@ function workerCount(text: string): number {
   if (!/^\d+$/.test(text) || count < 1 || count > MAX_WORKERS)
     throw new UsageError(`--workers must be a number from 1 to ${MAX_WORKERS}, for example --workers 4.`);
   return count;
+}
+
+/** The last part of the path, where there is one path. Several have no name, nor has standard input. */
+function nameOf(paths: readonly string[]): string | null {
+  const [path] = paths;
+  if (path === undefined || paths.length > 1 || path === '-') return null;
+  return toSourceName(basename(resolve(path))) ?? null;
 }

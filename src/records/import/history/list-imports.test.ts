@@ -159,7 +159,9 @@ test('a name of a file that is none is refused, and nothing is imported [ADM-73]
     'x%0Ay': /control characters/,
     'x%00': /NUL/,
     '%7F': /control characters/,
-    'a%E2%80%A8b': /line breaks/,
+    'a%E2%80%A8b': /one line/,
+    '%20%C2%A0': /can be seen/,
+    'march%E2%80%AEnosdn.exe': /can be seen/,
     '': /fileName/,
     [encodeURIComponent('é'.repeat(201))]: /fileName.* 200/,
   };

@@ -18,11 +18,3 @@ export function useImportKind(): (one: Import) => string {
     return t('kindOf', { what, way: t(`ways.${way}`) });
   };
 }
-
-const NAME_CHARACTERS = 200;
-
-/** As the service takes it: one line, of bounded length. Undefined when nothing is left of it. */
-export function sentName(name: string): string | undefined {
-  const line = name.replaceAll(/[\p{Cc}\p{Zl}\p{Zp}]/gu, ' ');
-  return line === '' ? undefined : [...line].slice(0, NAME_CHARACTERS).join('');
-}

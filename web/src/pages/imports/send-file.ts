@@ -2,12 +2,12 @@
  * Sends a file to the import. The browser reads it from the disk as it sends it, so that its size does not matter here;
  * `fetch` would not tell how far it is. Contract: WEB-47.
  */
+import { toSourceName } from '../../../../src/records/import/history/source-name.ts';
 import { ApiError, unreachable } from '../../api/api-error.ts';
 import { chosenFacility } from '../../api/chosen-facility.ts';
 import type { paths } from '../../api/schema.d.ts';
 import { apiBase } from '../../app/address.ts';
 import { endSession } from '../../app/queries.ts';
-import { sentName } from './import-name.ts';
 
 export type ImportReport = paths['/imports/fhir']['post']['responses'][200]['content']['application/json'];
 
@@ -46,7 +46,7 @@ export function sendFile(
 /** A check is not kept, so its name does not go along. */
 function queryOf({ name }: File, { dryRun, importId }: Pick<SendOptions, 'dryRun' | 'importId'>): string {
   if (dryRun) return 'dryRun=true';
-  const fileName = sentName(name);
+  const fileName = toSourceName(name);
   return new URLSearchParams({ importId, ...(fileName === undefined ? {} : { fileName }) }).toString();
 }
 
