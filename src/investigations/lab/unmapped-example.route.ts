@@ -48,7 +48,7 @@ export function unmappedExampleRoute(deps: UnmappedExampleDependencies): Route<A
       query: Type.Object(LOCAL_CODE_QUERY),
       responses: {
         200: {
-          description: 'One result, or none when no result has the code.',
+          description: 'One result whose source gave no standard code, or none when there is no such result.',
           schema: Type.Object({ items: Type.Array(ExampleSchema, { maxItems: 1 }) }),
         },
       },

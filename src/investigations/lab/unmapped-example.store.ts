@@ -2,11 +2,12 @@
 import type { PurposeOfUse } from '../../fhir/purpose-of-use.ts';
 import type { Queryable } from '../../platform/db/database.ts';
 import type { FacilityScope } from '../../tenancy/scope.ts';
+import { HL7_SYSTEM_PREFIX, STANDARD_SYSTEMS } from '../../terminology/lookup/code-systems.ts';
 
 /** Codes have no index: they are looked for in so many results, and the first one ends the search. */
 const LOOKED_AT = 20_000;
 
-/** Of a patient who does not refuse the purpose. */
+/** One whose source gave no standard code beside it, of a patient who does not refuse the purpose. */
 export async function findResultWithCode(
   db: Queryable,
   { organisationId, facilityId }: FacilityScope,
@@ -39,8 +40,22 @@ export async function findResultWithCode(
           where c ->> 'code' = $4
             and coalesce(c ->> 'system', '') = $3
         )
+        and not exists (
+          select
+          from jsonb_array_elements(o.code -> 'coding') c
+          where c ->> 'code' is not null
+            and (c ->> 'system' = any($6::text[]) or starts_with(c ->> 'system', $7))
+        )
       limit 1`,
-    values: [organisationId, facilityId, system, code, purposeOfUse],
+    values: [
+      organisationId,
+      facilityId,
+      system,
+      code,
+      purposeOfUse,
+      [...STANDARD_SYSTEMS],
+      HL7_SYSTEM_PREFIX,
+    ],
   });
   return rows[0];
 }

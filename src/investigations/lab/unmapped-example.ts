@@ -1,4 +1,4 @@
-/** One real laboratory result with a local code, as it goes out now. Contract: ADM-67. */
+/** One real laboratory result with a local code and no standard one from its source, as it goes out now. Contract: ADM-67. */
 import type { FhirResource } from '../../clinical/fetch/fhir-resource.ts';
 import type { AccessLog } from '../../privacy/access-log/access-log.ts';
 import { authoriseAccess } from '../../privacy/authorise-access.ts';

@@ -27,10 +27,13 @@ export const STANDARD_SYSTEMS: ReadonlySet<string> = new Set([
   'http://nucc.org/provider-taxonomy',
 ]);
 
+/** Of all systems of HL7. */
+export const HL7_SYSTEM_PREFIX = 'http://terminology.hl7.org/CodeSystem/';
+
 /** True for a system whose codes mean the same everywhere; every other system is local. */
 export function isStandardSystem(system: string | undefined): boolean {
   if (system === undefined) return false;
-  return STANDARD_SYSTEMS.has(system) || system.startsWith('http://terminology.hl7.org/CodeSystem/');
+  return STANDARD_SYSTEMS.has(system) || system.startsWith(HL7_SYSTEM_PREFIX);
 }
 
 /** LOINC's long common names of the codes that the service itself writes. */

@@ -162,6 +162,26 @@ test('one real result shows what a map changes, and is logged [ADM-67]', async (
   assert.equal((await example(other)).status, 403);
 });
 
+test('a result that has a standard code from its source is none that a map changes [ADM-67]', async () => {
+  const place = { ...here, facilityId: await api.createFacility(here.organisationId) };
+  const local = { system: LAB, code: 'UREA' };
+  for (const system of [LOINC, 'http://terminology.hl7.org/CodeSystem/v2-0074'])
+    await createClinic(api.database.pool, {
+      scope: { ...place, timeZone: 'UTC' },
+      changes: { observation: { code: { coding: [local, { system, code: '3094-0' }] } } },
+    });
+  const reader = await api.createAccount(place, {
+    permissions: ['terminology.maps.read', 'investigations.lab.list'],
+  });
+  assert.deepEqual((await example(local, reader)).json.items, []);
+  const clinic = await createClinic(api.database.pool, {
+    scope: { ...place, timeZone: 'UTC' },
+    changes: { observation: { code: { coding: [local, { system: 'urn:other', code: 'U' }] } } },
+  });
+  const { json } = await example(local, reader);
+  assert.equal(json.items[0].resource.id, clinic.observationIds[0]);
+});
+
 test('no result of other places, of another system or of no code [ADM-67]', async () => {
   await localResults();
   const both = ['terminology.maps.read', 'investigations.lab.list'];

@@ -17,13 +17,13 @@ describe('terminology', { skip: NO_BROWSER, timeout: 300_000 }, () => {
     web.api.call('/terminology/maps', { method: 'PUT', token: account.token, body });
 
   /** Codes that went out without a standard code, as the service counts them. */
-  async function meet(code: string, display: string, count: number): Promise<void> {
+  async function meet(code: string, display: string, count: number, place = 'lab.result'): Promise<void> {
     const { organisationId, facilityId } = web.tenant;
     await web.api.database.pool.query({
       text: `insert into terminology_unmapped (organisation_id, facility_id, place, local_system, local_code,
           local_display, met_count, first_met_at, last_met_at)
-        values ($1, $2, 'lab.result', 'urn:lab', $3, $4, $5, now(), now())`,
-      values: [organisationId, facilityId, code, display, count],
+        values ($1, $2, $6, 'urn:lab', $3, $4, $5, now(), now())`,
+      values: [organisationId, facilityId, code, display, count, place],
     });
   }
 
@@ -84,6 +84,15 @@ describe('terminology', { skip: NO_BROWSER, timeout: 300_000 }, () => {
     await saved(page).waitFor();
     const { json } = await web.api.call('/terminology/maps?localCode=A1C-LOCAL', { token: account.token });
     assert.equal(json.items[0].targetCode, '4548-4');
+  });
+
+  test('no result is offered for a code that was met in no result [WEB-39]', async (t) => {
+    await meet('XR-LOCAL', 'Wrist X-ray', 3, 'imaging.order');
+    const { page } = await web.open(t, '/terminology');
+    await page.getByRole('button', { name: 'Map XR-LOCAL' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Map XR-LOCAL' });
+    await dialog.getByRole('button', { name: 'Save the mapping' }).waitFor();
+    assert.equal(await dialog.getByRole('button', { name: 'Show a result' }).count(), 0);
   });
 
   test('a mapping is edited in its row, and checked while it is typed [WEB-31]', async (t) => {

@@ -12,7 +12,7 @@ import css from './suggestions.module.css';
 import type { UnmappedCode } from './waiting-code.tsx';
 
 interface CodedResult {
-  code?: { coding?: object[]; text?: string };
+  code?: { coding?: { system?: string }[]; text?: string };
   valueQuantity?: object;
 }
 
@@ -33,7 +33,9 @@ export function ResultExample({ waiting, draft }: { waiting: UnmappedCode; draft
     enabled: isWanted,
     staleTime: Number.POSITIVE_INFINITY,
   });
-  if (!may('investigations.lab.list')) return undefined;
+  // Only a laboratory result is shown: of a code that was met elsewhere there is none.
+  const wasMet = waiting.places.some(({ place }) => place === 'lab.result');
+  if (!wasMet || !may('investigations.lab.list')) return undefined;
   const result = data?.items[0]?.resource as CodedResult | undefined;
   if (result === undefined)
     return (
@@ -65,12 +67,14 @@ function shown({ code, valueQuantity }: CodedResult): object {
   return { code, ...(valueQuantity === undefined ? {} : { valueQuantity }) };
 }
 
-/** The standard code goes first, the local one beside it, as docs/terminology.md says. */
+/** The standard code goes first, the local one beside it, as docs/terminology.md says. A code of its system that is there stands. */
 function mapped(result: CodedResult, { targetSystem, targetCode, targetDisplay }: Draft): CodedResult {
+  const own = result.code?.coding ?? [];
+  if (own.some(({ system }) => system === targetSystem)) return result;
   const standard = {
     system: targetSystem,
     code: targetCode,
     ...(targetDisplay === '' ? {} : { display: targetDisplay }),
   };
-  return { ...result, code: { ...result.code, coding: [standard, ...(result.code?.coding ?? [])] } };
+  return { ...result, code: { ...result.code, coding: [standard, ...own] } };
 }
