@@ -17,9 +17,12 @@ export const imports = {
     reading: 'Reading',
     checked: 'Checked',
     imported: 'Imported',
+    rejected: 'Rejected',
+    nothing: 'Nothing to take',
     failed: 'Failed',
   },
-  size: '{size} MB',
+  megabytes: '{size} MB',
+  kilobytes: '{size} kB',
   progress: '{file}: sent',
   taken: '{count, plural, one {# record taken so far} other {# records taken so far}}',
   wouldTake:

@@ -20,9 +20,12 @@ export const imports: Catalogue['imports'] = {
     reading: 'Lecture',
     checked: 'Vérifié',
     imported: 'Importé',
+    rejected: 'Rejeté',
+    nothing: 'Rien à prendre',
     failed: 'Échoué',
   },
-  size: '{size} Mo',
+  megabytes: '{size} Mo',
+  kilobytes: '{size} ko',
   progress: '{file} : envoyé',
   taken: '{count, plural, one {# dossier pris pour l’instant} other {# dossiers pris pour l’instant}}',
   wouldTake:

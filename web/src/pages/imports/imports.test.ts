@@ -45,6 +45,32 @@ describe('imports', { skip: NO_BROWSER, timeout: 240_000 }, () => {
     await rejected.getByText('Observation').first().waitFor();
   });
 
+  test('a file of which nothing can be taken is rejected, and not offered for import [WEB-47]', async (t) => {
+    const tenant = await web.api.createTenant();
+    const { page } = await web.open(t, '/imports', { tenant });
+    const fileOf = (name: string, one: object) => ({
+      name,
+      mimeType: '',
+      buffer: Buffer.from(JSON.stringify(one)),
+    });
+    const files = [
+      fileOf('bad.json', { resourceType: 'Observation', id: 'o1' }),
+      fileOf('one.json', patient('p1')),
+      fileOf('two.json', patient('p2')),
+    ];
+    await page.locator('input[type=file]').setInputFiles(files);
+    const all = page.getByRole('button', { name: 'Import 2 files' });
+    await all.waitFor();
+    await page.getByText('Stay on this page while a file is sent.').waitFor({ state: 'detached' });
+    const bad = page.getByRole('listitem').filter({ hasText: 'bad.json' });
+    await bad.getByText('Rejected', { exact: true }).waitFor();
+    await bad.getByText('0.1 kB').waitFor();
+    assert.equal(await bad.getByRole('button', { name: 'Import', exact: true }).count(), 0);
+    await all.click();
+    await page.getByText('1 record taken, none rejected.').nth(1).waitFor();
+    assert.equal(await patients(tenant.organisationId), 2);
+  });
+
   /** An import that seems to run, until the test ends. */
   const runningImport = async ({ organisationId, facilityId }: Tenant): Promise<string> => {
     const id = crypto.randomUUID();

@@ -13,24 +13,30 @@ import css from './imports.module.css';
 import type { ImportReport } from './send-file.ts';
 import type { Upload, useUploads } from './uploads.ts';
 
-const TONES: Record<Upload['phase'] | 'reading', Tone> = {
+type Shown = Upload['phase'] | 'reading' | 'rejected' | 'nothing';
+
+const TONES: Record<Shown, Tone> = {
   waiting: 'quiet',
   sending: 'running',
   reading: 'running',
   checked: 'good',
   imported: 'good',
+  rejected: 'bad',
+  nothing: 'warning',
   failed: 'bad',
 };
+const BYTES_OF_KILOBYTE = 1_000;
 const BYTES_OF_MEGABYTE = 1_000_000;
 
 export function UploadList({ uploads, importNow, remove }: Omit<ReturnType<typeof useUploads>, 'add'>) {
   const t = useTranslations('imports');
   if (uploads.length === 0) return undefined;
-  const checked = uploads.filter(({ phase }) => phase === 'checked');
+  const checked = uploads.filter((upload) => shownOf(upload) === 'checked');
+  const isSending = uploads.some(({ phase }) => phase === 'sending' || phase === 'waiting');
   return (
     <Section
       title={t('files')}
-      text={t('leave')}
+      text={isSending ? t('leave') : undefined}
       actions={
         checked.length < 2 ? undefined : (
           <Button
@@ -66,20 +72,17 @@ interface UploadLineProperties {
 
 function UploadLine({ upload, onImport, onRemove }: UploadLineProperties) {
   const t = useTranslations('imports');
-  const format = useFormatter();
+  const sizeText = useSizeText();
   const [isOpen, setOpen] = useState(false);
   const { file, phase, sentBytes, report, importId } = upload;
-  const isRead = phase === 'sending' && sentBytes >= file.size;
-  const shown = isRead ? 'reading' : phase;
-  const mayImport = phase === 'checked' || (phase === 'failed' && upload.action === 'import');
-  const megabytes = Math.max(0.01, file.size / BYTES_OF_MEGABYTE);
+  const shown = shownOf(upload);
+  const isRead = shown === 'reading';
+  const mayImport = shown === 'checked' || (phase === 'failed' && upload.action === 'import');
   return (
     <li className={css.file}>
       <div className={css.fileTop}>
         <span className={css.fileName}>{file.name}</span>
-        <span className={css.quiet}>
-          {t('size', { size: format.number(megabytes, { maximumFractionDigits: 2 }) })}
-        </span>
+        <span className={css.quiet}>{sizeText(file.size)}</span>
         <StatusBadge tone={TONES[shown]} label={t(`phases.${shown}`)} />
         <span className={css.fileActions}>
           {report === undefined || phase === 'sending' ? undefined : reportWay(report)}
@@ -122,6 +125,25 @@ function UploadLine({ upload, onImport, onRemove }: UploadLineProperties) {
       </Button>
     );
   }
+}
+
+/** A file of which nothing is taken was not checked or imported well, whatever the call answered. */
+function shownOf({ phase, file, sentBytes, report }: Upload): Shown {
+  if (phase === 'sending' && sentBytes >= file.size) return 'reading';
+  if ((phase !== 'checked' && phase !== 'imported') || report === undefined || takenOf(report) > 0)
+    return phase;
+  return report.rejectedCount > 0 ? 'rejected' : 'nothing';
+}
+
+function useSizeText(): (bytes: number) => string {
+  const t = useTranslations('imports');
+  const format = useFormatter();
+  return (bytes) => {
+    const isSmall = bytes < BYTES_OF_MEGABYTE;
+    const size = isSmall ? Math.max(0.1, bytes / BYTES_OF_KILOBYTE) : bytes / BYTES_OF_MEGABYTE;
+    const number = format.number(size, { maximumFractionDigits: isSmall ? 1 : 2 });
+    return t(isSmall ? 'kilobytes' : 'megabytes', { size: number });
+  };
 }
 
 function UploadText({ upload, isRead }: { upload: Upload; isRead: boolean }) {
