@@ -34,9 +34,11 @@ export interface CheckedCaller {
   mark: number;
 }
 
+type OnScope = (scope: FacilityScope) => void;
+
 export interface CallerCheck {
-  /** The first look, before the body is read. */
-  check(headers: Headers, now: Date): Promise<CheckedCaller>;
+  /** The first look, before the body is read. `onScope` is told the facility, also where the caller is refused there. */
+  check(headers: Headers, now: Date, onScope?: OnScope): Promise<CheckedCaller>;
   /**
    * Once the body is there: nothing happens for a caller who lost the right while the body was on its way. A read goes on,
    * and `confirm` tells. Throws like `check`.
@@ -61,12 +63,12 @@ export function createCallerCheck(
   reads: boolean,
   identify: Identify = byToken(deps),
 ): CallerCheck {
-  async function check(headers: Headers, now: Date): Promise<CheckedCaller> {
+  async function check(headers: Headers, now: Date, onScope?: OnScope): Promise<CheckedCaller> {
     const identity = await identify(headers, now);
     const mark = deps.changes.mark();
     const attempt = async () => {
       const entry = await find(identity);
-      return { identity, mark, entry, ...scopeOf(entry.caller, headers) };
+      return { identity, mark, entry, ...scopeOf(entry.caller, headers, onScope) };
     };
     try {
       return await attempt();
@@ -83,10 +85,13 @@ export function createCallerCheck(
     return entry;
   }
 
-  function scopeOf(caller: Caller, headers: Headers): { scope?: FacilityScope } {
+  function scopeOf(caller: Caller, headers: Headers, onScope?: OnScope): { scope?: FacilityScope } {
     if (access.kind !== 'facility') return {};
+    const resolved = settleNow(() => resolveScope(caller, headers));
+    if ('value' in resolved) onScope?.(resolved.value);
     checkPasswordFlags(caller, deps.passwordPage);
-    const scope = resolveScope(caller, headers);
+    if ('error' in resolved) throw resolved.error;
+    const scope = resolved.value;
     checkGrants(caller, scope, access);
     return { scope };
   }
@@ -107,6 +112,15 @@ export function createCallerCheck(
       return isSameScope(renewed.scope, checked.scope) ? undefined : renewed;
     },
   };
+}
+
+/** What `work` came to, while something else is refused before its failure. */
+function settleNow<T>(work: () => T): { value: T } | { error: unknown } {
+  try {
+    return { value: work() };
+  } catch (error) {
+    return { error };
+  }
 }
 
 function isSameScope(a: FacilityScope | undefined, b: FacilityScope | undefined): boolean {

@@ -20,6 +20,7 @@ import type { ActivityKind, ActivityRecorder } from '../../tenancy/activity/reco
 import type { Access } from '../../tenancy/callers/access.ts';
 import type { TokenIdentity } from '../../tenancy/callers/caller.ts';
 import { requireStage } from '../../tenancy/callers/check-access.ts';
+import type { FacilityScope } from '../../tenancy/scope.ts';
 import {
   type CallerCheck,
   type CallerCheckDependencies,
@@ -54,6 +55,8 @@ interface Exchange {
   /** Of a route that is not open to all. */
   check?: CallerCheck | undefined;
   checked?: CheckedCaller | undefined;
+  /** Where the call counts, also when it is refused there. */
+  facility?: FacilityScope;
   /** What is wrong with the body or the parameters. */
   fault?: unknown;
 }
@@ -79,7 +82,9 @@ export function registerRoute(
     onRequest: async (request) => {
       const exchange: Exchange = { now: deps.now(), check: checkOf(request) };
       exchanges.set(request, exchange);
-      exchange.checked = await exchange.check?.check(request.headers, exchange.now);
+      exchange.checked = await exchange.check?.check(request.headers, exchange.now, (scope) => {
+        exchange.facility = scope;
+      });
     },
     preValidation: async (request) => {
       await readInput(request, route, querySchema).catch((error: unknown) => {
@@ -92,7 +97,8 @@ export function registerRoute(
       return send(reply, await confirmedAnswer(request, { route, exchange, clock: deps }));
     },
     onResponse: async (request, reply) => {
-      const scope = exchanges.get(request)?.checked?.scope;
+      const exchange = exchanges.get(request);
+      const scope = exchange?.checked?.scope ?? exchange?.facility;
       if (scope !== undefined) deps.activity.note(scope, callKind(reply.statusCode));
     },
   });

@@ -16,6 +16,7 @@ import { waitUntil } from '../../../test-support/wait-until.ts';
 import { createFhirServer } from '../../publish/servers/manage-fhir-servers.ts';
 import { ACTIVITY_RETENTION } from '../../tenancy/activity/activity.store.ts';
 import { createActivityRecorder } from '../../tenancy/activity/record-activity.ts';
+import { setModules } from '../../tenancy/organisations/facilities.ts';
 import { createWorkWatch } from '../../tenancy/organisations/organisation-work.ts';
 import { runRetention } from '../../tenancy/organisations/retention.ts';
 
@@ -211,6 +212,22 @@ test('calls and publishes are counted by facility and hour, and by how they ende
   assert.deepEqual(await pointsOf(account, 'publishes'), { 0: 2 });
   assert.deepEqual(await pointsOf(account, 'publish-failures'), { 0: 1 });
   assert.deepEqual(await pointsOf(account, 'deliveries'), {});
+});
+
+test('a call that is refused at its facility counts there, whatever refuses it [ADM-56]', async () => {
+  const place = await api.createTenant();
+  const reader = await api.createAccount(place);
+  const without = await api.createAccount(place, { permissions: ['patients.patients.list'] });
+  const toChange = await api.createAccount(place, { mustChangePassword: true });
+  const statusOf = async ({ token }: TestAccount, headers = {}) =>
+    (await api.call('/roles', { token, headers })).status;
+  assert.equal(await statusOf(without), 403);
+  assert.equal(await statusOf(toChange), 403);
+  await setModules(api.database.pool, { ...place, modules: ['encounters'] });
+  assert.equal((await api.call('/patients/base/nobody', { token: reader.token })).status, 403);
+  // Of a facility that the account may not use, nothing is counted.
+  assert.equal(await statusOf(without, { 'x-facility-id': tenant.facilityId }), 403);
+  await waitUntil(async () => (await pointsOf(reader, 'calls-refused'))[0] === 3);
 });
 
 test('hours stand in their place, up to 168 of them [ADM-55]', async () => {
