@@ -4,7 +4,7 @@ export interface ElementCount {
   /** `Patient.extension`. */
   element: string;
   count: number;
-  /** Where it was met first: a file, and the number of the Bundle entry or NDJSON line in it, from 1. */
+  /** The file where it was met first, and the number of the Bundle entry or NDJSON line that has it first in there, from 1. */
   file: string;
   entry: number;
 }
@@ -41,7 +41,11 @@ export class ElementTally {
   #count(element: string, met: Met): void {
     const name = this.#met.size < COUNTED || this.#met.has(element) ? element : OTHERS;
     const before = this.#met.get(name);
-    if (before === undefined) this.#met.set(name, met);
-    else before.count += met.count;
+    if (before === undefined) this.#met.set(name, { ...met });
+    else {
+      before.count += met.count;
+      // Entries are not read in their order: what has to be looked up first comes later.
+      if (met.file === before.file) before.entry = Math.min(before.entry, met.entry);
+    }
   }
 }
