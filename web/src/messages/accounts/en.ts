@@ -58,6 +58,8 @@ export const accounts = {
   mustChange: 'It must be changed before anything else',
   mustChangeHelp: 'Until then every call is refused.',
   createSubmit: 'Create',
+  nextStep:
+    'The system signs in with the user id and the password. Programs that do it are in the quick start on <link>the page of the account</link>.',
   issuedTitle: 'How {email} signs in',
   properties: 'Account',
   userId: 'User id',

@@ -60,6 +60,8 @@ export const accounts = {
   mustChange: 'Il doit être changé avant toute autre chose',
   mustChangeHelp: 'D’ici là, chaque appel est refusé.',
   createSubmit: 'Créer',
+  nextStep:
+    'Le système se connecte avec l’identifiant et le mot de passe. Des programmes qui le font sont sur <link>la page du compte</link>.',
   issuedTitle: 'Comment {email} se connecte',
   properties: 'Compte',
   userId: 'Identifiant',

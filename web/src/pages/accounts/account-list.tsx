@@ -46,6 +46,8 @@ export function AccountList({ kind, values, onFilter }: AccountListProperties) {
   useCommands([{ id: `account-create-${kind}`, label: t(`${kind}.create`), run: create }]);
   const button = <Button onClick={create}>{t(`${kind}.create`)}</Button>;
 
+  /** A system signs in with its id, not with its email. */
+  const signsInBy = ({ userId }: Issued) => (kind === 'EHR' ? [{ name: t('userId'), value: userId }] : []);
   function kept(accountId: string) {
     setIssued(undefined);
     void navigate({ to: PLACES[kind], params: { accountId } });
@@ -86,11 +88,24 @@ export function AccountList({ kind, values, onFilter }: AccountListProperties) {
       />
       <SecretOnce
         title={t('issuedTitle', { email: issued?.email ?? '' })}
-        secrets={issued === undefined ? undefined : secretsOf(issued)}
+        text={kind === 'EHR' && issued !== undefined ? <NextStep accountId={issued.userId} /> : undefined}
+        secrets={issued === undefined ? undefined : [...secretsOf(issued), ...signsInBy(issued)]}
         onClose={() => kept(issued?.userId ?? '')}
       />
     </>
   );
+}
+
+/** In another tab, as the secret is gone when the dialog closes. */
+function NextStep({ accountId }: { accountId: string }) {
+  const t = useTranslations('accounts');
+  return t.rich('nextStep', {
+    link: (words) => (
+      <Link to={PLACES.EHR} params={{ accountId }} target="_blank">
+        {words}
+      </Link>
+    ),
+  });
 }
 
 /** Also the one of the address, before the roles are read and when it is gone. */

@@ -43,6 +43,9 @@ describe('integration accounts', { skip: NO_BROWSER, timeout: 300_000 }, () => {
     const once = page.getByRole('dialog', { name: `How ${email} signs in` });
     const password = (await once.locator('code').first().textContent()) ?? '';
     assert.ok(password.length >= 12, password);
+    const userId = (await once.locator('code').nth(1).textContent()) ?? '';
+    const link = once.getByRole('link', { name: 'the page of the account' });
+    assert.equal(await link.getAttribute('href'), `/console/integration-accounts/${userId}`);
     await once.getByRole('button', { name: 'I have kept it' }).click();
     await page.getByRole('heading', { name: email }).waitFor();
     await page.getByRole('heading', { name: 'Quick start for the partner' }).waitFor();

@@ -86,7 +86,9 @@ function Deliveries({ search, onFilter, isHeldPage = false }: DeliveriesProperti
     <>
       <PageHeader title={t('title')} text={t('text')} />
       <ExchangeTabs />
-      {isReview ? <HeldReview filters={rest} chosen={present} onClear={() => setChosen([])} /> : undefined}
+      {isReview && list.rows.length > 0 ? (
+        <HeldReview filters={rest} chosen={present} onClear={() => setChosen([])} />
+      ) : undefined}
       <ListPage
         label={t('deliveries')}
         list={list}

@@ -67,6 +67,7 @@ describe('deliveries', { skip: NO_BROWSER, timeout: 240_000 }, () => {
     await page.getByRole('button', { name: 'Replay 3', exact: true }).click();
     await page.getByText('3 deliveries are tried again.').waitFor();
     await page.getByRole('heading', { name: 'Nothing is held' }).waitFor();
+    await page.getByRole('button', { name: /^(Replay|Skip) all/ }).waitFor({ state: 'detached' });
     assert.deepEqual(await statuses(tenant.organisationId), [false, false, false]);
   });
 
