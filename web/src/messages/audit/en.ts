@@ -14,6 +14,7 @@ export const audit = {
   until: 'Before',
   change: 'From what to what',
   operator: 'The operator',
+  operatorWord: 'operator',
   member: '{name}:',
   more: '{count, plural, one {# more} other {# more}}',
   removed: 'removed',
@@ -90,6 +91,10 @@ export const audit = {
     localCode: 'local code',
     targetSystem: 'standard system',
     targetCode: 'standard code',
+    created: 'new',
+    changed: 'changed',
+    unchanged: 'unchanged',
+    rejectedCount: 'left out',
   },
   values: {
     password: { given: 'chosen by who made it', generated: 'generated', 'setup-link': 'by setup link' },

@@ -5,7 +5,7 @@ export const audit = {
   changes: 'Modifications',
   at: 'Quand',
   actor: 'Qui',
-  actorFilter: 'Qui (ou operator)',
+  actorFilter: 'Qui (ou opérateur)',
   action: 'Quoi',
   actionFilter: 'Quoi',
   subject: 'Sur quoi',
@@ -14,6 +14,7 @@ export const audit = {
   until: 'Avant',
   change: 'De quoi à quoi',
   operator: 'L’opérateur',
+  operatorWord: 'opérateur',
   member: '{name} :',
   more: '{count, plural, one {# autre} other {# autres}}',
   removed: 'retiré',
@@ -90,6 +91,10 @@ export const audit = {
     localCode: 'code local',
     targetSystem: 'système standard',
     targetCode: 'code standard',
+    created: 'nouvelles',
+    changed: 'modifiées',
+    unchanged: 'inchangées',
+    rejectedCount: 'écartées',
   },
   values: {
     password: {

@@ -156,7 +156,7 @@ export const mapImport = {
   reading: 'Reading the file',
   done: 'What was changed',
   doneText: 'The maps count from the next fetch on.',
-  failed: 'The file cannot be taken',
+  failed: 'The file cannot be taken: {why}',
   created: 'New',
   changedEntries: 'Changed',
   unchanged: 'Unchanged',

@@ -159,7 +159,7 @@ export const mapImport: Catalogue['mapImport'] = {
   reading: 'Lecture du fichier',
   done: 'Ce qui a été modifié',
   doneText: 'Les correspondances valent dès la prochaine lecture.',
-  failed: 'Le fichier ne peut pas être repris',
+  failed: 'Le fichier ne peut pas être repris : {why}',
   created: 'Nouvelles',
   changedEntries: 'Modifiées',
   unchanged: 'Inchangées',

@@ -26,16 +26,17 @@ export function AuditPage() {
   const search = route.useSearch();
   const navigate = route.useNavigate();
   const { facility } = useSession();
+  const filters = useAsked(search);
   const list = useCursorList<Change>(['audit', facility?.id, search], (cursor) =>
     answered(
       api.GET('/administration/audit', {
-        params: { query: { ...search, limit: 50, ...(cursor === undefined ? {} : { cursor }) } },
+        params: { query: { ...filters, limit: 50, ...(cursor === undefined ? {} : { cursor }) } },
       }),
     ),
   );
   return (
     <>
-      <PageHeader title={t('title')} text={t('text')} actions={<AuditExport filters={search} />} />
+      <PageHeader title={t('title')} text={t('text')} actions={<AuditExport filters={filters} />} />
       <ListPage
         label={t('changes')}
         list={list}
@@ -55,6 +56,13 @@ export function AuditPage() {
       />
     </>
   );
+}
+
+/** The filters as the service takes them: it knows the operator by one word, whatever the language. */
+function useAsked<Search extends { actor?: string | undefined }>(search: Search): Search {
+  const word = useTranslations('audit')('operatorWord');
+  const isOperator = search.actor?.trim().localeCompare(word, undefined, { sensitivity: 'base' }) === 0;
+  return isOperator ? { ...search, actor: 'operator' } : search;
 }
 
 /** Those that the console knows, and one that the address names. */
@@ -83,7 +91,8 @@ function useColumns(): Column<Change>[] {
     {
       name: 'action',
       heading: t('action'),
-      share: 0.9,
+      // Room for the longest word of each language: a share would cut it at 1280 px.
+      width: '11.5rem',
       cell: ({ action }) => <span title={action}>{wordsOf(action, action)}</span>,
     },
     {

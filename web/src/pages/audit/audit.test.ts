@@ -33,6 +33,24 @@ describe('audit log', { skip: NO_BROWSER, timeout: 180_000 }, () => {
     );
   });
 
+  test('in French, the operator is found by his French word, and an import of maps is in French [WEB-57, WEB-67]', async (t) => {
+    const tenant = await web.api.createTenant();
+    const { token } = await web.api.createAccount(tenant, { userType: 'STAFF' });
+    const headers = { 'content-type': 'text/csv' };
+    const body =
+      'local_system,local_code,local_display,target_system,target_code,target_display\nurn:lab,HB,,http://loinc.org,718-7,\n';
+    const answer = await web.api.call('/terminology/maps/import', { method: 'POST', token, headers, body });
+    assert.equal(answer.status, 200, answer.text);
+    const { page } = await web.open(t, '/audit?action=terminology-map.import', { tenant });
+    await page.evaluate(`localStorage.setItem('interchange-language', 'fr')`);
+    await page.reload();
+    for (const member of ['nouvelles', 'modifiées', 'inchangées', 'écartées'])
+      await page.getByText(new RegExp(`^${member}\\s:`)).waitFor();
+    const asked = page.waitForRequest((request) => request.url().includes('actor=operator'));
+    await page.getByLabel('Qui (ou opérateur)').fill('Opérateur');
+    await asked;
+  });
+
   test('a filter that the service refuses is said in its words [WEB-57]', async (t) => {
     const { page } = await web.open(t, '/audit?since=yesterday', { expected: /400|yesterday/ });
     await page.getByRole('heading', { name: 'This could not be read' }).waitFor();

@@ -68,7 +68,7 @@ export function ImportPage() {
             title={done === undefined ? t('preview') : t('done')}
             text={done === undefined ? t('previewText') : t('doneText')}
           >
-            <Fault text={error === null ? undefined : `${t('failed')}: ${errorText(error)}`} />
+            <Fault text={error === null ? undefined : t('failed', { why: errorText(error) })} />
             {preview.isFetching ? <p role="status">{t('reading')}</p> : undefined}
             <ImportReportView
               report={done ?? preview.data}
