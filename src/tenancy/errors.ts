@@ -92,7 +92,7 @@ export const tenancyError = domainErrors({
   unknown_permission: {
     exitCode: 2,
     text: ({ names }: { names: readonly string[] }) =>
-      `The permission ${names.join(', ')} is unknown. List all permissions with: npx interchange role create --help`,
+      `The ${names.length === 1 ? 'permission' : 'permissions'} ${names.join(', ')} ${names.length === 1 ? 'is' : 'are'} unknown. List all permissions with: npx interchange role create --help`,
   },
   organisation_exists: {
     text: ({ id }: { id: string }) =>

@@ -51,6 +51,8 @@ test('address, role and facilities of an account are changed, and the record say
   assert.equal((await api.call('/roles', { token: account.token })).status, 403);
   await json('account', 'set-role', '--email', account.email, '--role', role);
   assert.equal((await api.call('/roles', { token: account.token })).status, 200, 'from the next call on');
+  const again = await run('account', 'set-role', '--email', account.email, '--role', role);
+  assert.match(again.stdout, /had that already. Nothing was changed\./);
   const to = `moved-${randomUUID()}@example.org`;
   assert.deepEqual(await json('account', 'set-email', '--email', account.email, '--to', to.toUpperCase()), {
     userId: account.userId,

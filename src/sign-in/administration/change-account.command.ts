@@ -26,10 +26,15 @@ async function change(
   { email }: OfAccount,
   changes: AccountChanges,
 ): Promise<void> {
-  const changed = await environment.withSession(({ db }) =>
+  const { changed, ...account } = await environment.withSession(({ db }) =>
     changeAccount(db, { ...operatorOn(email), changes }),
   );
-  environment.print(changed, `${changed.email} is changed, from its next call on.`);
+  environment.print(
+    account,
+    changed
+      ? `${account.email} is changed, from its next call on.`
+      : `${account.email} had that already. Nothing was changed.`,
+  );
 }
 
 export function setEmailCommand(environment: CommandEnvironment): Command {

@@ -24,7 +24,7 @@ type Held = ManagedAccount & { organisationId: string };
 export async function changeAccount(
   db: Pool,
   change: AccountChange & { changes: AccountChanges },
-): Promise<{ userId: string; email: string }> {
+): Promise<{ userId: string; email: string; changed: boolean }> {
   const { changes, author } = change;
   const email = changes.email === undefined ? undefined : checkedEmail(changes.email);
   return changeManaged(db, change, async (client, account, manager) => {
@@ -42,13 +42,13 @@ export async function changeAccount(
       if (!(await updateEmail(client, account, { accountId, email })))
         throw signInError('account_exists', { email });
     }
-    await recordAccount(client, account, author, {
+    const changed = await recordAccount(client, account, author, {
       action: 'account.change',
       facilityIds: [...new Set([...account.facilityIds, ...facilityIds])],
       before: { email: account.email, role: account.role, facilityIds: account.facilityIds },
       after: { email: email ?? account.email, role, facilityIds },
     });
-    return { userId: account.userId, email: email ?? account.email };
+    return { userId: account.userId, email: email ?? account.email, changed };
   });
 }
 

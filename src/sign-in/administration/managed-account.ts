@@ -94,15 +94,15 @@ export function refuseOwn(manager: Manager, account: ManagedAccount, change: str
   if (manager.accountId === account.userId) throw tenancyError('own_account', { change });
 }
 
-/** Keep on record what was done to an account. */
+/** Keep on record what was done to an account. False where nothing was changed. */
 export async function recordAccount(
   client: Client,
   account: ManagedAccount & { organisationId: string },
   author: Author,
   change: Pick<AuditEntry, 'action' | 'before' | 'after'> & { facilityIds?: readonly string[] },
-): Promise<void> {
+): Promise<boolean> {
   const { userId: id, email: name, facilityIds } = account;
-  await recordChange(client, account, author, {
+  return recordChange(client, account, author, {
     ...change,
     subject: { type: 'account', id, name },
     facilityIds: change.facilityIds ?? facilityIds,

@@ -45,6 +45,35 @@ test('a change says who made it, what it was, and what was before and after [ADM
   assert.deepEqual([older?.action, older?.before, older?.after.name], ['role.create', {}, role.name]);
 });
 
+test('what changes nothing leaves no entry [ADM-30]', async () => {
+  const role = { name: `role ${randomUUID()}`, permissions: ['records.import'] };
+  const { id } = (await call('/roles', { body: role })).json;
+  const account = await api.createAccount(here);
+  const { roleId, email } = (await call(`/accounts/${account.userId}`)).json;
+  const facilityIds = [here.facilityId];
+  const entry = {
+    localSystem: 'urn:lab',
+    localCode: 'HB',
+    targetSystem: 'http://loinc.org',
+    targetCode: '718-7',
+    equivalence: 'equivalent',
+  };
+  const put = () =>
+    call('/terminology/maps', { method: 'PUT', body: { ...entry, facilityId: here.facilityId } });
+  assert.equal((await put()).status, 201);
+  const before = await read('?limit=100');
+  for (const [path, body] of [
+    [`/roles/${id}`, role],
+    [`/accounts/${account.userId}`, { email, facilityIds, ...(roleId && { roleId }) }],
+    [`/facilities/${here.facilityId}`, { timeZone: 'UTC' }],
+  ] as const) {
+    const answer = await call(path, { method: 'PATCH', body });
+    assert.equal(answer.status, 200, answer.text);
+  }
+  assert.equal((await put()).status, 200);
+  assert.deepEqual(await read('?limit=100'), before);
+});
+
 test('what the operator does is on record as theirs [ADM-30, ADM-31]', async () => {
   const actions = (await read('?actor=operator')).map(({ actor, action }) => [actor, action]);
   assert.deepEqual(actions, [

@@ -7,20 +7,28 @@ import type { OrganisationScope } from '../scope.ts';
 import { insertAudit } from './audit.store.ts';
 import type { AuditEntry, Members } from './audit-entry.ts';
 
-/** Keep the change on record, in its transaction. Of `before` and `after` only what differs is kept. */
+/**
+ * Keep the change on record, in its transaction. Of `before` and `after` only what differs is kept. False where both are
+ * given and nothing differs: nothing was changed, and nothing is kept.
+ */
 export async function recordChange(
   client: Client,
   { organisationId }: OrganisationScope,
   author: Author,
-  { before = {}, after = {}, ...entry }: AuditEntry,
-): Promise<void> {
+  { before, after, ...entry }: AuditEntry,
+): Promise<boolean> {
+  const gone = differing(before ?? {}, after ?? {});
+  const come = differing(after ?? {}, before ?? {});
+  const changes = Object.keys({ ...gone, ...come }).length > 0;
+  if (before !== undefined && after !== undefined && !changes) return false;
   await insertAudit(client, { organisationId }, author, {
     ...entry,
     id: randomUUID(),
     correlationId: author.kind === 'account' ? author.correlationId : randomUUID(),
-    before: differing(before, after),
-    after: differing(after, before),
+    before: gone,
+    after: come,
   });
+  return true;
 }
 
 function differing(members: Members, others: Members): Members {

@@ -18,10 +18,10 @@ export async function putMapEntry(
     await openMap(client, scope, change);
     const checked = checkEntry(given);
     if ('fault' in checked) throw terminologyError('bad_map_entry', checked);
-    const { created } = await upsertEntries(client, scope, { entries: [checked.entry], change });
+    const { created, unchanged } = await upsertEntries(client, scope, { entries: [checked.entry], change });
     const { localSystem, localCode, targetSystem, targetCode } = checked.entry;
     const after = { localSystem, localCode, targetSystem, targetCode };
-    await recordMapChange(client, scope, change, { action: 'put', after });
+    if (unchanged === 0) await recordMapChange(client, scope, change, { action: 'put', after });
     const entry = await findEntry(client, scope, checked.entry);
     if (entry === undefined) throw new Error('the entry just written is not there');
     return { entry, created: created === 1 };
