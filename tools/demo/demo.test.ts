@@ -119,10 +119,14 @@ describe('the demo', { timeout: 300_000 }, () => {
       .join('; ');
     return async (path, body) => {
       const sent = body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) };
-      const reply = await fetch(new URL(`api/${path}`, address), {
-        headers: { ...headers, cookie },
-        ...sent,
-      });
+      // A connection is tested once in five seconds.
+      const reply = await waitUntil(async () => {
+        const answered = await fetch(new URL(`api/${path}`, address), {
+          headers: { ...headers, cookie },
+          ...sent,
+        });
+        return answered.status === 429 ? undefined : answered;
+      }, `${path} may be called`);
       assert.equal(reply.status, 200, path);
       return (await reply.json()) as Record<string, unknown>;
     };
