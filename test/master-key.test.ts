@@ -148,7 +148,10 @@ describe('a wrong master key', { timeout: 300_000 }, () => {
       await owner.query(`select pg_terminate_backend(pid) from pg_stat_activity
         where datname = current_database() and application_name like 'interchange%'`);
       const before = await everyRow(['access_log', 'signing_key', 'exchange_secret', 'publish_target']);
-      const answer = await clinic.get('/patients/base?search=Version');
+      const answer = await waitUntil(
+        () => clinic.get('/patients/base?search=Version').catch(() => undefined),
+        'the sign-in has a new connection',
+      );
       assert.equal(answer.status, 503, await answer.text());
       assert.deepEqual(
         await everyRow(['access_log', 'signing_key', 'exchange_secret', 'publish_target']),

@@ -340,6 +340,13 @@ describe('the access log while organisations hang', ONE_FAILS, () => {
     );
     await own.record([entry()]);
     assert.ok((await faults.hanging()).length >= hung.length - 1, 'while the others hang');
+    let areRefused = false;
+    void refused.then(() => {
+      areRefused = true;
+    });
+    // Those that hang are cancelled, so that the last one has its turn, and hangs too.
+    await faults.mend(randomUUID());
+    await waitUntil(async () => areRefused || (await faults.hanging()).length > 0, 'the last one hangs');
     await waitUntil(async () => {
       for (const organisationId of hung) await faults.mend(organisationId);
       return (await faults.hanging()).length === 0;
