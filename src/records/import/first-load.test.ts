@@ -110,8 +110,14 @@ async function blocksRead(imports: readonly Documents[], count: number): Promise
     for (const documents of imports) assert.deepEqual((await t.run(documents)).rejected, []);
     await t.database.pool.end();
     await waitForDisconnect(owner, 'test');
-    const { rows } = await owner.query('select from pg_stats where schemaname = $1', ['public']);
-    assert.equal(rows.length, 0, 'the tables have statistics');
+    // The list of migrations is long enough to be analyzed as soon as there is a database; no import reads it.
+    const { rows } = await owner.query<{ name: string }>(
+      `select distinct tablename as name
+       from pg_stats
+       where schemaname = 'public'
+         and tablename <> 'schema_migration'`,
+    );
+    assert.deepEqual(rows, [], 'tables with statistics');
     return ((await blocks(owner)) - before) / count;
   } finally {
     await owner.end();
