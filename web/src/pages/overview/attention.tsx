@@ -26,12 +26,16 @@ const PLACES: Record<Item['kind'], { to: string; search?: Record<string, string>
   'accounts-require-password-setup': { to: '/integration-accounts', search: { state: 'requires-setup' } },
 };
 
-export function Attention() {
-  const t = useTranslations('overview');
-  const { data, error, isPending, refetch } = useQuery({
+export function useAttention() {
+  return useQuery({
     queryKey: ['overview', 'attention'],
     queryFn: () => answered(api.GET('/overview')),
   });
+}
+
+export function Attention() {
+  const t = useTranslations('overview');
+  const { data, error, isPending, refetch } = useAttention();
   return (
     <Section title={t('attention')}>
       {isPending ? <Skeleton height={66} animate={false} /> : undefined}

@@ -4,7 +4,7 @@ import { PageHeader } from '../../blocks/page/page-header.tsx';
 import { EmptyState } from '../../blocks/states/empty-state.tsx';
 import { useSession } from '../../shell/session-context.tsx';
 import { Activity } from './activity.tsx';
-import { Attention } from './attention.tsx';
+import { Attention, useAttention } from './attention.tsx';
 import { FirstSteps } from './first-steps.tsx';
 
 /** As the service asks for them. */
@@ -29,15 +29,19 @@ export function OverviewPage() {
         title={t('title')}
         text={t('text', { facility: facility?.name ?? session.organisation.name })}
       />
-      {isShown ? (
-        <>
-          <FirstSteps />
-          <Attention />
-          <Activity />
-        </>
-      ) : (
-        <EmptyState title={t('nothingForRole')} text={t('nothingForRoleText')} />
-      )}
+      {isShown ? <Shown /> : <EmptyState title={t('nothingForRole')} text={t('nothingForRoleText')} />}
+    </>
+  );
+}
+
+/** How long the list of what needs somebody is, nobody knows before it is read: what stands below waits, and does not jump. */
+function Shown() {
+  const { isPending } = useAttention();
+  return (
+    <>
+      <FirstSteps />
+      <Attention />
+      {isPending ? undefined : <Activity />}
     </>
   );
 }
