@@ -10,7 +10,8 @@ import { notFound } from '../../tenancy/errors.ts';
 import { USER_TYPES, type UserType } from '../accounts/account.store.ts';
 import { normaliseEmail } from '../accounts/email.ts';
 import { signInError } from '../errors.ts';
-import { isAnybodyLocked, lockedAccounts } from '../lockout/lockout.ts';
+import { isAnybodyLocked } from '../lockout/lockout.store.ts';
+import { lockedAccounts } from '../lockout/lockout.ts';
 import {
   type AccountNameQuery,
   type AccountPosition,

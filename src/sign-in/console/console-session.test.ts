@@ -159,7 +159,7 @@ test('a session ends 30 minutes after its last call [SIGN-IN-53]', async () => {
 
 const BY_ITSELF = { headers: { 'x-interchange-console': 'background' } };
 
-test('calls that a page makes by itself do not move the idle end of the session [ADM-74]', async () => {
+test('calls that a page makes by itself do not move the idle end of the session [SIGN-IN-75]', async () => {
   const { browser } = await signedIn();
   const use = async (seconds: number, options = {}) => {
     let status = 0;
@@ -178,7 +178,7 @@ test('calls that a page makes by itself do not move the idle end of the session 
   assert.equal(await use(60 * 60, BY_ITSELF), 401);
 });
 
-test('a call that changes something is not taken for one that a page makes by itself [ADM-74]', async () => {
+test('a call that changes something is not taken for one that a page makes by itself [SIGN-IN-75]', async () => {
   const { browser } = await signedIn();
   for (const method of ['POST', 'DELETE']) {
     const refused = await browser.call('/session', { method, ...BY_ITSELF });

@@ -1,7 +1,7 @@
 /**
  * Whose session a cookie proves. Each call asks the database, so that the end of a session is exact, and its use moves the
  * idle end ahead, unless the page made it by itself.
- * Contract: SIGN-IN-52, SIGN-IN-53, SIGN-IN-54, ADM-74.
+ * Contract: SIGN-IN-52, SIGN-IN-53, SIGN-IN-54, SIGN-IN-75.
  */
 import type { Queryable } from '../../platform/db/database.ts';
 import type { DatabaseTime } from '../../platform/db/database-time.ts';

@@ -1,9 +1,9 @@
 /** Hashing and checking of passwords, a few at a time. Contract: SIGN-IN-11, SIGN-IN-20, SEC-5. */
 import { randomBytes, randomInt } from 'node:crypto';
 import { signInError } from '../errors.ts';
+import { createInFlight } from '../lockout/in-flight.ts';
 import { ARGON2ID_COST, type Argon2idCost, hashArgon2id, isWeakerThan, verifyArgon2id } from './argon2id.ts';
 import { createBoundedWork } from './bounded-work.ts';
-import { createInFlight } from './in-flight.ts';
 
 export interface Passwords {
   /** A hash for storage, on the share of a network. 503 when too many are being computed. */

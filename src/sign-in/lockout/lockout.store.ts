@@ -122,8 +122,8 @@ export async function readLockedIdentities(
   return rows.map(({ hash }) => hash);
 }
 
-/** Whether any identity is locked, for some network. */
-export async function readAnyLock(db: Queryable, databaseTime: DatabaseTime): Promise<boolean> {
+/** Whether anybody is locked for some network, of whatever organisation. */
+export async function isAnybodyLocked(db: Queryable, databaseTime: DatabaseTime): Promise<boolean> {
   const { rowCount } = await db.query({
     name: 'sign-in-any-lock',
     text: `

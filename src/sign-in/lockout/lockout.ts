@@ -10,14 +10,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { KeyRing } from '../../platform/crypto/key-ring.ts';
 import type { Queryable } from '../../platform/db/database.ts';
 import type { DatabaseTime } from '../../platform/db/database-time.ts';
-import { createInFlight } from '../credentials/in-flight.ts';
 import { signInError } from '../errors.ts';
 import { type SignInSettings, secondsAfter } from '../settings.ts';
+import { createInFlight } from './in-flight.ts';
 import {
   type CounterKey,
   clearCounters,
   insertNetwork,
-  readAnyLock,
   readLock,
   readLockedIdentities,
   recordFailure,
@@ -145,9 +144,6 @@ export async function vouchFor(
 export async function unlock(db: Queryable, keys: Pick<KeyRing, 'derive'>, identity: string): Promise<void> {
   await clearCounters(db, hashIdentity(keys, identity));
 }
-
-/** Whether anybody is locked for some network, of whatever organisation. */
-export const isAnybodyLocked = readAnyLock;
 
 /** Which of the accounts are locked for some network. */
 export async function lockedAccounts(
