@@ -18,6 +18,8 @@ interface ListPageProperties<Row, Name extends string> {
   filters?: readonly Filter<Name>[];
   values?: FilterValues<Name>;
   onFilter?: (change: FilterValues<Name>) => void;
+  /** What can be done with the rows. It comes with them, and in the place of what stood there: so nothing is moved by it. */
+  actions?: ReactNode;
   /** When there is nothing at all: an EmptyState that says what to do next. */
   empty: ReactNode;
 }
@@ -39,6 +41,7 @@ function Content<Row, Name extends string>({
   columns,
   rowId,
   hasTallRows = false,
+  actions,
   empty,
   isFiltered,
 }: ListPageProperties<Row, Name> & { isFiltered: boolean }) {
@@ -54,7 +57,10 @@ function Content<Row, Name extends string>({
     );
   if (list.rows.length > 0)
     return (
-      <RecordTable label={label} columns={columns} list={list} rowId={rowId} hasTallRows={hasTallRows} />
+      <>
+        {actions}
+        <RecordTable label={label} columns={columns} list={list} rowId={rowId} hasTallRows={hasTallRows} />
+      </>
     );
   if (list.error !== null && list.error !== undefined)
     return <ErrorState error={list.error} onRetry={list.retry} />;

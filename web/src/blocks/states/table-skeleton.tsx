@@ -1,4 +1,4 @@
-/** Rows as high as those that will come, so that nothing moves when they do. */
+/** Rows as high as those that will come, so that nothing moves when they do. Contract: WEB-68. */
 import { Skeleton } from '@mantine/core';
 import css from './table-skeleton.module.css';
 

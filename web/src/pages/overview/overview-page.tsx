@@ -34,7 +34,7 @@ export function OverviewPage() {
   );
 }
 
-/** How long the list of what needs somebody is, nobody knows before it is read: what stands below waits, and does not jump. */
+/** How long the list of what needs somebody is, nobody knows before it is read: what stands below waits, and does not jump. Contract: WEB-68. */
 function Shown() {
   const { isPending } = useAttention();
   return (

@@ -86,9 +86,6 @@ function Deliveries({ search, onFilter, isHeldPage = false }: DeliveriesProperti
     <>
       <PageHeader title={t('title')} text={t('text')} />
       <ExchangeTabs />
-      {isReview && list.rows.length > 0 ? (
-        <HeldReview filters={rest} chosen={present} onClear={() => setChosen([])} />
-      ) : undefined}
       <ListPage
         label={t('deliveries')}
         list={list}
@@ -97,6 +94,9 @@ function Deliveries({ search, onFilter, isHeldPage = false }: DeliveriesProperti
         filters={filters}
         values={search}
         onFilter={onFilter}
+        actions={
+          isReview ? <HeldReview filters={rest} chosen={present} onClear={() => setChosen([])} /> : undefined
+        }
         empty={<NothingThere isHeldPage={isHeldPage} />}
       />
     </>

@@ -1,4 +1,4 @@
-/** Above a list of held deliveries: replay or skip those that were chosen, or all that the filters mean. Contract: WEB-41. */
+/** Above the rows of held deliveries: replay or skip those that were chosen, or all that the filters mean. Contract: WEB-41. */
 import { Button } from '@mantine/core';
 import { useState } from 'react';
 import { useTranslations } from 'use-intl';
