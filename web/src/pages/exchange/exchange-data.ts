@@ -35,13 +35,21 @@ export interface Selection {
 
 /** Connections of the facility; undefined until they are read, and for those who may not read them. */
 export function useConnections(): readonly Connection[] | undefined {
+  return useConnectionQuery().data;
+}
+
+/** They are on their way: who lists deliveries waits for them, so that no column comes later than the rows. */
+export function useConnectionsLoading(): boolean {
+  return useConnectionQuery().isLoading;
+}
+
+function useConnectionQuery() {
   const { may } = useSession();
-  const { data } = useQuery({
+  return useQuery({
     queryKey: ['exchange-connections'],
     queryFn: async () => (await answered(api.GET('/exchange/connections'))).items,
     enabled: may(MANAGE),
   });
-  return data;
 }
 
 /** How many are held; undefined until it is known, and for those who may not decide. */

@@ -8,7 +8,8 @@ import { EmptyState } from '../../blocks/states/empty-state.tsx';
 import { StatusBadge } from '../../blocks/values/status-badge.tsx';
 import { ZonedTime } from '../../blocks/values/zoned-time.tsx';
 import { useSession } from '../../shell/session-context.tsx';
-import { type Delivery, TONES } from '../exchange/exchange-data.ts';
+import { useConnectionColumn } from '../exchange/connection-column.tsx';
+import { type Delivery, TONES, useConnectionsLoading } from '../exchange/exchange-data.ts';
 import type { Purpose } from './purpose.tsx';
 
 export function DeliveriesTab({ patientId, purpose }: { patientId: string; purpose: Purpose }) {
@@ -28,19 +29,21 @@ export function DeliveriesTab({ patientId, purpose }: { patientId: string; purpo
       }),
     ),
   );
+  const isLoading = useConnectionsLoading();
   return (
     <ListPage
       label={t('tabs.deliveries')}
-      list={list}
-      columns={useColumns()}
+      list={{ ...list, isPending: list.isPending || isLoading }}
+      columns={useColumns(list.rows)}
       rowId={({ id }) => id}
       empty={<EmptyState title={t('deliveriesEmpty')} text={t('deliveriesEmptyText')} />}
     />
   );
 }
 
-function useColumns(): Column<Delivery>[] {
+function useColumns(rows: readonly Delivery[]): Column<Delivery>[] {
   const t = useTranslations('exchange');
+  const connection = useConnectionColumn(rows);
   return [
     {
       name: 'status',
@@ -53,16 +56,17 @@ function useColumns(): Column<Delivery>[] {
       heading: t('event'),
       cell: ({ event }) => (event === 'patient.created' ? t('events.created') : t('events.updated')),
     },
+    ...connection,
     {
       name: 'occurred',
       heading: t('occurred'),
-      width: '15rem',
+      width: '13.5rem',
       cell: ({ occurredAt }) => <ZonedTime at={occurredAt} />,
     },
     {
       name: 'attempt',
       heading: t('attempt'),
-      width: '15rem',
+      width: '13.5rem',
       cell: ({ lastAttempt }) => <ZonedTime at={lastAttempt?.startedAt} />,
     },
   ];

@@ -9,7 +9,14 @@ import { ListPage } from '../../../blocks/list/list-page.tsx';
 import { PageHeader } from '../../../blocks/page/page-header.tsx';
 import { EmptyState } from '../../../blocks/states/empty-state.tsx';
 import { useSession } from '../../../shell/session-context.tsx';
-import { type Delivery, MANAGE, READ_DELIVERIES, REVIEW, type Status } from '../exchange-data.ts';
+import {
+  type Delivery,
+  MANAGE,
+  READ_DELIVERIES,
+  REVIEW,
+  type Status,
+  useConnectionsLoading,
+} from '../exchange-data.ts';
 import { ExchangeTabs } from '../exchange-tabs.tsx';
 import { useChoice, useColumns, useFilters } from './delivery-columns.tsx';
 import { HeldReview } from './held-review.tsx';
@@ -72,13 +79,14 @@ function Deliveries({ search, onFilter, isHeldPage = false }: DeliveriesProperti
       }),
     ),
   );
+  const isLoading = useConnectionsLoading();
   const isReview = status === 'held';
   // What was chosen under other filters, or is decided already, is not chosen any more.
   const held = new Set(list.rows.map(({ id }) => id));
   const present = isReview ? chosen.filter((id) => held.has(id)) : [];
   const toggle = (id: string) =>
     setChosen(present.includes(id) ? present.filter((one) => one !== id) : [...present, id]);
-  const columns = useColumns({ isReview });
+  const columns = useColumns(list.rows, { isReview });
   const choice = useChoice({ chosen: present, toggle });
   const filters = useFilters({ isHeldPage, connection: rest.connection });
   useExchangeCommands();
@@ -88,7 +96,7 @@ function Deliveries({ search, onFilter, isHeldPage = false }: DeliveriesProperti
       <ExchangeTabs />
       <ListPage
         label={t('deliveries')}
-        list={list}
+        list={{ ...list, isPending: list.isPending || isLoading }}
         columns={isReview && may(REVIEW) ? [choice, ...columns] : columns}
         rowId={({ id }) => id}
         filters={filters}

@@ -71,6 +71,29 @@ describe('deliveries', { skip: NO_BROWSER, timeout: 240_000 }, () => {
     assert.deepEqual(await statuses(tenant.organisationId), [false, false, false]);
   });
 
+  test('with more than one connection, each row names its own; with one, no column says the same in all [WEB-70]', async (t) => {
+    const { tenant, connectionId, patientIds } = await held(1);
+    const { page } = await web.open(t, '/exchange', { tenant });
+    const list = page.getByRole('table', { name: 'Deliveries' });
+    const named = () => list.locator('td[data-heading="Connection"]').allTextContents();
+    await list.getByText('Held').waitFor();
+    assert.deepEqual(await named(), []);
+    const { pool } = web.api.database;
+    const name = 'Regional exchange';
+    await connect({ pool, keys: web.api.keys }, tenant, { name, address: 'https://regional.example.org/' });
+    await queue(pool, tenant, patientIds, 'updated');
+    for (const path of ['/exchange', `/patients/${patientIds[0]}?tab=deliveries`]) {
+      await page.goto(`${web.api.origin}/console${path}`);
+      await list.getByText('Held').waitFor();
+      assert.deepEqual((await named()).sort(), ['National exchange', name], path);
+    }
+    await page.goto(`${web.api.origin}/console/exchange/held`);
+    await list.getByText('Refused with 422').waitFor();
+    assert.deepEqual(await named(), ['National exchange']);
+    const reader = await web.open(t, '/exchange', { tenant, permissions: ['exchange.deliveries.read'] });
+    await reader.page.getByText(connectionId).first().waitFor();
+  });
+
   test('skips one of many with a reason, and says why it was refused to [WEB-41]', async (t) => {
     const { tenant } = await held(2);
     const { page } = await web.open(t, '/exchange/held', { tenant, expected: /400/ });

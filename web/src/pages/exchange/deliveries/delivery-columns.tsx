@@ -6,8 +6,11 @@ import type { Column } from '../../../blocks/list/record-table.tsx';
 import { StatusBadge } from '../../../blocks/values/status-badge.tsx';
 import { ZonedTime } from '../../../blocks/values/zoned-time.tsx';
 import { useSession } from '../../../shell/session-context.tsx';
+import { useConnectionColumn } from '../connection-column.tsx';
 import { type Delivery, MANAGE, STATUSES, TONES, useConnections, useHeldReason } from '../exchange-data.ts';
 import { PatientLink } from '../patient-link.tsx';
+
+const TIME = '13.5rem';
 
 export function useFilters({
   isHeldPage,
@@ -64,8 +67,12 @@ export function useChoice({ chosen, toggle }: { chosen: readonly string[]; toggl
   return column;
 }
 
-export function useColumns({ isReview }: { isReview: boolean }): Column<Delivery>[] {
+export function useColumns(
+  rows: readonly Delivery[],
+  { isReview }: { isReview: boolean },
+): Column<Delivery>[] {
   const t = useTranslations('exchange');
+  const connection = useConnectionColumn(rows);
   const reasonOf = useHeldReason();
   const status: Column<Delivery> = {
     name: 'status',
@@ -82,7 +89,7 @@ export function useColumns({ isReview }: { isReview: boolean }): Column<Delivery
   const occurred: Column<Delivery> = {
     name: 'occurred',
     heading: t('occurred'),
-    width: '15rem',
+    width: TIME,
     cell: ({ occurredAt }) => <ZonedTime at={occurredAt} />,
   };
   return [
@@ -103,11 +110,12 @@ export function useColumns({ isReview }: { isReview: boolean }): Column<Delivery
       cell: ({ patientId }) =>
         patientId === null ? t('patientHidden') : <PatientLink patientId={patientId} />,
     },
+    ...connection,
     ...(isReview ? [] : [occurred]),
     {
       name: 'attempt',
       heading: t('attempt'),
-      width: '15rem',
+      width: TIME,
       cell: ({ lastAttempt }) => <ZonedTime at={lastAttempt?.startedAt} />,
     },
   ];
