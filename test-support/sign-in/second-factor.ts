@@ -9,6 +9,7 @@ export interface Telephone {
   /** The code of now, or of some steps of half a minute later. */
   code(steps?: number): string;
   secret: string;
+  /** Where it is the first factor. */
   recoveryCodes: string[];
 }
 

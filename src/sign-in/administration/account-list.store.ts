@@ -1,6 +1,6 @@
 /**
  * SQL of listing accounts: by address, quick however many the organisation has (docs/adr/0150).
- * Contract: ADM-9, ADM-68, ADM-72.
+ * Contract: ADM-9, ADM-68, ADM-72, ADM-76.
  */
 import type { Queryable } from '../../platform/db/database.ts';
 import { type DatabaseTime, databaseTimeSql } from '../../platform/db/database-time.ts';

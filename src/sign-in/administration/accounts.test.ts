@@ -79,8 +79,14 @@ test('a new account signs in with the password that only its answer shows [ADM-1
   assert.match(link.json.setupLink, /#token=/);
   assert.equal((await api.call('/auth/login', { body: login })).status, 403);
   assert.equal((await as(admin, `/accounts/${userId}`)).json.state, 'requires-setup');
+  const reset = { password: 'generated', mustChangePassword: true };
+  const renewed = (await as(admin, `/accounts/${userId}/reset-password`, { body: reset })).json.password;
+  const again = await api.call('/auth/login', { body: { ...login, credential: renewed } });
+  assert.deepEqual([again.status, again.json.mustChangePassword], [200, true]);
   const audit = await as(admin, `/administration/audit?subject=${userId}`);
-  assert.ok(!audit.text.includes(password) && !audit.text.includes('#token='));
+  assert.equal(audit.json.items.length, 3);
+  for (const secret of [password, renewed, '#token=', link.json.setupLink])
+    assert.ok(!audit.text.includes(secret));
 });
 
 test('accounts of the own facilities and types are seen, and no others [ADM-1]', async () => {
@@ -105,6 +111,16 @@ test('accounts of the own facilities and types are seen, and no others [ADM-1]',
     assert.equal((await as(manager, `/accounts/${hidden.userId}/sessions`)).status, 404);
     assert.equal((await as(manager, `/accounts/${hidden.userId}/disable`, { method: 'POST' })).status, 404);
   }
+  // With every permission, but in another organisation.
+  const foreign = await api.createAccount(await api.createTenant());
+  for (const path of ['', '/sessions'])
+    assert.equal((await as(foreign, `/accounts/${system.userId}${path}`)).status, 404, path);
+  for (const step of ['disable', 'unlock', 'reset-password']) {
+    const call = step === 'reset-password' ? { body: {} } : { method: 'POST' };
+    refused(await as(foreign, `/accounts/${system.userId}/${step}`, call), 404, /The account/);
+  }
+  for (const account of [person, away, system])
+    assert.equal((await as(account, '/roles')).status, 403, 'nobody was disabled');
   const staff = await api.createAccount(t, { permissions: ['people.manage'], userType: 'STAFF' });
   assert.deepEqual(await seen(staff), [person.userId, staff.userId].sort());
 });
@@ -137,6 +153,13 @@ test('accounts are found by a word of the address, by type and by state, page by
     word.slice(0, 7),
   ])
     assert.deepEqual(await list(`search=${search}`), [first.email], search);
+  const many = `one.two.three.four-five.${randomUUID().slice(0, 8)}@laboratory.example.org`;
+  const edited = await as(manager, `/accounts/${first.userId}`, { method: 'PATCH', body: { email: many } });
+  assert.equal(edited.status, 200, edited.text);
+  for (const search of ['one.two', 'two', 'three', 'four', 'laboratory.ex'])
+    assert.deepEqual(await list(`search=${search}`), [many], search);
+  for (const search of ['five', 'ne.two']) assert.deepEqual(await list(`search=${search}`), [], search);
+  await as(manager, `/accounts/${first.userId}`, { method: 'PATCH', body: { email: first.email } });
   for (const search of ['system', 'example.org', 'org', ''])
     assert.deepEqual(await list(`search=${search}`), everyone);
   for (const search of [word.slice(1), 'xample', '%', 'systen'])
@@ -169,6 +192,14 @@ test('the sessions of an account are listed, and ended one by one or all at once
   const path = `/accounts/${json.userId}/sessions`;
   const sessions = async () => (await as(manager, path)).json.items as { id: string }[];
   const [newest] = await sessions();
+  const paged: { id: string }[] = [];
+  for (let query = '?limit=2'; ; ) {
+    const { items, nextCursor } = (await as(manager, path + query)).json;
+    paged.push(...items);
+    if (nextCursor === null) break;
+    query = `?limit=2&cursor=${nextCursor}`;
+  }
+  assert.deepEqual(paged, await sessions());
   const node = await api.addNode();
   const alive = async () => {
     const answers = await Promise.all(tokens.map((token) => node.call('/roles', { token })));

@@ -10,6 +10,8 @@ import {
   type TestApi,
 } from '../../../test-support/service/api.ts';
 import { waitForLock } from '../../../test-support/wait-until.ts';
+import { disableAccount } from '../accounts/manage-accounts.ts';
+import { operatorOn } from './managed-account.ts';
 
 let api: TestApi;
 before(async () => {
@@ -24,6 +26,14 @@ const patch = (account: TestAccount, path: string, body: unknown) =>
 
 const WEAK = ['accounts.manage', 'people.manage', 'roles.manage', 'encounters.access'];
 const STRONG = [...WEAK, 'records.import'];
+
+type ChangeCall = [path: string, options: { method?: string; body?: unknown }];
+
+const newAccount = (roleId: string) => ({
+  email: `new-${randomUUID()}@example.org`,
+  userType: 'EHR',
+  roleId,
+});
 
 async function clinic(): Promise<Tenant & { otherId: string }> {
   const tenant = await api.createTenant();
@@ -159,29 +169,82 @@ test('of two administrators who disable each other at once, one stays [ADM-2, AD
   }
 });
 
-test('a right that was taken while a change waited is not used [ADM-2]', async () => {
-  const t = await api.createTenant();
-  const manager = await api.createAccount(t, { permissions: WEAK });
-  const target = await api.createAccount(t, { permissions: [] });
+/** The answer of a call that waited for another change of the organisation, which was `taking`. */
+async function takenWhileWaiting(
+  { organisationId }: Tenant,
+  call: () => Promise<Answer>,
+  taking: { text: string; values: unknown[] },
+): Promise<Answer> {
   const client = await api.database.pool.connect();
-  await client.query('begin');
-  await client.query('select from organisation where id = $1 for no key update', [t.organisationId]);
-  const waiting = as(manager, `/accounts/${target.userId}/disable`, { method: 'POST' });
-  await waitForLock(api.database.pool);
-  await client.query('update role set permissions = $3 where organisation_id = $1 and id = $2', [
-    t.organisationId,
-    await roleIdOf(manager),
-    ['roles.manage'],
-  ]);
-  await client.query('commit');
-  client.release();
-  assert.equal((await waiting).status, 403);
+  try {
+    await client.query('begin');
+    await client.query('select from organisation where id = $1 for no key update', [organisationId]);
+    const waiting = call();
+    await waitForLock(api.database.pool);
+    const { rowCount } = await client.query(taking);
+    assert.equal(rowCount, 1);
+    await client.query('commit');
+    return await waiting;
+  } finally {
+    await client.query('rollback');
+    client.release();
+  }
+}
+
+test('a right that was taken while a change waited is not used, whatever the change [ADM-2]', async () => {
+  const changes: Record<string, (ids: Record<'target' | 'role' | 'facility', string>) => ChangeCall> = {
+    'an account': ({ target }) => [`/accounts/${target}/disable`, { method: 'POST' }],
+    'a new account': ({ role }) => ['/accounts', { body: newAccount(role) }],
+    'a role': ({ role }) => [`/roles/${role}`, { method: 'PATCH', body: { name: 'renamed' } }],
+    'a new role': () => ['/roles', { body: { name: 'new', permissions: ['encounters.access'] } }],
+    'a facility': ({ facility }) => [
+      `/facilities/${facility}`,
+      { method: 'PATCH', body: { name: 'renamed' } },
+    ],
+  };
+  const taken = {
+    permissions: `update role r set permissions = '{encounters.access}' from account a where a.id = $1 and r.id = a.role_id`,
+    'the account': 'update account set disabled_at = now() where id = $1',
+  };
+  for (const [change, callOf] of Object.entries(changes))
+    for (const [what, text] of Object.entries(taken)) {
+      const t = await api.createTenant();
+      const manager = await api.createAccount(t, { permissions: [...WEAK, 'facilities.manage'] });
+      const target = await api.createAccount(t, { permissions: ['encounters.access'] });
+      const role = await roleIdOf(target);
+      const ids = { target: target.userId, role, facility: t.facilityId };
+      const call = () => as(manager, ...callOf(ids));
+      const answer = await takenWhileWaiting(t, call, { text, values: [manager.userId] });
+      assert.equal(answer.status, 403, `${change}, ${what}: ${answer.text}`);
+    }
+});
+
+test('a facility that was taken while a change waited is not changed, nor what is at it [ADM-2, ADM-20]', async () => {
+  const t = await clinic();
+  const facilityIds = [t.facilityId, t.otherId];
+  const target = await api.createAccount({ ...t, facilityId: t.otherId }, { permissions: [] });
+  const text = 'delete from account_facility where account_id = $1 and facility_id = $2';
+  for (const [path, method, body] of [
+    [`/facilities/${t.otherId}`, 'PATCH', { name: 'renamed' }],
+    [`/accounts/${target.userId}/disable`, 'POST', undefined],
+  ] as const) {
+    const permissions = [...WEAK, 'facilities.manage'];
+    const manager = await api.createAccount(t, { permissions, facilityIds });
+    const call = () => as(manager, path, { method, ...(body && { body }) });
+    const answer = await takenWhileWaiting(t, call, { text, values: [manager.userId, t.otherId] });
+    assert.equal(answer.status, 404, answer.text);
+  }
 });
 
 test('no administrator takes away the last person who administers, by whatever change [ADM-6]', async () => {
   const t = await api.createTenant();
   const last = await person(t, WEAK);
+  // Nobody else can: a system, somebody who is disabled, and somebody who has no password yet.
   const system = await api.createAccount(t, { permissions: WEAK });
+  await setPassword(system);
+  const former = await person(t, WEAK);
+  await disableAccount(api.database.pool, operatorOn(former.email), api.clock.now);
+  await api.createAccount(t, { permissions: WEAK, userType: 'STAFF' });
   const path = `/accounts/${last.userId}`;
   const lesser = await roleIdOf(await api.createAccount(t, { permissions: [] }));
   const before = await stateOf(t);
@@ -198,16 +261,22 @@ test('no administrator takes away the last person who administers, by whatever c
   assert.deepEqual(await stateOf(t), before);
   const another = await person(t, WEAK);
   assert.equal((await as(another, `${path}/disable`, { method: 'POST' })).status, 200);
+  await disableAccount(api.database.pool, operatorOn(another.email), api.clock.now);
+  assert.equal((await as(another, '/roles')).status, 401, 'the operator may');
 });
 
 /** A person with a password. */
 async function person(t: Tenant, permissions: readonly string[]): Promise<TestAccount> {
   const account = await api.createAccount(t, { permissions, userType: 'STAFF' });
+  await setPassword(account);
+  return account;
+}
+
+async function setPassword({ organisationId, userId }: TestAccount): Promise<void> {
   await api.database.pool.query(
     `update account set password_hash = 'set' where organisation_id = $1 and id = $2`,
-    [t.organisationId, account.userId],
+    [organisationId, userId],
   );
-  return account;
 }
 
 async function administrators({ organisationId }: Tenant): Promise<number> {
@@ -228,11 +297,31 @@ test('a setup link is good no more once its account may do more than who made it
   const { userId, setupLink } = (await as(weak, '/accounts', { body })).json;
   const roleId = await roleIdOf(strong);
   assert.equal((await patch(strong, `/accounts/${userId}`, { roleId })).status, 200);
-  const [, token] = setupLink.split('#token=');
-  const newCredential = 'several new words';
-  const used = await api.call('/auth/password-setup', { body: { token, newCredential } });
-  assert.equal(used.status, 403, used.text);
+  assert.equal(await statusOfLink(setupLink), 403);
 });
+
+test('a setup link is good no more once its account may use another facility, and good with one less [ADM-3]', async () => {
+  const tenant = await clinic();
+  const facilityIds = [tenant.facilityId, tenant.otherId];
+  const wide = await api.createAccount(tenant, { permissions: WEAK, facilityIds });
+  const roleId = await roleIdOf(await api.createAccount(tenant, { permissions: [] }));
+  const statusAfter = async (before: string[], after: string[]) => {
+    const body = { ...newAccount(roleId), facilityIds: before, password: 'setup-link' };
+    const { userId, setupLink } = (await as(wide, '/accounts', { body })).json;
+    const changed = await patch(wide, `/accounts/${userId}`, { facilityIds: after });
+    assert.equal(changed.status, 200, changed.text);
+    return statusOfLink(setupLink);
+  };
+  const [here, there] = [[tenant.facilityId], [tenant.otherId]];
+  assert.deepEqual([await statusAfter(here, facilityIds), await statusAfter(here, there)], [403, 403]);
+  assert.equal(await statusAfter(facilityIds, there), 204);
+});
+
+async function statusOfLink(setupLink: string): Promise<number> {
+  const [, token] = setupLink.split('#token=');
+  const body = { token, newCredential: 'several new words' };
+  return (await api.call('/auth/password-setup', { body })).status;
+}
 
 test('a role that gets a permission ends the setup links of its holders; one that loses some does not [ADM-69]', async () => {
   const tenant = await clinic();

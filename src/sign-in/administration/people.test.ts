@@ -128,6 +128,8 @@ test('disabling a person and a new password end their sessions of the console [A
     assert.equal(changed.status, 200, changed.text);
     assert.deepEqual([await statusOf(elsewhere), await statusOf(browser)], [401, 401], step);
     assert.equal((await tryPassword(openBrowser(api), person)).status, 403, step);
+    assert.equal((await asAdmin(`${person.path}/enable`, { method: 'POST' })).status, 200);
+    assert.deepEqual([await statusOf(elsewhere), await statusOf(browser)], [401, 401], 'they stay ended');
   }
   await node.close();
 });
@@ -151,4 +153,38 @@ test('another role, and other facilities, hold in a session of the console from 
     );
   }
   await node.close();
+});
+
+test('the last use of an account is told, and its live sessions: of tokens and of the console [ADM-76, ADM-10]', async () => {
+  const begun = api.clock.now;
+  const at = (seconds: number) => {
+    api.clock.now = new Date(begun.getTime() + seconds * 1_000);
+    return api.clock.now.toISOString();
+  };
+  const person = await addPerson();
+  let token = admin.token;
+  const told = async () => {
+    const { lastUsedAt, liveSessions } = (await api.call(person.path, { token })).json;
+    const { items } = (await api.call(`${person.path}/sessions`, { token })).json;
+    assert.equal(items.length, liveSessions);
+    const uses = items.map((item: { lastUsedAt: string }) => item.lastUsedAt);
+    return { lastUsedAt, uses };
+  };
+  assert.deepEqual(await told(), { lastUsedAt: null, uses: [] });
+  const identity = person.path.slice('/accounts/'.length);
+  const body = { identity, credential: person.password, userType: 'STAFF' };
+  const { refreshToken } = (await api.call('/auth/login', { body })).json;
+  assert.deepEqual(await told(), { lastUsedAt: at(0), uses: [at(0)] }, 'a sign-in');
+  const refreshedAt = at(60);
+  assert.equal((await api.call('/auth/refresh', { body: { refreshToken } })).status, 200);
+  assert.deepEqual(await told(), { lastUsedAt: refreshedAt, uses: [refreshedAt] }, 'a refresh');
+  const { browser } = await signIn(person);
+  const calledAt = at(180);
+  assert.equal(await statusOf(browser), 200);
+  const uses = [calledAt, refreshedAt];
+  assert.deepEqual(await told(), { lastUsedAt: calledAt, uses }, 'a call at the console, which began last');
+  at(180 + 1_800);
+  token = (await api.createAccount(here)).token;
+  assert.deepEqual(await told(), { lastUsedAt: calledAt, uses: [refreshedAt] }, 'the other has ended');
+  api.clock.now = begun;
 });

@@ -15,6 +15,8 @@ import {
 import { setPermissions } from '../../tenancy/roles/roles.ts';
 import { disableAccount, resetPassword } from '../accounts/manage-accounts.ts';
 import { operatorOn } from '../administration/managed-account.ts';
+import { secondsAfter } from '../settings.ts';
+import { moveIdleEnd } from './console-session.store.ts';
 
 const PATH = '/patients/base?search=somebody';
 
@@ -87,7 +89,8 @@ test('the cookie is no text of the database, and cannot be read by scripts [SIGN
   });
   const lines = rows.map(({ line }) => String(line)).join('\n');
   assert.ok(lines.length > 0);
-  assert.ok(!lines.includes(token) && !lines.includes(Buffer.from(token).toString('hex')));
+  for (const bytes of [Buffer.from(token), Buffer.from(token, 'base64url').subarray(16)])
+    assert.ok(!lines.includes(token) && !lines.includes(bytes.toString('hex')));
 });
 
 test('each sign-in has a cookie of its own, whichever the browser brought [SIGN-IN-51]', async () => {
@@ -121,6 +124,7 @@ test('a sign-in ends the session whose cookie it brings, whoever had it, and no 
 
 test('GET /session tells who is signed in, where, with what rights, and until when [SIGN-IN-59]', async () => {
   const { account, browser } = await signedIn();
+  await api.createFacility(tenant.organisationId);
   const { status, json } = await browser.call('/session');
   assert.equal(status, 200);
   assert.deepEqual(json.account, {
@@ -157,6 +161,23 @@ test('a session ends 30 minutes after its last call [SIGN-IN-53]', async () => {
   assert.equal(await statusOf(idle), 200);
 });
 
+test('a process that comes late neither brings the idle end back nor revives a session [SIGN-IN-53]', async () => {
+  const { browser } = await signedIn();
+  const sessionId = (await browser.call('/sessions')).json.items[0].id;
+  const endOf = async () => Date.parse((await browser.call('/session')).json.idleEndsAt);
+  const { now } = api.clock;
+  const use = (seconds: number) => {
+    const at = secondsAfter(now, seconds);
+    const moved = { sessionId, now: at, expiresAt: secondsAfter(at, 1_800) };
+    return moveIdleEnd(api.database.pool, tenant, moved);
+  };
+  await use(600);
+  await use(300);
+  assert.equal(await endOf(), now.getTime() + 2_400_000);
+  await use(2_401);
+  assert.equal(await endOf(), now.getTime() + 2_400_000, 'it had ended by then');
+});
+
 const BY_ITSELF = { headers: { 'x-interchange-console': 'background' } };
 
 test('calls that a page makes by itself do not move the idle end of the session [SIGN-IN-75]', async () => {
@@ -191,7 +212,10 @@ test('a session ends twelve hours after its sign-in, however much it is used [SI
   const { browser } = await signedIn();
   for (let minutes = 20; minutes < 12 * 60; minutes += 20)
     await later(minutes * 60, async () => assert.equal(await statusOf(browser), 200, `${minutes}`));
-  await later(12 * 3_600 - 1, async () => assert.equal(await statusOf(browser), 200));
+  await later(12 * 3_600 - 1, async () => {
+    const { idleEndsAt, endsAt } = (await browser.call('/session')).json;
+    assert.equal(idleEndsAt, endsAt, 'the idle end is none beyond the last');
+  });
   await later(12 * 3_600, async () => assert.equal(await statusOf(browser), 401));
 });
 

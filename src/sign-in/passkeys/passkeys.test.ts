@@ -16,6 +16,7 @@ import {
   PASSWORD,
   type SignInTenant,
 } from '../../../test-support/sign-in/sign-in.ts';
+import { waitForLock } from '../../../test-support/wait-until.ts';
 import type { CreatedAccount } from '../accounts/create-account.ts';
 import { passkeyParty } from './passkey-party.ts';
 
@@ -148,6 +149,33 @@ test('a challenge takes one answer, within five minutes, in its own session [SIG
   assert.equal((await prove(late, otherKey.get(old))).status, 403, 'too late');
 });
 
+test('a copy that fell behind is refused, also behind a use that comes between [SIGN-IN-62]', async () => {
+  const { account, key, added } = await withPasskey();
+  const begin = async () => {
+    const browser = await signIn(account);
+    return { browser, options: await ask(browser) };
+  };
+  const first = await begin();
+  assert.equal((await prove(first.browser, key.get(first.options, { counter: 7 }))).status, 200);
+  const behind = await begin();
+  assert.equal((await prove(behind.browser, key.get(behind.options, { counter: 7 }))).status, 403);
+  const { pool } = api.database;
+  const { browser, options } = await begin();
+  const held = await pool.connect();
+  try {
+    await held.query('begin');
+    await held.query('select from account where id = $1 for no key update', [account.userId]);
+    const waiting = prove(browser, key.get(options, { counter: 8 }));
+    await waitForLock(pool);
+    await held.query('update account_passkey set counter = 9 where id = $1', [added.id]);
+    await held.query('commit');
+    assert.equal((await waiting).status, 403);
+  } finally {
+    await held.query('rollback');
+    held.release();
+  }
+});
+
 test('of answers that race to one challenge one goes on [SIGN-IN-62]', async () => {
   const { account, key } = await withPasskey(createAuthenticator(origin, { counting: false }));
   const browser = await signIn(account);
@@ -188,20 +216,49 @@ test('a passkey is added with a good answer to its own challenge alone, and with
   assert.equal((await signingIn.call('/second-factor/passkeys', { body: early })).status, 401);
 });
 
+test('the challenge of a sign-in adds no passkey, for which no password was asked [SIGN-IN-62, SIGN-IN-67]', async () => {
+  const { account, browser } = await withPasskey();
+  const telephone = await addTelephone(api, browser);
+  const next = await signIn(account);
+  const { challenge } = await ask(next);
+  const proven = await next.call('/session/totp', { body: { code: telephone.code(1) } });
+  assert.equal(proven.status, 200, proven.text);
+  const options = (await browser.call('/second-factor/passkey-options', { body })).json;
+  const response = createAuthenticator(origin).create({ ...options, challenge });
+  const added = await next.call('/second-factor/passkeys', { body: { name: 'x', response } });
+  assert.equal(added.status, 403, added.text);
+});
+
 test('a passkey is removed with the password, and the last factor takes the recovery codes along [SIGN-IN-67]', async () => {
-  const { browser, added } = await withPasskey();
+  const { account, browser, key, added } = await withPasskey();
+  const elsewhere = await signIn(account);
+  assert.equal((await prove(elsewhere, key.get(await ask(elsewhere)))).status, 200);
   const other = await withPasskey();
   const remove = (client: ConsoleClient, id: string, password = PASSWORD) =>
     client.call(`/second-factor/passkeys/${id}`, { method: 'DELETE', body: { password } });
   assert.equal((await remove(browser, added.id, 'not the password')).status, 403);
   assert.equal((await remove(other.browser, added.id)).status, 404);
   assert.equal((await remove(browser, 'nonsense')).status, 404);
-  await addTelephone(api, browser);
+  const { recoveryCodes } = await addTelephone(api, browser);
+  assert.equal(recoveryCodes, undefined, 'with the first factor alone');
+  assert.equal((await elsewhere.call('/session')).json.state, 'signed-in', 'which alone ends other sessions');
   assert.equal((await remove(browser, added.id)).status, 204);
   const left = (await browser.call('/session')).json.secondFactor;
   assert.deepEqual([left.totp, left.passkeys, left.recoveryCodesLeft], [true, 0, 10]);
   assert.equal((await browser.call('/second-factor/totp', { method: 'DELETE', body })).status, 204);
   assert.equal((await browser.call('/session')).json.secondFactor.recoveryCodesLeft, 0);
+});
+
+test('nobody has more than 20 passkeys', async () => {
+  const { browser, added } = await withPasskey();
+  await api.database.pool.query({
+    text: `insert into account_passkey (organisation_id, id, account_id, credential_id, public_key, counter, name, created_at)
+      select organisation_id, gen_random_uuid(), account_id, credential_id || n, public_key, 0, 'more', created_at
+      from account_passkey, generate_series(1, 18) n where id = $1`,
+    values: [added.id],
+  });
+  assert.equal((await add(browser, createAuthenticator(origin))).status, 200);
+  assert.equal((await add(browser, createAuthenticator(origin))).status, 409);
 });
 
 test('passkeys belong to the host of the service, on this machine to localhost, and to no IP address [SIGN-IN-62]', () => {

@@ -269,6 +269,9 @@ test('a secret that was shown counts when it is confirmed, once, by the session 
   await at(601, async () => assert.equal((await confirm(browser, code())).status, 409));
   const racing = await Promise.all([confirm(browser, code()), confirm(browser, code())]);
   assert.equal(racing.filter(({ status }) => status === 200).length, 1);
+  const remove = { method: 'DELETE', body: { password: PASSWORD } };
+  await browser.call('/second-factor/totp', remove);
+  await at(30, async () => assert.equal((await confirm(browser, code())).status, 409, 'used up'));
   const { rows } = await api.database.pool.query({
     text: 'select t::text || c::text as line from account_totp t, console_session c',
   });

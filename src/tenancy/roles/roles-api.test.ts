@@ -65,8 +65,11 @@ test('each permission tells the calls that it opens, and presets hold known ones
     json.presets.map(({ name }: { name: string }) => name),
     ['read-only', 'laboratory-partner', 'full'],
   );
+  const [reading, , full] = json.presets;
+  assert.deepEqual(full.permissions, Object.keys(PERMISSIONS));
   for (const { permissions } of json.presets)
     for (const name of permissions) assert.ok(name in PERMISSIONS, name);
+  for (const name of reading.permissions) assert.match(name, /\.(?:list|get|read|access)$/);
 });
 
 test('a role is made, and changed from the next call on in every process [ADM-14]', async () => {
@@ -77,6 +80,13 @@ test('a role is made, and changed from the next call on in every process [ADM-14
   const holder = await api.createAccount(tenant, { permissions: [] });
   const path = `/roles/${made.json.id}`;
   await call(`/accounts/${holder.userId}`, { method: 'PATCH', body: { roleId: made.json.id } });
+  const other = `role ${randomUUID()}`;
+  await call('/roles', { body: { name: other, permissions: ['roles.manage'] } });
+  assert.equal(
+    (await call(path, { method: 'PATCH', body: { name: other } })).status,
+    409,
+    'the name is taken',
+  );
   const node = await api.addNode();
   assert.equal((await node.call('/roles', { token: holder.token })).status, 200);
   const body = { permissions: ['records.import'], requiresSecondFactor: true };
