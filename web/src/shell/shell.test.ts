@@ -1,6 +1,7 @@
 /** What every page stands in: sign-in, navigation, facility, languages, palette. In a real browser. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { holdDeliveries } from '../../../test-support/exchange/held-deliveries.ts';
 import { NO_BROWSER, useConsole } from '../../../test-support/service/console-page.ts';
 
 describe('the shell', { skip: NO_BROWSER, timeout: 240_000 }, () => {
@@ -54,6 +55,27 @@ describe('the shell', { skip: NO_BROWSER, timeout: 240_000 }, () => {
     assert.equal(new URL(page.url()).pathname, '/console/terminology');
     assert.equal(await page.title(), 'Terminology – interchange');
     assert.equal(await page.evaluate('document.activeElement.textContent'), 'Terminology');
+  });
+
+  test('tabs without room stand in one line, and the current one is in view [WEB-71]', async (t) => {
+    const tenant = await web.api.createTenant({ timeZone: 'Europe/Paris' });
+    await holdDeliveries(web.api, tenant, { count: 1 });
+    const { page } = await web.open(t, '/my-account', { tenant });
+    await page.setViewportSize({ width: 360, height: 740 });
+    await page.evaluate(`localStorage.setItem('interchange-language', 'fr')`);
+    await page.goto(`${web.api.origin}/console/exchange/callbacks`);
+    const tabs = page.getByRole('navigation', { name: 'Échange' });
+    await tabs.getByRole('link', { name: 'Retenus 1' }).waitFor();
+    const boxOf = async (name: string) => {
+      const box = await tabs.getByRole('link', { name }).boundingBox();
+      assert.ok(box !== null, name);
+      return box;
+    };
+    const [first, last] = [await boxOf('Envois'), await boxOf('Réponses')];
+    assert.equal(first.y, last.y);
+    assert.ok(last.x >= 0 && last.x + last.width <= 360, JSON.stringify(last));
+    const scrolled = await tabs.evaluate((nav: { scrollLeft: number }) => nav.scrollLeft);
+    assert.ok(scrolled > 0, 'there is no room for all of them');
   });
 
   test('a language tag that no text can be written in does not take the texts away [WEB-8]', async (t) => {

@@ -1,13 +1,35 @@
-/** Pages that belong together, or parts of one: links, so that each has an address. The current one says so itself. */
-import type { ReactNode } from 'react';
+/**
+ * Pages that belong together, or parts of one: links, so that each has an address. The current one says so itself. Where there
+ * is no room for all, they are scrolled sideways, and begin where the current one is. Contract: WEB-71.
+ */
+import { useRouterState } from '@tanstack/react-router';
+import { type ReactNode, useLayoutEffect, useRef } from 'react';
 import css from './page-tabs.module.css';
 
 export function PageTabs({ label, children }: { label: string; children: ReactNode }) {
+  const tabs = useRef<HTMLElement>(null);
+  const href = useRouterState({ select: ({ resolvedLocation }) => resolvedLocation?.href });
+  const shown = useRef('');
+  // After each change of the address or of a tab's words. What somebody scrolled stays as it is otherwise.
+  useLayoutEffect(() => {
+    const now = `${tabs.current?.scrollWidth} ${href}`;
+    if (now !== shown.current) showCurrent(tabs.current);
+    shown.current = now;
+  });
   return (
-    <nav aria-label={label} className={css.tabs}>
+    <nav aria-label={label} className={css.tabs} ref={tabs}>
       {children}
     </nav>
   );
+}
+
+/** In the middle, so that one beside it is seen too. The page itself is not scrolled. */
+function showCurrent(tabs: HTMLElement | null): void {
+  const current = tabs?.querySelector<HTMLElement>('[aria-current="page"]');
+  if (tabs === null || current === null || current === undefined) return;
+  const { left, width } = current.getBoundingClientRect();
+  const room = tabs.getBoundingClientRect();
+  tabs.scrollLeft += left + width / 2 - (room.left + room.width / 2);
 }
 
 /** In a tab: how many wait there for somebody. None is not shown. */
