@@ -17,6 +17,7 @@ import { SERVICE_REQUEST } from '../clinical/resources/service-request.fhir.ts';
 import { SPECIMEN } from '../clinical/resources/specimen.fhir.ts';
 import type { Queryable } from '../platform/db/database.ts';
 import { notFound } from '../tenancy/errors.ts';
+import type { RecordName } from '../tenancy/record-names.ts';
 import type { FacilityScope } from '../tenancy/scope.ts';
 import type { Translator } from '../terminology/lookup/translate.ts';
 import type { Translations } from '../terminology/maps/apply-map.ts';
@@ -92,7 +93,7 @@ export function loadImagingOrderResources(
 async function loadOrderResources(
   { db, translator }: EmitDependencies,
   scope: FacilityScope,
-  { orderId, discipline, name }: { orderId: string; discipline: Discipline; name: string },
+  { orderId, discipline, name }: { orderId: string; discipline: Discipline; name: RecordName },
 ): Promise<OrderResources> {
   const load = createWholeInvestigationLoader(db);
   const loaded = await load({ scope, id: orderId, discipline, heldVersion: null });

@@ -3,6 +3,7 @@ import type { Loaded, RecordKey } from '../clinical/fetch/loaded.ts';
 import { createRecordLoader, type LoadLimits, type RecordSource } from '../clinical/fetch/record-loader.ts';
 import type { Discipline } from '../clinical/resources/discipline.ts';
 import type { Queryable } from '../platform/db/database.ts';
+import type { RecordName } from '../tenancy/record-names.ts';
 import type { FacilityScope } from '../tenancy/scope.ts';
 import type { InvestigationRecord } from './investigation.ts';
 import { investigationFields, ORDER_OBSERVATIONS } from './investigation-fields.ts';
@@ -12,7 +13,7 @@ export interface InvestigationKey extends RecordKey {
   discipline: Discipline;
 }
 
-const TITLES: Readonly<Record<Discipline, string>> = {
+const TITLES: Readonly<Record<Discipline, RecordName>> = {
   laboratory: 'The laboratory order',
   imaging: 'The imaging order',
   other: 'The order',

@@ -2,9 +2,11 @@
  * Which addresses this service may send to (SECURITY.md: server-side request forgery).
  * Contract: SEC-24, SEC-25.
  */
+
 import type { LookupAddress, LookupOptions } from 'node:dns';
 import { lookup as resolve } from 'node:dns';
 import { BlockList, isIP, type LookupFunction } from 'node:net';
+import type { Words } from '../platform/words/words.ts';
 import { embeddedIpv4, isPublicAddress, plainAddress } from './ip-address.ts';
 
 /**
@@ -13,10 +15,16 @@ import { embeddedIpv4, isPublicAddress, plainAddress } from './ip-address.ts';
  */
 export type Reach = 'operator' | 'public';
 
-/** An address that must not be used; the message says what to change. */
+/** An address that must not be used; the words say what to change. */
 export class AddressRefusedError extends Error {
   override name = 'AddressRefusedError';
   readonly code = 'address_refused';
+  readonly words: Words;
+
+  constructor(words: Words) {
+    super(words.en);
+    this.words = words;
+  }
 }
 
 const LOOPBACK = new BlockList();
@@ -43,14 +51,21 @@ REFUSED.addAddress('fd00:ec2::254', 'ipv6');
 export function parseOutboundAddress(text: string, reach: Reach): URL {
   const url = URL.parse(text);
   if (url === null || !['https:', 'http:'].includes(url.protocol))
-    throw new AddressRefusedError(
-      'The address must be an https URL, such as https://exchange.example.org/path.',
-    );
+    throw new AddressRefusedError({
+      en: 'The address must be an https URL, such as https://exchange.example.org/path.',
+      fr: 'L’adresse doit être une URL https, par exemple https://exchange.example.org/path.',
+    });
   // A URL parser leaves line breaks and tabs out without a word: what is stored would not be what is sent to.
   if (/\p{Cc}/u.test(text))
-    throw new AddressRefusedError('The address must not contain a line break or a tab.');
+    throw new AddressRefusedError({
+      en: 'The address must not contain a line break or a tab.',
+      fr: 'L’adresse ne doit contenir ni saut de ligne ni tabulation.',
+    });
   if (url.username !== '' || url.password !== '' || url.hash !== '')
-    throw new AddressRefusedError('The address must not contain a user, a password or a fragment.');
+    throw new AddressRefusedError({
+      en: 'The address must not contain a user, a password or a fragment.',
+      fr: 'L’adresse ne doit contenir ni utilisateur, ni mot de passe, ni fragment.',
+    });
   const host = url.hostname.replace(/^\[|\]$/g, '');
   const plainHttp = url.protocol === 'http:';
   if (reach === 'public' && (plainHttp || /(^|\.)localhost\.?$/.test(host))) throw notPublic();
@@ -86,9 +101,10 @@ function requireAllowed(address: string, by: { plainHttp: boolean; reach: Reach 
   if (by.reach === 'public' && !isPublicAddress(plain)) throw notPublic();
   // Whom an address leads to may stand inside it; whether it is this machine does not.
   if ([plain, ...embeddedIpv4(plain)].some((one) => isIn(REFUSED, one)))
-    throw new AddressRefusedError(
-      'The address points to a link-local, unspecified or multicast address, which the service never calls. Give another one.',
-    );
+    throw new AddressRefusedError({
+      en: 'The address points to a link-local, unspecified or multicast address, which the service never calls. Give another one.',
+      fr: 'L’adresse mène à une adresse de lien local, non spécifiée ou de multidiffusion, que le service n’appelle jamais. Donnez-en une autre.',
+    });
   if (by.plainHttp && !isIn(LOOPBACK, plain)) throw plainText();
 }
 
@@ -97,12 +113,19 @@ function isIn(list: BlockList, address: string): boolean {
 }
 
 function plainText(): AddressRefusedError {
-  return new AddressRefusedError('Only addresses of this machine may use http. Use an https address.');
+  return new AddressRefusedError({
+    en: 'Only addresses of this machine may use http. Use an https address.',
+    fr: 'Seules les adresses de cette machine peuvent employer http. Employez une adresse https.',
+  });
 }
 
 function notPublic(): AddressRefusedError {
-  return new AddressRefusedError(
-    'An address set over HTTP must be https and point to the public internet, not to this machine or a private network. ' +
+  return new AddressRefusedError({
+    en:
+      'An address set over HTTP must be https and point to the public internet, not to this machine or a private network. ' +
       'An operator can set other addresses on the command line.',
-  );
+    fr:
+      'Une adresse définie par HTTP doit être en https et mener à l’internet public, et non à cette machine ou à un réseau privé. ' +
+      'Un opérateur peut définir d’autres adresses en ligne de commande.',
+  });
 }

@@ -4,7 +4,7 @@ import { CommandError, commandErrorOf, UsageError } from './command/command.ts';
 import { DomainError, domainErrors } from './domain-error.ts';
 import { HttpError, httpErrorOf } from './http/errors.ts';
 
-const orderError = domainErrors({
+const CATALOGUE = {
   bad_zone: {
     status: 400,
     exitCode: 2,
@@ -22,7 +22,15 @@ const orderError = domainErrors({
     text: ({ retryAfterSeconds }: { retryAfterSeconds: number }) => `Wait ${retryAfterSeconds} seconds.`,
   },
   file_exists: { text: ({ path }: { path: string }) => `${path} exists already.` },
-});
+} as const;
+
+const FRENCH = {
+  bad_zone: ({ field }: { field: string }) => `${field} n’est pas un fuseau horaire.`,
+  too_many: 'Trop de demandes sont ouvertes.',
+  locked: ({ retryAfterSeconds }: { retryAfterSeconds: number }) => `Attendez ${retryAfterSeconds} secondes.`,
+};
+
+const orderError = domainErrors(CATALOGUE, FRENCH);
 
 test('an error has its code, its values and its words, and keeps its cause', () => {
   const cause = new Error('from below');
@@ -69,4 +77,26 @@ test('the command line names the option in place of the member, and ends with th
 
 test('the command line has words of its own where the catalogue gives them', () => {
   assert.match(commandErrorOf(orderError('too_many')).message, /Close some with: order close/);
+});
+
+test('an error has French words of the same values, and English ones where only commands end with it', () => {
+  assert.deepEqual(orderError('bad_zone', { field: 'timeZone' }).words, {
+    en: 'timeZone is not a time zone. Example: timeZone UTC',
+    fr: 'timeZone n’est pas un fuseau horaire.',
+  });
+  assert.equal(httpErrorOf(orderError('too_many'))?.words.fr, 'Trop de demandes sont ouvertes.');
+  const { words } = orderError('file_exists', { path: 'a.csv' });
+  assert.equal(words.fr, words.en);
+});
+
+test('French words that are forgotten, too many, or made of other values are errors of the compiler', () => {
+  const { locked: _, ...forgotten } = FRENCH;
+  // @ts-expect-error locked has no French words.
+  domainErrors(CATALOGUE, forgotten);
+  // @ts-expect-error No route answers with file_exists.
+  domainErrors(CATALOGUE, { ...FRENCH, file_exists: 'Le fichier existe déjà.' });
+  // @ts-expect-error bad_zone has no value max.
+  domainErrors(CATALOGUE, { ...FRENCH, bad_zone: ({ max }: { max: number }) => `${max}` });
+  // @ts-expect-error locked is worded with a value.
+  domainErrors(CATALOGUE, { ...FRENCH, locked: 'Attendez.' });
 });

@@ -1,9 +1,11 @@
 /**
- * Errors of use cases: a code and its values. The catalogue of each area (`errors.ts`) words them. HTTP and the command
- * line read it: `httpErrorOf` and `commandErrorOf` (docs/adr/0116).
+ * Errors of use cases: a code and its values. The catalogue of each area (`errors.ts`) words them, and `errors.fr.ts`
+ * beside it has the words for callers who ask for French. HTTP and the command line read it: `httpErrorOf` and
+ * `commandErrorOf` (docs/adr/0116, 0149).
  */
+import type { Words } from './words/words.ts';
 
-type Text<Values> = string | ((values: Values) => string);
+type Text<Values = never> = string | ((values: Values) => string);
 
 /** The words for one code. */
 export interface Wording<Values = never> {
@@ -23,6 +25,18 @@ export interface Wording<Values = never> {
   example?: object;
 }
 
+type FrenchText<W> = W extends { text: (values: infer V) => string } ? (values: V) => string : string;
+
+/** The codes that HTTP answers with: the others are for the command line, which speaks English. */
+type AnsweredCode<Catalogue> = {
+  [Code in keyof Catalogue]: Catalogue[Code] extends { status: number } ? Code : never;
+}[keyof Catalogue];
+
+/** French words for each code that HTTP answers with and for no other, made of the same values. */
+type French<Catalogue, Given> = {
+  readonly [Code in AnsweredCode<Catalogue>]: FrenchText<Catalogue[Code]>;
+} & { readonly [Code in Exclude<keyof Given, AnsweredCode<Catalogue>>]: never };
+
 /** Names and numbers for the text. `field` names a member of the input. */
 export interface ErrorValues {
   readonly field?: string;
@@ -40,15 +54,28 @@ export class DomainError extends Error {
   readonly code: string;
   readonly values: ErrorValues;
   readonly wording: Wording;
+  readonly #french: Text | undefined;
 
   constructor(
     code: string,
-    { values, wording, cause }: { values: ErrorValues; wording: Wording } & ErrorOptions,
+    {
+      values,
+      wording,
+      french,
+      cause,
+    }: { values: ErrorValues; wording: Wording; french?: Text | undefined } & ErrorOptions,
   ) {
     super(worded(wording.text, values), cause === undefined ? undefined : { cause });
     this.code = code;
     this.values = values;
     this.wording = wording;
+    this.#french = french;
+  }
+
+  /** In the languages of callers; logs and the command line have `message`. */
+  get words(): Words {
+    const { message } = this;
+    return { en: message, fr: this.#french === undefined ? message : worded(this.#french, this.values) };
   }
 
   get field(): string | undefined {
@@ -56,7 +83,7 @@ export class DomainError extends Error {
   }
 }
 
-export function worded(text: Text<never>, values: ErrorValues): string {
+export function worded(text: Text, values: ErrorValues): string {
   return typeof text === 'string' ? text : (text as (values: ErrorValues) => string)(values);
 }
 
@@ -66,18 +93,24 @@ type ValuesOf<W> = W extends { text: (values: infer V) => string }
     ? V
     : undefined;
 
-type Given<W> =
+type Arguments<W> =
   ValuesOf<W> extends undefined
     ? [values?: undefined, options?: ErrorOptions]
     : [values: ValuesOf<W>, options?: ErrorOptions];
 
 /** The errors of an area: `throw tenancyError('module_disabled', { module })`. */
-export function domainErrors<const Catalogue extends Readonly<Record<string, Wording>>>(
-  catalogue: Catalogue,
-) {
-  const create = <Code extends keyof Catalogue & string>(code: Code, ...given: Given<Catalogue[Code]>) => {
+export function domainErrors<
+  const Catalogue extends Readonly<Record<string, Wording>>,
+  const Given extends Readonly<Record<string, Text>>,
+>(catalogue: Catalogue, french: Given & French<Catalogue, Given>) {
+  const texts: Readonly<Record<string, Text>> = french;
+  const create = <Code extends keyof Catalogue & string>(
+    code: Code,
+    ...given: Arguments<Catalogue[Code]>
+  ) => {
     const [values, options] = given;
-    return new DomainError(code, { values: values ?? {}, wording: catalogue[code] as Wording, ...options });
+    const wording = catalogue[code] as Wording;
+    return new DomainError(code, { values: values ?? {}, wording, french: texts[code], ...options });
   };
-  return Object.assign(create, { catalogue: catalogue as Readonly<Record<string, Wording>> });
+  return Object.assign(create, { catalogue: catalogue as Readonly<Record<string, Wording>>, french: texts });
 }

@@ -5,6 +5,7 @@ import {
   PASSWORD_MIN_LENGTH,
   type PasswordFault,
 } from './credentials/password-fault.ts';
+import { french } from './errors.fr.ts';
 
 /** The rules for a password that a person chose. */
 const PASSWORD_RULES: Readonly<Record<PasswordFault, string>> = {
@@ -17,102 +18,106 @@ const PASSWORD_RULES: Readonly<Record<PasswordFault, string>> = {
 
 const BEARER = { 'www-authenticate': 'Bearer' };
 
-export const signInError = domainErrors({
-  password_refused: {
-    status: 400,
-    exitCode: 2,
-    text: ({ fault }: { fault: PasswordFault }) => PASSWORD_RULES[fault],
-    example: { fault: 'email' },
+export const signInError = domainErrors(
+  {
+    password_refused: {
+      status: 400,
+      exitCode: 2,
+      text: ({ fault }: { fault: PasswordFault }) => PASSWORD_RULES[fault],
+      example: { fault: 'email' },
+    },
+    token_refused: {
+      status: 401,
+      headers: BEARER,
+      text: 'The access token is not valid: it is expired or revoked, or this service did not issue it. Refresh it and try once more. If that fails, sign in again.',
+    },
+    not_signed_in: {
+      status: 401,
+      headers: { 'www-authenticate': 'Cookie' },
+      text: 'You are not signed in, or the session has ended. Sign in at the console.',
+    },
+    refresh_refused: {
+      status: 401,
+      headers: BEARER,
+      text: 'The refresh token is unknown, expired, used or revoked. Sign in again.',
+    },
+    invalid_credentials: {
+      status: 403,
+      text: 'The identity, the credential or the user type is wrong, or the account cannot sign in. Check all three.',
+    },
+    second_factor_refused: {
+      status: 403,
+      text: 'The second factor is wrong, or was used already. Take the next code, or ask for a new challenge.',
+    },
+    totp_exists: {
+      status: 409,
+      text: 'This account has an authenticator app already. Remove it first.',
+    },
+    nothing_to_confirm: {
+      status: 409,
+      text: 'There is nothing to confirm, or it was begun too long ago. Begin again.',
+    },
+    passkeys_unavailable: {
+      status: 409,
+      text: 'This service is reached at an IP address, and a passkey belongs to a name. Use an authenticator app, or ask the operator for a name.',
+    },
+    passkey_refused: {
+      status: 409,
+      text: 'This passkey is known already, or the account has 20 of them. Use another one, or remove one first.',
+    },
+    second_factor_missing: {
+      status: 409,
+      text: 'This account has no second factor yet. Add one first.',
+    },
+    setup_link_refused: {
+      status: 403,
+      text: 'This setup link was used or is too old. Ask the operator for a new one.',
+    },
+    sign_in_locked: {
+      status: 429,
+      text: (_: { retryAfterSeconds: number }) =>
+        'Too many failed sign-ins. Wait for the seconds in the header retry-after, then sign in again.',
+    },
+    clock: {
+      status: 503,
+      retryAfterSeconds: 30,
+      text: 'The clock of this process differs too much from the clock of the database, so it issues no tokens. Try again in 30 seconds, and tell the operator.',
+    },
+    sign_in_overloaded: {
+      status: 503,
+      retryAfterSeconds: 2,
+      text: 'Too many sign-ins are running. Try again shortly.',
+    },
+    bad_email: {
+      status: 400,
+      exitCode: 2,
+      text: ({ field }: { field: string }) =>
+        `${field} is not an email address. Send one such as ris@example.org.`,
+      command: ({ field }: { field: string }) =>
+        `${field} is not an email address. Example: ${field} ris@example.org`,
+      example: { field: 'email' },
+    },
+    no_facility: {
+      exitCode: 2,
+      text: ({ field }: { field: string }) =>
+        `${field} is empty. Give one id, or several separated by commas.`,
+    },
+    account_exists: {
+      status: 409,
+      text: 'An account with this email exists already. Use another address.',
+      command: ({ email }: { email: string }) =>
+        `An account with the email ${email} exists already. Use another address, or see: npx interchange account list`,
+    },
+    account_type_refused: {
+      status: 403,
+      text: ({ userType }: { userType: string }) =>
+        `Your role does not manage accounts of the type ${userType}. Ask an administrator whose role does.`,
+      example: { userType: 'STAFF' },
+    },
+    unknown_account: {
+      text: ({ email }: { email: string }) =>
+        `There is no account with the email ${email}. List them with: npx interchange account list --organisation ID`,
+    },
   },
-  token_refused: {
-    status: 401,
-    headers: BEARER,
-    text: 'The access token is not valid: it is expired or revoked, or this service did not issue it. Refresh it and try once more. If that fails, sign in again.',
-  },
-  not_signed_in: {
-    status: 401,
-    headers: { 'www-authenticate': 'Cookie' },
-    text: 'You are not signed in, or the session has ended. Sign in at the console.',
-  },
-  refresh_refused: {
-    status: 401,
-    headers: BEARER,
-    text: 'The refresh token is unknown, expired, used or revoked. Sign in again.',
-  },
-  invalid_credentials: {
-    status: 403,
-    text: 'The identity, the credential or the user type is wrong, or the account cannot sign in. Check all three.',
-  },
-  second_factor_refused: {
-    status: 403,
-    text: 'The second factor is wrong, or was used already. Take the next code, or ask for a new challenge.',
-  },
-  totp_exists: {
-    status: 409,
-    text: 'This account has an authenticator app already. Remove it first.',
-  },
-  nothing_to_confirm: {
-    status: 409,
-    text: 'There is nothing to confirm, or it was begun too long ago. Begin again.',
-  },
-  passkeys_unavailable: {
-    status: 409,
-    text: 'This service is reached at an IP address, and a passkey belongs to a name. Use an authenticator app, or ask the operator for a name.',
-  },
-  passkey_refused: {
-    status: 409,
-    text: 'This passkey is known already, or the account has 20 of them. Use another one, or remove one first.',
-  },
-  second_factor_missing: {
-    status: 409,
-    text: 'This account has no second factor yet. Add one first.',
-  },
-  setup_link_refused: {
-    status: 403,
-    text: 'This setup link was used or is too old. Ask the operator for a new one.',
-  },
-  sign_in_locked: {
-    status: 429,
-    text: (_: { retryAfterSeconds: number }) =>
-      'Too many failed sign-ins. Wait for the seconds in the header retry-after, then sign in again.',
-  },
-  clock: {
-    status: 503,
-    retryAfterSeconds: 30,
-    text: 'The clock of this process differs too much from the clock of the database, so it issues no tokens. Try again in 30 seconds, and tell the operator.',
-  },
-  sign_in_overloaded: {
-    status: 503,
-    retryAfterSeconds: 2,
-    text: 'Too many sign-ins are running. Try again shortly.',
-  },
-  bad_email: {
-    status: 400,
-    exitCode: 2,
-    text: ({ field }: { field: string }) =>
-      `${field} is not an email address. Send one such as ris@example.org.`,
-    command: ({ field }: { field: string }) =>
-      `${field} is not an email address. Example: ${field} ris@example.org`,
-    example: { field: 'email' },
-  },
-  no_facility: {
-    exitCode: 2,
-    text: ({ field }: { field: string }) => `${field} is empty. Give one id, or several separated by commas.`,
-  },
-  account_exists: {
-    status: 409,
-    text: 'An account with this email exists already. Use another address.',
-    command: ({ email }: { email: string }) =>
-      `An account with the email ${email} exists already. Use another address, or see: npx interchange account list`,
-  },
-  account_type_refused: {
-    status: 403,
-    text: ({ userType }: { userType: string }) =>
-      `Your role does not manage accounts of the type ${userType}. Ask an administrator whose role does.`,
-    example: { userType: 'STAFF' },
-  },
-  unknown_account: {
-    text: ({ email }: { email: string }) =>
-      `There is no account with the email ${email}. List them with: npx interchange account list --organisation ID`,
-  },
-});
+  french,
+);

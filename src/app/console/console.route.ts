@@ -57,7 +57,10 @@ function answer(files: ConsoleFiles | undefined, name: string, { headers }: Requ
   if (!PAGE_NAME.test(name)) throw new HttpError(404, 'not_found', NO_SUCH_PATH);
   if (files === undefined)
     throw unavailable(
-      'The console is not built here. Ask the operator to run npm run console:build, then load this page again.',
+      {
+        en: 'The console is not built here. Ask the operator to run npm run console:build, then load this page again.',
+        fr: 'La console n’est pas construite ici. Demandez à l’opérateur de lancer npm run console:build, puis rechargez cette page.',
+      },
       60,
       'console_not_built',
     );

@@ -81,7 +81,14 @@ export function createCallerCheck(
 
   async function find(identity: TokenIdentity): Promise<CallerEntry> {
     const entry = await deps.callers.find(identity);
-    if (entry === undefined) throw unauthorized('The session has ended. Sign in again.', 'session_ended');
+    if (entry === undefined)
+      throw unauthorized(
+        {
+          en: 'The session has ended. Sign in again.',
+          fr: 'La session est terminée. Connectez-vous à nouveau.',
+        },
+        'session_ended',
+      );
     return entry;
   }
 
@@ -141,8 +148,14 @@ function bearerToken(headers: Headers): string {
   if (token === undefined)
     throw unauthorized(
       value === undefined
-        ? 'The access token is missing. Send the header Authorization: Bearer <accessToken>.'
-        : 'The header Authorization holds no access token. Send it in this form: Authorization: Bearer <accessToken>.',
+        ? {
+            en: 'The access token is missing. Send the header Authorization: Bearer <accessToken>.',
+            fr: 'Le jeton d’accès manque. Envoyez l’en-tête Authorization: Bearer <accessToken>.',
+          }
+        : {
+            en: 'The header Authorization holds no access token. Send it in this form: Authorization: Bearer <accessToken>.',
+            fr: 'L’en-tête Authorization n’a pas de jeton d’accès. Envoyez-le sous cette forme : Authorization: Bearer <accessToken>.',
+          },
       'token_missing',
     );
   return token;

@@ -46,8 +46,20 @@ export function guardConsole(server: FastifyInstance): void {
     const { method, headers } = request;
     const site = headers['sec-fetch-site'];
     if (site !== undefined && site !== 'same-origin')
-      throw forbidden('A page of another site may not call the console.', 'other_site');
+      throw forbidden(
+        {
+          en: 'A page of another site may not call the console.',
+          fr: 'Une page d’un autre site ne peut pas appeler la console.',
+        },
+        'other_site',
+      );
     if (method !== 'GET' && method !== 'HEAD' && headers[CONSOLE_HEADER] !== '1')
-      throw forbidden(`The header ${CONSOLE_HEADER}: 1 is missing. Send it.`, 'console_header_missing');
+      throw forbidden(
+        {
+          en: `The header ${CONSOLE_HEADER}: 1 is missing. Send it.`,
+          fr: `L’en-tête ${CONSOLE_HEADER}: 1 manque. Envoyez-le.`,
+        },
+        'console_header_missing',
+      );
   });
 }

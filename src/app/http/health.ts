@@ -42,7 +42,10 @@ export function createHealth({ clock, db, keys, live, log, metrics, config, work
     return new HttpError(
       503,
       'draining',
-      'Not ready: this process is stopping. Send requests to another one.',
+      {
+        en: 'Not ready: this process is stopping. Send requests to another one.',
+        fr: 'Pas prêt : ce processus s’arrête. Envoyez les requêtes à un autre.',
+      },
       {
         headers: { 'retry-after': '5' },
         isLogged,
@@ -87,7 +90,7 @@ export function createHealth({ clock, db, keys, live, log, metrics, config, work
       });
       server.get('/metrics', HIDDEN, async (request, reply) => {
         if (config.metricsPort !== undefined || !isLocal(request))
-          return reply.code(404).send(errorBody(404, NO_SUCH_PATH));
+          return reply.code(404).send(errorBody(404, NO_SUCH_PATH.en));
         return reply.type(metrics.registry.contentType).send(await metrics.registry.metrics());
       });
     },
@@ -99,22 +102,38 @@ export function createHealth({ clock, db, keys, live, log, metrics, config, work
 
 const noDatabase = () =>
   unavailable(
-    'Not ready: the service cannot reach its database. Check that the database runs.',
+    {
+      en: 'Not ready: the service cannot reach its database. Check that the database runs.',
+      fr: 'Pas prêt : le service n’atteint pas sa base de données. Vérifiez que la base fonctionne.',
+    },
     2,
     'database',
   );
 const noWrites = () =>
   unavailable(
-    'Not ready: the database is read-only. Check that its disk is not full.',
+    {
+      en: 'Not ready: the database is read-only. Check that its disk is not full.',
+      fr: 'Pas prêt : la base de données est en lecture seule. Vérifiez que son disque n’est pas plein.',
+    },
     5,
     'database_refuses',
   );
 const otherMasterKey = () =>
-  unavailable('Not ready: the database needs another master key. The log says which one.', 60, 'master_key');
+  unavailable(
+    {
+      en: 'Not ready: the database needs another master key. The log says which one.',
+      fr: 'Pas prêt : la base de données demande une autre clé maîtresse. Le journal dit laquelle.',
+    },
+    60,
+    'master_key',
+  );
 
 const clockIsOff = (clock: ClockWatch) =>
   unavailable(
-    `Not ready: the clock of this machine is ${skewText(clock)}. Correct the wrong one. The service then continues by itself.`,
+    {
+      en: `Not ready: the clock of this machine is ${skewText(clock)}. Correct the wrong one. The service then continues by itself.`,
+      fr: `Pas prêt : l’horloge de cette machine s’écarte de ${Math.abs(Math.round(clock.aheadSeconds()))} s de celle de la base de données. Corrigez celle qui est fausse. Le service reprend ensuite de lui-même.`,
+    },
     30,
     'clock',
   );

@@ -70,6 +70,7 @@ const HEADERS: Readonly<Record<ResponseHeader, string>> = {
   'x-correlation-id':
     'The id that the request sent, or a new one. Give it to the operator when you report a problem.',
   'x-import-id': 'Id of the import: GET /imports/<id> shows it.',
+  'content-language': '`fr`, when the message is in French.',
   etag: 'Version of the record. Send it in `If-None-Match`.',
   'last-modified': 'When the record last changed.',
   'retry-after': 'How many seconds to wait before the next try.',
@@ -88,6 +89,11 @@ const PARAMETERS: Json = {
       type: 'string',
       pattern: '^[A-Za-z0-9._-]{1,128}$',
     },
+  ),
+  AcceptLanguage: header(
+    'accept-language',
+    'The language of error messages: `en` (default) or `fr`, with weights as in RFC 9110.',
+    { type: 'string' },
   ),
   Prefer: header(
     'prefer',
@@ -123,7 +129,8 @@ export function errorName(status: number, fhir: boolean): string {
 
 /** The headers of an answer, those of its own among them. */
 export function headersOf(status: number, own: readonly ResponseHeader[] = []): Json {
-  const names = [...COMMON, ...(HEADERS_OF[status] ?? []), ...own];
+  const ofErrors: readonly ResponseHeader[] = status >= 400 ? ['content-language'] : [];
+  const names = [...COMMON, ...ofErrors, ...(HEADERS_OF[status] ?? []), ...own];
   return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
 }
 

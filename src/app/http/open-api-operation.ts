@@ -49,7 +49,7 @@ function parametersOf(
   query: TObject,
   schemas: SchemaComponents,
 ): Json[] {
-  const shared = ['CorrelationId'];
+  const shared = ['CorrelationId', 'AcceptLanguage'];
   if (own.bodyMode !== 'form' && Object.keys(query.properties).length > 0) shared.push('Prefer');
   if (access.kind === 'facility') shared.push('Organisation', 'Facility');
   if (304 in own.responses) shared.push('IfNoneMatch');

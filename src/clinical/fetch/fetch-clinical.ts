@@ -14,6 +14,7 @@ import type { AccessLog } from '../../privacy/access-log/access-log.ts';
 import { authoriseAccess } from '../../privacy/authorise-access.ts';
 import type { FacilityContext } from '../../tenancy/callers/access.ts';
 import { notFound } from '../../tenancy/errors.ts';
+import type { RecordName } from '../../tenancy/record-names.ts';
 import type { FacilityScope } from '../../tenancy/scope.ts';
 import type { Translator } from '../../terminology/lookup/translate.ts';
 import type { Translations } from '../../terminology/maps/apply-map.ts';
@@ -39,7 +40,7 @@ export interface WrittenAnswer {
 
 export interface ClinicalSource<RecordType> {
   /** What it is called in a 404: `The laboratory order`. */
-  name: string;
+  name: RecordName;
   /** For the access log. */
   action: string;
   resourceType: string;

@@ -8,6 +8,7 @@
  */
 import type { Queryable } from '../../platform/db/database.ts';
 import { createOrganisationBatcher } from '../../tenancy/organisations/organisation-batch.ts';
+import type { RecordName } from '../../tenancy/record-names.ts';
 import { type Field, readRow, rowSql } from '../content/document.ts';
 import { clinicalError } from '../errors.ts';
 import type { FreshText } from '../kept/kept-texts.store.ts';
@@ -40,7 +41,7 @@ export interface RecordSource<Key extends RecordKey> {
   /** Of the prepared statement. */
   name: string;
   /** What it is called in an error: `The laboratory order`. */
-  title: (key: Key) => string;
+  title: (key: Key) => RecordName;
   /** Members of a record, whose table is aliased `alias` and has columns patient_id and version. */
   fields: readonly Field[];
   alias: string;

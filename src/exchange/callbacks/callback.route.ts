@@ -114,17 +114,26 @@ function parseConfirmation(bytes: Uint8Array): Static<typeof CallbackBody> {
   refuseUnusableText(document);
   if (!checkBody.Check(document))
     throw badRequest(
-      'The callback must be { deliveryId, status: accepted or rejected, assignedId, message }.',
+      {
+        en: 'The callback must be { deliveryId, status: accepted or rejected, assignedId, message }.',
+        fr: 'La réponse doit être { deliveryId, status: accepted ou rejected, assignedId, message }.',
+      },
       'bad_callback',
     );
   if (typeof document.assignedId === 'string' && !isAssignedId(document.assignedId))
     throw badRequest(
-      'assignedId must be one line with at least one visible character and no control characters.',
+      {
+        en: 'assignedId must be one line with at least one visible character and no control characters.',
+        fr: 'assignedId doit être une seule ligne avec au moins un caractère visible, et sans caractère de contrôle.',
+      },
       'bad_callback',
     );
   if (document.status === 'accepted' && typeof document.assignedId !== 'string')
     throw badRequest(
-      'assignedId is missing. A callback that accepts must send the id that the exchange assigned to the patient.',
+      {
+        en: 'assignedId is missing. A callback that accepts must send the id that the exchange assigned to the patient.',
+        fr: 'assignedId manque. Une réponse qui accepte doit envoyer l’identifiant que la plateforme d’échange a attribué au patient.',
+      },
       'bad_callback',
     );
   return document;

@@ -71,7 +71,11 @@ export function listCallbacksRoute(deps: ListDependencies): Route<Access> {
       },
       handle: async ({ query }, context) => {
         const { connection } = query;
-        if (connection !== undefined && !isUuid(connection)) throw badRequest('connection must be a UUID.');
+        if (connection !== undefined && !isUuid(connection))
+          throw badRequest({
+            en: 'connection must be a UUID.',
+            fr: 'connection doit être un UUID.',
+          });
         const { mayShow, ...found } = await listCallbackPage(deps, context, query);
         return { body: mapPage(found, (item) => callbackView(item, mayShow(item))) };
       },

@@ -1,7 +1,8 @@
 /** A connection to an exchange, and which settings are valid. Contract: EXC-1. */
 
 import { PURPOSES_OF_USE, type PurposeOfUse } from '../../fhir/purpose-of-use.ts';
-import { parseOutboundAddress, type Reach } from '../../outbound/outbound-address.ts';
+import { AddressRefusedError, parseOutboundAddress, type Reach } from '../../outbound/outbound-address.ts';
+import type { Words } from '../../platform/words/words.ts';
 import { type Author, OPERATOR } from '../../tenancy/administration/author.ts';
 import { isOneLine } from '../../tenancy/organisations/name.ts';
 import { exchangeError } from '../errors.ts';
@@ -89,16 +90,21 @@ export function checkSettings<Settings extends Partial<ConnectionSettings>>(
 ): Settings {
   const { name, address, clientId, callbackHeader, identifierSystem, facilityIds } = settings;
   if (name !== undefined)
-    require(/^\S(.{0,198}\S)?$/u.test(name) &&
-      isOneLine(name), 'The name must be one line of 1 to 200 characters.');
+    require(/^\S(.{0,198}\S)?$/u.test(name) && isOneLine(name), {
+      en: 'The name must be one line of 1 to 200 characters.',
+      fr: 'Le nom doit être une seule ligne de 1 à 200 caractères.',
+    });
   if (clientId !== undefined)
-    require(/^[\x21-\x7e]{1,200}$/.test(
-      clientId,
-    ), 'The client id must be 1 to 200 visible ASCII characters.');
+    require(/^[\x21-\x7e]{1,200}$/.test(clientId), {
+      en: 'The client id must be 1 to 200 visible ASCII characters.',
+      fr: 'L’identifiant de client doit être de 1 à 200 caractères ASCII visibles.',
+    });
   if (callbackHeader !== undefined) checkHeader(callbackHeader);
   if (identifierSystem !== undefined)
-    require(/^[a-z][a-z0-9+.-]*:[^\s<>"]{1,400}$/i.test(identifierSystem) &&
-      isOneLine(identifierSystem), 'The identifier system must be an absolute URI.');
+    require(/^[a-z][a-z0-9+.-]*:[^\s<>"]{1,400}$/i.test(identifierSystem) && isOneLine(identifierSystem), {
+      en: 'The identifier system must be an absolute URI.',
+      fr: 'Le système des identifiants doit être un URI absolu.',
+    });
   checkNumbers(settings);
   return {
     ...settings,
@@ -111,31 +117,46 @@ function checkNumbers({ maxInFlight, timeoutMs, purposeOfUse }: Partial<Connecti
   const within = (value: number, min: number, max: number) =>
     Number.isInteger(value) && value >= min && value <= max;
   if (maxInFlight !== undefined)
-    require(within(maxInFlight, 1, 256), 'The requests in flight must be a whole number from 1 to 256.');
+    require(within(maxInFlight, 1, 256), {
+      en: 'The requests in flight must be a whole number from 1 to 256.',
+      fr: 'Les requêtes simultanées doivent être un nombre entier de 1 à 256.',
+    });
   if (timeoutMs !== undefined)
-    require(within(timeoutMs, 100, 120_000), 'The time-out must be from 100 to 120000 milliseconds.');
+    require(within(timeoutMs, 100, 120_000), {
+      en: 'The time-out must be from 100 to 120000 milliseconds.',
+      fr: 'Le délai d’attente doit être de 100 à 120000 millisecondes.',
+    });
   if (purposeOfUse !== undefined)
-    require(PURPOSES_OF_USE.includes(
-      purposeOfUse,
-    ), `The purpose of use must be one of ${PURPOSES_OF_USE.join(', ')}.`);
+    require(PURPOSES_OF_USE.includes(purposeOfUse), {
+      en: `The purpose of use must be one of ${PURPOSES_OF_USE.join(', ')}.`,
+      fr: `La finalité d’usage doit être l’une de ${PURPOSES_OF_USE.join(', ')}.`,
+    });
 }
 
 function checkHeader(header: string): void {
-  require(/^[a-z0-9!#$%&'*+.^_`|~-]{1,100}$/.test(
-    header,
-  ), 'The callback header must be a header name in lower case, such as x-signature.');
-  require(!isTaken(header), `The header ${header} has another use. Choose one such as x-signature.`);
+  require(/^[a-z0-9!#$%&'*+.^_`|~-]{1,100}$/.test(header), {
+    en: 'The callback header must be a header name in lower case, such as x-signature.',
+    fr: 'L’en-tête de la signature doit être un nom d’en-tête en minuscules, par exemple x-signature.',
+  });
+  require(!isTaken(header), {
+    en: `The header ${header} has another use. Choose one such as x-signature.`,
+    fr: `L’en-tête ${header} a un autre usage. Choisissez-en un autre, par exemple x-signature.`,
+  });
 }
 
 function checkedAddress(address: string, reach: Reach): string {
-  require(address.length <= 2_000, 'The address must be at most 2000 characters.');
+  require(address.length <= 2_000, {
+    en: 'The address must be at most 2000 characters.',
+    fr: 'L’adresse doit avoir au plus 2000 caractères.',
+  });
   try {
     return parseOutboundAddress(address, reach).href;
   } catch (error) {
-    throw exchangeError('bad_connection_setting', { problem: (error as Error).message }, { cause: error });
+    if (!(error instanceof AddressRefusedError)) throw error;
+    throw exchangeError('bad_connection_setting', { problem: error.words }, { cause: error });
   }
 }
 
-function require(good: boolean, message: string): void {
-  if (!good) throw exchangeError('bad_connection_setting', { problem: message });
+function require(good: boolean, problem: Words): void {
+  if (!good) throw exchangeError('bad_connection_setting', { problem });
 }

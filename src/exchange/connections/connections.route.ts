@@ -103,7 +103,11 @@ export function changeConnectionRoute(deps: ManageDependencies): Route<Access> {
 }
 
 function requireUuids(facilityIds: readonly string[] = []): void {
-  if (!facilityIds.every(isUuid)) throw badRequest('facilityIds must be UUIDs.');
+  if (!facilityIds.every(isUuid))
+    throw badRequest({
+      en: 'facilityIds must be UUIDs.',
+      fr: 'facilityIds doivent être des UUID.',
+    });
 }
 
 /** `enable` and `disable`: a disabled connection gets nothing, sends nothing and its callbacks answer 401. */
@@ -151,10 +155,17 @@ function rotationOf({
   ...rest
 }: Static<typeof RotationBody>): Partial<SecretRotation> {
   if (activateAt === undefined) return activateNow ? { ...rest, activate: 'now' } : rest;
-  if (activateNow) throw badRequest('Give activateAt or activateNow, not both.');
+  if (activateNow)
+    throw badRequest({
+      en: 'Give activateAt or activateNow, not both.',
+      fr: 'Donnez activateAt ou activateNow, mais pas les deux.',
+    });
   const activate = parseDateTime(activateAt);
   if (activate?.precision !== 'time')
-    throw badRequest('activateAt must be a date-time with a zone, such as 2026-03-01T08:00:00Z.');
+    throw badRequest({
+      en: 'activateAt must be a date-time with a zone, such as 2026-03-01T08:00:00Z.',
+      fr: 'activateAt doit être une date avec heure et fuseau, par exemple 2026-03-01T08:00:00Z.',
+    });
   return { ...rest, activate: activate.span('UTC').start };
 }
 

@@ -79,20 +79,27 @@ export async function rotateSecret(
 function activationOf({ direction, overlapSeconds, activate }: SecretRotation, now: Date): ActiveFrom {
   if (activate !== undefined && direction === 'callback')
     throw exchangeError('bad_connection_setting', {
-      problem:
-        'Only an outbound secret can be activated. A new callback secret works at once. Leave out the time to activate it.',
+      problem: {
+        en: 'Only an outbound secret can be activated. A new callback secret works at once. Leave out the time to activate it.',
+        fr: 'Seul un secret d’envoi peut être activé. Un nouveau secret de réponse vaut aussitôt. Omettez le moment de l’activation.',
+      },
     });
   if (activate === undefined) return overlapSeconds === 0 ? 'now' : 'infinity';
   if (activate === 'now') return 'now';
   const waitMs = activate.getTime() - now.getTime();
   if (waitMs <= 0)
     throw exchangeError('bad_connection_setting', {
-      problem:
-        'The time to activate the secret is in the past. Give a time in the future, or activate the secret now.',
+      problem: {
+        en: 'The time to activate the secret is in the past. Give a time in the future, or activate the secret now.',
+        fr: 'Le moment de l’activation du secret est passé. Donnez un moment à venir, ou activez le secret maintenant.',
+      },
     });
   if (waitMs > MAX_WAIT_MS)
     throw exchangeError('bad_connection_setting', {
-      problem: 'The time to activate the secret must be within 90 days.',
+      problem: {
+        en: 'The time to activate the secret must be within 90 days.',
+        fr: 'L’activation du secret doit avoir lieu dans les 90 jours.',
+      },
     });
   return activate.toISOString();
 }

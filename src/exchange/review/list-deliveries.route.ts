@@ -56,7 +56,11 @@ export function listDeliveriesRoute(deps: ListDependencies): Route<Access> {
 }
 
 function uuid(name: string, value: string | undefined): string | undefined {
-  if (value !== undefined && !isUuid(value)) throw badRequest(`${name} must be a UUID.`);
+  if (value !== undefined && !isUuid(value))
+    throw badRequest({
+      en: `${name} must be a UUID.`,
+      fr: `${name} doit être un UUID.`,
+    });
   return value;
 }
 
@@ -65,6 +69,9 @@ export function parseInstant(name: string, value: string | undefined, timeZone: 
   if (value === undefined) return undefined;
   const parsed = parseDateTime(value);
   if (parsed === undefined)
-    throw badRequest(`${name} must be a date or a date-time with a zone, such as 2026-03-01.`);
+    throw badRequest({
+      en: `${name} must be a date or a date-time with a zone, such as 2026-03-01.`,
+      fr: `${name} doit être une date, ou une date avec heure et fuseau, par exemple 2026-03-01.`,
+    });
   return parsed.span(timeZone).start;
 }

@@ -91,7 +91,13 @@ export function skipDeliveriesRoute(deps: Dependencies): Route<Access> {
     responses,
     handle: async ({ body }, context) => {
       if (!isReason(body.reason))
-        throw badRequest('reason must be one line of text that is not empty.', 'bad_reason');
+        throw badRequest(
+          {
+            en: 'reason must be one line of text that is not empty.',
+            fr: 'reason doit être une seule ligne de texte, non vide.',
+          },
+          'bad_reason',
+        );
       return review(deps, body, { ...context, action: 'skip', reason: body.reason });
     },
   });
@@ -105,7 +111,10 @@ async function review(
   const { scope, caller, action, reason } = context;
   const { deliveryIds, connectionId, patientId, heldReason, since, until, dryRun = false } = body;
   if (![connectionId, patientId].every((id) => id === undefined || isUuid(id)))
-    throw badRequest('connectionId and patientId must be UUIDs.');
+    throw badRequest({
+      en: 'connectionId and patientId must be UUIDs.',
+      fr: 'connectionId et patientId doivent être des UUID.',
+    });
   const filter = {
     ids: deliveryIds,
     connectionId,

@@ -27,7 +27,10 @@ export function createAllowedMethods(): AllowedMethods {
       const path = target.split('?', 1)[0] ?? '';
       const methods = listed(methodsOf.values().filter(({ pattern }) => pattern.test(path)));
       if (methods === '') return new HttpError(404, 'not_found', NO_SUCH_PATH);
-      const message = `This path does not support the method of the request. It supports ${methods}.`;
+      const message = {
+        en: `This path does not support the method of the request. It supports ${methods}.`,
+        fr: `Ce chemin n’accepte pas la méthode de la requête. Il accepte ${methods}.`,
+      };
       return new HttpError(405, 'method_not_allowed', message, { headers: { allow: methods } });
     },
     all: () => listed(methodsOf.values()),

@@ -4,7 +4,7 @@
  */
 import type { IncomingMessage } from 'node:http';
 import secureJsonParse from 'secure-json-parse';
-import { isDeeper, tooDeep } from '../json-depth.ts';
+import { isDeeper } from '../json-depth.ts';
 import { badRequest, HttpError } from './errors.ts';
 import { refuseMalformedEncoding } from './input.ts';
 
@@ -29,7 +29,10 @@ export function bodyTooLarge(limitBytes: number): HttpError {
   return new HttpError(
     413,
     'body_too_large',
-    `The body is larger than ${limitBytes} bytes. Send less at once.`,
+    {
+      en: `The body is larger than ${limitBytes} bytes. Send less at once.`,
+      fr: `Le corps dépasse ${limitBytes} octets. Envoyez-en moins à la fois.`,
+    },
     {
       headers: { connection: 'close' },
     },
@@ -41,20 +44,45 @@ export function decodeText(bytes: Uint8Array): string {
   try {
     return decoder.decode(bytes);
   } catch {
-    throw badRequest('The body is not valid UTF-8.', 'bad_utf8');
+    throw badRequest(
+      {
+        en: 'The body is not valid UTF-8.',
+        fr: 'Le corps n’est pas de l’UTF-8 valide.',
+      },
+      'bad_utf8',
+    );
   }
 }
 
 /** JSON; 400 when it is none, too deep, or carries `__proto__` keys. */
 export function parseJson(bytes: Uint8Array): unknown {
   const text = decodeText(bytes);
-  if (text.trim() === '') throw badRequest('The body is empty. Send a JSON document.', 'empty_body');
+  if (text.trim() === '')
+    throw badRequest(
+      {
+        en: 'The body is empty. Send a JSON document.',
+        fr: 'Le corps est vide. Envoyez un document JSON.',
+      },
+      'empty_body',
+    );
   if (isDeeper(text, MAX_JSON_DEPTH))
-    throw badRequest(`The JSON ${tooDeep(MAX_JSON_DEPTH)}.`, 'json_too_deep');
+    throw badRequest(
+      {
+        en: `The JSON is nested deeper than ${MAX_JSON_DEPTH} levels. Send a flatter document.`,
+        fr: `Le JSON a plus de ${MAX_JSON_DEPTH} niveaux imbriqués. Envoyez un document plus plat.`,
+      },
+      'json_too_deep',
+    );
   try {
     return secureJsonParse.parse(text);
   } catch {
-    throw badRequest('The body is not valid JSON.', 'bad_json');
+    throw badRequest(
+      {
+        en: 'The body is not valid JSON.',
+        fr: 'Le corps n’est pas du JSON valide.',
+      },
+      'bad_json',
+    );
   }
 }
 

@@ -21,16 +21,18 @@ export function requireContentType(headers: Headers, taken: readonly string[]): 
     throw new HttpError(
       415,
       'content_encoding',
-      'This call does not accept a compressed body. Send it without a content encoding.',
+      {
+        en: 'This call does not accept a compressed body. Send it without a content encoding.',
+        fr: 'Cet appel n’accepte pas de corps compressé. Envoyez-le sans codage de contenu.',
+      },
       { headers: { 'accept-encoding': 'identity' } },
     );
 }
 
 /** 415 with the media types that are taken. */
 export function contentTypeRefused(taken: readonly string[]): HttpError {
-  return new HttpError(
-    415,
-    'media_type',
-    `This call does not accept that content type. Send ${taken.join(' or ')}.`,
-  );
+  return new HttpError(415, 'media_type', {
+    en: `This call does not accept that content type. Send ${taken.join(' or ')}.`,
+    fr: `Cet appel n’accepte pas ce type de contenu. Envoyez ${taken.join(' ou ')}.`,
+  });
 }

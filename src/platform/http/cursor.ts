@@ -32,7 +32,10 @@ export function createCursorCodec(key: Uint8Array): CursorCodec {
 
 function refused() {
   return badRequest(
-    'cursor does not belong to this search. Copy it unchanged from the previous page, and send the same parameters and headers.',
+    {
+      en: 'cursor does not belong to this search. Copy it unchanged from the previous page, and send the same parameters and headers.',
+      fr: 'cursor n’appartient pas à cette recherche. Copiez-le tel quel de la page précédente, et envoyez les mêmes paramètres et en-têtes.',
+    },
     'bad_cursor',
   );
 }

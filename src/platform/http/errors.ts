@@ -4,6 +4,7 @@
  */
 import { STATUS_CODES } from 'node:http';
 import type { DomainError } from '../domain-error.ts';
+import type { Words } from '../words/words.ts';
 
 /** `{ statusCode, message, error }`, nothing else. */
 export interface ErrorBody {
@@ -13,13 +14,14 @@ export interface ErrorBody {
 }
 
 /**
- * A failure that the caller is told about. `message` says what failed and what to do, and never carries
- * clinical values, names, tokens or SQL. `code` is stable, goes to the log, and has a row in docs/errors.md.
+ * A failure that the caller is told about. `words` say what failed and what to do, and never carry
+ * clinical values, names, tokens or SQL. `message` is the English of them. `code` is stable, goes to the log, and has a row in docs/errors.md.
  */
 export class HttpError extends Error {
   override name = 'HttpError';
   readonly statusCode: number;
   readonly code: string;
+  readonly words: Words;
   readonly headers: Readonly<Record<string, string>>;
   /** The log has said so already, and need not again. */
   readonly isLogged: boolean;
@@ -27,30 +29,31 @@ export class HttpError extends Error {
   constructor(
     statusCode: number,
     code: string,
-    message: string,
+    words: Words,
     options?: { cause?: unknown; headers?: Record<string, string>; isLogged?: boolean },
   ) {
-    super(message, options?.cause === undefined ? undefined : { cause: options.cause });
+    super(words.en, options?.cause === undefined ? undefined : { cause: options.cause });
     this.statusCode = statusCode;
     this.code = code;
+    this.words = words;
     this.headers = options?.headers ?? {};
     this.isLogged = options?.isLogged ?? false;
   }
 }
 
-export const badRequest = (message: string, code = 'bad_request') => new HttpError(400, code, message);
-export const unauthorized = (message: string, code = 'unauthorized') =>
-  new HttpError(401, code, message, { headers: { 'www-authenticate': 'Bearer' } });
-export const forbidden = (message: string, code = 'forbidden') => new HttpError(403, code, message);
-export const unavailable = (message: string, retryAfterSeconds: number, code = 'unavailable') =>
-  new HttpError(503, code, message, { headers: { 'retry-after': String(retryAfterSeconds) } });
+export const badRequest = (words: Words, code = 'bad_request') => new HttpError(400, code, words);
+export const unauthorized = (words: Words, code = 'unauthorized') =>
+  new HttpError(401, code, words, { headers: { 'www-authenticate': 'Bearer' } });
+export const forbidden = (words: Words, code = 'forbidden') => new HttpError(403, code, words);
+export const unavailable = (words: Words, retryAfterSeconds: number, code = 'unavailable') =>
+  new HttpError(503, code, words, { headers: { 'retry-after': String(retryAfterSeconds) } });
 
 /** The answer to an error of a use case; undefined for one that no route should meet. */
 export function httpErrorOf(error: DomainError): HttpError | undefined {
   const { status, headers, retryAfterSeconds } = error.wording;
   if (status === undefined) return undefined;
   const seconds = error.values.retryAfterSeconds ?? retryAfterSeconds;
-  return new HttpError(status, error.code, error.message, {
+  return new HttpError(status, error.code, error.words, {
     cause: error.cause,
     headers: { ...headers, ...(seconds === undefined ? {} : { 'retry-after': String(seconds) }) },
   });
@@ -61,4 +64,7 @@ export function errorBody(statusCode: number, message: string): ErrorBody {
 }
 
 /** Of the 404 for an unknown path. */
-export const NO_SUCH_PATH = 'There is no such path. All of them are in /api/v1/docs.';
+export const NO_SUCH_PATH: Words = {
+  en: 'There is no such path. All of them are in /api/v1/docs.',
+  fr: 'Ce chemin n’existe pas. Tous les chemins sont dans /api/v1/docs.',
+};

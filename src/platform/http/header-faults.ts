@@ -18,7 +18,15 @@ const CLOSES = { headers: { connection: 'close' } };
  */
 export function headerFault({ httpVersion, headers, rawHeaders }: IncomingMessage): HttpError | undefined {
   if (httpVersion === '1.1' && headers.host === undefined)
-    return new HttpError(400, 'host_missing', 'The header Host is missing. Send it.', CLOSES);
+    return new HttpError(
+      400,
+      'host_missing',
+      {
+        en: 'The header Host is missing. Send it.',
+        fr: 'L’en-tête Host manque. Envoyez-le.',
+      },
+      CLOSES,
+    );
   const seen: string[] = [];
   for (let index = 0; index < rawHeaders.length; index += 2) {
     const name = SINGLE.get(rawHeaders[index]?.toLowerCase() ?? '');
@@ -27,7 +35,10 @@ export function headerFault({ httpVersion, headers, rawHeaders }: IncomingMessag
       return new HttpError(
         400,
         'header_repeated',
-        `The header ${name} was sent more than once. Send it once.`,
+        {
+          en: `The header ${name} was sent more than once. Send it once.`,
+          fr: `L’en-tête ${name} a été envoyé plusieurs fois. Envoyez-le une seule fois.`,
+        },
         CLOSES,
       );
     seen.push(name);

@@ -23,9 +23,10 @@ export function convertQuery(schema: TObject, query: Values, strict: boolean): V
     const property = Object.hasOwn(properties, name) ? properties[name] : undefined;
     if (property !== undefined) converted[name] = convert(property, value);
     else if (strict)
-      throw badRequest(
-        `The query parameter ${printable(name)} is unknown. Remove it, or send no Prefer: handling=strict.`,
-      );
+      throw badRequest({
+        en: `The query parameter ${printable(name) ?? 'with an unusual name'} is unknown. Remove it, or send no Prefer: handling=strict.`,
+        fr: `Le paramètre ${printable(name) ?? 'au nom inhabituel'} est inconnu. Retirez-le, ou n’envoyez pas Prefer: handling=strict.`,
+      });
   }
   return converted;
 }
@@ -44,7 +45,13 @@ export function refuseMalformedEncoding(text: string): void {
   try {
     decodeURIComponent(text);
   } catch {
-    throw badRequest('The parameters are not percent-encoded UTF-8. Send % itself as %25.', 'bad_encoding');
+    throw badRequest(
+      {
+        en: 'The parameters are not percent-encoded UTF-8. Send % itself as %25.',
+        fr: 'Les paramètres ne sont pas de l’UTF-8 encodé avec %. Envoyez le signe % lui-même comme %25.',
+      },
+      'bad_encoding',
+    );
   }
 }
 
@@ -52,7 +59,10 @@ export function refuseMalformedEncoding(text: string): void {
 export function refuseUnencodedBytes(address: string): void {
   if (!/^[\x21-\x7e]*$/.test(address))
     throw badRequest(
-      'The address has characters that are not ASCII. Percent-encode them as UTF-8.',
+      {
+        en: 'The address has characters that are not ASCII. Percent-encode them as UTF-8.',
+        fr: 'L’adresse a des caractères hors de l’ASCII. Encodez-les avec %, en UTF-8.',
+      },
       'bad_encoding',
     );
 }
@@ -65,7 +75,10 @@ export function refuseUnusableText(input: unknown): void {
     if (typeof value === 'string') {
       if (value.includes('\0') || !value.isWellFormed())
         throw badRequest(
-          'The request contains a NUL character or a broken Unicode character. Remove it.',
+          {
+            en: 'The request contains a NUL character or a broken Unicode character. Remove it.',
+            fr: 'La requête contient un caractère NUL ou un caractère Unicode incomplet. Retirez-le.',
+          },
           'unusable_text',
         );
     } else if (value !== null && typeof value === 'object') {
@@ -74,6 +87,6 @@ export function refuseUnusableText(input: unknown): void {
   }
 }
 
-function printable(name: string): string {
-  return /^[\w.:-]{1,64}$/.test(name) ? name : 'with an unusual name';
+function printable(name: string): string | undefined {
+  return /^[\w.:-]{1,64}$/.test(name) ? name : undefined;
 }

@@ -26,6 +26,7 @@ export interface RequestContext {
 export type ResponseHeader =
   | 'x-correlation-id'
   | 'x-import-id'
+  | 'content-language'
   | 'etag'
   | 'last-modified'
   | 'retry-after'

@@ -1,6 +1,6 @@
 /**
  * The HTTP server: one error shape, correlation ids, time-outs, metrics. No business words here.
- * Contract: HTTP-2, HTTP-7, HTTP-8, HTTP-12, HTTP-28, SEC-27, SEC-30.
+ * Contract: HTTP-2, HTTP-7, HTTP-8, HTTP-12, HTTP-28, HTTP-31, SEC-27, SEC-30.
  */
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
@@ -17,12 +17,14 @@ import { DomainError } from '../domain-error.ts';
 import { errorFields, type Log } from '../log/log.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import { beginSpan, endSpan, inTrace, isTracing, type Span } from '../trace/trace.ts';
+import { languageOf } from '../words/accept-language.ts';
+import { DEFAULT_LANGUAGE, type Words } from '../words/words.ts';
 import { createAllowedMethods } from './allowed-methods.ts';
 import { errorBody, HttpError, httpErrorOf, NO_SUCH_PATH, unavailable } from './errors.ts';
 import { headerFault } from './header-faults.ts';
 import { createFaultAnswers, MAX_HEADER_BYTES } from './protocol-faults.ts';
 import { isSlowBody } from './slow-bodies.ts';
-import { validationMessage } from './validation-message.ts';
+import { validationWords } from './validation/validation-message.ts';
 
 const CORRELATION_ID = /^[A-Za-z0-9._-]{1,128}$/;
 export const DEFAULT_BODY_LIMIT_BYTES = 65_536;
@@ -144,11 +146,10 @@ export function createServer({
     const known = toHttpError(error) ?? hungUp(error, request);
     const answer =
       known ??
-      new HttpError(
-        500,
-        'internal',
-        `The service failed. Send the request again once. If it fails again, give the operator the correlation id ${request.id}.`,
-      );
+      new HttpError(500, 'internal', {
+        en: `The service failed. Send the request again once. If it fails again, give the operator the correlation id ${request.id}.`,
+        fr: `Le service a échoué. Envoyez la requête encore une fois. Si cela échoue à nouveau, donnez à l’opérateur l’identifiant de corrélation ${request.id}.`,
+      });
     refusals.set(request, answer);
     if (answer.code === HUNG_UP) log.info({ correlationId: request.id, code: HUNG_UP }, 'the caller hung up');
     else if (known === undefined)
@@ -164,7 +165,9 @@ export function createServer({
         'not available',
       );
     setCommonHeaders(request, reply);
-    const { statusCode, message, headers } = answer;
+    const { statusCode, words, headers } = answer;
+    const language = languageOf(request.headers['accept-language']);
+    const message = words[language];
     const { contentType, body } = writeError?.(request, statusCode, message) ?? {
       contentType: 'application/json; charset=utf-8',
       body: errorBody(statusCode, message),
@@ -172,6 +175,7 @@ export function createServer({
     return reply
       .code(statusCode)
       .headers(headers)
+      .headers(language === DEFAULT_LANGUAGE ? {} : { 'content-language': language })
       .header('content-type', contentType)
       .send(JSON.stringify(body));
   }
@@ -231,32 +235,53 @@ function toHttpError(error: unknown): HttpError | undefined {
   if (error instanceof DomainError) return httpErrorOf(error);
   const { validation, validationContext, statusCode, code } = error as Partial<FastifyError>;
   if (validation !== undefined)
-    return new HttpError(400, 'validation', validationMessage(validation, validationContext ?? ''));
+    return new HttpError(400, 'validation', validationWords(validation, validationContext ?? ''));
   if (code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE')
-    return new HttpError(
-      415,
-      'media_type',
-      'This call does not accept that content type. Send application/json.',
-    );
+    return new HttpError(415, 'media_type', {
+      en: 'This call does not accept that content type. Send application/json.',
+      fr: 'Cet appel n’accepte pas ce type de contenu. Envoyez application/json.',
+    });
   if (statusCode !== undefined && statusCode >= 400 && statusCode < 500)
     return new HttpError(
       statusCode,
       code ?? 'bad_request',
-      CLIENT_FAULTS[statusCode] ?? 'The request is not valid.',
+      CLIENT_FAULTS[statusCode] ?? {
+        en: 'The request is not valid.',
+        fr: 'La requête n’est pas valable.',
+      },
     );
   const outage = outageOf(error);
   return outage === undefined ? undefined : Object.assign(OUTAGES[outage](), { cause: error });
 }
 
 const OUTAGES: Readonly<Record<Outage, () => HttpError>> = {
-  unreachable: () => unavailable('The service cannot reach its database. Try again shortly.', 2, 'database'),
+  unreachable: () =>
+    unavailable(
+      {
+        en: 'The service cannot reach its database. Try again shortly.',
+        fr: 'Le service n’atteint pas sa base de données. Réessayez dans un instant.',
+      },
+      2,
+      'database',
+    ),
   refusing: () =>
     unavailable(
-      'The database is out of disk space or memory, or is read-only. Try again in a minute, and tell the operator.',
+      {
+        en: 'The database is out of disk space or memory, or is read-only. Try again in a minute, and tell the operator.',
+        fr: 'La base de données n’a plus d’espace disque ou de mémoire, ou est en lecture seule. Réessayez dans une minute, et prévenez l’opérateur.',
+      },
       30,
       'database_refuses',
     ),
-  slow: () => unavailable('The database took too long to answer. Try again shortly.', 5, 'database_slow'),
+  slow: () =>
+    unavailable(
+      {
+        en: 'The database took too long to answer. Try again shortly.',
+        fr: 'La base de données a mis trop de temps à répondre. Réessayez dans un instant.',
+      },
+      5,
+      'database_slow',
+    ),
 };
 
 const HUNG_UP = 'caller_hung_up';
@@ -268,11 +293,20 @@ function hungUp(error: unknown, { raw }: FastifyRequest): HttpError | undefined 
   // All of it may have come, and stand unread.
   const isOfRequest = raw.errored === error || !raw.complete;
   if (!broken || !isOfRequest || !raw.destroyed) return undefined;
-  return new HttpError(400, HUNG_UP, 'The connection ended before the request was complete. Send it again.');
+  return new HttpError(400, HUNG_UP, {
+    en: 'The connection ended before the request was complete. Send it again.',
+    fr: 'La communication s’est terminée avant la fin de la requête. Envoyez-la à nouveau.',
+  });
 }
 
-const CLIENT_FAULTS: Readonly<Record<number, string>> = {
+const CLIENT_FAULTS: Readonly<Record<number, Words>> = {
   404: NO_SUCH_PATH,
-  413: 'The body is too large.',
-  414: 'The address is too long. Send fewer or shorter parameters.',
+  413: {
+    en: 'The body is too large.',
+    fr: 'Le corps est trop grand.',
+  },
+  414: {
+    en: 'The address is too long. Send fewer or shorter parameters.',
+    fr: 'L’adresse est trop longue. Envoyez moins de paramètres, ou de plus courts.',
+  },
 };

@@ -17,6 +17,7 @@ import { allowsPurpose } from '../../privacy/decide.ts';
 import type { ActivityRecorder } from '../../tenancy/activity/record-activity.ts';
 import type { FacilityContext } from '../../tenancy/callers/access.ts';
 import { notFound } from '../../tenancy/errors.ts';
+import type { RecordName } from '../../tenancy/record-names.ts';
 import type { FacilityScope } from '../../tenancy/scope.ts';
 import type { UnmappedPlace, UnmappedRecorder } from '../../terminology/unmapped/record-unmapped.ts';
 import { publishError } from '../errors.ts';
@@ -43,7 +44,7 @@ export interface PublishableRecord {
 export interface PublishSource {
   kind: SubjectKind;
   /** As it is called in a 404: `The laboratory order`. */
-  name: string;
+  name: RecordName;
   /** For the access log. */
   resourceType: string;
   /** The record that one which is not there any more became; without it, none is replaced. */

@@ -4,9 +4,11 @@
  * take turns: only the first asks the database, and the end of its work is the turn of the next (docs/adr/0074).
  * Contract: PUB-31, PUB-33.
  */
+
 import { randomUUID } from 'node:crypto';
 import { delayAfterFailures, spreadDelay } from '../../outbound/backoff.ts';
 import type { Queryable } from '../../platform/db/database.ts';
+import type { Words } from '../../platform/words/words.ts';
 import { publishError } from '../errors.ts';
 import { splitKey } from '../plan/content.fhir.ts';
 import type { Clock } from '../send/retry.ts';
@@ -104,9 +106,14 @@ async function untilTaken<T>(
   }
 }
 
-function whose({ records: [record, subject] }: LeaseKey): string {
-  if (record === undefined || subject !== undefined) return 'this record or this patient';
-  return `the ${splitKey(record).type} that this record shares with others`;
+function whose({ records: [record, subject] }: LeaseKey): Words {
+  if (record === undefined || subject !== undefined)
+    return { en: 'this record or this patient', fr: 'cette donnée ou de ce patient' };
+  const { type } = splitKey(record);
+  return {
+    en: `the ${type} that this record shares with others`,
+    fr: `la ressource ${type} que cette donnée partage avec d’autres`,
+  };
 }
 
 /** What is known of a lease while it is held. Times are on the clock of `performance.now()`. */

@@ -265,7 +265,10 @@ function access({ permission, module }: PublishRouteOptions) {
 function requireNoBody(bytes: Uint8Array): void {
   if (!/^(?:\{\s*\})?$/.test(decodeText(bytes).trim()))
     throw badRequest(
-      'This call takes no body. Leave it out, and name the target with ?target=.',
+      {
+        en: 'This call takes no body. Leave it out, and name the target with ?target=.',
+        fr: 'Cet appel ne prend pas de corps. Omettez-le, et nommez la cible avec ?target=.',
+      },
       'body_given',
     );
 }

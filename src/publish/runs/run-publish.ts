@@ -159,7 +159,7 @@ function countsAgainst({ status }: WriteFailure, { fresh }: Sent): boolean {
 function answerOf({ failure, done }: Sent, { target, all }: { target: string; all: number }): unknown {
   if (!(failure instanceof WriteFailure)) return failure;
   const { type, id } = splitKey(failure.key);
-  const stopped = { target, record: `${type} ${id}`, reason: failure.message, stored: done.size, all };
+  const stopped = { target, record: `${type} ${id}`, reason: failure.words, stored: done.size, all };
   const cause = { cause: failure };
   return failure.unavailable
     ? publishError('target_unavailable', stopped, cause)

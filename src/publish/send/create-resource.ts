@@ -70,7 +70,10 @@ async function search(context: PublishWriteContext, resource: FhirResource): Pro
   if (found === undefined) return { kind: 'again', method, answer, inDoubt: true };
   if (found.length > 1)
     throw new WriteFailure(
-      `the target holds ${found.length} resources with our identifier; ask its operator to remove all but one`,
+      {
+        en: `the target holds ${found.length} resources with our identifier; ask its operator to remove all but one`,
+        fr: `la cible a ${found.length} ressources avec notre identifiant ; demandez à son opérateur de n’en garder qu’une`,
+      },
       keyOf(resource),
       { method, answer },
     );

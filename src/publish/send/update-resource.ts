@@ -54,7 +54,10 @@ function storedStep(
   if (stored === undefined) return { kind: 'again', method: METHOD, answer, inDoubt: false };
   if (stored.id !== id)
     throw new WriteFailure(
-      `${METHOD} answered ${answer.status} with another id than the one in the request`,
+      {
+        en: `${METHOD} answered ${answer.status} with another id than the one in the request`,
+        fr: `${METHOD} a reçu ${answer.status} avec un autre identifiant que celui de la requête`,
+      },
       keyOf(resource),
       { method: METHOD, answer },
     );

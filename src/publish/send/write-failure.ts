@@ -1,14 +1,16 @@
 /** Why a resource could not be written, as callers are told. */
 import type { FhirResource } from '../../clinical/fetch/fhir-resource.ts';
+import type { Words } from '../../platform/words/words.ts';
 import { keyOf, type ResourceKey } from '../plan/content.fhir.ts';
 import { describeIssues } from './describe-outcome.ts';
 import type { FhirAnswer } from './fhir-client.ts';
 import { issuesOf } from './read-answer.ts';
 import { isTransient } from './retry.ts';
 
-/** A resource could not be written. The message is fit for callers: no clinical values. */
+/** A resource could not be written. The words are fit for callers: no clinical values. */
 export class WriteFailure extends Error {
   override name = 'WriteFailure';
+  readonly words: Words;
   readonly key: ResourceKey;
   readonly method: string;
   readonly status: number | undefined;
@@ -16,11 +18,12 @@ export class WriteFailure extends Error {
   readonly unavailable: boolean;
 
   constructor(
-    message: string,
+    words: Words,
     key: ResourceKey,
     { method, answer }: { method: string; answer?: FhirAnswer | undefined },
   ) {
-    super(message);
+    super(words.en);
+    this.words = words;
     this.key = key;
     this.method = method;
     this.status = answer?.kind === 'answered' ? answer.status : undefined;
@@ -35,27 +38,57 @@ export function isSuccess(status: number): boolean {
 export function failure(resource: FhirResource, method: string, answer: FhirAnswer): WriteFailure {
   const options = { method, answer };
   if (answer.kind === 'unanswered')
-    return new WriteFailure(`${method} was not answered (${answer.code})`, keyOf(resource), options);
+    return new WriteFailure(
+      {
+        en: `${method} was not answered (${answer.code})`,
+        fr: `${method} est resté sans réponse (${answer.code})`,
+      },
+      keyOf(resource),
+      options,
+    );
   const { status } = answer;
   const issues = describeIssues(issuesOf(answer), resource.resourceType);
-  const said = isSuccess(status) ? `${status} with a body that is not a FHIR answer` : `${status}`;
-  const parts = [
-    `${method} answered ${said}`,
-    issues === '' ? undefined : `(${issues})`,
-    hint(method, status, issues),
-  ];
-  return new WriteFailure(parts.filter((part) => part !== undefined).join(' '), keyOf(resource), options);
+  const unreadable = isSuccess(status);
+  const listed = issues === '' ? '' : ` (${issues})`;
+  const advice = hint(method, status, issues);
+  const en = `${method} answered ${status}${unreadable ? ' with a body that is not a FHIR answer' : ''}`;
+  const fr = `${method} a reçu ${status}${unreadable ? ' avec un corps qui n’est pas une réponse FHIR' : ''}`;
+  return new WriteFailure(
+    {
+      en: `${en}${listed}${advice === undefined ? '' : ` - ${advice.en}`}`,
+      fr: `${fr}${listed}${advice === undefined ? '' : ` - ${advice.fr}`}`,
+    },
+    keyOf(resource),
+    options,
+  );
 }
 
 /** FHIR R4, "Rejecting updates": 404 for a type or address that is none, 405 where ids of ours are not taken. */
-function hint(method: string, status: number, issues: string): string | undefined {
+function hint(method: string, status: number, issues: string): Words | undefined {
   if (status === 401 || status === 403)
-    return '- the target refuses our credentials: check the secret of the target';
+    return {
+      en: 'the target refuses our credentials: check the secret of the target',
+      fr: 'la cible nous refuse l’accès : vérifiez le secret de la cible',
+    };
   if (status === 405 && method === 'PUT')
-    return '- the target may not accept our ids: use the id policy server';
-  if (status === 404 && method !== 'GET') return '- check the base address of the target';
+    return {
+      en: 'the target may not accept our ids: use the id policy server',
+      fr: 'la cible n’accepte peut-être pas nos identifiants : employez la règle d’identifiants server',
+    };
+  if (status === 404 && method !== 'GET')
+    return {
+      en: 'check the base address of the target',
+      fr: 'vérifiez l’adresse de base de la cible',
+    };
   if (status === 422 && issues.includes('not-found'))
-    return '- the server may lack a record that this one refers to: use the reference policy send';
-  if (status >= 300 && status < 400) return '- redirects are not followed: correct the base address';
+    return {
+      en: 'the server may lack a record that this one refers to: use the reference policy send',
+      fr: 'il manque peut-être au serveur une donnée à laquelle celle-ci renvoie : employez la règle de références send',
+    };
+  if (status >= 300 && status < 400)
+    return {
+      en: 'redirects are not followed: correct the base address',
+      fr: 'les redirections ne sont pas suivies : corrigez l’adresse de base',
+    };
   return undefined;
 }

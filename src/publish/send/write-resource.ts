@@ -53,7 +53,11 @@ async function writeUntilStored(context: PublishWriteContext, item: ResourceToWr
         ? { ...place, held: step.held }
         : await afterLoss(context, resource, { place, step });
   }
-  throw new WriteFailure('the target gives a different answer each time; ask its operator', keyOf(resource), {
+  const words = {
+    en: 'the target gives a different answer each time; ask its operator',
+    fr: 'la cible répond chaque fois autre chose ; adressez-vous à son opérateur',
+  };
+  throw new WriteFailure(words, keyOf(resource), {
     method: 'PUT',
   });
 }

@@ -2,6 +2,7 @@
  * POST /imports/fhir: FHIR records in the body, plain or gzip, as the facility's own systems send them.
  * Contract: IN-1, IN-26, ADM-46, ADM-47, ADM-73.
  */
+
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import Type from 'typebox';
@@ -13,6 +14,7 @@ import type { Route } from '../../platform/http/route.ts';
 import { takeSlowBody } from '../../platform/http/slow-bodies.ts';
 import { errorFields, type Log } from '../../platform/log/log.ts';
 import { isUuid } from '../../platform/uuid.ts';
+import type { Words } from '../../platform/words/words.ts';
 import type { AccessEntry, AccessLog } from '../../privacy/access-log/access-log.ts';
 import { type Access, type FacilityContext, facilityRoute } from '../../tenancy/callers/access.ts';
 import type { Permission } from '../../tenancy/roles/permissions.ts';
@@ -176,13 +178,20 @@ export function importRecordsRoute(deps: ImportRouteDependencies): Route<Access>
 }
 
 function idOf(given: string | undefined): string {
-  if (given !== undefined && !isUuid(given)) throw badRequest('importId must be a UUID.');
+  if (given !== undefined && !isUuid(given))
+    throw badRequest({
+      en: 'importId must be a UUID.',
+      fr: 'importId doit être un UUID.',
+    });
   return given?.toLowerCase() ?? randomUUID();
 }
 
 function requireFileName(given: string | undefined): void {
   if (given !== undefined && !isSourceName(given))
-    throw badRequest('fileName must be one line of text that can be seen, without control characters.');
+    throw badRequest({
+      en: 'fileName must be one line of text that can be seen, without control characters.',
+      fr: 'fileName doit être une seule ligne de texte visible, sans caractère de contrôle.',
+    });
 }
 
 /** How a failure is told, and where it is noted that an import could not be kept. */
@@ -194,9 +203,16 @@ function recording(log: Log): Pick<RecordImportOptions, 'describe' | 'onError'> 
 }
 
 function documentOf({ document, unreadable }: ImportResult): ImportDocument {
-  if (unreadable > 0)
-    throw badRequest(`The body ${document.rejected[0]?.reason ?? 'is not FHIR'}.`, 'not_fhir');
+  if (unreadable > 0) throw badRequest(notFhir(document.rejected[0]?.reason ?? 'is not FHIR'), 'not_fhir');
   return document;
+}
+
+/** Reasons are kept with imports, in English. */
+function notFhir(reason: string): Words {
+  return {
+    en: `The body ${reason}.`,
+    fr: `Le corps n’est pas du FHIR R4 que le service sait lire. Le motif, en anglais : ${reason}.`,
+  };
 }
 
 type BodyDependencies = ImportRouteDependencies &
@@ -206,11 +222,20 @@ type BodyDependencies = ImportRouteDependencies &
 function requirePlace(active: ReadonlySet<string>, organisationId: string): void {
   if (active.has(organisationId))
     throw unavailable(
-      'Another import is running for this organisation. Try again when it has ended.',
+      {
+        en: 'Another import is running for this organisation. Try again when it has ended.',
+        fr: 'Une autre importation est en cours pour cette organisation. Réessayez quand elle sera terminée.',
+      },
       RETRY_AFTER_SECONDS,
     );
   if (active.size >= CONCURRENT)
-    throw unavailable(`${CONCURRENT} other imports are running. Try again in a minute.`, RETRY_AFTER_SECONDS);
+    throw unavailable(
+      {
+        en: `${CONCURRENT} other imports are running. Try again in a minute.`,
+        fr: `${CONCURRENT} autres importations sont en cours. Réessayez dans une minute.`,
+      },
+      RETRY_AFTER_SECONDS,
+    );
 }
 
 /** Returns what gives the place back. */
@@ -301,10 +326,13 @@ async function spoolBody(
     if (overflowed) throw bodyTooLarge(maxBytes);
     if (error instanceof NoSpaceError)
       throw unavailable(
-        'The service has no disk space for this body at the moment. Send it again later.',
+        {
+          en: 'The service has no disk space for this body at the moment. Send it again later.',
+          fr: 'Le service n’a pas assez d’espace disque pour ce corps en ce moment. Envoyez-le à nouveau plus tard.',
+        },
         RETRY_AFTER_SECONDS,
       );
-    if (error instanceof SourceError) throw badRequest(`The body ${error.message}.`, 'not_fhir');
+    if (error instanceof SourceError) throw badRequest(notFhir(error.message), 'not_fhir');
     throw error;
   }
 }
@@ -328,18 +356,16 @@ async function* limited(
 function requireMediaType({ headers }: FacilityContext): void {
   const given = mediaType(headers['content-type']);
   if (!MEDIA_TYPES.includes(given))
-    throw new HttpError(
-      415,
-      'media_type',
-      `This call does not accept that content type. Send ${MEDIA_TYPES.slice(0, 5).join(', ')}.`,
-    );
+    throw new HttpError(415, 'media_type', {
+      en: `This call does not accept that content type. Send ${MEDIA_TYPES.slice(0, 5).join(', ')}.`,
+      fr: `Cet appel n’accepte pas ce type de contenu. Envoyez ${MEDIA_TYPES.slice(0, 5).join(', ')}.`,
+    });
   const encoding = mediaType(headers['content-encoding']);
   if (!['', 'identity', 'gzip', 'x-gzip'].includes(encoding))
-    throw new HttpError(
-      415,
-      'content_encoding',
-      'This call does not accept that content encoding. Send gzip or none.',
-    );
+    throw new HttpError(415, 'content_encoding', {
+      en: 'This call does not accept that content encoding. Send gzip or none.',
+      fr: 'Cet appel n’accepte pas ce codage de contenu. Envoyez gzip, ou aucun.',
+    });
 }
 
 function mediaType(value: string | string[] | undefined): string {

@@ -59,7 +59,11 @@ export function listAccountsRoute(deps: AccountRouteDependencies): Route<Access>
     }),
     responses: { 200: { description: 'By email address.', schema: pageSchema(AccountSchema) } },
     handle: async ({ query }, context) => {
-      if (query.role !== undefined && !isUuid(query.role)) throw badRequest('role must be a UUID.');
+      if (query.role !== undefined && !isUuid(query.role))
+        throw badRequest({
+          en: 'role must be a UUID.',
+          fr: 'role doit être un UUID.',
+        });
       return { body: mapPage(await listSeenAccounts(deps, context, query), accountView) };
     },
   });

@@ -2,6 +2,7 @@
  * An account that somebody changes: found, held, and theirs to change (docs/adr/0140).
  * Contract: ADM-1, ADM-4.
  */
+
 import type { Client, Pool } from '../../platform/db/database.ts';
 import { isUuid } from '../../platform/uuid.ts';
 import { administer } from '../../tenancy/administration/administer.ts';
@@ -15,6 +16,7 @@ import {
 } from '../../tenancy/administration/manager.ts';
 import { recordChange } from '../../tenancy/audit/audit.ts';
 import type { AuditEntry } from '../../tenancy/audit/audit-entry.ts';
+import type { OwnChange } from '../../tenancy/errors.fr.ts';
 import { notFound, tenancyError } from '../../tenancy/errors.ts';
 import type { Permission } from '../../tenancy/roles/permissions.ts';
 import { type DirectoryEntry, findByEmail, findByUserId, type UserType } from '../accounts/account.store.ts';
@@ -90,7 +92,7 @@ export function requireType(manager: Manager, userType: UserType): void {
 }
 
 /** 409 for what nobody does to their own account: `disable their own account`. */
-export function refuseOwn(manager: Manager, account: ManagedAccount, change: string): void {
+export function refuseOwn(manager: Manager, account: ManagedAccount, change: OwnChange): void {
   if (manager.accountId === account.userId) throw tenancyError('own_account', { change });
 }
 

@@ -129,7 +129,10 @@ export function exportAuditRoute({ db }: Pick<AuditDependencies, 'db'>): Route<A
 
 function filterOf(given: GivenAuditFilter, { caller, scope }: FacilityContext): AuditFilter {
   const refuse = (name: string) =>
-    badRequest(`${name} must be a date or a date-time with a zone, such as 2026-03-01.`);
+    badRequest({
+      en: `${name} must be a date or a date-time with a zone, such as 2026-03-01.`,
+      fr: `${name} doit être une date, ou une date avec heure et fuseau, par exemple 2026-03-01.`,
+    });
   const filter = auditFilterOf(given, { timeZone: scope.timeZone, refuse });
   return { ...filter, facilityIds: [...caller.facilities.keys()] };
 }

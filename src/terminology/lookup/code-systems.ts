@@ -2,6 +2,7 @@
  * URIs of the standard code systems, and what can be known of a code without its system's tables.
  * Contract: TERM-1, TERM-6.
  */
+import type { Words } from '../../platform/words/words.ts';
 
 export const LOINC = 'http://loinc.org';
 export const SNOMED_CT = 'http://snomed.info/sct';
@@ -62,14 +63,21 @@ export function officialDisplay(loincCode: string): string | undefined {
  * What is wrong with a LOINC code, undefined when nothing is. Terms (`718-7`) are checked by their check
  * digit; answers (`LA6576-8`) by their shape only, as LOINC publishes the rule for terms.
  */
-export function loincFault(code: string): string | undefined {
+export function loincFault(code: string): Words | undefined {
   if (/^LA\d{1,7}-\d$/.test(code)) return undefined;
   const match = /^(\d{1,7})-(\d)$/.exec(code);
-  if (match === null) return 'is not a LOINC code: digits, a hyphen and a check digit, such as 718-7';
+  if (match === null)
+    return {
+      en: 'is not a LOINC code: digits, a hyphen and a check digit, such as 718-7',
+      fr: 'n’est pas un code LOINC : des chiffres, un trait d’union et un chiffre de contrôle, par exemple 718-7',
+    };
   const [, number = '', checkDigit = ''] = match;
   return loincCheckDigit(number) === Number(checkDigit)
     ? undefined
-    : 'has a wrong LOINC check digit; look for a mistyped digit';
+    : {
+        en: 'has a wrong LOINC check digit; look for a mistyped digit',
+        fr: 'a un mauvais chiffre de contrôle LOINC ; cherchez un chiffre mal saisi',
+      };
 }
 
 /** The check digit of a LOINC number (LOINC Users' Guide, "Calculating Mod 10 Check Digits"). */

@@ -12,7 +12,7 @@ const good: GivenEntry = {
 
 function faultOf(given: GivenEntry): string {
   const checked = checkEntry({ ...good, ...given });
-  return 'fault' in checked ? checked.fault : '';
+  return 'fault' in checked ? checked.fault.en : '';
 }
 
 describe('an entry that is taken', () => {

@@ -1,4 +1,5 @@
 /** One entry of a terminology map, and what is checked before it is kept. Contract: TERM-5, TERM-6. */
+import type { Words } from '../../platform/words/words.ts';
 import { LOINC, loincFault, SNOMED_CT, STANDARD_SYSTEMS, UCUM } from '../lookup/code-systems.ts';
 import { isUcum } from '../units/ucum.ts';
 
@@ -34,7 +35,7 @@ export interface MapEntry {
 export type GivenEntry = { [Field in keyof MapEntry]?: string | null | undefined };
 
 /** The entry, or what is wrong with it: one sentence part that starts with a verb or a field. */
-export type CheckedEntry = { entry: MapEntry } | { fault: string };
+export type CheckedEntry = { entry: MapEntry } | { fault: Words };
 
 const MAX_SYSTEM = 500;
 const MAX_CODE = 200;
@@ -71,47 +72,100 @@ function text(value: string | null | undefined): string | null {
   return trimmed === '' ? null : trimmed;
 }
 
-function localFault({ localSystem, localCode }: MapEntry): string | undefined {
-  if (localCode === '') return 'has no local code';
+function localFault({ localSystem, localCode }: MapEntry): Words | undefined {
+  if (localCode === '')
+    return {
+      en: 'has no local code',
+      fr: 'le code local manque',
+    };
   if (!isCode(localCode))
-    return `local code is not a FHIR code: it has more than ${MAX_CODE} characters, or two spaces in a row`;
+    return {
+      en: `local code is not a FHIR code: it has more than ${MAX_CODE} characters, or two spaces in a row`,
+      fr: `le code local n’est pas un code FHIR : il a plus de ${MAX_CODE} caractères, ou deux espaces de suite`,
+    };
   if (localSystem.length > MAX_SYSTEM || /[\s\p{Cc}]/u.test(localSystem))
-    return `local system is not a URI: it has more than ${MAX_SYSTEM} characters, or a space`;
+    return {
+      en: `local system is not a URI: it has more than ${MAX_SYSTEM} characters, or a space`,
+      fr: `le système local n’est pas un URI : il a plus de ${MAX_SYSTEM} caractères, ou une espace`,
+    };
   return undefined;
 }
 
-function targetFault({ targetSystem, targetCode, equivalence }: MapEntry): string | undefined {
-  if (targetSystem === '') return 'has no target system';
-  if (targetSystem.length > MAX_SYSTEM) return `target system has more than ${MAX_SYSTEM} characters`;
+function targetFault({ targetSystem, targetCode, equivalence }: MapEntry): Words | undefined {
+  if (targetSystem === '')
+    return {
+      en: 'has no target system',
+      fr: 'le système standard manque',
+    };
+  if (targetSystem.length > MAX_SYSTEM)
+    return {
+      en: `target system has more than ${MAX_SYSTEM} characters`,
+      fr: `le système standard a plus de ${MAX_SYSTEM} caractères`,
+    };
   const meant = KNOWN_SYSTEMS.get(writing(targetSystem));
-  if (meant !== undefined && meant !== targetSystem) return `target system must be written ${meant}`;
-  if (!isAbsoluteUri(targetSystem)) return 'target system is not an absolute URI, such as http://loinc.org';
+  if (meant !== undefined && meant !== targetSystem)
+    return {
+      en: `target system must be written ${meant}`,
+      fr: `le système standard doit s’écrire ${meant}`,
+    };
+  if (!isAbsoluteUri(targetSystem))
+    return {
+      en: 'target system is not an absolute URI, such as http://loinc.org',
+      fr: 'le système standard n’est pas un URI absolu, par exemple http://loinc.org',
+    };
   if (equivalence === 'unmatched') return undefined;
-  if (targetCode === null) return 'has no target code';
-  if (targetSystem === LOINC) return prefixed('target code', loincFault(targetCode));
-  if (targetSystem === UCUM) return isUcum(targetCode) ? undefined : 'target code is not a valid UCUM unit';
-  return isCode(targetCode) ? undefined : `target code is not a FHIR code: at most ${MAX_CODE} characters`;
+  if (targetCode === null)
+    return {
+      en: 'has no target code',
+      fr: 'le code standard manque',
+    };
+  if (targetSystem === LOINC) return ofTargetCode(loincFault(targetCode));
+  if (targetSystem === UCUM)
+    return isUcum(targetCode)
+      ? undefined
+      : {
+          en: 'target code is not a valid UCUM unit',
+          fr: 'le code standard n’est pas une unité UCUM valable',
+        };
+  return isCode(targetCode)
+    ? undefined
+    : {
+        en: `target code is not a FHIR code: at most ${MAX_CODE} characters`,
+        fr: `le code standard n’est pas un code FHIR : au plus ${MAX_CODE} caractères`,
+      };
 }
 
-function relationFault(entry: MapEntry): string | undefined {
+function relationFault(entry: MapEntry): Words | undefined {
   if (!(EQUIVALENCES as readonly string[]).includes(entry.equivalence))
-    return `equivalence is not one of ${EQUIVALENCES.join(', ')}`;
+    return {
+      en: `equivalence is not one of ${EQUIVALENCES.join(', ')}`,
+      fr: `la relation n’est pas l’une de ${EQUIVALENCES.join(', ')}`,
+    };
   if (entry.equivalence === 'unmatched' && (entry.targetCode !== null || entry.targetDisplay !== null))
-    return 'has a target code although its equivalence is unmatched';
+    return {
+      en: 'has a target code although its equivalence is unmatched',
+      fr: 'il y a un code standard, alors que la relation est unmatched',
+    };
   // R4 ConceptMap, invariant cmd-1.
   if ((entry.equivalence === 'narrower' || entry.equivalence === 'inexact') && entry.comment === null)
-    return `needs a comment, because its equivalence is ${entry.equivalence}`;
+    return {
+      en: `needs a comment, because its equivalence is ${entry.equivalence}`,
+      fr: `il faut un commentaire, car la relation est ${entry.equivalence}`,
+    };
   return undefined;
 }
 
-function textFault({ localDisplay, targetDisplay, comment }: MapEntry): string | undefined {
-  for (const [name, value] of Object.entries({
-    'local display': localDisplay,
-    'target display': targetDisplay,
-    comment,
-  }))
+function textFault({ localDisplay, targetDisplay, comment }: MapEntry): Words | undefined {
+  for (const [value, en, fr] of [
+    [localDisplay, 'local display', 'le texte local'],
+    [targetDisplay, 'target display', 'le texte officiel'],
+    [comment, 'comment', 'le commentaire'],
+  ] as const)
     if (value !== null && (value.length > MAX_TEXT || hasControl(value) || !value.isWellFormed()))
-      return `${name} is too long (more than ${MAX_TEXT} characters) or has control characters`;
+      return {
+        en: `${en} is too long (more than ${MAX_TEXT} characters) or has control characters`,
+        fr: `${fr} est trop long (plus de ${MAX_TEXT} caractères) ou a des caractères de contrôle`,
+      };
   return undefined;
 }
 
@@ -142,6 +196,6 @@ function isAbsoluteUri(uri: string): boolean {
   return !/^https?:/i.test(uri) || (/^https?:\/\/[^/]/i.test(uri) && URL.canParse(uri));
 }
 
-function prefixed(field: string, fault: string | undefined): string | undefined {
-  return fault === undefined ? undefined : `${field} ${fault}`;
+function ofTargetCode(fault: Words | undefined): Words | undefined {
+  return fault && { en: `target code ${fault.en}`, fr: `le code standard ${fault.fr}` };
 }

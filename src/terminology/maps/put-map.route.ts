@@ -45,10 +45,17 @@ export function putMapRoute(deps: { db: Pool }): Route<Access> {
 
 function levelOf(facilityId: string | null, { scope }: FacilityContext): Level {
   if (facilityId === null) return 'organisation';
-  if (!isUuid(facilityId)) throw badRequest('facilityId must be a UUID, or null for the whole organisation.');
+  if (!isUuid(facilityId))
+    throw badRequest({
+      en: 'facilityId must be a UUID, or null for the whole organisation.',
+      fr: 'facilityId doit être un UUID, ou null pour toute l’organisation.',
+    });
   if (facilityId.toLowerCase() === scope.facilityId) return 'facility';
   throw forbidden(
-    'facilityId is not the facility of this call. Send the same id in x-facility-id, or leave facilityId out for the whole organisation.',
+    {
+      en: 'facilityId is not the facility of this call. Send the same id in x-facility-id, or leave facilityId out for the whole organisation.',
+      fr: 'facilityId n’est pas l’établissement de cet appel. Envoyez le même identifiant dans x-facility-id, ou omettez facilityId pour toute l’organisation.',
+    },
     'tenancy_refused',
   );
 }

@@ -195,6 +195,9 @@ describe('terminology import', () => {
     await refused([path], CommandError, /no organisation/, randomUUID());
     await refused([path, '--facility', randomUUID()], CommandError, /no facility/);
     await refused([path, '--columns', 'code=x'], UsageError, /local_code=itemid/);
+    const options = /\(localSystem\).*On the command line: --columns local_system=.*, or --local-system\.$/;
+    const lesser = await fileOf('no-systems.csv', 'local_code,target_code\nGLU,2345-7\n');
+    await refused([lesser], CommandError, options);
     await refused(
       [join(folder, 'absent.csv')],
       CommandError,

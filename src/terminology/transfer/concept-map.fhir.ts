@@ -1,5 +1,6 @@
 /** Terminology maps as FHIR ConceptMap (R4, "ConceptMap"). Contract: TERM-10. */
 
+import type { Words } from '../../platform/words/words.ts';
 import { badFile } from '../errors.ts';
 import type { GivenEntry, MapEntry } from '../maps/map-entry.ts';
 import type { IgnoredElements, ImportRow } from './import-row.ts';
@@ -16,11 +17,12 @@ export interface ConceptMapReadOptions {
 
 /** The entries of a parsed ConceptMap. Throws when it is none. */
 export function* readConceptMapRows(resource: unknown, options: ConceptMapReadOptions): Generator<ImportRow> {
-  const map = objectOf(resource, 'The file');
+  const map = objectOf(resource, { en: 'The file', fr: 'Le fichier' });
   if (map.resourceType !== 'ConceptMap')
-    throw badFile(
-      `The file is JSON, but not a FHIR ConceptMap: its resourceType is ${printable(map.resourceType)}. Send a ConceptMap, or CSV.`,
-    );
+    throw badFile({
+      en: `The file is JSON, but not a FHIR ConceptMap: its resourceType is ${printable(map.resourceType) ?? 'missing'}. Send a ConceptMap, or CSV.`,
+      fr: `Le fichier est du JSON, mais pas un ConceptMap FHIR : son resourceType est ${printable(map.resourceType) ?? 'absent'}. Envoyez un ConceptMap, ou du CSV.`,
+    });
   for (const [position, group] of listOf(map.group, 'ConceptMap.group').entries())
     yield* readGroup(group, `ConceptMap.group[${position}]`, options);
 }
@@ -127,21 +129,25 @@ function without(object: Record<string, string | null>): Json {
   return Object.fromEntries(Object.entries(object).filter(([, value]) => value !== null));
 }
 
-function objectOf(value: unknown, path: string): Json {
+function objectOf(value: unknown, place: string | Words): Json {
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Json;
-  throw badFile(`${path} is not a JSON object.`);
+  const { en, fr } = typeof place === 'string' ? { en: place, fr: place } : place;
+  throw badFile({ en: `${en} is not a JSON object.`, fr: `${fr} n’est pas un objet JSON.` });
 }
 
 function listOf(value: unknown, path: string): unknown[] {
   if (value === undefined) return [];
   if (Array.isArray(value)) return value;
-  throw badFile(`${path} is not a list.`);
+  throw badFile({
+    en: `${path} is not a list.`,
+    fr: `${path} n’est pas une liste.`,
+  });
 }
 
 function textOf(value: unknown): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }
 
-function printable(value: unknown): string {
-  return typeof value === 'string' && /^\w{1,40}$/.test(value) ? value : 'missing';
+function printable(value: unknown): string | undefined {
+  return typeof value === 'string' && /^\w{1,40}$/.test(value) ? value : undefined;
 }

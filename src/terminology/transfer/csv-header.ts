@@ -1,5 +1,6 @@
 /** The header of a terminology map as CSV: which column of a file holds what. */
 
+import type { DomainError } from '../../platform/domain-error.ts';
 import { badFile, terminologyError } from '../errors.ts';
 import type { GivenEntry, MapEntry } from '../maps/map-entry.ts';
 import type { IgnoredElements } from './import-row.ts';
@@ -39,7 +40,10 @@ export function parseColumns(text: string): ReadonlyMap<CsvColumn, string> {
     if (!isColumn(column))
       throw terminologyError('bad_request', {
         field: 'columns',
-        fault: `each part must be <column>=<column of the file>, such as ${CSV_COLUMNS[1]}=itemid, separated by commas; the columns are ${CSV_COLUMNS.join(', ')}`,
+        fault: {
+          en: `each part must be <column>=<column of the file>, such as ${CSV_COLUMNS[1]}=itemid, separated by commas; the columns are ${CSV_COLUMNS.join(', ')}`,
+          fr: `chaque partie doit être <colonne>=<colonne du fichier>, par exemple ${CSV_COLUMNS[1]}=itemid, séparée des autres par une virgule ; les colonnes sont ${CSV_COLUMNS.join(', ')}`,
+        },
       });
     columns.set(column, name);
   }
@@ -71,8 +75,11 @@ export function readHeader(names: string[], options: CsvReadOptions): Header {
     const position = positionOf(names, wanted ?? column);
     if (position !== undefined) positions.push([field, position]);
     else if (wanted !== undefined)
-      throw badFile(`The file has no column ${wanted}. It has: ${listed(names)}.`);
-    else if (isNeeded(column)) throw badFile(missingColumn(column, names));
+      throw badFile({
+        en: `The file has no column ${wanted}. It has: ${listed(names)}.`,
+        fr: `Le fichier n’a pas de colonne ${wanted}. Il a : ${listed(names)}.`,
+      });
+    else if (isNeeded(column)) throw missingColumn(column, names);
   }
   return { positions, width: names.length, constants, unread: unreadColumns(names, positions) };
 }
@@ -111,19 +118,30 @@ function isNeeded(column: CsvColumn): boolean {
   return !['local_display', 'target_display', 'equivalence', 'comment'].includes(column);
 }
 
-function missingColumn(column: CsvColumn, names: string[]): string {
-  const constant = column.endsWith('_system')
-    ? `, or give one value for all rows with --${column.replace('_', '-')}`
-    : '';
-  return `The file has no column ${column}. Name the column to use with --columns ${column}=<column of the file>${constant}. The file has: ${listed(names)}.`;
+/** Names what HTTP takes and pages show. The command line adds its options. */
+function missingColumn(column: CsvColumn, names: string[]): DomainError {
+  const constant = column.endsWith('_system') ? FIELDS[column] : undefined;
+  const orConstant = {
+    en: constant === undefined ? '' : `, or give one value for all rows (${constant})`,
+    fr: constant === undefined ? '' : `, ou donnez une seule valeur pour toutes les lignes (${constant})`,
+  };
+  const fault = {
+    en: `The file has no column ${column}. Say which of its columns to use (columns: ${column}=<column of the file>)${orConstant.en}. The file has: ${listed(names)}.`,
+    fr: `Le fichier n’a pas de colonne ${column}. Dites laquelle de ses colonnes prendre (columns : ${column}=<colonne du fichier>)${orConstant.fr}. Le fichier a : ${listed(names)}.`,
+  };
+  const options = `On the command line: --columns ${column}=<column of the file>${constant === undefined ? '' : `, or --${column.replace('_', '-')}`}.`;
+  return terminologyError('bad_map_file', { fault, options });
 }
 
 function refuseOtherSeparators(names: string[]): void {
   const only = names.length === 1 ? (names[0] ?? '') : '';
-  for (const [separator, name] of [
-    [';', 'semicolons'],
-    ['\t', 'tabs'],
+  for (const [separator, en, fr] of [
+    [';', 'semicolons', 'des points-virgules'],
+    ['\t', 'tabs', 'des tabulations'],
   ] as const)
     if (only.includes(separator))
-      throw badFile(`The file is separated by ${name}. Save it as CSV separated by commas.`);
+      throw badFile({
+        en: `The file is separated by ${en}. Save it as CSV separated by commas.`,
+        fr: `Le fichier est séparé par ${fr}. Enregistrez-le en CSV séparé par des virgules.`,
+      });
 }

@@ -151,7 +151,10 @@ describe('a file that is refused, with what to do', () => {
     );
   });
   test('a column that is missing', async () => {
-    assert.match(await refusalOf('local_code,target_code\n'), /no column local_system.*--local-system/);
+    assert.match(
+      await refusalOf('local_code,target_code\n'),
+      /no column local_system.*\(columns: local_system=.*\(localSystem\)/,
+    );
     const columns = new Map([['local_code', 'item'] as const]);
     assert.match(await refusalOf(`${HEADER}\n`, { columns }), /no column item\. It has: local_system, /);
   });

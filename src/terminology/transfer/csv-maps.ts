@@ -40,7 +40,11 @@ export async function* readCsvRows(source: Readable, options: CsvReadOptions): A
   } catch (error) {
     throw error instanceof CsvError ? syntaxFault(error) : error;
   }
-  if (header === undefined) throw badFile('The file is empty.');
+  if (header === undefined)
+    throw badFile({
+      en: 'The file is empty.',
+      fr: 'Le fichier est vide.',
+    });
 }
 
 /** The text of a CSV file. The columns beyond the six of the header are written only with `withRelation`. */
@@ -74,19 +78,32 @@ async function* decodeUtf8(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<st
     yield decoder.decode();
   } catch (error) {
     if (!(error instanceof TypeError)) throw error;
-    throw badFile('The file is not UTF-8. Save it as "CSV UTF-8".', { cause: error });
+    throw badFile(
+      {
+        en: 'The file is not UTF-8. Save it as "CSV UTF-8".',
+        fr: 'Le fichier n’est pas en UTF-8. Enregistrez-le sous « CSV UTF-8 ».',
+      },
+      { cause: error },
+    );
   }
 }
 
 function syntaxFault(error: CsvError): DomainError {
   const { lines } = error as { lines?: number };
-  const where = lines === undefined ? '' : ` near line ${lines}`;
-  const long =
-    error.code === 'CSV_MAX_RECORD_SIZE'
-      ? `: a record has more than ${MAX_RECORD_CHARACTERS} characters`
-      : '';
+  const isLong = error.code === 'CSV_MAX_RECORD_SIZE';
+  const where = {
+    en: lines === undefined ? '' : ` near line ${lines}`,
+    fr: lines === undefined ? '' : ` vers la ligne ${lines}`,
+  };
+  const long = {
+    en: isLong ? `: a record has more than ${MAX_RECORD_CHARACTERS} characters` : '',
+    fr: isLong ? ` : un enregistrement a plus de ${MAX_RECORD_CHARACTERS} caractères` : '',
+  };
   return badFile(
-    `The file is not CSV${where}${long}. Look for a quotation mark that is not closed or not doubled.`,
+    {
+      en: `The file is not CSV${where.en}${long.en}. Look for a quotation mark that is not closed or not doubled.`,
+      fr: `Le fichier n’est pas du CSV${where.fr}${long.fr}. Cherchez un guillemet qui n’est pas fermé ou pas doublé.`,
+    },
     { cause: error },
   );
 }

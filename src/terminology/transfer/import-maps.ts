@@ -2,6 +2,7 @@
  * Takes the rows of a map file into a map: good ones are kept, the others reported, each with its place.
  * Contract: TERM-10, TERM-12, TERM-13, TERM-23.
  */
+
 import { createHash } from 'node:crypto';
 import { type Client, type Pool, transaction } from '../../platform/db/database.ts';
 import { badFile } from '../errors.ts';
@@ -82,7 +83,10 @@ async function takeRows(
   for await (const row of request.rows) {
     report.read += 1;
     if (report.read > MAX_ROWS)
-      throw badFile(`The file has more than ${MAX_ROWS} entries. Split it and import the parts.`);
+      throw badFile({
+        en: `The file has more than ${MAX_ROWS} entries. Split it and import the parts.`,
+        fr: `Le fichier a plus de ${MAX_ROWS} entrées. Divisez-le et importez les parties.`,
+      });
     const checked = accept(row);
     if ('fault' in checked) reject(report, row, checked.fault);
     else batch.push({ place: placeOf(row), entry: checked.entry });
@@ -102,7 +106,7 @@ function createRowCheck(): (row: ImportRow) => { entry: MapEntry } | { fault: st
   return (row) => {
     if (row.fault !== undefined) return { fault: row.fault };
     const checked = checkEntry(row.given);
-    if ('fault' in checked) return checked;
+    if ('fault' in checked) return { fault: checked.fault.en };
     const key = keyDigest(checked.entry);
     const first = seen.get(key);
     if (first !== undefined)

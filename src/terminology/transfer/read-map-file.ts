@@ -45,7 +45,10 @@ async function readWhole(source: Readable): Promise<string> {
   for await (const chunk of source as AsyncIterable<Buffer>) {
     sizeBytes += chunk.length;
     if (sizeBytes > MAX_CONCEPT_MAP_BYTES)
-      throw badFile('The ConceptMap is larger than 32 MiB. Split it by group, or import it as CSV.');
+      throw badFile({
+        en: 'The ConceptMap is larger than 32 MiB. Split it by group, or import it as CSV.',
+        fr: 'Le ConceptMap dépasse 32 Mio. Divisez-le par groupe, ou importez-le en CSV.',
+      });
     chunks.push(chunk);
   }
   return decodeUtf8(Buffer.concat(chunks));
@@ -55,9 +58,15 @@ function decodeUtf8(bytes: Buffer): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch (error) {
-    throw badFile('The file is not UTF-8. Save it as UTF-8; FHIR JSON is always UTF-8.', {
-      cause: error,
-    });
+    throw badFile(
+      {
+        en: 'The file is not UTF-8. Save it as UTF-8; FHIR JSON is always UTF-8.',
+        fr: 'Le fichier n’est pas en UTF-8. Enregistrez-le en UTF-8 ; le JSON de FHIR est toujours en UTF-8.',
+      },
+      {
+        cause: error,
+      },
+    );
   }
 }
 
@@ -65,6 +74,12 @@ function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
-    throw badFile('The file begins like JSON, but is not valid JSON. Correct it.', { cause: error });
+    throw badFile(
+      {
+        en: 'The file begins like JSON, but is not valid JSON. Correct it.',
+        fr: 'Le fichier commence comme du JSON, mais n’est pas du JSON valide. Corrigez-le.',
+      },
+      { cause: error },
+    );
   }
 }

@@ -1,0 +1,79 @@
+/** Says what is wrong with an input, without repeating its value. Contract: HTTP-4. */
+import type { FastifySchemaValidationError } from 'fastify';
+import type { Words } from '../../words/words.ts';
+import { FRENCH } from './phrases.fr.ts';
+import { ENGLISH, type Phrases, type Range } from './phrases.ts';
+
+/** `parentSchema`: all that stands beside the keyword that failed. */
+type ValidationError = FastifySchemaValidationError & {
+  data?: unknown;
+  parentSchema?: {
+    type?: unknown;
+    minimum?: number;
+    maximum?: number;
+    properties?: Readonly<Record<string, { enum?: readonly unknown[] }>>;
+  };
+};
+
+export function validationWords(errors: readonly ValidationError[], part: string): Words {
+  return { en: validationMessage(errors, part), fr: validationMessage(errors, part, FRENCH) };
+}
+
+/** One sentence for the first fault that the validator found. `part` is `querystring`, `body`, … */
+export function validationMessage(
+  errors: readonly ValidationError[],
+  part: string,
+  say: Phrases = ENGLISH,
+): string {
+  const error = errors[0];
+  if (error === undefined) return say.invalidRequest;
+  const name = nameOf(error, part, say);
+  const limit = Number(error.params.limit);
+  switch (error.keyword) {
+    case 'required':
+      return missing(error, name, say);
+    case 'enum':
+      return say.oneOf(name, error.params.allowedValues as unknown[]);
+    case 'const':
+      return say.exactly(name, String(error.params.allowedValue));
+    case 'minimum':
+    case 'maximum':
+      return say.within(name, rangeOf(error));
+    case 'minLength':
+      return limit === 1 ? say.empty(name) : say.tooShort(name, limit);
+    case 'maxLength':
+      return say.tooLong(name, limit);
+    case 'minItems':
+      return limit === 1 ? say.empty(name) : say.tooFew(name, limit);
+    case 'maxItems':
+      return part === 'querystring' ? say.tooOften(name, limit) : say.tooMany(name, limit);
+    case 'type':
+      if (part === 'querystring' && Array.isArray(error.data)) return say.once(name);
+      if (error.params.type === 'integer') return say.within(name, rangeOf(error));
+      return say.ofType(name, String(error.params.type));
+    case 'additionalProperties':
+      // The caller's own names are not repeated, as any may be a mistaken value.
+      return say.unknownProperty(name, Object.keys(error.parentSchema?.properties ?? {}));
+    default:
+      return say.invalid(name, error.message);
+  }
+}
+
+function missing({ params, parentSchema }: ValidationError, parent: string, say: Phrases): string {
+  const property = String(params.missingProperty);
+  const { enum: values } = parentSchema?.properties?.[property] ?? {};
+  const isAtTop = parent === '' || parent === say.body;
+  return say.missing(isAtTop ? property : `${parent}.${property}`, values);
+}
+
+function rangeOf({ parentSchema, params }: ValidationError): Range {
+  const { type, minimum, maximum } = parentSchema ?? {};
+  const kind = type === 'integer' || params.type === 'integer' ? 'integer' : 'number';
+  return { kind, min: minimum, max: maximum };
+}
+
+function nameOf(error: ValidationError, part: string, say: Phrases): string {
+  const path = error.instancePath.slice(1).replaceAll('/', '.');
+  if (path !== '') return /^[\w.-]{1,128}$/.test(path) ? path : say.property;
+  return part === 'body' ? say.body : '';
+}

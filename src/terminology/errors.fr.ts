@@ -1,0 +1,11 @@
+/** The words of `errors.ts` in French. */
+import type { Words } from '../platform/words/words.ts';
+
+export const french = {
+  bad_map_entry: ({ fault }: { fault: Words }) => `La correspondance est refusée : ${fault.fr}.`,
+  bad_map_file: ({ fault }: { fault: Words }) => fault.fr,
+  bad_request: ({ field, fault }: { field: string; fault: Words }) =>
+    `Le paramètre ${field} n’est pas valable : ${fault.fr}.`,
+  permission_missing: ({ permission }: { permission: string }) =>
+    `Ce compte ne peut pas modifier les correspondances de l’organisation, qui valent dans chaque établissement : il n’a pas accès à tous les établissements, ni la permission ${permission}. Pour modifier celles d’un seul établissement, envoyez facilityId dans la correspondance, ou level=facility dans la requête.`,
+};
