@@ -105,3 +105,22 @@ test('a system that changes its password is on record; a refused change is not [
     [['account.change-password', email, userId]],
   );
 });
+
+test('a password set with a setup link is on record as an own change; a link that is refused is not [ADM-77]', async () => {
+  const { email, userId, setupLink } = await addOne({ password: { kind: 'setup-link' } });
+  const token = String(setupLink).split('#token=')[1];
+  const set = () => api.call('/auth/password-setup', { body: { token, newCredential: NEXT_PASSWORD } });
+  const answer = await set();
+  assert.equal(answer.status, 204, answer.text);
+  assert.equal((await set()).status, 403);
+  const { items, text } = await recordOf(userId);
+  assert.deepEqual(
+    items.map(({ action, before, after }) => [action, before, after]),
+    [['account.set-up-password', {}, {}]],
+  );
+  const [entry] = items;
+  assert.deepEqual(entry.actor, { kind: 'account', id: userId, email });
+  assert.deepEqual(entry.subject, { type: 'account', id: userId, name: email });
+  assert.equal(entry.correlationId, answer.headers.get('x-correlation-id'));
+  assert.ok(!text.includes(NEXT_PASSWORD) && !text.includes(String(token)));
+});

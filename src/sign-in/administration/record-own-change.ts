@@ -1,4 +1,4 @@
-/** What people and systems change of their own sign-in, in the record of changes. Contract: ADM-70. */
+/** What people and systems change of their own sign-in, in the record of changes. Contract: ADM-70, ADM-77. */
 import type { Client } from '../../platform/db/database.ts';
 import { recordChange } from '../../tenancy/audit/audit.ts';
 import type { AuditEntry } from '../../tenancy/audit/audit-entry.ts';

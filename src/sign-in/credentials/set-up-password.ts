@@ -1,10 +1,11 @@
 /**
  * The first password of an account, through a one-time setup link.
- * Contract: SIGN-IN-19, SIGN-IN-44, SIGN-IN-46.
+ * Contract: SIGN-IN-19, SIGN-IN-44, SIGN-IN-46, ADM-77.
  */
 import { type Pool, transaction } from '../../platform/db/database.ts';
 import { notifyLive } from '../../tenancy/live.ts';
 import { lockCredentials, storePassword } from '../accounts/account.store.ts';
+import { recordOwnChange } from '../administration/record-own-change.ts';
 import type { Audit } from '../audit.ts';
 import { signInError } from '../errors.ts';
 import type { Lockout } from '../lockout/lockout.ts';
@@ -48,6 +49,11 @@ export async function setUpPassword(
     await revokeSessionsOf(client, link, { accountId, reason: 'password-changed', now });
     // Whoever keeps the account locked from elsewhere does not keep out who holds the link.
     await lockout.vouch(client, accountId, { from, now });
+    await recordOwnChange(
+      client,
+      { organisationId: link.organisationId, accountId, correlationId },
+      { action: 'account.set-up-password' },
+    );
     await notifyLive(client, { organisationId: link.organisationId });
     return true;
   });

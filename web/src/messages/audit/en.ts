@@ -37,6 +37,7 @@ export const audit = {
       'remove-second-factor': 'Second factor removed',
       'end-sessions': 'Sessions ended',
       'change-password': 'Own password changed',
+      'set-up-password': 'Own password set by link',
       'add-own-factor': 'Own second factor added',
       'remove-own-factor': 'Own second factor removed',
       'renew-recovery-codes': 'Recovery codes renewed',

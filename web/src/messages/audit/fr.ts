@@ -37,6 +37,7 @@ export const audit = {
       'remove-second-factor': 'Second facteur retiré',
       'end-sessions': 'Sessions fermées',
       'change-password': 'Mot de passe personnel changé',
+      'set-up-password': 'Mot de passe personnel défini par lien',
       'add-own-factor': 'Second facteur personnel ajouté',
       'remove-own-factor': 'Second facteur personnel retiré',
       'renew-recovery-codes': 'Codes de secours renouvelés',
