@@ -131,9 +131,11 @@ describe('in a browser', { skip: NO_BROWSER, timeout: 120_000 }, () => {
     assert.ok(!api.logs().includes(token) && !api.logs().includes(PASSWORD));
   });
 
-  test('what the service refuses is said, and may be mended', async () => {
+  test('what the service refuses is said, also while typing, and may be mended [WEB-53]', async () => {
     const { setupLink, userId } = await invite();
     await page.goto(setupLink);
+    await page.getByLabel('New password').fill('password1234');
+    await page.getByRole('status').getByText('The password is one of the most common ones.').waitFor();
     await fill(PASSWORD, `${PASSWORD}s`);
     await alerted('The two passwords differ.');
     assert.equal(asked.filter((url) => url.includes('/auth/')).length, 0);

@@ -15,3 +15,15 @@ test('the first load of the console is under 350 kB, compressed [WEB-11]', () =>
   assert.ok(total < LIMIT_BYTES, `${total} bytes`);
   assert.ok(total > 50_000, 'it is the whole console');
 });
+
+test('what a page alone needs is loaded when it is opened [WEB-11]', () => {
+  const files = createConsoleFiles()() ?? assert.fail('npm test builds the console first');
+  const holding = (words: string) =>
+    [...files.assets].filter(([, { plain }]) => plain.includes(words)).map(([name]) => name);
+  // Of the quick start, the list of connections and the import of maps.
+  for (const words of ['first_call.py', '/rotate-secret', '.csv,.json,text/csv']) {
+    const names = holding(words);
+    assert.equal(names.length, 1, words);
+    assert.ok(!files.index.includes(names[0] ?? ''), words);
+  }
+});

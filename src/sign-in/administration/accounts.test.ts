@@ -261,6 +261,20 @@ test('a change of an account is made whole or not at all [ADM-8]', async () => {
   refused(again, 409, /exists already/);
 });
 
+test('the first facility of a change is the default one, and the record says so [ADM-8, ADM-31]', async () => {
+  const second = await api.createFacility(here.organisationId);
+  const facilityIds = [here.facilityId, second];
+  const manager = await api.createAccount(here, { facilityIds });
+  const target = await api.createAccount(here, { permissions: [], facilityIds });
+  const body = { facilityIds: [second, here.facilityId] };
+  const changed = await as(manager, `/accounts/${target.userId}`, { method: 'PATCH', body });
+  assert.equal(changed.json.defaultFacilityId, second, changed.text);
+  const { items } = (await as(manager, `/administration/audit?subject=${target.userId}`)).json;
+  const { before, after } = items[0];
+  assert.deepEqual(before, { defaultFacilityId: here.facilityId });
+  assert.deepEqual(after, { defaultFacilityId: second });
+});
+
 test('the second factors of a person who lost them are removed, which ends the sessions [ADM-16]', async () => {
   const lost = await api.createAccount(here, { permissions: ['roles.manage'], userType: 'STAFF' });
   await api.database.pool.query(

@@ -63,7 +63,11 @@ test('address, role and facilities of an account are changed, and the record say
   const record = await recordOf(account.userId);
   assert.deepEqual(
     record.map(({ action, actor, after: kept }) => [action, actor.kind, Object.keys(kept)]),
-    ['facilityIds', 'email', 'role'].map((member) => ['account.change', 'operator', [member]]),
+    [['facilityIds', 'defaultFacilityId'], ['email'], ['role']].map((members) => [
+      'account.change',
+      'operator',
+      members,
+    ]),
   );
   fails(await run('account', 'set-email', '--email', account.email, '--to', to), 1, /account/);
   fails(await run('account', 'set-role', '--email', to, '--role', 'none of these'), 1, /none of these/);

@@ -55,7 +55,7 @@ export function setFacilitiesCommand(environment: CommandEnvironment): Command {
   return accountCommand('set-facilities', 'set all facilities that an account may use', '--facility 91d2…')
     .requiredOption(
       '--facility <ids>',
-      'facilities, separated by commas; the first is the default where that changes',
+      'facilities, separated by commas; the first is the default',
       splitList,
     )
     .action(({ facility, ...account }: OfAccount & { facility: string[] }) =>

@@ -38,7 +38,7 @@ export async function updateRoleOf(
   });
 }
 
-/** The default facility stays if it may; else it is the first. */
+/** The first is the default facility. */
 export async function replaceFacilities(
   db: Queryable,
   { organisationId }: OrganisationScope,
@@ -63,10 +63,9 @@ export async function replaceFacilities(
   await db.query({
     text: `
       update account
-      set default_facility_id = $4
+      set default_facility_id = $3
       where organisation_id = $1
-        and id = $2
-        and (default_facility_id is null or default_facility_id <> all($3::uuid[]))`,
-    values: [...values, facilityIds[0]],
+        and id = $2`,
+    values: [organisationId, accountId, facilityIds[0]],
   });
 }

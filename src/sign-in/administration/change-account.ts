@@ -14,7 +14,7 @@ import { type AccountChange, changeManaged, recordAccount, refuseOwn } from './m
 export interface AccountChanges {
   email?: string | undefined;
   role?: RoleKey | undefined;
-  /** All of them, the default one first where that changes. */
+  /** All of them; the first is the default one. */
   facilityIds?: readonly string[] | undefined;
 }
 
@@ -29,7 +29,7 @@ export async function changeAccount(
   const email = changes.email === undefined ? undefined : checkedEmail(changes.email);
   return changeManaged(db, change, async (client, account, manager) => {
     const role = await moveToRole(client, account, { manager, key: changes.role });
-    const facilityIds = await moveToFacilities(client, account, {
+    const { facilityIds, defaultFacilityId } = await moveToFacilities(client, account, {
       manager,
       facilityIds: changes.facilityIds,
     });
@@ -45,8 +45,8 @@ export async function changeAccount(
     const changed = await recordAccount(client, account, author, {
       action: 'account.change',
       facilityIds: [...new Set([...account.facilityIds, ...facilityIds])],
-      before: { email: account.email, role: account.role, facilityIds: account.facilityIds },
-      after: { email: email ?? account.email, role, facilityIds },
+      before: partsOf(account),
+      after: { email: email ?? account.email, role, facilityIds, defaultFacilityId },
     });
     return { userId: account.userId, email: email ?? account.email, changed };
   });
@@ -68,16 +68,21 @@ async function moveToRole(
   return role.name;
 }
 
+/** As the record of changes has them. */
+function partsOf({ email, role, facilityIds, defaultFacilityId }: Held) {
+  return { email, role, facilityIds, defaultFacilityId };
+}
+
 /** The facilities that it has then. */
 async function moveToFacilities(
   client: Client,
   account: Held,
   { manager, facilityIds }: { manager: Manager; facilityIds: readonly string[] | undefined },
-): Promise<string[]> {
-  if (facilityIds === undefined) return account.facilityIds;
+): Promise<Pick<Held, 'facilityIds' | 'defaultFacilityId'>> {
+  if (facilityIds === undefined) return account;
   if (facilityIds.length === 0) refuseOwn(manager, account, 'take the last facility from their own account');
   requireOwnFacilities(manager, facilityIds);
   const checked = await checkedFacilities(client, { ...account, facilityIds });
   await replaceFacilities(client, account, { accountId: account.userId, facilityIds: checked });
-  return [...checked].sort();
+  return { facilityIds: [...checked].sort(), defaultFacilityId: checked[0] ?? null };
 }

@@ -114,6 +114,19 @@ describe('the shell', { skip: NO_BROWSER, timeout: 240_000 }, () => {
     assert.equal(await page.evaluate('document.documentElement.dataset.mantineColorScheme'), 'dark');
   });
 
+  test('as long as nothing is chosen, language and colours are those of the browser [WEB-8]', async (t) => {
+    const { page } = await web.open(t, '/exchange');
+    const scheme = () => page.evaluate('document.documentElement.dataset.mantineColorScheme');
+    await page.getByRole('heading', { name: 'Exchange', level: 1 }).waitFor();
+    assert.equal(await scheme(), 'light');
+    await page.emulateMedia({ colorScheme: 'dark' });
+    await page.locator('[data-mantine-color-scheme="dark"]').waitFor();
+    await page.addInitScript("Object.defineProperty(navigator, 'languages', { get: () => ['fr-CA', 'en'] })");
+    await page.reload();
+    await page.getByRole('heading', { name: 'Échange', level: 1 }).waitFor();
+    assert.equal(await scheme(), 'dark');
+  });
+
   test('where the screen is narrow, the navigation is a drawer [WEB-7]', async (t) => {
     const { page } = await web.open(t, '/exchange');
     await page.setViewportSize({ width: 360, height: 740 });

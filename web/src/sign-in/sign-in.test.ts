@@ -110,7 +110,7 @@ describe('sign-in', { skip: NO_BROWSER, timeout: 240_000 }, () => {
     await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor();
   });
 
-  test('a system’s password is changed without a sign-in, at the address that the refusal names [WEB-52]', async (t) => {
+  test('a system’s password is changed without a sign-in, at the address that the refusal names [WEB-52, WEB-53]', async (t) => {
     const account = await person({ userType: 'EHR', mustChangePassword: true });
     const identity = { identity: account.userId, userType: 'EHR' };
     const login = (credential: string) => web.api.call('/auth/login', { body: { ...identity, credential } });
@@ -122,7 +122,10 @@ describe('sign-in', { skip: NO_BROWSER, timeout: 240_000 }, () => {
     await page.goto(address.replace(/localhost:\d+/, new URL(page.url()).host));
     await page.getByLabel('Email of the account').fill(account.email);
     await page.getByRole('textbox', { name: 'Password until now' }).fill('not the right one');
+    await page.getByRole('textbox', { name: 'New password' }).fill('password1234');
+    await page.getByText('The password is one of the most common ones.').waitFor();
     await page.getByRole('textbox', { name: 'New password' }).fill(NEW_PASSWORD);
+    await page.getByText('Good: long, and not a common one.').waitFor();
     await page.getByRole('button', { name: 'Change the password' }).click();
     await page.getByRole('alert').getByText('the credential or the user type is wrong').waitFor();
     await page.getByRole('textbox', { name: 'Password until now' }).fill(PASSWORD);

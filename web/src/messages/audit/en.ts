@@ -63,6 +63,7 @@ export const audit = {
     password: 'password',
     userType: 'type',
     facilityIds: 'facilities',
+    defaultFacilityId: 'default facility',
     mustChangePassword: 'must change the password',
     sessions: 'sessions',
     sessionId: 'session',

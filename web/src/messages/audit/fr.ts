@@ -63,6 +63,7 @@ export const audit = {
     password: 'mot de passe',
     userType: 'type',
     facilityIds: 'établissements',
+    defaultFacilityId: 'établissement par défaut',
     mustChangePassword: 'doit changer de mot de passe',
     sessions: 'sessions',
     sessionId: 'session',

@@ -9,6 +9,7 @@ import css from './audit.module.css';
 
 /** Of a list, at once. */
 const SHOWN_VALUES = 3;
+const FACILITY_MEMBERS = new Set(['facilityIds', 'defaultFacilityId']);
 /** Of members, at once. The others are opened by who wants to read them. */
 const SHOWN_MEMBERS = 4;
 
@@ -132,7 +133,9 @@ function useValueText(member: string): (value: unknown) => string {
   const wordsOf = useServiceWords('audit.values');
   return (value) => {
     if (typeof value !== 'string') return JSON.stringify(value);
-    const facility = member === 'facilityIds' ? session.facilities.find(({ id }) => id === value) : undefined;
+    const facility = FACILITY_MEMBERS.has(member)
+      ? session.facilities.find(({ id }) => id === value)
+      : undefined;
     return facility?.name ?? wordsOf(`${member}.${value}`, value);
   };
 }

@@ -6,6 +6,8 @@ import type { Tenant } from '../../../../test-support/service/api.ts';
 import { NO_BROWSER, useConsole } from '../../../../test-support/service/console-page.ts';
 import { waitForLock } from '../../../../test-support/wait-until.ts';
 
+const OBSERVATION_CATEGORY = 'http://terminology.hl7.org/CodeSystem/observation-category';
+
 const patient = (id: string) => ({
   resourceType: 'Patient',
   id,
@@ -45,6 +47,41 @@ describe('imports', { skip: NO_BROWSER, timeout: 240_000 }, () => {
     await rejected.getByText('Observation').first().waitFor();
   });
 
+  test('a file is dropped; its report says what was not taken, not kept and not shown, and why [WEB-47, WEB-48]', async (t) => {
+    const tenant = await web.api.createTenant({ timeZone: 'Europe/Paris' });
+    const { page } = await web.open(t, '/imports', { tenant });
+    const resources = [
+      { ...patient('p1'), extension: [{ url: 'urn:example:x', valueString: 'y' }] },
+      { resourceType: 'Claim', id: 'c1' },
+      {
+        resourceType: 'Observation',
+        id: 'o1',
+        status: 'final',
+        category: [{ coding: [{ system: OBSERVATION_CATEGORY, code: 'social-history' }] }],
+        code: { text: 'Tobacco use' },
+        subject: { reference: 'Patient/p1' },
+        valueString: 'never',
+      },
+    ];
+    const text = resources.map((one) => JSON.stringify(one)).join('\n');
+    const dropped = await page.evaluateHandle(`(() => {
+      const data = new DataTransfer();
+      data.items.add(new File([${JSON.stringify(text)}], 'dropped.ndjson'));
+      return data;
+    })()`);
+    await page.getByText('Drop files here').dispatchEvent('drop', { dataTransfer: dropped });
+    await page.getByText('2 records would be taken, none rejected.').waitFor();
+    await page.getByRole('button', { name: 'Import', exact: true }).click();
+    await page.getByRole('link', { name: 'Report' }).click();
+    const row = (table: string, name: string | RegExp) =>
+      page.getByRole('table', { name: table }).getByRole('row').filter({ hasText: name });
+    await row('Not taken', 'Claim').getByRole('cell', { name: '1', exact: true }).waitFor();
+    await row('Not kept', 'Patient.extension').getByRole('cell', { name: '1', exact: true }).waitFor();
+    await row('Not shown', /social/i)
+      .getByRole('cell', { name: '1', exact: true })
+      .waitFor();
+  });
+
   test('a file of which nothing can be taken is rejected, and not offered for import [WEB-47]', async (t) => {
     const tenant = await web.api.createTenant();
     const { page } = await web.open(t, '/imports', { tenant });
@@ -75,8 +112,9 @@ describe('imports', { skip: NO_BROWSER, timeout: 240_000 }, () => {
   const runningImport = async ({ organisationId, facilityId }: Tenant): Promise<string> => {
     const id = crypto.randomUUID();
     await web.api.database.pool.query(
-      `insert into import_run (organisation_id, facility_id, id, source, files, alive_at)
-       values ($1, $2, $3, 'command', 3, now() + interval '1 hour')`,
+      `insert into import_run (organisation_id, facility_id, id, source, files, total_bytes, done_bytes, resources,
+         alive_at)
+       values ($1, $2, $3, 'command', 3, 400, 100, 120, now() + interval '1 hour')`,
       [organisationId, facilityId, id],
     );
     return id;
@@ -114,6 +152,9 @@ describe('imports', { skip: NO_BROWSER, timeout: 240_000 }, () => {
     await page.getByRole('link', { name: 'Bundle, over HTTP' }).waitFor();
     await page.getByRole('link', { name: '3 files, from the command line' }).click();
     await page.getByRole('heading', { name: '3 files, from the command line', level: 1 }).waitFor();
+    const bar = page.getByRole('progressbar', { name: 'It is running' });
+    assert.equal(await bar.getAttribute('aria-valuenow'), '25');
+    await page.getByText('120 records taken so far').waitFor();
   });
 
   test('pages that follow an import do not keep the session alive, and say that it has ended [WEB-65]', async (t) => {

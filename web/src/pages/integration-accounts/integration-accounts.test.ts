@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { describe, test } from 'node:test';
+import type { Locator } from 'playwright-core';
 import type { TestAccount } from '../../../../test-support/service/api.ts';
 import { NO_BROWSER, useConsole } from '../../../../test-support/service/console-page.ts';
 
@@ -56,15 +57,58 @@ describe('integration accounts', { skip: NO_BROWSER, timeout: 300_000 }, () => {
     assert.equal(status, 200);
   });
 
+  test('an account is created with the keyboard alone, from the palette on [WEB-9, WEB-21]', async (t) => {
+    const { tenant } = await managed();
+    const { page } = await web.open(t, '/', { tenant });
+    await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor();
+    const { keyboard } = page;
+    const tabTo = async (locator: Locator) => {
+      const isThere = () => locator.evaluate((element) => element === element.ownerDocument.activeElement);
+      for (let pressed = 0; pressed < 30 && !(await isThere()); pressed += 1) await keyboard.press('Tab');
+      assert.ok(await isThere(), 'the keyboard comes to it');
+    };
+    await keyboard.press('Control+k');
+    await keyboard.type('integration acc');
+    await page.getByRole('option', { name: 'Integration accounts' }).waitFor();
+    await keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'Integration accounts', level: 1 }).waitFor();
+    await tabTo(page.getByRole('button', { name: 'New integration account' }));
+    await keyboard.press('Enter');
+    const dialog = page.getByRole('dialog', { name: 'New integration account' });
+    await dialog.getByLabel('Role').and(page.locator(':enabled')).waitFor();
+    await tabTo(dialog.getByLabel('Email'));
+    await keyboard.type('keys@example.org');
+    await tabTo(dialog.getByLabel('Role'));
+    await keyboard.type('Reader');
+    await tabTo(dialog.getByRole('button', { name: 'Create' }));
+    await keyboard.press('Enter');
+    const once = page.getByRole('dialog', { name: 'How keys@example.org signs in' });
+    await once.waitFor();
+    await tabTo(once.getByRole('button', { name: 'I have kept it' }));
+    await keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'keys@example.org', level: 1 }).waitFor();
+    await page.locator('dd').getByText('Reader', { exact: true }).waitFor();
+  });
+
   test('lists accounts with their role, state and last use, found by email and state [WEB-20]', async (t) => {
     const { tenant, admin, path, system } = await managed();
     const other = await web.api.createAccount(tenant, { userType: 'EHR', mustChangePassword: true });
     await web.api.call(`/accounts/${system.userId}/disable`, { token: admin.token, method: 'POST' });
+    await web.api.database.pool.query(
+      `update session set created_at = '2026-01-10T11:20:00Z' where organisation_id = $1 and account_id = $2`,
+      [tenant.organisationId, other.userId],
+    );
+    const roleName = (await web.api.call(`/accounts/${other.userId}`, { token: admin.token })).json.role.name;
     const { page } = await web.open(t, '/integration-accounts', { tenant });
     const rows = page.getByRole('table', { name: 'Integration accounts' }).locator('tbody tr');
     await rows.filter({ hasText: system.email }).getByText('Disabled').waitFor();
     await rows.filter({ hasText: other.email }).getByText('Must change password').waitFor();
     assert.equal(await rows.count(), 2, 'people are not among them');
+    const cellsOf = (email: string) => rows.filter({ hasText: email }).getByRole('cell').allTextContents();
+    const [, , role, sessions, used = ''] = await cellsOf(other.email);
+    assert.deepEqual([role, sessions], [roleName, '1']);
+    assert.match(used, /^10 Jan 2026, 12:20 CET$/, 'in the time zone of the facility, and said so');
+    assert.equal((await cellsOf(system.email))[3], '0', 'who is disabled has none');
     await page.getByLabel('Search by email').fill(system.email.slice(0, 20));
     await page.getByText(other.email).waitFor({ state: 'detached' });
     await page.getByLabel('State').selectOption('active');
@@ -96,6 +140,36 @@ describe('integration accounts', { skip: NO_BROWSER, timeout: 300_000 }, () => {
     await page.getByRole('button', { name: 'I have kept it' }).click();
     const { json } = await web.api.call(`/accounts/${system.userId}`, { token: admin.token });
     assert.deepEqual([json.role.name, json.state], ['Reader', 'requires-setup']);
+  });
+
+  test('changes the email and the facilities together, and unlocks [WEB-22]', async (t) => {
+    const { tenant, admin, path, system } = await managed();
+    const other = await web.api.createFacility(tenant.organisationId);
+    const { page } = await web.open(t, path, { tenant, facilityIds: [tenant.facilityId, other] });
+    await page.getByRole('button', { name: 'Change' }).click();
+    const form = page.getByRole('dialog', { name: `Change ${system.email}` });
+    const email = `moved-${randomUUID()}@example.org`;
+    await form.getByLabel('Email').fill(email);
+    await form.getByRole('checkbox', { name: 'Other Facility' }).check();
+    await form.getByLabel('Default facility').selectOption(other);
+    await form.getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('heading', { name: email, level: 1 }).waitFor();
+    const facilities = page.locator('dd').filter({ hasText: 'Other Facility (default)' });
+    await facilities.filter({ hasText: 'Test Facility' }).waitFor();
+    const { json } = await web.api.call(`/accounts/${system.userId}`, { token: admin.token });
+    assert.deepEqual(
+      [json.email, json.defaultFacilityId, [...json.facilityIds].sort()],
+      [email, other, [tenant.facilityId, other].sort()],
+    );
+    assert.equal(await page.getByRole('button', { name: 'Unlock' }).count(), 0);
+    const body = { identity: system.userId, credential: 'not the right one', userType: 'EHR' };
+    const state = async () => (await web.api.call(`/accounts/${system.userId}`, { token: admin.token })).json;
+    while (!(await state()).locked) await web.api.call('/auth/login', { body });
+    await page.reload();
+    await page.getByText('Too many sign-ins failed.').waitFor();
+    await page.getByRole('button', { name: 'Unlock' }).click();
+    await page.getByText('is unlocked, and can try again').waitFor();
+    assert.equal((await state()).locked, false);
   });
 
   test('what the person may not change is refused in the words of the service [WEB-22]', async (t) => {

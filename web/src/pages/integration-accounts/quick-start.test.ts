@@ -39,6 +39,15 @@ describe('quick start', { skip: NO_BROWSER, timeout: 300_000 }, () => {
     const password = `several words for one${ODD_ENDING}`;
     await setPassword(account.json.setupLink, password);
     const { page } = await web.open(t, `/integration-accounts/${account.json.userId}`);
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+    const copied = async (name: string) => {
+      await page.getByRole('button', { name: `Copy: ${name}` }).click();
+      return String(await page.evaluate('navigator.clipboard.readText()'));
+    };
+    assert.equal(await copied('Base address'), api.baseUrl);
+    assert.equal(await copied('User id'), account.json.userId);
+    assert.equal(await copied('Organisation id'), tenant.organisationId);
+    assert.equal(await copied('Facility id'), tenant.facilityId);
     const env = {
       PATH: process.env.PATH ?? '',
       HOME: process.env.HOME ?? '',
@@ -49,6 +58,7 @@ describe('quick start', { skip: NO_BROWSER, timeout: 300_000 }, () => {
       const program = (await page.getByRole('region', { name: file }).textContent()) ?? '';
       assert.equal(program.includes(password), false);
       assert.match(program, new RegExp(api.baseUrl));
+      assert.equal((await copied(file)).trimEnd(), program);
       if (!needs.every(isInstalled)) continue;
       writeFileSync(join(folder, file), program);
       const { code, output, errors } = await runProgram(command, [join(folder, file)], env);

@@ -1,10 +1,62 @@
+import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { describe, test } from 'node:test';
+import { createFhirServer } from '../../../../src/publish/servers/manage-fhir-servers.ts';
 import { seedRecords } from '../../../../test-support/records/seed-tenant.ts';
+import type { Tenant } from '../../../../test-support/service/api.ts';
 import { NO_BROWSER, useConsole } from '../../../../test-support/service/console-page.ts';
 
 describe('overview', { skip: NO_BROWSER, timeout: 240_000 }, () => {
   const web = useConsole();
+  const run = (text: string, values: unknown[]) => web.api.database.pool.query({ text, values });
+
+  /** One thing of each kind that needs somebody, and two codes. */
+  async function addTrouble(tenant: Tenant): Promise<void> {
+    const { organisationId, facilityId } = tenant;
+    const { database, keys } = web.api;
+    const { connectionId, accountId } = await seedRecords(database.pool, tenant);
+    await run('update exchange_connection set disabled_at = null where organisation_id = $1', [
+      organisationId,
+    ]);
+    await run(
+      `insert into exchange_circuit (organisation_id, connection_id, opened_at) values ($1, $2, now())
+       on conflict (organisation_id, connection_id) do update set opened_at = now()`,
+      [organisationId, connectionId],
+    );
+    await run(
+      `insert into import_run (organisation_id, facility_id, id, source, state)
+       values ($1, $2, $3, 'http', 'rejected')`,
+      [organisationId, facilityId, randomUUID()],
+    );
+    for (const code of ['GLU', 'HB'])
+      await run(
+        `insert into terminology_unmapped (organisation_id, facility_id, local_system, local_code, place,
+           met_count, first_met_at, last_met_at)
+         values ($1, $2, 'urn:lab', $3, 'lab.result', 4, now(), now())`,
+        [organisationId, facilityId, code],
+      );
+    await web.api.createAccount(tenant, { mustChangePassword: true });
+    await run('update account set requires_password_setup = true where organisation_id = $1 and id = $2', [
+      organisationId,
+      accountId,
+    ]);
+    await createFhirServer(
+      { db: database.pool, keys },
+      {
+        organisationId,
+        settings: { name: 'away', base: 'http://127.0.0.1:9', auth: 'none' },
+        secret: undefined,
+        makeDefault: true,
+      },
+    );
+    await run(
+      `insert into publish_run (organisation_id, facility_id, id, subject_kind, subject_id, target_id, chain_id,
+         account_id, purpose_of_use, correlation_id, started_at, finished_at, outcome, failure)
+       select $1, $2, $3, 'lab-order', $3, id, $3, $3, 'OPS', 'c', now(), now(), 'failed', 'It broke.'
+       from publish_target where organisation_id = $1`,
+      [organisationId, facilityId, randomUUID()],
+    );
+  }
 
   test('a new organisation is told its first three steps; nothing that needs anybody is said [WEB-55]', async (t) => {
     const { page } = await web.open(t, '/');
@@ -37,6 +89,61 @@ describe('overview', { skip: NO_BROWSER, timeout: 240_000 }, () => {
     await page.getByRole('figure', { name: /^Calls of systems/ }).waitFor();
     await page.reload();
     await page.getByRole('radio', { name: 'Last 7 days', checked: true }).waitFor({ state: 'attached' });
+  });
+
+  test('each kind says how many there are, and leads to the list that has them [WEB-55]', async (t) => {
+    const tenant = await web.api.createTenant({ timeZone: 'Europe/Paris' });
+    await addTrouble(tenant);
+    const { page } = await web.open(t, '/', { tenant });
+    const lines = page.getByRole('region', { name: 'Needs attention' }).getByRole('listitem');
+    await lines.nth(6).waitFor();
+    const shown: Record<string, string> = {};
+    for (const line of await lines.all()) {
+      const name = (await line.getByRole('heading').textContent()) ?? '';
+      const href = (await line.getByRole('link').getAttribute('href')) ?? '';
+      shown[name] = `${await line.locator('strong').textContent()} ${href.replace('/console/', '')}`;
+    }
+    assert.deepEqual(shown, {
+      'Held deliveries': '1 exchange/held',
+      'Exchanges that do not answer': '1 exchange/connections',
+      'Publish targets that fail': '1 publishing?state=failed',
+      'Imports that did not go in': '1 imports?state=rejected',
+      'Codes without a standard code': '2 terminology',
+      'Accounts that must change their password': '1 integration-accounts?state=must-change-password',
+      'Accounts without a password yet': '1 integration-accounts?state=requires-setup',
+    });
+  });
+
+  test('calls, publishes and deliveries are drawn over time, with what failed of them [WEB-55]', async (t) => {
+    const tenant = await web.api.createTenant({ timeZone: 'Europe/Paris' });
+    for (const [kind, count] of [
+      ['calls-answered', 400],
+      ['calls-refused', 3],
+      ['calls-failed', 2],
+      ['publishes', 9],
+      ['publish-failures', 4],
+      ['deliveries', 7],
+      ['delivery-failures', 5],
+    ])
+      await run(
+        `insert into activity_hour (organisation_id, facility_id, hour, kind, count)
+         values ($1, $2, date_trunc('hour', $3::timestamptz) - interval '3 hours', $4, $5)`,
+        [tenant.organisationId, tenant.facilityId, web.api.clock.now, kind, count],
+      );
+    const { page } = await web.open(t, '/', { tenant });
+    for (const [name, ...parts] of [
+      // The console itself may call meanwhile.
+      ['Calls of systems and of the console', /^4\d\d answered$/, '3 refused (4xx)', '2 failed'],
+      ['Publishes', '9 published', '4 failed'],
+      ['Deliveries to exchanges', '7 delivered', '5 attempts failed'],
+    ] as const) {
+      const chart = page.getByRole('figure', { name });
+      for (const part of parts) await chart.getByRole('listitem').filter({ hasText: part }).waitFor();
+      const ofHour = chart.getByRole('row').nth(21);
+      await ofHour.getByRole('cell', { name: /^(3|4|5)$/ }).waitFor();
+      assert.equal(await chart.getByRole('row').count(), 25, 'each hour, and the heading');
+      assert.ok((await chart.locator('svg g').nth(20).locator('rect').count()) > 2, 'its bars');
+    }
   });
 
   test('a role without any of it is told so, and what cannot be read is said with a way to try again [WEB-55]', async (t) => {

@@ -4,6 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { before, describe, test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { createPool } from '../../../../src/platform/db/database.ts';
+import { createFhirServer } from '../../../../src/publish/servers/manage-fhir-servers.ts';
 import { insertPatients } from '../../../../test-support/exchange/exchange-records.ts';
 import { MARKS, type SeededRecords, seedRecords } from '../../../../test-support/records/seed-tenant.ts';
 import { NO_BROWSER, signIn, useConsole } from '../../../../test-support/service/console-page.ts';
@@ -14,6 +15,27 @@ describe('patients', { skip: NO_BROWSER, timeout: 300_000 }, () => {
   before(async () => {
     seeded = await seedRecords(web.api.database.pool, web.tenant);
   });
+
+  async function publishInVain(labOrderId: string): Promise<void> {
+    const { organisationId, facilityId } = web.tenant;
+    const { database, keys } = web.api;
+    await createFhirServer(
+      { db: database.pool, keys },
+      {
+        organisationId,
+        settings: { name: 'away', base: 'http://127.0.0.1:9', auth: 'none' },
+        secret: undefined,
+        makeDefault: true,
+      },
+    );
+    await database.pool.query({
+      text: `insert into publish_run (organisation_id, facility_id, id, subject_kind, subject_id, target_id, chain_id,
+          account_id, purpose_of_use, correlation_id, started_at, finished_at, outcome, failure)
+        select $1, $2, $3, 'lab-order', $3, id, $3, $3, 'OPS', 'c', now(), now(), 'failed', 'It broke.'
+        from publish_target where organisation_id = $1`,
+      values: [organisationId, facilityId, labOrderId],
+    });
+  }
 
   const logged = async (action: string) => {
     const { rows } = await web.api.database.pool.query({
@@ -100,9 +122,19 @@ describe('patients', { skip: NO_BROWSER, timeout: 300_000 }, () => {
       assert.doesNotMatch(await kept(page), new RegExp(MARKS.family));
     });
 
-  test('records are shown as FHIR [WEB-38]', async (t) => {
+  test('records are shown as FHIR, fold, and are copied as they are read [WEB-38]', async (t) => {
     const { page } = await web.open(t, `/patients/${seeded.patientId}`);
-    await page.getByRole('region', { name: 'The patient, FHIR' }).getByText('"Patient"').waitFor();
+    const patient = page.getByRole('region', { name: 'The patient, FHIR' });
+    await patient.getByText('"Patient"').waitFor();
+    await patient.locator('summary').first().click();
+    await patient.getByText('"Patient"').waitFor({ state: 'hidden' });
+    await patient.locator('summary').first().click();
+    await patient.getByText('"Patient"').waitFor();
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+    await page.getByRole('button', { name: 'Copy: The patient, FHIR' }).click();
+    const copied = String(await page.evaluate('navigator.clipboard.readText()'));
+    assert.equal(JSON.parse(copied).id, seeded.patientId);
+    assert.match(copied, /^\{\n {2}"resourceType": "Patient",\n/);
     for (const [kind, resource] of [
       ['Encounters', 'Encounter'],
       ['Laboratory orders', 'ServiceRequest'],
@@ -162,6 +194,29 @@ describe('patients', { skip: NO_BROWSER, timeout: 300_000 }, () => {
     assert.ok(lines.length > 0 && lines.every((line) => line.includes(',patient.read,')));
   });
 
+  test('each filter of the access log is asked of the service [WEB-37]', async (t) => {
+    const [patientId] = await insertPatients(web.api.database.pool, web.tenant, 1);
+    const { page, account } = await web.open(t, `/patients/${patientId}?tab=accessLog`);
+    await page.getByRole('heading', { name: /^Zoë/, level: 1 }).waitFor();
+    await page.reload();
+    const row = page.getByRole('cell', { name: 'patient.read' }).first();
+    const filters: [label: string, other: string, matching: string][] = [
+      ['From', '2099-01-01', '2026-01-01'],
+      ['Until', '2000-01-01', '2099-01-01'],
+      ['Account id', crypto.randomUUID(), account.userId],
+      ['What was done', 'lab-result.read', 'patient.read'],
+    ];
+    for (const [label, other, matching] of filters) {
+      await row.waitFor();
+      await page.getByLabel(label, { exact: true }).fill(other);
+      await page.getByRole('heading', { name: 'Nothing matches the filters' }).waitFor();
+      await page.getByLabel(label, { exact: true }).fill(matching);
+    }
+    await row.waitFor();
+    await page.getByLabel('Outcome').selectOption('Refused');
+    await page.getByRole('heading', { name: 'Nothing matches the filters' }).waitFor();
+  });
+
   test('the access log says from when entries are in an archive [WEB-37]', async (t) => {
     const { adminUrl } = web.api.database;
     const owner = createPool({ url: adminUrl, max: 1, applicationName: 'owner' }, () => undefined);
@@ -196,6 +251,12 @@ describe('patients', { skip: NO_BROWSER, timeout: 300_000 }, () => {
     await page.getByRole('link', { name: 'Publications' }).click();
     await page.getByRole('heading', { name: 'Nothing was published' }).waitFor();
     assert.equal(await page.getByRole('link', { name: 'Publications' }).getAttribute('aria-current'), 'page');
+    await publishInVain(seeded.labOrderId);
+    await page.reload();
+    const published = page.getByRole('table', { name: 'Publications' }).getByRole('row').nth(1);
+    await published.getByText('Failed').waitFor();
+    await published.getByText('Laboratory order').waitFor();
+    await published.getByText('It broke.').waitFor();
   });
 
   test('a patient who is not there says so [WEB-35]', async (t) => {

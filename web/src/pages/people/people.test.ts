@@ -19,6 +19,8 @@ describe('people', { skip: NO_BROWSER, timeout: 240_000 }, () => {
     });
     const row = page.getByRole('row').filter({ hasText: account.email });
     await row.getByText('None').waitFor();
+    const own = await web.api.call(`/accounts/${account.userId}`, { token: account.token });
+    await row.getByRole('cell', { name: own.json.role.name }).waitFor();
     assert.equal(await page.getByText(system.email).count(), 0);
     await page.getByRole('button', { name: 'New person' }).click();
     const email = `head-${randomUUID()}@example.org`;
@@ -38,6 +40,13 @@ describe('people', { skip: NO_BROWSER, timeout: 240_000 }, () => {
     await page.getByRole('button', { name: 'I have kept it' }).click();
     await page.getByRole('heading', { name: email }).waitFor();
     await page.getByText('Has no password yet').waitFor();
+    const userId = new URL(page.url()).pathname.split('/').at(-1) ?? '';
+    await page
+      .locator('dd')
+      .filter({ hasText: userId })
+      .getByRole('button', { name: 'Copy: User id' })
+      .waitFor();
+    await page.locator('dd').getByRole('link', { name: 'Laboratory head' }).waitFor();
     assert.equal(await page.getByText('Quick start for the partner').count(), 0);
   });
 

@@ -47,9 +47,20 @@ describe('publishing', { skip: NO_BROWSER, timeout: 240_000 }, () => {
     await page.getByRole('link', { name: 'All publishes' }).click();
     await page.getByLabel('State').selectOption('failed');
     await page.waitForURL('**/publishing?state=failed');
-    await page.getByRole('row').filter({ hasText: 'away' }).getByText('Failed').waitFor();
+    const failed = page.getByRole('row').filter({ hasText: 'away' });
+    await failed.getByText('Failed').waitFor();
+    await failed.getByText(/was not answered/).waitFor();
+    assert.equal(await page.getByRole('row').filter({ hasText: 'main' }).count(), 0);
+    await page.getByLabel('Record', { exact: true }).selectOption('Vital signs');
+    await page.getByRole('heading', { name: 'Nothing matches the filters' }).waitFor();
+    await page.getByLabel('Record', { exact: true }).selectOption('Laboratory order');
+    await failed.getByRole('link', { name: 'Laboratory order' }).click();
+    await page.waitForURL(`**/publishing/lab/${orderId}`);
+    await failed.getByText(/was not answered/).waitFor();
+    await page.goBack();
     await page.getByRole('link', { name: 'Targets' }).click();
     await page.getByRole('row').filter({ hasText: 'main (default)' }).getByText('Working').waitFor();
+    await failed.getByText(/was not answered/).waitFor();
   });
 
   test('the requests that would be sent are told apart, where the screen is narrow too [WEB-46]', async (t) => {

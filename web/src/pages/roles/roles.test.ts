@@ -51,6 +51,29 @@ describe('roles', { skip: NO_BROWSER, timeout: 240_000 }, () => {
     await page.getByText('GET /patients/base/', { exact: false }).first().waitFor();
   });
 
+  test('permissions stand below their areas; an area is taken whole, and three presets are offered [WEB-26, WEB-27]', async (t) => {
+    const { page } = await web.open(t, '/roles/new');
+    const area = (name: string) =>
+      page.getByRole('group').filter({ has: page.getByRole('checkbox', { name, exact: true }) });
+    await area('Terminology').getByText('0 of 3').waitFor();
+    await area('Terminology').getByRole('checkbox', { name: 'Terminology', exact: true }).check();
+    await area('Terminology').getByText('3 of 3').waitFor();
+    await page.getByText('3 permissions', { exact: true }).waitFor();
+    for (const [name, held] of [
+      ['Patients', 'search patients'],
+      ['Administration', 'manage integration accounts'],
+    ] as const)
+      await area(name).getByRole('checkbox', { name: held }).waitFor();
+    const all = await page.getByRole('group').getByRole('listitem').getByRole('checkbox').count();
+    const chosen = async (preset: string) => {
+      await page.getByRole('button', { name: preset, exact: true }).click();
+      return page.getByRole('group').getByRole('listitem').getByRole('checkbox', { checked: true }).count();
+    };
+    assert.equal(await chosen('Full'), all);
+    assert.equal(await chosen('Laboratory partner'), 6);
+    assert.equal(await chosen('Read-only'), 7);
+  });
+
   test('the page of a role names its first holders, and leads to all of them [WEB-60, WEB-61]', async (t) => {
     const tenant = await web.api.createTenant({ timeZone: 'Europe/Paris' });
     const { page, account } = await web.open(t, '/roles', { tenant });
@@ -64,6 +87,9 @@ describe('roles', { skip: NO_BROWSER, timeout: 240_000 }, () => {
     };
     const [system, person] = [await add('EHR', 1), await add('STAFF', 1)];
     for (const count of [2, 3, 4, 5]) await add('STAFF', count);
+    const without = await call('/roles', { name: 'Another', permissions: ['records.import'] });
+    const stranger = 'another@example.org';
+    await call('/accounts', { email: stranger, userType: 'STAFF', roleId: without.id });
     await page.reload();
     await page.getByRole('link', { name: '5 people hold Laboratory' }).click();
     await page.waitForURL(`**/console/people?role=${role.id}`);
@@ -76,6 +102,7 @@ describe('roles', { skip: NO_BROWSER, timeout: 240_000 }, () => {
     await holders.getByText('1 system and 5 people.').waitFor();
     await holders.getByRole('link', { name: person }).waitFor();
     assert.equal(await holders.getByRole('listitem').count(), 5);
+    assert.equal(await holders.getByText(stranger).count(), 0);
     await holders.getByRole('link', { name: 'See the system' }).click();
     await page.waitForURL(`**/console/integration-accounts?role=${role.id}`);
     await page.getByRole('link', { name: system }).waitFor();

@@ -54,20 +54,24 @@ describe('terminology', { skip: NO_BROWSER, timeout: 300_000 }, () => {
     assert.equal(json.items[0].facilityId, null);
   });
 
-  test('a suggestion maps a code with two presses; one real result shows before and after [WEB-39]', async (t) => {
+  test('a suggestion maps a code with two presses; one real result shows before and after, and which unit fits [WEB-39]', async (t) => {
     await meet('A1C-LOCAL', 'Hemoglobin A1c', 7);
     const { page, account } = await web.open(t, '/terminology');
-    await put(account, {
-      localSystem: 'urn:other',
-      localCode: 'HBA',
-      localDisplay: 'Hemoglobin A1c',
-      targetSystem: LOINC,
-      targetCode: '4548-4',
-      targetDisplay: 'Hemoglobin A1c/Hemoglobin.total in Blood',
-    });
+    for (const [localCode, targetCode, targetDisplay] of [
+      ['HBA', '4548-4', 'Hemoglobin A1c/Hemoglobin.total [Pure mass fraction] in Blood'],
+      ['HBA-IFCC', '59261-8', 'Hemoglobin A1c [Moles/volume] in Blood'],
+    ])
+      await put(account, {
+        localSystem: 'urn:other',
+        localCode,
+        localDisplay: 'Hemoglobin A1c',
+        targetSystem: LOINC,
+        targetCode,
+        targetDisplay,
+      });
     const records = JSON.stringify(sampleBundle()).replaceAll(
-      '"system":"http://loinc.org","code":"4548-4"',
-      '"system":"urn:lab","code":"A1C-LOCAL"',
+      '{"system":"http://loinc.org","code":"4548-4"}',
+      '{"system":"urn:lab","code":"A1C-LOCAL"},{"system":"urn:house","code":"HOUSE-1"}',
     );
     const headers = { 'content-type': 'application/fhir+json' };
     const imported = await web.api.call('/imports/fhir', { token: account.token, headers, body: records });
@@ -75,11 +79,22 @@ describe('terminology', { skip: NO_BROWSER, timeout: 300_000 }, () => {
     await page.goto(`${web.api.origin}/console/terminology`);
     await page.getByRole('button', { name: 'Map A1C-LOCAL' }).click();
     const dialog = page.getByRole('dialog', { name: 'Map A1C-LOCAL' });
-    await dialog.getByText('The same name is mapped to it in the map of the organisation: HBA').waitFor();
+    const suggested = dialog.getByRole('region', { name: 'Suggestions' }).getByRole('listitem');
+    const reason = 'The same name is mapped to it in the map of the organisation: HBA, Hemoglobin A1c.';
+    await suggested.filter({ hasText: '4548-4' }).getByText(reason).waitFor();
+    assert.equal(await dialog.getByText(/The unit/).count(), 0, 'no unit is known yet');
     await dialog.getByLabel('Standard code', { exact: true }).fill('4548-4');
     await dialog.getByRole('button', { name: 'Show a result' }).click();
     await dialog.getByRole('region', { name: 'Goes out now as' }).getByText('"A1C-LOCAL"').waitFor();
-    await dialog.getByRole('region', { name: 'Will go out as' }).getByText('"4548-4"').waitFor();
+    const after = dialog.getByRole('region', { name: 'Will go out as' });
+    await after.getByText('"4548-4"').waitFor();
+    await after.getByText('"HOUSE-1"').waitFor();
+    await suggested.first().getByText('The unit fits.').waitFor();
+    await suggested.filter({ hasText: '59261-8' }).getByText('The unit does not fit: look twice.').waitFor();
+    await dialog.getByLabel('Standard system').selectOption('Another system');
+    await dialog.getByLabel('Address of the system').fill('urn:house');
+    await after.getByText('"4548-4"').waitFor({ state: 'detached' });
+    await after.getByText('"HOUSE-1"').waitFor();
     await dialog.getByRole('button', { name: 'Use 4548-4' }).click();
     await saved(page).waitFor();
     const { json } = await web.api.call('/terminology/maps?localCode=A1C-LOCAL', { token: account.token });
@@ -105,7 +120,14 @@ describe('terminology', { skip: NO_BROWSER, timeout: 300_000 }, () => {
       targetSystem: LOINC,
       targetCode: '2823-3',
     });
+    await put(account, {
+      localSystem: 'urn:lab',
+      localCode: 'NA',
+      targetSystem: LOINC,
+      targetCode: '2951-2',
+    });
     await page.reload();
+    await page.getByText('1 row', { exact: true }).waitFor();
     await page.getByRole('button', { name: 'Edit K' }).click();
     const code = page.getByRole('textbox', { name: 'Standard code' });
     await code.waitFor();
@@ -183,6 +205,14 @@ describe('terminology', { skip: NO_BROWSER, timeout: 300_000 }, () => {
       await readFile(await download.path(), 'utf8'),
       /urn:lab,CL,Chloride,http:\/\/loinc.org,2075-0/,
     );
+    await page.getByRole('button', { name: 'Export' }).click();
+    const [conceptMap] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('menuitem', { name: 'Whole organisation, FHIR ConceptMap' }).click(),
+    ]);
+    const { resourceType, group } = JSON.parse(await readFile(await conceptMap.path(), 'utf8'));
+    assert.equal(resourceType, 'ConceptMap');
+    assert.match(JSON.stringify(group), /"code":"2075-0"/);
   });
 
   test('each entry that a file would change is read before it is imported [WEB-58]', async (t) => {

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { connect, insertPatients, queue } from '../../../../../test-support/exchange/exchange-records.ts';
 import { holdDeliveries, refuseDue } from '../../../../../test-support/exchange/held-deliveries.ts';
+import { MARKS, seedRecords } from '../../../../../test-support/records/seed-tenant.ts';
 import { NO_BROWSER, useConsole } from '../../../../../test-support/service/console-page.ts';
 
 describe('deliveries', { skip: NO_BROWSER, timeout: 240_000 }, () => {
@@ -109,6 +110,69 @@ describe('deliveries', { skip: NO_BROWSER, timeout: 240_000 }, () => {
     await page.getByText('1 delivery is skipped.').waitFor();
     await page.getByRole('button', { name: 'Replay this delivery' }).waitFor();
     assert.equal((await statuses(tenant.organisationId)).filter(Boolean).length, 1);
+  });
+
+  test('several are chosen, and only they are skipped [WEB-41]', async (t) => {
+    const { tenant } = await held(3);
+    const { page } = await web.open(t, '/exchange/held', { tenant });
+    await page.getByRole('checkbox').first().check();
+    await page.getByRole('checkbox').nth(2).check();
+    await page.getByRole('button', { name: 'Skip 2', exact: true }).click();
+    const dialog = page.getByRole('dialog', { name: 'Skip 2 deliveries?' });
+    await dialog.getByLabel('Reason').fill('Sent by hand.');
+    await dialog.getByRole('button', { name: 'Skip 2', exact: true }).click();
+    await page.getByText('2 deliveries are skipped.').waitFor();
+    assert.equal((await statuses(tenant.organisationId)).filter(Boolean).length, 1);
+  });
+
+  test('each filter is asked of the service; all that the filters mean are replayed, and no other [WEB-40, WEB-41]', async (t) => {
+    const { tenant, patientIds } = await held(2);
+    const { id: other } = await connect({ pool: web.api.database.pool, keys: web.api.keys }, tenant, {
+      name: 'Other exchange',
+      address: 'https://other.example.org/patients',
+      facilityIds: [tenant.facilityId],
+    });
+    const { page } = await web.open(t, '/exchange/held', { tenant });
+    const nothing = page.getByRole('heading', { name: 'Nothing matches the filters' });
+    for (const [label, day] of [
+      ['Queued since', '2099-01-01'],
+      ['Queued before', '2000-01-01'],
+    ] as const) {
+      await page.getByText('2 rows', { exact: true }).waitFor();
+      await page.getByLabel(label).fill(day);
+      await nothing.waitFor();
+      await page.getByRole('button', { name: 'Clear filters' }).click();
+    }
+    await page.getByLabel('Connection').selectOption(other);
+    await nothing.waitFor();
+    await page.getByLabel('Connection').selectOption('National exchange');
+    await page.getByText('2 rows', { exact: true }).waitFor();
+    await page.getByLabel('Patient id').fill(String(patientIds[1]));
+    await page.getByText('1 row', { exact: true }).waitFor();
+    await page.getByRole('button', { name: 'Replay this delivery' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Replay this delivery?' });
+    await dialog.getByText('It is the only one that the filters of the list mean.').waitFor();
+    await dialog.getByRole('button', { name: 'Replay this delivery' }).click();
+    await page.getByText('1 delivery is tried again.').waitFor();
+    const { rows } = await web.api.database.pool.query<{ patient: string }>(
+      `select patient_id as patient from exchange_head where organisation_id = $1 and held_at is not null`,
+      [tenant.organisationId],
+    );
+    assert.deepEqual(rows, [{ patient: patientIds[0] }]);
+  });
+
+  test('callbacks are listed with what the exchange said, and lead to their delivery [WEB-40]', async (t) => {
+    const tenant = await web.api.createTenant({ timeZone: 'Europe/Paris' });
+    const { deliveryId } = await seedRecords(web.api.database.pool, tenant);
+    const { page } = await web.open(t, '/exchange/callbacks', { tenant });
+    await page.getByLabel('Answer').selectOption('Rejected');
+    await page.getByRole('heading', { name: 'Nothing matches the filters' }).waitFor();
+    await page.getByLabel('Answer').selectOption('Accepted');
+    const row = page.getByRole('row').filter({ hasText: MARKS.assignedId });
+    await row.getByText('Accepted').waitFor();
+    await row.getByRole('link').click();
+    await page.waitForURL(`**/exchange/deliveries/${deliveryId}`);
+    await page.getByText(`Accepted, with the id ${MARKS.assignedId}`).waitFor();
   });
 
   test('one delivery tells what happened, shows the message when asked, is replayed, and shows by itself what became of it [WEB-42]', async (t) => {

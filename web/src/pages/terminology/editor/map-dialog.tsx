@@ -8,7 +8,7 @@ import { Fault } from '../../../blocks/states/fault.tsx';
 import { type Draft, EMPTY_DRAFT, type Level, SYSTEMS, saveMapping } from '../draft.ts';
 import { useFacilityOf, useFirstLevel, useLevels } from '../level.ts';
 import { useMapCheck } from './map-check.ts';
-import { ResultExample } from './result-example.tsx';
+import { ResultExample, useResultExample } from './result-example.tsx';
 import { Suggestions } from './suggestions.tsx';
 import { RelationFields, TargetFields } from './target-fields.tsx';
 import { type UnmappedCode, WaitingCode } from './waiting-code.tsx';
@@ -40,6 +40,7 @@ function MapForm({ waiting, onSaved, onClose }: Omit<MapDialogProperties, 'opene
   const [error, setError] = useState<unknown>();
   const [isSaving, setSaving] = useState(false);
   const check = useMapCheck(draft, level);
+  const example = useResultExample(waiting);
   const change = (part: Partial<Draft>) => setDraft((old) => ({ ...old, ...part }));
 
   async function save(chosen: Draft) {
@@ -69,6 +70,7 @@ function MapForm({ waiting, onSaved, onClose }: Omit<MapDialogProperties, 'opene
             <WaitingCode waiting={waiting} />
             <Suggestions
               waiting={waiting}
+              unit={example.result?.valueQuantity?.unit}
               isSaving={isSaving}
               onUse={(suggested) => void save({ ...draft, ...suggested })}
             />
@@ -77,7 +79,9 @@ function MapForm({ waiting, onSaved, onClose }: Omit<MapDialogProperties, 'opene
         <SystemField draft={draft} onChange={change} />
         <TargetFields draft={draft} onChange={change} size="sm" check={check} focus={waiting !== undefined} />
         <RelationFields draft={draft} onChange={change} size="sm" />
-        {waiting === undefined ? undefined : <ResultExample waiting={waiting} draft={draft} />}
+        {waiting === undefined ? undefined : (
+          <ResultExample waiting={waiting} draft={draft} example={example} />
+        )}
         <NativeSelect
           label={t('level')}
           description={t('levelHelp')}

@@ -13,15 +13,23 @@ import type { UnmappedCode } from './waiting-code.tsx';
 
 interface CodedResult {
   code?: { coding?: { system?: string }[]; text?: string };
-  valueQuantity?: object;
+  valueQuantity?: { unit?: string };
 }
 
-export function ResultExample({ waiting, draft }: { waiting: UnmappedCode; draft: Draft }) {
-  const t = useTranslations('mapEditor');
-  const errorText = useErrorText();
-  const { may, facility } = useSession();
+export interface Example {
+  /** undefined: none was asked for yet, or there is none. */
+  result: CodedResult | undefined;
+  wasAsked: boolean;
+  error: unknown;
+  isFetching: boolean;
+  show: () => void;
+}
+
+/** Read when somebody asks for it, because the patient's access log then says so. */
+export function useResultExample(waiting: UnmappedCode | undefined): Example {
+  const { facility } = useSession();
   const [isWanted, setWanted] = useState(false);
-  const { localSystem: system, localCode: code } = waiting;
+  const { localSystem: system = '', localCode: code = '' } = waiting ?? {};
   const { data, error, isFetching } = useQuery({
     queryKey: ['terminology', 'example', facility?.id, system, code],
     queryFn: () =>
@@ -33,17 +41,31 @@ export function ResultExample({ waiting, draft }: { waiting: UnmappedCode; draft
     enabled: isWanted,
     staleTime: Number.POSITIVE_INFINITY,
   });
+  const result = data?.items[0]?.resource as CodedResult | undefined;
+  return { result, wasAsked: data !== undefined, error, isFetching, show: () => setWanted(true) };
+}
+
+interface ResultExampleProperties {
+  waiting: UnmappedCode;
+  draft: Draft;
+  example: Example;
+}
+
+export function ResultExample({ waiting, draft, example }: ResultExampleProperties) {
+  const t = useTranslations('mapEditor');
+  const errorText = useErrorText();
+  const { may } = useSession();
+  const { result, wasAsked, error, isFetching, show } = example;
   // Only a laboratory result is shown: of a code that was met elsewhere there is none.
   const wasMet = waiting.places.some(({ place }) => place === 'lab.result');
   if (!wasMet || !may('investigations.lab.list')) return undefined;
-  const result = data?.items[0]?.resource as CodedResult | undefined;
   if (result === undefined)
     return (
       <section aria-label={t('example')}>
         <p className={css.note} role={error === null ? undefined : 'alert'}>
-          {error === null ? t(data === undefined ? 'exampleText' : 'exampleNone') : errorText(error)}
+          {error === null ? t(wasAsked ? 'exampleNone' : 'exampleText') : errorText(error)}
         </p>
-        <Button size="xs" variant="default" loading={isFetching} onClick={() => setWanted(true)}>
+        <Button size="xs" variant="default" loading={isFetching} onClick={show}>
           {t('exampleShow')}
         </Button>
       </section>

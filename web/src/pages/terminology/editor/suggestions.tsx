@@ -1,6 +1,6 @@
 /** What a waiting code may be, by what the organisation mapped already; one press maps it. Contract: WEB-39. */
 import { Button } from '@mantine/core';
-import { useQuery } from '@tanstack/react-query';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useTranslations } from 'use-intl';
 import { answered, api } from '../../../api/api.ts';
 import type { paths } from '../../../api/schema.d.ts';
@@ -19,20 +19,28 @@ const SHOWN = 3;
 
 interface SuggestionsProperties {
   waiting: UnmappedCode;
+  /** Of a result with the code, where one was read. */
+  unit: string | undefined;
   isSaving: boolean;
   onUse: (target: Partial<Draft>) => void;
 }
 
-export function Suggestions({ waiting, isSaving, onUse }: SuggestionsProperties) {
+export function Suggestions({ waiting, unit, isSaving, onUse }: SuggestionsProperties) {
   const t = useTranslations('mapEditor');
   const loading = useTranslations('blocks')('loading');
   const errorText = useErrorText();
   const { facility } = useSession();
   const { localSystem: system, localCode: code } = waiting;
   const { data, error, isPending } = useQuery({
-    queryKey: ['terminology', 'suggestions', facility?.id, system, code],
+    queryKey: ['terminology', 'suggestions', facility?.id, system, code, unit],
     queryFn: () =>
-      answered(api.GET('/terminology/unmapped/suggestions', { params: { query: { system, code } } })),
+      answered(
+        api.GET('/terminology/unmapped/suggestions', {
+          params: { query: { system, code, ...(unit === undefined ? {} : { unit }) } },
+        }),
+      ),
+    // Those without the unit stay until those with it are there.
+    placeholderData: keepPreviousData,
   });
   if (isPending) return <p className={css.note}>{loading}</p>;
   if (error !== null) return <p className={css.note}>{t('suggestionsFailed', { why: errorText(error) })}</p>;
