@@ -259,7 +259,7 @@ test('deliveries: list, count, show, replay and skip what is held [EXC-6, EXC-28
 
 test('the simulator takes a signed delivery, confirms it, and fails when told to [EXC-52]', async () => {
   const file = join(folder, 'connection.json');
-  const address = `http://127.0.0.1:${45_000 + Math.floor(Math.random() * 10_000)}`;
+  const address = `http://127.0.0.1:${await freePort()}`;
   const connection = await json(
     'connection',
     'create',
