@@ -30,17 +30,12 @@ import { readDeliveryPayloadRoute, readDeliveryRoute } from '../exchange/review/
 import { replayDeliveriesRoute, skipDeliveriesRoute } from '../exchange/review/review-deliveries.route.ts';
 import { fetchImagingOrderRoute } from '../investigations/imaging/fetch-imaging-order.route.ts';
 import { listImagingOrdersRoute } from '../investigations/imaging/list-imaging-orders.route.ts';
-import {
-  listImagingOrderPublicationsRoute,
-  publishImagingOrderRoute,
-} from '../investigations/imaging/publish-imaging-order.route.ts';
+import { PUBLISHED_IMAGING_ORDER } from '../investigations/imaging/publish-imaging-order.route.ts';
 import { fetchLabOrderRoute } from '../investigations/lab/fetch-lab-order.route.ts';
 import { listLabOrdersRoute } from '../investigations/lab/list-lab-orders.route.ts';
-import {
-  listLabOrderPublicationsRoute,
-  publishLabOrderRoute,
-} from '../investigations/lab/publish-lab-order.route.ts';
+import { PUBLISHED_LAB_ORDER } from '../investigations/lab/publish-lab-order.route.ts';
 import { unmappedExampleRoute } from '../investigations/lab/unmapped-example.route.ts';
+import { orderPublicationsRoute, publishOrderRoute } from '../investigations/publish-order.route.ts';
 import { readPatientRoute } from '../patients/read-patient.route.ts';
 import { readPatientFhirRoute } from '../patients/read-patient-fhir.route.ts';
 import { searchPatientsRoute } from '../patients/search/search-patients.route.ts';
@@ -123,11 +118,15 @@ export function apiRoutes(features: Features): RouteEntry[] {
       '/investigations/lab/orders/:orderId/clinical/fhir',
       fetchLabOrderRoute(fetches.laboratory.fetch),
     ),
-    at('POST', '/investigations/lab/orders/:orderId/clinical/publish-fhir', publishLabOrderRoute(features)),
+    at(
+      'POST',
+      '/investigations/lab/orders/:orderId/clinical/publish-fhir',
+      publishOrderRoute(features, PUBLISHED_LAB_ORDER),
+    ),
     at(
       'GET',
       '/investigations/lab/orders/:orderId/clinical/publish-fhir',
-      listLabOrderPublicationsRoute(features),
+      orderPublicationsRoute(features, PUBLISHED_LAB_ORDER),
     ),
     at('GET', '/investigations/imaging/orders', listImagingOrdersRoute(features)),
     at(
@@ -138,12 +137,12 @@ export function apiRoutes(features: Features): RouteEntry[] {
     at(
       'POST',
       '/investigations/imaging/orders/:orderId/clinical/publish-fhir',
-      publishImagingOrderRoute(features),
+      publishOrderRoute(features, PUBLISHED_IMAGING_ORDER),
     ),
     at(
       'GET',
       '/investigations/imaging/orders/:orderId/clinical/publish-fhir',
-      listImagingOrderPublicationsRoute(features),
+      orderPublicationsRoute(features, PUBLISHED_IMAGING_ORDER),
     ),
     ...kindsByType(fetches).map(([type, kinds]) =>
       at('GET', `/fhir/${type}/:resourceId`, readResourceRoute(features, type, kinds)),

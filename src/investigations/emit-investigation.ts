@@ -17,12 +17,11 @@ import { SERVICE_REQUEST } from '../clinical/resources/service-request.fhir.ts';
 import { SPECIMEN } from '../clinical/resources/specimen.fhir.ts';
 import type { Queryable } from '../platform/db/database.ts';
 import { notFound } from '../tenancy/errors.ts';
-import type { RecordName } from '../tenancy/record-names.ts';
 import type { FacilityScope } from '../tenancy/scope.ts';
 import type { Translator } from '../terminology/lookup/translate.ts';
 import type { Translations } from '../terminology/maps/apply-map.ts';
 import { createWholeInvestigationLoader, findOrderVersion } from './investigation.store.ts';
-import type { InvestigationRecord } from './investigation.ts';
+import { type InvestigationRecord, ORDER_NAMES } from './investigation.ts';
 import { findReplacement } from './replaced-orders.store.ts';
 
 /** The resources of an order, in the order in which they stand in the Bundle. */
@@ -72,32 +71,15 @@ export interface EmitDependencies {
   translator: Translator;
 }
 
-/** A laboratory order for publishing. 404 outside the scope; 422 when it is too large. */
-export function loadLabOrderResources(
-  deps: EmitDependencies,
-  scope: FacilityScope,
-  orderId: string,
-): Promise<OrderResources> {
-  return loadOrderResources(deps, scope, { orderId, discipline: 'laboratory', name: 'The laboratory order' });
-}
-
-/** An imaging order for publishing. 404 outside the scope; 422 when it is too large. */
-export function loadImagingOrderResources(
-  deps: EmitDependencies,
-  scope: FacilityScope,
-  orderId: string,
-): Promise<OrderResources> {
-  return loadOrderResources(deps, scope, { orderId, discipline: 'imaging', name: 'The imaging order' });
-}
-
-async function loadOrderResources(
+/** An order for publishing. 404 outside the scope; 422 when it is too large. */
+export async function loadOrderResources(
   { db, translator }: EmitDependencies,
   scope: FacilityScope,
-  { orderId, discipline, name }: { orderId: string; discipline: Discipline; name: RecordName },
+  { orderId, discipline }: { orderId: string; discipline: Discipline },
 ): Promise<OrderResources> {
   const load = createWholeInvestigationLoader(db);
   const loaded = await load({ scope, id: orderId, discipline, heldVersion: null });
-  if (loaded?.record === undefined) throw notFound(name);
+  if (loaded?.record === undefined) throw notFound(ORDER_NAMES[discipline]);
   const { record, patientId, refusedPurposes, version } = loaded;
   const translations = await translator.translate(scope, investigationCodings(record));
   const { order, specimens, observations, studies, reports } = emitInvestigation(

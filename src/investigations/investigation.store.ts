@@ -3,9 +3,8 @@ import type { Loaded, RecordKey } from '../clinical/fetch/loaded.ts';
 import { createRecordLoader, type LoadLimits, type RecordSource } from '../clinical/fetch/record-loader.ts';
 import type { Discipline } from '../clinical/resources/discipline.ts';
 import type { Queryable } from '../platform/db/database.ts';
-import type { RecordName } from '../tenancy/record-names.ts';
 import type { FacilityScope } from '../tenancy/scope.ts';
-import type { InvestigationRecord } from './investigation.ts';
+import { type InvestigationRecord, ORDER_NAMES } from './investigation.ts';
 import { investigationFields, ORDER_OBSERVATIONS } from './investigation-fields.ts';
 
 /** What one caller asks for. */
@@ -13,15 +12,9 @@ export interface InvestigationKey extends RecordKey {
   discipline: Discipline;
 }
 
-const TITLES: Readonly<Record<Discipline, RecordName>> = {
-  laboratory: 'The laboratory order',
-  imaging: 'The imaging order',
-  other: 'The order',
-};
-
 const SOURCE: RecordSource<InvestigationKey> = {
   name: 'investigation-load',
-  title: ({ discipline }) => TITLES[discipline],
+  title: ({ discipline }) => ORDER_NAMES[discipline],
   fields: investigationFields({ lesser: false }),
   observations: ORDER_OBSERVATIONS,
   // Documents are nearly all of a large order, and are written as base64.

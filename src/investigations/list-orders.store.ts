@@ -1,5 +1,10 @@
 /** SQL of the lists of orders: one page of one patient, newest first. */
 
+import {
+  type PatientPageRow,
+  patientPageSql,
+  readPatientPage,
+} from '../clinical/fetch/patient-page.store.ts';
 import type { Discipline } from '../clinical/resources/discipline.ts';
 import type { CodeableConcept } from '../fhir/coded.ts';
 import type { Queryable } from '../platform/db/database.ts';
@@ -30,9 +35,7 @@ export interface OrderPage {
   orders: ListedOrder[];
 }
 
-interface OrderRow {
-  refused_purposes: string[];
-  id: string | null;
+interface OrderRow extends PatientPageRow {
   encounter_id: string | null;
   status: string;
   code: CodeableConcept | null;
@@ -50,14 +53,8 @@ export async function listOrderPage(
 ): Promise<OrderPage | undefined> {
   const { rows } = await db.query<OrderRow>({
     name: 'investigation-list',
-    text: `
-      select p.refused_purposes, page.*
-      from patient_registration g
-      join patient p
-        on p.organisation_id = $1
-        and p.id = g.patient_id
-      left join lateral (
-        select o.id, o.encounter_id, o.status, o.code, o.sort_at, o.sort_at::text as sort_text,
+    text: patientPageSql(
+      `select o.id, o.encounter_id, o.status, o.code, o.sort_at, o.sort_at::text as sort_text,
           coalesce(o.authored_source, o.occurrence_start, o.occurrence_end) as written
         from investigation_order o
         where o.organisation_id = $1
@@ -66,20 +63,16 @@ export async function listOrderPage(
           and o.discipline = $4
           and (o.sort_at, o.id) < ($5::timestamptz, $6::uuid)
         order by o.sort_at desc, o.id desc
-        limit $7
-      ) page on true
-      where g.organisation_id = $1
-        and g.facility_id = $2
-        and g.patient_id = $3
-      order by page.sort_at desc, page.id desc`,
+        limit $7`,
+      'page.sort_at desc, page.id desc',
+    ),
     values: [scope.organisationId, scope.facilityId, patientId, discipline, ...after, limit],
   });
-  const [first] = rows;
-  if (first === undefined) return undefined;
-  const found = rows.flatMap(({ id, ...row }) => (id === null ? [] : [{ id, ...row }]));
+  const page = readPatientPage(rows);
+  if (page === undefined) return undefined;
   return {
-    refusedPurposes: first.refused_purposes,
-    orders: found.map((row) => ({
+    refusedPurposes: page.refusedPurposes,
+    orders: page.found.map((row) => ({
       id: row.id,
       encounterId: row.encounter_id,
       status: row.status,

@@ -7,7 +7,7 @@ import { startTestApi, type Tenant, type TestAccount, type TestApi } from '../..
 import { parseFhirJson } from '../fhir/json.ts';
 import { linked, publishLevels } from '../publish/plan/content.fhir.ts';
 import { createTranslator } from '../terminology/lookup/translate.ts';
-import { loadLabOrderResources } from './emit-investigation.ts';
+import { loadOrderResources } from './emit-investigation.ts';
 
 let api: TestApi;
 let tenant: Tenant;
@@ -186,7 +186,10 @@ test('a specimen that changes changes the answer [FETCH-22, FETCH-35]', async ()
 test('a publish sends a specimen before what names it [FETCH-35]', async () => {
   const translator = createTranslator({ db: api.database.pool });
   const scope = { ...tenant, timeZone: 'UTC' };
-  const { resources } = await loadLabOrderResources({ db: api.database.pool, translator }, scope, ORDER);
+  const { resources } = await loadOrderResources({ db: api.database.pool, translator }, scope, {
+    orderId: ORDER,
+    discipline: 'laboratory',
+  });
   const levels = publishLevels(resources.map(linked)).map((level) => level.map(({ key }) => key));
   const levelOf = (key: string) => levels.findIndex((level) => level.includes(key as never));
   assert.ok(levelOf(`Specimen/${ALIQUOT}`) < levelOf(`Observation/${RESULT}`));

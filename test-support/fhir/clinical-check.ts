@@ -9,10 +9,7 @@ import { createEncounterReader } from '../../src/encounters/encounter.store.ts';
 import { loadVitalSetResources } from '../../src/encounters/vitals/fetch-vital-set.ts';
 import { parseFhirJson } from '../../src/fhir/json.ts';
 import type { JsonObject } from '../../src/fhir/reading/json-resource.ts';
-import {
-  loadImagingOrderResources,
-  loadLabOrderResources,
-} from '../../src/investigations/emit-investigation.ts';
+import { loadOrderResources } from '../../src/investigations/emit-investigation.ts';
 import type { Pool } from '../../src/platform/db/database.ts';
 import { isUuid } from '../../src/platform/uuid.ts';
 import { importRecords } from '../../src/records/import/import-records.ts';
@@ -112,8 +109,8 @@ async function emitAll(db: Pool, scope: FacilityScope): Promise<Map<string, Fhir
     values,
   });
   for (const { id, discipline } of orders.rows) {
-    if (discipline === 'laboratory') add(await loadLabOrderResources(deps, scope, id));
-    if (discipline === 'imaging') add(await loadImagingOrderResources(deps, scope, id));
+    if (discipline === 'laboratory' || discipline === 'imaging')
+      add(await loadOrderResources(deps, scope, { orderId: id, discipline }));
   }
   const sets = await db.query<{ id: string }>({
     text: 'select id from vital_set where organisation_id = $1 and facility_id = $2',

@@ -4,7 +4,7 @@ import { after, beforeEach } from 'node:test';
 import { Registry } from 'prom-client';
 import { createLoadReferenced } from '../../src/app/load-referenced.ts';
 import { loadVitalSetResources, vitalSetChangedSince } from '../../src/encounters/vitals/fetch-vital-set.ts';
-import { loadLabOrderResources, orderChangedSince } from '../../src/investigations/emit-investigation.ts';
+import { loadOrderResources, orderChangedSince } from '../../src/investigations/emit-investigation.ts';
 import { createKeyRing, type KeyRing } from '../../src/platform/crypto/key-ring.ts';
 import type { Pool } from '../../src/platform/db/database.ts';
 import { createLog, type Log } from '../../src/platform/log/log.ts';
@@ -286,7 +286,7 @@ export function labOrderSource(db: Pool): PublishSource {
     kind: 'lab-order',
     name: 'The laboratory order',
     resourceType: 'ServiceRequest',
-    load: (scope, id) => loadLabOrderResources(deps, scope, id),
+    load: (scope, id) => loadOrderResources(deps, scope, { orderId: id, discipline: 'laboratory' }),
     changedSince: (scope, orderId, version) =>
       orderChangedSince(db, scope, { orderId, discipline: 'laboratory', version }),
     placeOf: () => 'lab.result',

@@ -51,6 +51,13 @@ export function encounter(subject: string, changes: Partial<Resource> = {}): Res
   };
 }
 
+/** As a Bundle calls it that has no other address for it. */
+export const urnOf = (resource: Resource): string => `urn:uuid:${String(resource.id)}`;
+
+/** Its first one. */
+export const identifierOf = (resource: Resource) =>
+  (resource.identifier as { system: string; value: string }[])[0];
+
 export interface Entry {
   fullUrl?: string;
   resource: Resource;

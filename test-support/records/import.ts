@@ -10,6 +10,7 @@ import type { ImportDocument } from '../../src/records/import/import-report.ts';
 import { memorySpool } from '../../src/records/import/source/spool.ts';
 import type { FacilityScope } from '../../src/tenancy/scope.ts';
 import { createTestDatabase, type TestDatabase } from '../database/database.ts';
+import type { Resource } from './clinic.ts';
 
 /** A document is JSON to be written, text, or bytes. */
 export type Document = object | string | Uint8Array;
@@ -23,6 +24,10 @@ export interface ImportTest {
   /** Import the documents as files `0.json`, `1.json`, … */
   run(documents: readonly Document[], options?: Options): Promise<ImportDocument>;
   rows<Row extends object = Record<string, unknown>>(text: string, values?: unknown[]): Promise<Row[]>;
+  /** As it is stored. */
+  encounterRow(encounter: Resource): Promise<Record<string, unknown> | undefined>;
+  /** As they are stored, in their order. */
+  participantsOf(encounter: Resource): Promise<Record<string, unknown>[]>;
 }
 
 interface Options extends Partial<Omit<ImportRequest, 'sources'>> {
@@ -62,6 +67,12 @@ export async function createImportTest(): Promise<ImportTest> {
     createOrganisation,
     createFacility,
     rows,
+    encounterRow: async ({ id }) => (await rows('select * from encounter where id = $1', [id]))[0],
+    participantsOf: ({ id }) =>
+      rows(
+        'select practitioner_id, display from encounter_participant where encounter_id = $1 order by position',
+        [id],
+      ),
     async run(documents, { deps, ...request } = {}) {
       const sources = documents.map((document, index) =>
         spoolSource(`${index}.json`, memorySpool(bytesOf(document))),

@@ -1,5 +1,11 @@
 /** SQL of the list of vital sets: one page of one patient, newest first. */
+
 import { parts, readRow } from '../../clinical/content/document.ts';
+import {
+  type PatientPageRow,
+  patientPageSql,
+  readPatientPage,
+} from '../../clinical/fetch/patient-page.store.ts';
 import { BLOOD_PRESSURE, DIASTOLIC, SYSTOLIC } from '../../clinical/observations/blood-pressure.fhir.ts';
 import { type ObservationRecord, PRESSURE_FIELDS } from '../../clinical/resources/observation.fhir.ts';
 import type { Queryable } from '../../platform/db/database.ts';
@@ -25,9 +31,7 @@ export interface VitalSetPage {
   sets: ListedVitalSet[];
 }
 
-interface VitalSetRow {
-  refused_purposes: string[];
-  id: string | null;
+interface VitalSetRow extends PatientPageRow {
   encounter_id: string | null;
   taken_text: string;
   signs: number;
@@ -70,14 +74,8 @@ export async function listVitalSetPage(
 ): Promise<VitalSetPage | undefined> {
   const { rows } = await db.query<VitalSetRow>({
     name: 'vital-set-list',
-    text: `
-      select p.refused_purposes, page.*
-      from patient_registration g
-      join patient p
-        on p.organisation_id = $1
-        and p.id = g.patient_id
-      left join lateral (
-        select v.id, v.encounter_id, v.taken_at, v.taken_at::text as taken_text,
+    text: patientPageSql(
+      `select v.id, v.encounter_id, v.taken_at, v.taken_at::text as taken_text,
           (
             select count(*)::int
             from observation b
@@ -93,20 +91,16 @@ export async function listVitalSetPage(
           and v.patient_id = $3
           and (v.taken_at, v.id) < ($4::timestamptz, $5::uuid)
         order by v.taken_at desc, v.id desc
-        limit $6
-      ) page on true
-      where g.organisation_id = $1
-        and g.facility_id = $2
-        and g.patient_id = $3
-      order by page.taken_at desc, page.id desc`,
+        limit $6`,
+      'page.taken_at desc, page.id desc',
+    ),
     values: [scope.organisationId, scope.facilityId, patientId, ...after, limit],
   });
-  const [first] = rows;
-  if (first === undefined) return undefined;
-  const found = rows.flatMap(({ id, ...row }) => (id === null ? [] : [{ id, ...row }]));
+  const page = readPatientPage(rows);
+  if (page === undefined) return undefined;
   return {
-    refusedPurposes: first.refused_purposes,
-    sets: found.map((row) => ({
+    refusedPurposes: page.refusedPurposes,
+    sets: page.found.map((row) => ({
       id: row.id,
       encounterId: row.encounter_id,
       takenText: row.taken_text,

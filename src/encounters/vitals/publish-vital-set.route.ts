@@ -32,7 +32,6 @@ function options(deps: LoadDependencies): PublishRouteOptions {
     idName: 'vitalSetId',
     what: 'a vital set',
     operation: 'VitalSet',
-    tag: 'Publishing',
     permission: 'encounters.vitals.manage',
     module: 'vitals',
     source: {

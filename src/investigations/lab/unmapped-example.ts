@@ -3,7 +3,7 @@ import type { FhirResource } from '../../clinical/fetch/fhir-resource.ts';
 import type { AccessLog } from '../../privacy/access-log/access-log.ts';
 import { authoriseAccess } from '../../privacy/authorise-access.ts';
 import type { FacilityContext } from '../../tenancy/callers/access.ts';
-import { type EmitDependencies, loadLabOrderResources } from '../emit-investigation.ts';
+import { type EmitDependencies, loadOrderResources } from '../emit-investigation.ts';
 import { findResultWithCode } from './unmapped-example.store.ts';
 
 export interface UnmappedExampleDependencies extends EmitDependencies {
@@ -26,7 +26,10 @@ export async function readUnmappedExample(
   const { scope, purposeOfUse } = context;
   const found = await findResultWithCode(deps.db, scope, { ...local, purposeOfUse });
   if (found === undefined) return [];
-  const { patientId, refusedPurposes, resources } = await loadLabOrderResources(deps, scope, found.orderId);
+  const { patientId, refusedPurposes, resources } = await loadOrderResources(deps, scope, {
+    orderId: found.orderId,
+    discipline: 'laboratory',
+  });
   const resource = resources.find(
     ({ resourceType, id }) => resourceType === 'Observation' && id === found.id,
   );

@@ -27,7 +27,6 @@ export interface PublishRouteOptions {
   what: string;
   /** `LabOrder`, for the operation ids. */
   operation: string;
-  tag: string;
   permission: Permission;
   module: Module;
   source: PublishSource;
@@ -183,7 +182,7 @@ export function publishRoute(
       summary: `Publish ${what} to an external FHIR server`,
       description:
         'The call takes no body. It sends the order first, then its results, then its reports. A second publish updates the same resources. After a failure it continues where the first one stopped.',
-      tag: options.tag,
+      tag: 'Publishing',
     },
     params: pathParams(options),
     query: PublishQuery,
@@ -234,7 +233,7 @@ export function publicationsRoute(
       operationId: `list${options.operation}Publications`,
       summary: `List the publishes of ${what}`,
       description: 'Newest first. Each entry says what the publish stored and why it stopped.',
-      tag: options.tag,
+      tag: 'Publishing',
     },
     params: pathParams(options),
     query: Type.Object(PAGE_PARAMETERS),

@@ -6,11 +6,13 @@ import {
   bundle,
   conditionalCreate,
   encounter,
+  identifierOf,
   NUMBER,
   organization,
   patient,
   practitioner,
   type Resource,
+  urnOf,
 } from '../../../test-support/records/clinic.ts';
 import { createImportTest, type ImportTest, lines } from '../../../test-support/records/import.ts';
 import type { PatientChange } from '../../patients/patient.ts';
@@ -21,16 +23,6 @@ before(async () => {
 });
 after(() => t.database.drop());
 
-const ref = (resource: Resource): string => `urn:uuid:${String(resource.id)}`;
-const identifierOf = (resource: Resource) => (resource.identifier as { system: string; value: string }[])[0];
-const encounterRow = async (resource: Resource) =>
-  (await t.rows('select * from encounter where id = $1', [resource.id]))[0];
-const participantsOf = (resource: Resource) =>
-  t.rows(
-    'select practitioner_id, display from encounter_participant where encounter_id = $1 order by position',
-    [resource.id],
-  );
-
 describe('what is taken', () => {
   test('a Bundle: records stored, other types counted, what has no place named [IN-6, IN-7, IN-23]', async () => {
     const [clinic, doctor, someone] = [
@@ -38,9 +30,9 @@ describe('what is taken', () => {
       practitioner(),
       patient({ extension: [{ url: 'x:y' }] }),
     ];
-    const visit = encounter(ref(someone), {
-      participant: [{ individual: { reference: ref(doctor) } }],
-      serviceProvider: { reference: ref(clinic), display: 'Hill' },
+    const visit = encounter(urnOf(someone), {
+      participant: [{ individual: { reference: urnOf(doctor) } }],
+      serviceProvider: { reference: urnOf(clinic), display: 'Hill' },
       account: [{ display: 'A-1' }],
     });
     const claim = { resourceType: 'Claim', id: 'c1' };
@@ -64,11 +56,11 @@ describe('what is taken', () => {
       ],
       unresolved: [],
     });
-    const row = await encounterRow(visit);
+    const row = await t.encounterRow(visit);
     assert.equal(row?.patient_id, someone.id);
     assert.equal(row?.service_provider_id, clinic.id);
     assert.equal(row?.service_provider_display, 'Hill');
-    assert.deepEqual(await participantsOf(visit), [{ practitioner_id: doctor.id, display: null }]);
+    assert.deepEqual(await t.participantsOf(visit), [{ practitioner_id: doctor.id, display: null }]);
     assert.deepEqual(
       await t.rows('select facility_id from patient_registration where patient_id = $1', [someone.id]),
       [{ facility_id: t.scope.facilityId }],
@@ -141,9 +133,9 @@ describe('what is taken', () => {
 describe('importing again', () => {
   const everything = (): Resource[] => {
     const [clinic, doctor, someone] = [organization(), practitioner(), patient()];
-    const visit = encounter(ref(someone), {
-      participant: [{ individual: { reference: ref(doctor) } }],
-      serviceProvider: { reference: ref(clinic) },
+    const visit = encounter(urnOf(someone), {
+      participant: [{ individual: { reference: urnOf(doctor) } }],
+      serviceProvider: { reference: urnOf(clinic) },
     });
     return [clinic, doctor, someone, visit];
   };
@@ -184,8 +176,8 @@ describe('importing again', () => {
       ]),
       [{ key: 'waters' }],
     );
-    assert.equal((await encounterRow(visit))?.version, 2);
-    assert.deepEqual(await participantsOf(visit), []);
+    assert.equal((await t.encounterRow(visit))?.version, 2);
+    assert.deepEqual(await t.participantsOf(visit), []);
   });
 
   test('a dry run reports the same and writes nothing, also across files [IN-24]', NO_DRY_RUN, async () => {
@@ -204,7 +196,7 @@ describe('tenancy', () => {
   test('two facilities of one organisation share patients and have encounters of their own [ACC-1, PAT-9]', async () => {
     const other = await t.createFacility(t.scope.organisationId);
     const someone = patient();
-    const visit = encounter(ref(someone));
+    const visit = encounter(urnOf(someone));
     await t.run([bundle([someone, visit])]);
     const document = await t.run([bundle([someone, visit])], { scope: other });
     assert.deepEqual(document.unchanged, { Patient: 1 });
@@ -231,7 +223,7 @@ describe('tenancy', () => {
   test('two organisations with the same file never cross [IN-10]', async () => {
     const other = await t.createOrganisation();
     const [doctor, someone] = [practitioner(), patient()];
-    const visit = encounter(ref(someone), { participant: [{ individual: { reference: ref(doctor) } }] });
+    const visit = encounter(urnOf(someone), { participant: [{ individual: { reference: urnOf(doctor) } }] });
     await t.run([bundle([doctor, someone, visit])]);
     const refused = await t.run([encounter(`Patient/${String(someone.id)}`)], { scope: other });
     assert.equal(refused.rejectedCount, 1);

@@ -6,10 +6,12 @@ import {
   bundle,
   conditionalCreate,
   encounter,
+  identifierOf,
   LICENCE,
   patient,
   practitioner,
   type Resource,
+  urnOf,
 } from '../../../test-support/records/clinic.ts';
 import { countsOf, createImportTest, type ImportTest, lines } from '../../../test-support/records/import.ts';
 import { facilityRecordId, recordId } from './resolve/record-id.ts';
@@ -20,19 +22,9 @@ before(async () => {
 });
 after(() => t.database.drop());
 
-const ref = (resource: Resource): string => `urn:uuid:${String(resource.id)}`;
-const identifierOf = (resource: Resource) => (resource.identifier as { system: string; value: string }[])[0];
-const encounterRow = async (resource: Resource) =>
-  (await t.rows('select * from encounter where id = $1', [resource.id]))[0];
-const participantsOf = (resource: Resource) =>
-  t.rows(
-    'select practitioner_id, display from encounter_participant where encounter_id = $1 order by position',
-    [resource.id],
-  );
-
 describe('references', () => {
   const kinds: [string, (doctor: Resource, organisationDoctor: Resource) => unknown][] = [
-    ['urn:uuid', (doctor) => ({ reference: ref(doctor) })],
+    ['urn:uuid', (doctor) => ({ reference: urnOf(doctor) })],
     ['relative', (doctor) => ({ reference: `Practitioner/${String(doctor.id)}` })],
     ['absolute', (doctor) => ({ reference: `https://other.example/fhir/Practitioner/${String(doctor.id)}` })],
     ['versioned', (doctor) => ({ reference: `Practitioner/${String(doctor.id)}/_history/3` })],
@@ -53,14 +45,14 @@ describe('references', () => {
       const doctor = practitioner();
       const someone = patient();
       const visit = () =>
-        encounter(ref(someone), { participant: [{ individual: reference(doctor, doctor) }] });
+        encounter(urnOf(someone), { participant: [{ individual: reference(doctor, doctor) }] });
       const [inBundle, later] = [visit(), visit()];
       const first = await t.run([bundle([inBundle, someone, doctor])]);
       const second = await t.run([bundle([later, someone])]);
       assert.deepEqual([first.rejected, second.rejected], [[], []]);
       assert.deepEqual([first.unresolved, second.unresolved], [[], []]);
       for (const resource of [inBundle, later])
-        assert.deepEqual(await participantsOf(resource), [{ practitioner_id: doctor.id, display: null }]);
+        assert.deepEqual(await t.participantsOf(resource), [{ practitioner_id: doctor.id, display: null }]);
     });
   }
 
@@ -71,7 +63,7 @@ describe('references', () => {
       const fullUrl = (visit.subject as { reference: string }).reference;
       const document = await t.run([bundle([{ fullUrl, resource: someone }, visit])]);
       assert.deepEqual(document.rejected, []);
-      assert.equal((await encounterRow(visit))?.patient_id, someone.id);
+      assert.equal((await t.encounterRow(visit))?.patient_id, someone.id);
     }
   });
 
@@ -83,7 +75,7 @@ describe('references', () => {
     assert.deepEqual(document.rejected, []);
     for (const visit of [inBundle, later])
       assert.equal(
-        (await encounterRow(visit))?.patient_id,
+        (await t.encounterRow(visit))?.patient_id,
         facilityRecordId(t.scope.facilityId, recordId('Patient', 'f001')),
       );
   });
@@ -94,15 +86,15 @@ describe('references', () => {
       participant: [{ individual: { identifier: identifierOf(doctor) } }],
     });
     for (const workers of [1, 4]) {
-      const document = await t.run([visit, lines([visit, encounter(ref(someone))]), someone, doctor], {
+      const document = await t.run([visit, lines([visit, encounter(urnOf(someone))]), someone, doctor], {
         workers,
       });
       assert.deepEqual(document.rejected, []);
       assert.deepEqual(document.resources, { Encounter: 3, Patient: 1, Practitioner: 1 });
       assert.deepEqual(document.unresolved, []);
     }
-    assert.deepEqual(await participantsOf(visit), [{ practitioner_id: doctor.id, display: null }]);
-    assert.equal((await encounterRow(visit))?.version, 1);
+    assert.deepEqual(await t.participantsOf(visit), [{ practitioner_id: doctor.id, display: null }]);
+    assert.equal((await t.encounterRow(visit))?.version, 1);
   });
 
   test('an encounter whose patient is nowhere is rejected with a reason for people', async () => {
@@ -134,7 +126,7 @@ describe('references', () => {
 
   test('an optional target that is not there is kept as its display and counted', async () => {
     const someone = patient();
-    const visit = encounter(ref(someone), {
+    const visit = encounter(urnOf(someone), {
       participant: [
         { individual: { reference: 'Practitioner/gone', display: 'Dr. Gone' } },
         { individual: { reference: 'PractitionerRole/7' } },
@@ -143,7 +135,7 @@ describe('references', () => {
     const document = await t.run([bundle([someone, visit])]);
     assert.deepEqual(document.rejected, []);
     assert.deepEqual(countsOf(document.unresolved), { 'Encounter.participant.individual': 2 });
-    assert.deepEqual(await participantsOf(visit), [
+    assert.deepEqual(await t.participantsOf(visit), [
       { practitioner_id: null, display: 'Dr. Gone' },
       { practitioner_id: null, display: 'PractitionerRole/7' },
     ]);
@@ -154,7 +146,7 @@ describe('references', () => {
     await t.run([bundle([practitioner({ identifier: [shared] }), practitioner({ identifier: [shared] })])]);
     const reasonFor = async (reference: string): Promise<string> => {
       const someone = patient();
-      const visit = encounter(ref(someone), { participant: [{ individual: { reference } }] });
+      const visit = encounter(urnOf(someone), { participant: [{ individual: { reference } }] });
       const document = await t.run([bundle([someone, visit])]);
       assert.deepEqual(document.resources, {});
       assert.deepEqual(await t.rows('select id from patient where id = $1', [someone.id]), []);
@@ -179,10 +171,10 @@ describe('conditional creates', () => {
     await t.run([kept]);
     const again = practitioner({ identifier: kept.identifier, name: [{ family: 'Other' }] });
     const someone = patient();
-    const visit = encounter(ref(someone), { participant: [{ individual: { reference: ref(again) } }] });
+    const visit = encounter(urnOf(someone), { participant: [{ individual: { reference: urnOf(again) } }] });
     const document = await t.run([bundle([conditionalCreate(again), someone, visit])]);
     assert.deepEqual(document.resources, { Encounter: 1, Patient: 1, Practitioner: 1 });
-    assert.deepEqual(await participantsOf(visit), [{ practitioner_id: kept.id, display: null }]);
+    assert.deepEqual(await t.participantsOf(visit), [{ practitioner_id: kept.id, display: null }]);
     assert.deepEqual(await t.rows('select id from practitioner where id = $1', [again.id]), []);
     assert.deepEqual(await t.rows('select display from practitioner where id = $1', [kept.id]), [
       { display: 'Dr. Ada Brook' },
@@ -194,9 +186,9 @@ describe('conditional creates', () => {
     const kept = patient();
     await t.run([kept], { scope: elsewhere });
     const again = patient({ identifier: kept.identifier });
-    const visit = encounter(ref(again));
+    const visit = encounter(urnOf(again));
     assert.deepEqual((await t.run([bundle([conditionalCreate(again), visit])])).rejected, []);
-    assert.equal((await encounterRow(visit))?.patient_id, kept.id);
+    assert.equal((await t.encounterRow(visit))?.patient_id, kept.id);
     const registered = await t.rows('select facility_id from patient_registration where patient_id = $1', [
       kept.id,
     ]);

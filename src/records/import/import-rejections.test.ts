@@ -10,7 +10,7 @@ import {
   organization,
   patient,
   practitioner,
-  type Resource,
+  urnOf,
 } from '../../../test-support/records/clinic.ts';
 import { countsOf, createImportTest, type ImportTest, lines } from '../../../test-support/records/import.ts';
 import type { PatientChange } from '../../patients/patient.ts';
@@ -24,12 +24,10 @@ before(async () => {
 });
 after(() => t.database.drop());
 
-const ref = (resource: Resource): string => `urn:uuid:${String(resource.id)}`;
-
 describe('rejections', () => {
   test('a bad resource rejects its whole Bundle with entry and reason, and the import goes on [IN-12, IN-13]', async () => {
     const [lost, kept] = [patient(), patient()];
-    const bad = encounter(ref(lost), { status: 'closed' });
+    const bad = encounter(urnOf(lost), { status: 'closed' });
     const document = await t.run([bundle([lost, bad]), bundle([kept])]);
     assert.deepEqual(document.resources, { Patient: 1 });
     assert.equal(document.bundles, 1);
@@ -176,7 +174,7 @@ describe('limits', () => {
     const resources = [
       ...Array.from({ length: 9 }, () => patient()),
       someone,
-      encounter(ref(someone)),
+      encounter(urnOf(someone)),
       { a: 1 },
     ];
     const document = await t.run([lines(resources), practitioner()], { deps: { limits } });
@@ -200,7 +198,7 @@ describe('what an index cannot hold', () => {
   test('identifiers up to the limits are stored and found, of every type', async () => {
     const identifier = [LONGEST];
     const someone = patient({ identifier, name: [{ family: '界'.repeat(1_024) }] });
-    const visit = encounter(ref(someone), { identifier });
+    const visit = encounter(urnOf(someone), { identifier });
     const all = [organization({ identifier }), practitioner({ identifier }), someone, visit];
     assert.deepEqual((await t.run([bundle(all)])).rejected, []);
     const again = conditionalCreate(practitioner({ identifier }));
