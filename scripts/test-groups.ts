@@ -15,8 +15,8 @@ const CHECKS_FHIR =
   /test-support\/fhir\/(?:clinical-conformance|clinical-check|fhir-validator|fhir-json-schema)/;
 /** These take longest. They begin first, each alone, so that none is left over at the end. */
 const LONG = [
-  'src/records/import/first-load.test.ts',
-  'src/records/import/shuffled-imports.test.ts',
+  'src/records/import/run/first-load.test.ts',
+  'src/records/import/run/shuffled-imports.test.ts',
   'src/publish/send/publish-faults-send.test.ts',
   'src/publish/send/publish-faults-server.test.ts',
   'src/publish/send/publish-faults-client.test.ts',
@@ -30,10 +30,10 @@ const LONG = [
   'local-postgres/embedded-postgres-user.test.ts',
   'src/records/import/group/grouping-order.test.ts',
   'src/records/import/group/grouping-plans.test.ts',
-  'src/records/import/import-order.test.ts',
-  'src/records/import/import-reach.test.ts',
+  'src/records/import/run/import-order.test.ts',
+  'src/records/import/resolve/import-reach.test.ts',
   'src/records/import/import.command.test.ts',
-  'src/records/import/older-versions.test.ts',
+  'src/records/import/write/older-versions.test.ts',
   'src/privacy/archive/archive-access-log.test.ts',
   'src/exchange/worker/delivery-worker.test.ts',
   'test/exchange-chaos.test.ts',

@@ -15,6 +15,7 @@ import {
 } from '../encounters/vitals/publish-vital-set.route.ts';
 import { callbackRoute } from '../exchange/callbacks/callback.route.ts';
 import { listCallbacksRoute } from '../exchange/callbacks/list-callbacks.route.ts';
+import { testConnectionRoute } from '../exchange/connection-tests/test-connection.route.ts';
 import {
   activateSecretRoute,
   changeConnectionRoute,
@@ -23,7 +24,6 @@ import {
   readConnectionRoute,
   rotateSecretRoute,
   switchConnectionRoute,
-  testConnectionRoute,
 } from '../exchange/connections/connections.route.ts';
 import { listDeliveriesRoute } from '../exchange/review/list-deliveries.route.ts';
 import { readDeliveryPayloadRoute, readDeliveryRoute } from '../exchange/review/read-delivery.route.ts';

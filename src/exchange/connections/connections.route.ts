@@ -3,7 +3,6 @@ import Type, { type Static } from 'typebox';
 import { parseDateTime } from '../../fhir/date-time.ts';
 import { badRequest } from '../../platform/http/errors.ts';
 import type { Route } from '../../platform/http/route.ts';
-import { Choice, Nullable, NullableText } from '../../platform/http/schema.ts';
 import { isUuid } from '../../platform/uuid.ts';
 import { type Access, facilityRoute } from '../../tenancy/callers/access.ts';
 import {
@@ -26,9 +25,9 @@ import {
   rotateManaged,
 } from './manage-connections.ts';
 import type { SecretRotation } from './rotate-secret.ts';
-import { CONNECTION_TEST_RESULTS, testConnection } from './test-connection.ts';
 
-const ACCESS = {
+/** What every call about connections needs. */
+export const CONNECTION_ACCESS = {
   permissions: ['exchange.connections.manage'],
   module: 'exchange',
   purposeOfUse: 'none',
@@ -36,7 +35,7 @@ const ACCESS = {
 const tag = 'Exchange';
 
 export function listConnectionsRoute(deps: ManageDependencies): Route<Access> {
-  return facilityRoute(ACCESS, {
+  return facilityRoute(CONNECTION_ACCESS, {
     docs: {
       operationId: 'listExchangeConnections',
       summary: 'List the connections that deliver patients of the facility',
@@ -53,7 +52,7 @@ export function listConnectionsRoute(deps: ManageDependencies): Route<Access> {
 }
 
 export function createConnectionRoute(deps: ManageDependencies): Route<Access> {
-  return facilityRoute(ACCESS, {
+  return facilityRoute(CONNECTION_ACCESS, {
     docs: {
       operationId: 'createExchangeConnection',
       summary: 'Connect to an exchange',
@@ -76,7 +75,7 @@ export function createConnectionRoute(deps: ManageDependencies): Route<Access> {
 }
 
 export function readConnectionRoute(deps: ManageDependencies): Route<Access> {
-  return facilityRoute(ACCESS, {
+  return facilityRoute(CONNECTION_ACCESS, {
     docs: { operationId: 'readExchangeConnection', summary: 'Read one connection, without its secrets', tag },
     params: ConnectionParams,
     responses: { 200: { description: 'The connection.', schema: ConnectionSchema } },
@@ -88,7 +87,7 @@ export function readConnectionRoute(deps: ManageDependencies): Route<Access> {
 }
 
 export function changeConnectionRoute(deps: ManageDependencies): Route<Access> {
-  return facilityRoute(ACCESS, {
+  return facilityRoute(CONNECTION_ACCESS, {
     docs: { operationId: 'changeExchangeConnection', summary: 'Change settings of a connection', tag },
     params: ConnectionParams,
     body: ConnectionChangesBody,
@@ -112,7 +111,7 @@ function requireUuids(facilityIds: readonly string[] = []): void {
 
 /** `enable` and `disable`: a disabled connection gets nothing, sends nothing and its callbacks answer 401. */
 export function switchConnectionRoute(deps: ManageDependencies, to: 'enable' | 'disable'): Route<Access> {
-  return facilityRoute(ACCESS, {
+  return facilityRoute(CONNECTION_ACCESS, {
     docs: {
       operationId: `${to}ExchangeConnection`,
       summary: `${to === 'enable' ? 'Enable' : 'Disable'} a connection`,
@@ -130,7 +129,7 @@ export function switchConnectionRoute(deps: ManageDependencies, to: 'enable' | '
 }
 
 export function rotateSecretRoute(deps: ManageDependencies): Route<Access> {
-  return facilityRoute(ACCESS, {
+  return facilityRoute(CONNECTION_ACCESS, {
     docs: {
       operationId: 'rotateExchangeSecret',
       summary: 'Give a connection new secrets',
@@ -169,55 +168,8 @@ function rotationOf({
   return { ...rest, activate: activate.span('UTC').start };
 }
 
-export function testConnectionRoute(deps: ManageDependencies): Route<Access> {
-  return facilityRoute(ACCESS, {
-    docs: {
-      operationId: 'testExchangeConnection',
-      summary: 'Send a signed test request to the exchange',
-      description:
-        'The request is signed and sent as a delivery is, with the event connection.test and without patient data. It is not in the queue, and is not tried again. A connection is tested once at a time, and once in 5 seconds, by all processes together.',
-      tag,
-    },
-    params: ConnectionParams,
-    responses: {
-      200: { description: 'What came back, or why nothing did.', schema: ConnectionTestSchema },
-      409: { description: 'The connection is disabled. Nothing was sent.' },
-      429: {
-        description:
-          'It was tested less than 5 seconds ago, or is being tested. Wait for the seconds in `retry-after`.',
-      },
-    },
-    handle: async ({ params }, context) => ({
-      body: await testConnection(deps, context, params.connectionId),
-    }),
-  });
-}
-
-const ConnectionTestSchema = Type.Object(
-  {
-    status: Nullable(Type.Integer(), 'HTTP status of the answer. null: there was none.'),
-    latencyMs: Type.Integer(),
-    result: Choice(CONNECTION_TEST_RESULTS, 'What that means; it stays when the words of `message` change.'),
-    cause: NullableText(
-      'Why there was no answer, such as ECONNREFUSED. null: there was one, or nothing was sent.',
-    ),
-    message: Type.String(),
-  },
-  {
-    examples: [
-      {
-        status: 202,
-        latencyMs: 38,
-        result: 'taken',
-        cause: null,
-        message: 'The exchange took the test request.',
-      },
-    ],
-  },
-);
-
 export function activateSecretRoute(deps: ManageDependencies): Route<Access> {
-  return facilityRoute(ACCESS, {
+  return facilityRoute(CONNECTION_ACCESS, {
     docs: {
       operationId: 'activateExchangeSecret',
       summary: 'Sign with the new outbound secret from now on',

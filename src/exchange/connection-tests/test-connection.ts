@@ -5,12 +5,12 @@
 import { randomUUID } from 'node:crypto';
 import { AddressRefusedError } from '../../outbound/outbound-address.ts';
 import type { FacilityContext } from '../../tenancy/callers/access.ts';
+import { type ManageDependencies, manageable } from '../connections/manage-connections.ts';
 import { exchangeError } from '../errors.ts';
 import type { ConnectionKey } from '../queue/lane.store.ts';
 import { signRequest } from '../signing/signed-request.ts';
 import { type LoadedConnection, loadConnection } from '../worker/loaded-connection.ts';
 import type { DeliveryAnswer } from '../worker/send.ts';
-import { type ManageDependencies, manageable } from './manage-connections.ts';
 import { leaveTestSlot, secondsToNextTest, takeTestSlot } from './test-slot.store.ts';
 
 export interface ConnectionTest {

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
-import { NO_DRY_RUN } from '../../../test-support/database/plain-postgres.ts';
+import { NO_DRY_RUN } from '../../../../test-support/database/plain-postgres.ts';
 import {
   bundle,
   conditionalCreate,
@@ -11,10 +11,10 @@ import {
   NUMBER,
   patient,
   type Resource,
-} from '../../../test-support/records/clinic.ts';
-import { createImportTest } from '../../../test-support/records/import.ts';
-import { startTestApi, type TestAccount, type TestApi } from '../../../test-support/service/api.ts';
-import { facilityRecordId, recordId } from './resolve/record-id.ts';
+} from '../../../../test-support/records/clinic.ts';
+import { createImportTest } from '../../../../test-support/records/import.ts';
+import { startTestApi, type TestAccount, type TestApi } from '../../../../test-support/service/api.ts';
+import { facilityRecordId, recordId } from './record-id.ts';
 
 let t: TestApi;
 /** Facilities A and B of one organisation, each with a system of its own, and a system that may link. */

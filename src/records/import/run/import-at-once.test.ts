@@ -1,9 +1,9 @@
 /** Imports of the same content at the same time: the database decides, and nothing is counted twice. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { encounter, patient, practitioner, type Resource } from '../../../test-support/records/clinic.ts';
-import { createImportTest, type ImportTest, lines } from '../../../test-support/records/import.ts';
-import { waitUntil } from '../../../test-support/wait-until.ts';
+import { encounter, patient, practitioner, type Resource } from '../../../../test-support/records/clinic.ts';
+import { createImportTest, type ImportTest, lines } from '../../../../test-support/records/import.ts';
+import { waitUntil } from '../../../../test-support/wait-until.ts';
 
 let t: ImportTest;
 before(async () => {

@@ -1,7 +1,7 @@
 /** JSON that is nested without end is refused before it is parsed: each level would take memory. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { createImportTest, type ImportTest } from '../../../test-support/records/import.ts';
+import { createImportTest, type ImportTest } from '../../../../test-support/records/import.ts';
 
 let t: ImportTest;
 before(async () => {

@@ -3,10 +3,10 @@ import assert from 'node:assert/strict';
 import { createHmac, randomUUID } from 'node:crypto';
 import { after, before, beforeEach, describe, test } from 'node:test';
 import pg from 'pg';
-import { NO_DRY_RUN } from '../../../test-support/database/plain-postgres.ts';
-import { connect, queue } from '../../../test-support/exchange/exchange-records.ts';
-import { startFhirServer, type TestFhirServer } from '../../../test-support/fhir-server/start.ts';
-import { createClinic, type PublishClinic } from '../../../test-support/publish/publish-records.ts';
+import { NO_DRY_RUN } from '../../../../test-support/database/plain-postgres.ts';
+import { connect, queue } from '../../../../test-support/exchange/exchange-records.ts';
+import { startFhirServer, type TestFhirServer } from '../../../../test-support/fhir-server/start.ts';
+import { createClinic, type PublishClinic } from '../../../../test-support/publish/publish-records.ts';
 import {
   bundle,
   conditionalCreate,
@@ -15,22 +15,22 @@ import {
   patient,
   practitioner,
   type Resource,
-} from '../../../test-support/records/clinic.ts';
-import { createImportTest, type ImportTest, lines } from '../../../test-support/records/import.ts';
+} from '../../../../test-support/records/clinic.ts';
+import { createImportTest, type ImportTest, lines } from '../../../../test-support/records/import.ts';
 import {
   type Answer,
   startTestApi,
   type TestAccount,
   type TestApi,
-} from '../../../test-support/service/api.ts';
-import { waitUntil } from '../../../test-support/wait-until.ts';
-import type { CreatedConnection } from '../../exchange/connections/create-connection.ts';
-import { onPatientsChanged } from '../../exchange/queue/enqueue-patient-changes.ts';
-import { createFhirServer } from '../../publish/servers/manage-fhir-servers.ts';
-import { importRecords } from './import-records.ts';
-import { IMPORTERS } from './map/importers.ts';
-import { inDryRun } from './run/import-transaction.ts';
-import { memorySpool, type Spool } from './source/spool.ts';
+} from '../../../../test-support/service/api.ts';
+import { waitUntil } from '../../../../test-support/wait-until.ts';
+import type { CreatedConnection } from '../../../exchange/connections/create-connection.ts';
+import { onPatientsChanged } from '../../../exchange/queue/enqueue-patient-changes.ts';
+import { createFhirServer } from '../../../publish/servers/manage-fhir-servers.ts';
+import { importRecords } from '../import-records.ts';
+import { IMPORTERS } from '../map/importers.ts';
+import { inDryRun } from '../run/import-transaction.ts';
+import { memorySpool, type Spool } from '../source/spool.ts';
 
 const LABORATORY = [
   { coding: [{ system: 'http://terminology.hl7.org/CodeSystem/observation-category', code: 'laboratory' }] },

@@ -1,9 +1,9 @@
 /** References to contained resources: what these say of themselves is not lost. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { LICENCE, patient, practitioner, type Resource } from '../../../test-support/records/clinic.ts';
-import { countsOf, createImportTest, type ImportTest } from '../../../test-support/records/import.ts';
-import { containedByReference } from './resolve/contained.ts';
+import { LICENCE, patient, practitioner, type Resource } from '../../../../test-support/records/clinic.ts';
+import { countsOf, createImportTest, type ImportTest } from '../../../../test-support/records/import.ts';
+import { containedByReference } from './contained.ts';
 
 let t: ImportTest;
 const someone = patient();

@@ -3,18 +3,18 @@ import assert from 'node:assert/strict';
 import { Readable } from 'node:stream';
 import { after, before, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
-import { patient } from '../../../test-support/records/clinic.ts';
-import { countsOf, lines } from '../../../test-support/records/import.ts';
+import { patient } from '../../../../test-support/records/clinic.ts';
+import { countsOf, lines } from '../../../../test-support/records/import.ts';
 import {
   type Answer,
   startTestApi,
   type TestAccount,
   type TestApi,
-} from '../../../test-support/service/api.ts';
-import { waitUntil } from '../../../test-support/wait-until.ts';
-import { importRecordsRoute } from './import-records.route.ts';
-import type { ImportDocument } from './import-report.ts';
-import { ByteBudget, bodyLimits } from './source/limits.ts';
+} from '../../../../test-support/service/api.ts';
+import { waitUntil } from '../../../../test-support/wait-until.ts';
+import { importRecordsRoute } from '../import-records.route.ts';
+import type { ImportDocument } from '../import-report.ts';
+import { ByteBudget, bodyLimits } from './limits.ts';
 
 const MIB = 1_048_576;
 

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
-import { NO_DRY_RUN } from '../../../test-support/database/plain-postgres.ts';
+import { NO_DRY_RUN } from '../../../../test-support/database/plain-postgres.ts';
 import {
   bundle,
   encounter,
@@ -11,9 +11,9 @@ import {
   patient,
   practitioner,
   type Resource,
-} from '../../../test-support/records/clinic.ts';
-import { createImportTest, type ImportTest } from '../../../test-support/records/import.ts';
-import { importText } from './import-report.ts';
+} from '../../../../test-support/records/clinic.ts';
+import { createImportTest, type ImportTest } from '../../../../test-support/records/import.ts';
+import { importText } from '../import-report.ts';
 
 let t: ImportTest;
 before(async () => {

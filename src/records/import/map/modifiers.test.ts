@@ -9,8 +9,8 @@ import {
   patient,
   practitioner,
   type Resource,
-} from '../../../test-support/records/clinic.ts';
-import { createImportTest, type ImportTest, lines } from '../../../test-support/records/import.ts';
+} from '../../../../test-support/records/clinic.ts';
+import { createImportTest, type ImportTest, lines } from '../../../../test-support/records/import.ts';
 
 let t: ImportTest;
 before(async () => {

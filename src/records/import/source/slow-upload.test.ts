@@ -7,19 +7,19 @@ import { Readable } from 'node:stream';
 import { after, before, beforeEach, describe, test } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
 import pg from 'pg';
-import { documentedCalls } from '../../../test-support/http/documented-answers.ts';
-import { patient } from '../../../test-support/records/clinic.ts';
-import { lines } from '../../../test-support/records/import.ts';
+import { documentedCalls } from '../../../../test-support/http/documented-answers.ts';
+import { patient } from '../../../../test-support/records/clinic.ts';
+import { lines } from '../../../../test-support/records/import.ts';
 import {
   type Answer,
   startTestApi,
   type TestAccount,
   type TestApi,
-} from '../../../test-support/service/api.ts';
-import { answered } from '../../../test-support/service/worded-errors.ts';
-import { waitForLock, waitUntil } from '../../../test-support/wait-until.ts';
-import { isSlowBody } from '../../platform/http/slow-bodies.ts';
-import { type Pace, paced } from './source/paced-body.ts';
+} from '../../../../test-support/service/api.ts';
+import { answered } from '../../../../test-support/service/worded-errors.ts';
+import { waitForLock, waitUntil } from '../../../../test-support/wait-until.ts';
+import { isSlowBody } from '../../../platform/http/slow-bodies.ts';
+import { type Pace, paced } from './paced-body.ts';
 
 let t: TestApi;
 let account: TestAccount;

@@ -1,7 +1,7 @@
 /** JSON objects that have a key twice are refused, with the path of the key. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { createImportTest, type ImportTest } from '../../../test-support/records/import.ts';
+import { createImportTest, type ImportTest } from '../../../../test-support/records/import.ts';
 
 let t: ImportTest;
 before(async () => {

@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import fc from 'fast-check';
-import { createImportTest, type ImportTest, lines } from '../../../test-support/records/import.ts';
-import { sized } from '../../../test-support/sized.ts';
-import type { FacilityScope } from '../../tenancy/scope.ts';
+import { createImportTest, type ImportTest, lines } from '../../../../test-support/records/import.ts';
+import { sized } from '../../../../test-support/sized.ts';
+import type { FacilityScope } from '../../../tenancy/scope.ts';
 
 let t: ImportTest;
 before(async () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { after, before, test } from 'node:test';
-import { startTestApi, type TestApi } from '../../../test-support/service/api.ts';
+import { startTestApi, type TestApi } from '../../../../test-support/service/api.ts';
 
 let api: TestApi;
 before(async () => {
@@ -9,7 +9,7 @@ before(async () => {
 });
 after(() => api?.close());
 
-const FILE = new URL('../../../demo/records/0-hospitals.json', import.meta.url);
+const FILE = new URL('../../../../demo/records/0-hospitals.json', import.meta.url);
 
 test('a body is told the first entry that has an element, as a file is [IN-7]', async () => {
   const text = await readFile(FILE, 'utf8');

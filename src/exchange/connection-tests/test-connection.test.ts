@@ -10,8 +10,8 @@ import {
   type TestApi,
   type TestNode,
 } from '../../../test-support/service/api.ts';
-import { BY_OPERATOR } from './connection.ts';
-import { createConnection } from './create-connection.ts';
+import { BY_OPERATOR } from '../connections/connection.ts';
+import { createConnection } from '../connections/create-connection.ts';
 import { takeTestSlot } from './test-slot.store.ts';
 
 let api: TestApi;

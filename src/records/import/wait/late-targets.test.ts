@@ -1,17 +1,17 @@
 /** What one import misses is joined by a later one, whatever lies between (docs/adr/0110). */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { bundle, type Resource } from '../../../test-support/records/clinic.ts';
-import { lines } from '../../../test-support/records/import.ts';
-import { importJson } from '../../../test-support/records/import-files.ts';
+import { bundle, type Resource } from '../../../../test-support/records/clinic.ts';
+import { lines } from '../../../../test-support/records/import.ts';
+import { importJson } from '../../../../test-support/records/import-files.ts';
 import {
   startTestApi,
   type Tenant,
   type TestAccount,
   type TestApi,
-} from '../../../test-support/service/api.ts';
-import { importRecords } from './import-records.ts';
-import { memorySpool } from './source/spool.ts';
+} from '../../../../test-support/service/api.ts';
+import { importRecords } from '../import-records.ts';
+import { memorySpool } from '../source/spool.ts';
 
 const LAB = '/investigations/lab/orders';
 const PATIENT = '7e000000-0000-4000-8000-000000000001';

@@ -12,9 +12,14 @@ import {
   practitioner,
   type Resource,
   urnOf,
-} from '../../../test-support/records/clinic.ts';
-import { countsOf, createImportTest, type ImportTest, lines } from '../../../test-support/records/import.ts';
-import { facilityRecordId, recordId } from './resolve/record-id.ts';
+} from '../../../../test-support/records/clinic.ts';
+import {
+  countsOf,
+  createImportTest,
+  type ImportTest,
+  lines,
+} from '../../../../test-support/records/import.ts';
+import { facilityRecordId, recordId } from './record-id.ts';
 
 let t: ImportTest;
 before(async () => {

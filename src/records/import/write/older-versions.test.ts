@@ -2,13 +2,13 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
-import { NO_DRY_RUN } from '../../../test-support/database/plain-postgres.ts';
-import { bundle, encounter, patient, type Resource } from '../../../test-support/records/clinic.ts';
-import { createImportTest, type ImportTest, lines } from '../../../test-support/records/import.ts';
-import { waitUntil } from '../../../test-support/wait-until.ts';
-import { importRecords } from './import-records.ts';
-import { importText } from './import-report.ts';
-import { memorySpool } from './source/spool.ts';
+import { NO_DRY_RUN } from '../../../../test-support/database/plain-postgres.ts';
+import { bundle, encounter, patient, type Resource } from '../../../../test-support/records/clinic.ts';
+import { createImportTest, type ImportTest, lines } from '../../../../test-support/records/import.ts';
+import { waitUntil } from '../../../../test-support/wait-until.ts';
+import { importRecords } from '../import-records.ts';
+import { importText } from '../import-report.ts';
+import { memorySpool } from '../source/spool.ts';
 
 let t: ImportTest;
 const someone = patient();

@@ -1,13 +1,13 @@
 /** Records that wait, where several imports meet or facilities share the record (docs/adr/0110). */
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, test } from 'node:test';
-import { bundle, type Resource } from '../../../test-support/records/clinic.ts';
-import { createImportTest, type ImportTest, lines } from '../../../test-support/records/import.ts';
-import { waitForLock, waitUntil } from '../../../test-support/wait-until.ts';
-import type { FacilityScope } from '../../tenancy/scope.ts';
-import { importRecords } from './import-records.ts';
-import { memorySpool } from './source/spool.ts';
-import { waitersFor } from './wait/waiting.store.ts';
+import { bundle, type Resource } from '../../../../test-support/records/clinic.ts';
+import { createImportTest, type ImportTest, lines } from '../../../../test-support/records/import.ts';
+import { waitForLock, waitUntil } from '../../../../test-support/wait-until.ts';
+import type { FacilityScope } from '../../../tenancy/scope.ts';
+import { importRecords } from '../import-records.ts';
+import { memorySpool } from '../source/spool.ts';
+import { waitersFor } from './waiting.store.ts';
 
 const PATIENT = '7d000000-0000-4000-8000-000000000001';
 const REPLACING = '7d000000-0000-4000-8000-000000000002';

@@ -4,15 +4,15 @@
  */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { bundle, type Resource } from '../../../test-support/records/clinic.ts';
-import { importJson } from '../../../test-support/records/import-files.ts';
+import { bundle, type Resource } from '../../../../test-support/records/clinic.ts';
+import { importJson } from '../../../../test-support/records/import-files.ts';
 import {
   type Json,
   startTestApi,
   type Tenant,
   type TestAccount,
   type TestApi,
-} from '../../../test-support/service/api.ts';
+} from '../../../../test-support/service/api.ts';
 
 const PATIENT = '7b000000-0000-4000-8000-000000000001';
 const subject = { reference: `Patient/${PATIENT}` };

@@ -5,10 +5,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import pg from 'pg';
-import { needsPlainPostgres } from '../../../test-support/database/plain-postgres.ts';
-import { createImportTest, lines } from '../../../test-support/records/import.ts';
-import { sized } from '../../../test-support/sized.ts';
-import { waitForDisconnect } from '../../../test-support/wait-until.ts';
+import { needsPlainPostgres } from '../../../../test-support/database/plain-postgres.ts';
+import { createImportTest, lines } from '../../../../test-support/records/import.ts';
+import { sized } from '../../../../test-support/sized.ts';
+import { waitForDisconnect } from '../../../../test-support/wait-until.ts';
 
 const PLAIN = needsPlainPostgres('a node counts what it reads, and the coordinator does not know');
 

@@ -1,13 +1,13 @@
 /** A record that refers to one of another patient: refused, never grouped with it, never shown with it. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { createTestDatabase, type TestDatabase } from '../../../test-support/database/database.ts';
-import { importJson } from '../../../test-support/records/import-files.ts';
-import type { Tenant } from '../../../test-support/service/api.ts';
-import { createVitalSetLoader } from '../../encounters/vitals/vital-set.store.ts';
-import { createInvestigationLoader } from '../../investigations/investigation.store.ts';
-import { createFacility, createOrganisation } from '../../tenancy/organisations/facilities.ts';
-import { assignDocuments, assignResults } from './group/assign-orders.ts';
+import { createTestDatabase, type TestDatabase } from '../../../../test-support/database/database.ts';
+import { importJson } from '../../../../test-support/records/import-files.ts';
+import type { Tenant } from '../../../../test-support/service/api.ts';
+import { createVitalSetLoader } from '../../../encounters/vitals/vital-set.store.ts';
+import { createInvestigationLoader } from '../../../investigations/investigation.store.ts';
+import { createFacility, createOrganisation } from '../../../tenancy/organisations/facilities.ts';
+import { assignDocuments, assignResults } from '../group/assign-orders.ts';
 
 const of = (resourceType: string, id: string, patient: string, more: object = {}): object => ({
   resourceType,

@@ -5,14 +5,14 @@
 import assert from 'node:assert/strict';
 import { randomInt, randomUUID } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
-import { bundle, type Resource } from '../../../test-support/records/clinic.ts';
-import { lines } from '../../../test-support/records/import.ts';
-import { startTestApi, type Tenant, type TestApi } from '../../../test-support/service/api.ts';
-import { sized } from '../../../test-support/sized.ts';
-import { createFacility, createOrganisation } from '../../tenancy/organisations/facilities.ts';
-import { importRecords } from './import-records.ts';
-import type { ImportDocument } from './import-report.ts';
-import { memorySpool } from './source/spool.ts';
+import { bundle, type Resource } from '../../../../test-support/records/clinic.ts';
+import { lines } from '../../../../test-support/records/import.ts';
+import { startTestApi, type Tenant, type TestApi } from '../../../../test-support/service/api.ts';
+import { sized } from '../../../../test-support/sized.ts';
+import { createFacility, createOrganisation } from '../../../tenancy/organisations/facilities.ts';
+import { importRecords } from '../import-records.ts';
+import type { ImportDocument } from '../import-report.ts';
+import { memorySpool } from '../source/spool.ts';
 
 const SEEDS = sized(10, 200);
 /** In one test. */

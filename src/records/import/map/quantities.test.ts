@@ -1,15 +1,15 @@
 /** Numbers whose meaning is not plain: a comparator in a string, and two units for one number. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { clinicalFaults } from '../../../test-support/fhir/clinical-conformance.ts';
-import { importJson } from '../../../test-support/records/import-files.ts';
+import { clinicalFaults } from '../../../../test-support/fhir/clinical-conformance.ts';
+import { importJson } from '../../../../test-support/records/import-files.ts';
 import {
   startTestApi,
   type Tenant,
   type TestAccount,
   type TestApi,
-} from '../../../test-support/service/api.ts';
-import { parseFhirJson } from '../../fhir/json.ts';
+} from '../../../../test-support/service/api.ts';
+import { parseFhirJson } from '../../../fhir/json.ts';
 
 let api: TestApi;
 let tenant: Tenant;
