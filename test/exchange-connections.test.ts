@@ -1,28 +1,11 @@
 /** Connections of the exchange, over HTTP. */
 import assert from 'node:assert/strict';
-import { after, beforeEach, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
+import { useExchangeCalls } from '../test-support/exchange/exchange-calls.ts';
 import { connect } from '../test-support/exchange/exchange-records.ts';
-import { documentedCalls } from '../test-support/http/documented-answers.ts';
-import { startTestApi, type Tenant, type TestAccount } from '../test-support/service/api.ts';
+import { startTestApi } from '../test-support/service/api.ts';
 
-const api = await startTestApi();
-after(() => api.close());
-const documented = await documentedCalls(api);
-
-let tenant: Tenant;
-let account: TestAccount;
-
-beforeEach(async () => {
-  tenant = await api.createTenant();
-  account = await api.createAccount(tenant);
-});
-const pool = () => api.database.pool;
-/** Every answer must be one that the OpenAPI document describes. */
-const get = async (path: string, token = account.token) =>
-  documented('GET', path, await api.call(path, { token }));
-const post = async (path: string, body?: unknown, token = account.token) =>
-  documented('POST', path, await api.call(path, { token, method: 'POST', body }));
-const address = 'https://hie.example.org/patients';
+const { api, caller, address, get, post, pool } = await useExchangeCalls();
 
 describe('/exchange/connections', () => {
   const create = (more: object = {}, token?: string) =>
@@ -46,7 +29,7 @@ describe('/exchange/connections', () => {
     const { secrets, createdAt, ...view } = listed.json.items[0];
     assert.deepEqual(view, {
       id,
-      organisationId: tenant.organisationId,
+      organisationId: caller.tenant.organisationId,
       name: 'HIE',
       address,
       clientId: 'clinic',
@@ -56,7 +39,7 @@ describe('/exchange/connections', () => {
       purposeOfUse: 'OPS',
       maxInFlight: 16,
       timeoutMs: 10_000,
-      facilityIds: [tenant.facilityId],
+      facilityIds: [caller.tenant.facilityId],
       enabled: true,
       circuitOpenSince: null,
     });
@@ -146,7 +129,7 @@ describe('/exchange/connections', () => {
   test('takes no setting that it does not know', async () => {
     const { id } = (await create()).json;
     assert.equal((await create({ unknown: 1 })).status, 400);
-    assert.equal((await create({ facilityId: tenant.facilityId })).status, 400);
+    assert.equal((await create({ facilityId: caller.tenant.facilityId })).status, 400);
     assert.equal((await patch(id, { timeoutMS: 5_000 })).status, 400);
     assert.equal((await patch(id, { disabled: true })).status, 400);
     assert.equal(
@@ -184,14 +167,14 @@ describe('/exchange/connections', () => {
     return [rows[0]?.address, rows[0]?.operator_address];
   };
   const patch = (id: string, body: object) =>
-    api.call(`/exchange/connections/${id}`, { token: account.token, method: 'PATCH', body });
+    api.call(`/exchange/connections/${id}`, { token: caller.account.token, method: 'PATCH', body });
 
   test('keeps an address as it is sent to, and who set it', async () => {
     const { id } = (await create({ address: 'HTTPS://hie.example.org:443/a/../in' })).json;
     assert.deepEqual(await addressOf(id), ['https://hie.example.org/in', false]);
-    const inside = await connect({ pool: pool(), keys: api.keys }, tenant, {
+    const inside = await connect({ pool: pool(), keys: api.keys }, caller.tenant, {
       address: 'https://10.0.0.8',
-      facilityIds: [tenant.facilityId],
+      facilityIds: [caller.tenant.facilityId],
     });
     assert.deepEqual(await addressOf(inside.id), ['https://10.0.0.8/', true]);
     assert.equal((await patch(inside.id, { name: 'Renamed', address: 'https://10.0.0.8' })).status, 200);
@@ -233,7 +216,7 @@ describe('/exchange/connections', () => {
   test('changes, disables, enables and rotates [EXC-49]', async () => {
     const { id, callbackSecret } = (await create()).json;
     const changed = await api.call(`/exchange/connections/${id}`, {
-      token: account.token,
+      token: caller.account.token,
       method: 'PATCH',
       body: { name: 'Other', timeoutMs: 5_000, address: 'https://hie.example.org/v2' },
     });
@@ -293,7 +276,7 @@ describe('/exchange/connections', () => {
       ],
       'the old one is good until the new one is activated',
     );
-    const reader = await api.createAccount(tenant, { permissions: ['exchange.deliveries.read'] });
+    const reader = await api.createAccount(caller.tenant, { permissions: ['exchange.deliveries.read'] });
     assert.equal((await activate(reader.token)).status, 403);
     const stranger = await api.createAccount(await api.createTenant());
     assert.equal((await activate(stranger.token)).status, 404);
@@ -320,8 +303,11 @@ describe('/exchange/connections', () => {
     const { id } = (await create()).json;
     const elsewhere = await api.createTenant();
     const stranger = await api.createAccount(elsewhere);
-    const facilityId = await api.createFacility(tenant.organisationId);
-    const neighbour = await api.createAccount({ ...tenant, facilityId }, { facilityIds: [facilityId] });
+    const facilityId = await api.createFacility(caller.tenant.organisationId);
+    const neighbour = await api.createAccount(
+      { ...caller.tenant, facilityId },
+      { facilityIds: [facilityId] },
+    );
     for (const token of [stranger.token, neighbour.token]) {
       for (const path of [`/exchange/connections/${id}`]) assert.equal((await get(path, token)).status, 404);
       assert.equal((await post(`/exchange/connections/${id}/disable`, undefined, token)).status, 404);
@@ -338,14 +324,14 @@ describe('/exchange/connections', () => {
   });
 
   test('leaves a connection of every facility to those who may use every facility', async () => {
-    const whole = await connect({ pool: pool(), keys: api.keys }, tenant, { address });
-    await api.createFacility(tenant.organisationId);
+    const whole = await connect({ pool: pool(), keys: api.keys }, caller.tenant, { address });
+    await api.createFacility(caller.tenant.organisationId);
     assert.equal((await get(`/exchange/connections/${whole.id}`)).status, 200);
     assert.equal((await post(`/exchange/connections/${whole.id}/disable`)).status, 403);
   });
 
   test('needs its permission and the exchange module [EXC-49]', async () => {
-    const reader = await api.createAccount(tenant, { permissions: ['exchange.deliveries.read'] });
+    const reader = await api.createAccount(caller.tenant, { permissions: ['exchange.deliveries.read'] });
     assert.equal((await get('/exchange/connections', reader.token)).status, 403);
     assert.equal((await create({}, reader.token)).status, 403);
     const without = await api.createTenant({ modules: ['patients'] });

@@ -1,28 +1,11 @@
 /** The review of deliveries, over HTTP. */
 import assert from 'node:assert/strict';
-import { after, beforeEach, describe, test } from 'node:test';
+import { beforeEach, describe, test } from 'node:test';
+import { useExchangeCalls } from '../test-support/exchange/exchange-calls.ts';
 import { connect, insertPatients, queue, rename } from '../test-support/exchange/exchange-records.ts';
-import { documentedCalls } from '../test-support/http/documented-answers.ts';
-import { type Json, startTestApi, type Tenant, type TestAccount } from '../test-support/service/api.ts';
+import type { Json } from '../test-support/service/api.ts';
 
-const api = await startTestApi();
-after(() => api.close());
-const documented = await documentedCalls(api);
-
-let tenant: Tenant;
-let account: TestAccount;
-
-beforeEach(async () => {
-  tenant = await api.createTenant();
-  account = await api.createAccount(tenant);
-});
-const pool = () => api.database.pool;
-/** Every answer must be one that the OpenAPI document describes. */
-const get = async (path: string, token = account.token) =>
-  documented('GET', path, await api.call(path, { token }));
-const post = async (path: string, body?: unknown, token = account.token) =>
-  documented('POST', path, await api.call(path, { token, method: 'POST', body }));
-const address = 'https://hie.example.org/patients';
+const { api, caller, address, get, post, pool } = await useExchangeCalls();
 
 describe('/exchange/deliveries', () => {
   let connectionId: string;
@@ -30,11 +13,11 @@ describe('/exchange/deliveries', () => {
 
   /** Five patients with three deliveries each; the heads of the first two are held. */
   beforeEach(async () => {
-    ({ id: connectionId } = await connect({ pool: pool(), keys: api.keys }, tenant, { address }));
-    patients = await insertPatients(pool(), tenant, 5);
-    await queue(pool(), tenant, patients);
-    await rename(pool(), tenant, patients, 'a');
-    await rename(pool(), tenant, patients, 'b');
+    ({ id: connectionId } = await connect({ pool: pool(), keys: api.keys }, caller.tenant, { address }));
+    patients = await insertPatients(pool(), caller.tenant, 5);
+    await queue(pool(), caller.tenant, patients);
+    await rename(pool(), caller.tenant, patients, 'a');
+    await rename(pool(), caller.tenant, patients, 'b');
     for (const [index, reason] of ['retries_exhausted', 'refused_422'].entries())
       await hold(patients[index] ?? '', reason);
   });
@@ -42,13 +25,13 @@ describe('/exchange/deliveries', () => {
     pool().query(
       `update exchange_head set held_at = now(), held_reason = $3, due_at = null, attempts = 9
        where organisation_id = $1 and patient_id = $2`,
-      [tenant.organisationId, patientId, reason],
+      [caller.tenant.organisationId, patientId, reason],
     );
   const trace = async (patientId: string) => {
     const { rows } = await pool().query<{ action: string; outcome: string; purpose_of_use: string }>(
       `select action, outcome, purpose_of_use from access_log
        where organisation_id = $1 and patient_id = $2 order by occurred_at, sequence`,
-      [tenant.organisationId, patientId],
+      [caller.tenant.organisationId, patientId],
     );
     return rows;
   };
@@ -107,7 +90,7 @@ describe('/exchange/deliveries', () => {
       `insert into exchange_attempt (organisation_id, connection_id, patient_id, sequence, nonce, started_at,
          duration_ms, outcome, status, response_hash, counted)
        values ($1, $2, $3, 1, $4, '2026-03-01T10:00:00Z', 12, 'failed', 503, '\\xab', true)`,
-      [tenant.organisationId, connectionId, patientId, nonce],
+      [caller.tenant.organisationId, connectionId, patientId, nonce],
     );
     await post('/exchange/deliveries/replay', { deliveryIds: [id] });
     const { attempts, reviews, lastAttempt } = (await get(`/exchange/deliveries/${id}`)).json;
@@ -129,10 +112,10 @@ describe('/exchange/deliveries', () => {
       status: 503,
       failure: null,
     });
-    assert.deepEqual([reviews[0].action, reviews[0].accountId], ['replay', account.userId]);
+    assert.deepEqual([reviews[0].action, reviews[0].accountId], ['replay', caller.account.userId]);
     assert.ok(!(await get(`/exchange/deliveries/${id}`)).text.includes('Zoë'), 'no payload');
 
-    const reader = await api.createAccount(tenant, { permissions: ['exchange.deliveries.read'] });
+    const reader = await api.createAccount(caller.tenant, { permissions: ['exchange.deliveries.read'] });
     assert.equal((await get(`/exchange/deliveries/${id}/payload`, reader.token)).status, 403);
     const payload = await get(`/exchange/deliveries/${id}/payload`);
     assert.equal(payload.json.resource.id, patientId);
@@ -147,7 +130,7 @@ describe('/exchange/deliveries', () => {
     ]);
     await pool().query(
       `update patient set refused_purposes = '{RESEARCH}' where organisation_id = $1 and id = $2`,
-      [tenant.organisationId, patientId],
+      [caller.tenant.organisationId, patientId],
     );
     assert.equal((await get(`/exchange/deliveries/${id}/payload?purposeOfUse=RESEARCH`)).status, 403);
     assert.equal((await get(`/exchange/deliveries/${id}/payload?purposeOfUse=NONSENSE`)).status, 400);
@@ -183,7 +166,7 @@ describe('/exchange/deliveries', () => {
     const [refusing = ''] = patients;
     await pool().query(
       `update patient set refused_purposes = '{OPS}' where organisation_id = $1 and id = $2`,
-      [tenant.organisationId, refusing],
+      [caller.tenant.organisationId, refusing],
     );
     const all = await get('/exchange/deliveries?limit=100');
     assert.ok(!all.text.includes(refusing));
@@ -220,7 +203,7 @@ describe('/exchange/deliveries', () => {
     assert.equal((await post('/exchange/deliveries/replay', { deliveryIds: [id] })).json.count, 1);
     const { rows } = await pool().query(
       'select sequence, attempts, held_at, due_at <= now() as due from exchange_head where organisation_id = $1',
-      [tenant.organisationId],
+      [caller.tenant.organisationId],
     );
     assert.ok(
       rows.every((row) => row.sequence === 1 && row.attempts === 0 && row.held_at === null && row.due),
@@ -244,7 +227,7 @@ describe('/exchange/deliveries', () => {
     await post('/exchange/deliveries/skip', { deliveryIds: [id], reason: 'entered twice' });
     const since = '2020-01-01T00:00:00.000Z';
     await post('/exchange/deliveries/replay', { since });
-    const { facilityId } = tenant;
+    const { facilityId } = caller.tenant;
     const subject = { type: 'deliveries', id: facilityId };
     assert.deepEqual(await record(), [
       { action: 'delivery.replay', subject, facilityId, kept: { count: 1, since } },
@@ -290,7 +273,7 @@ describe('/exchange/deliveries', () => {
     ]);
     await pool().query(
       `update patient set refused_purposes = '{OPS}' where organisation_id = $1 and id = $2`,
-      [tenant.organisationId, refusing],
+      [caller.tenant.organisationId, refusing],
     );
     assert.equal((await dry(refusing)).status, 403);
     assert.equal((await post('/exchange/deliveries/replay', { patientId: refusing })).status, 403);
@@ -322,7 +305,7 @@ describe('/exchange/deliveries', () => {
     assert.deepEqual([read.reviews[0].action, read.reviews[0].reason], ['skip', 'entered twice']);
     const { rows } = await pool().query(
       'select sequence, due_at <= now() as due from exchange_head where organisation_id = $1 and patient_id = $2',
-      [tenant.organisationId, read.patientId],
+      [caller.tenant.organisationId, read.patientId],
     );
     assert.deepEqual(rows, [{ sequence: 2, due: true }]);
     assert.equal((await list('?status=skipped')).items.length, 1);
@@ -332,17 +315,20 @@ describe('/exchange/deliveries', () => {
     }
     const left = await pool().query(
       'select from exchange_head where organisation_id = $1 and patient_id = $2',
-      [tenant.organisationId, read.patientId],
+      [caller.tenant.organisationId, read.patientId],
     );
     assert.equal(left.rowCount, 0);
-    assert.equal(await rename(pool(), tenant, [read.patientId], 'later'), 1, 'the lane goes on');
+    assert.equal(await rename(pool(), caller.tenant, [read.patientId], 'later'), 1, 'the lane goes on');
   });
 
   test('shows and decides nothing of other facilities and tenants', async () => {
     const [id = ''] = await heldIds();
     const stranger = await api.createAccount(await api.createTenant());
-    const facilityId = await api.createFacility(tenant.organisationId);
-    const neighbour = await api.createAccount({ ...tenant, facilityId }, { facilityIds: [facilityId] });
+    const facilityId = await api.createFacility(caller.tenant.organisationId);
+    const neighbour = await api.createAccount(
+      { ...caller.tenant, facilityId },
+      { facilityIds: [facilityId] },
+    );
     for (const { token } of [stranger, neighbour]) {
       assert.deepEqual((await list('', token)).items, []);
       assert.equal((await get(`/exchange/deliveries/${id}`, token)).status, 404);
@@ -355,7 +341,7 @@ describe('/exchange/deliveries', () => {
       assert.equal((await post('/exchange/deliveries/replay', {}, token)).json.count, 0);
     }
     assert.equal((await heldIds()).length, 2);
-    const reader = await api.createAccount(tenant, { permissions: ['exchange.deliveries.read'] });
+    const reader = await api.createAccount(caller.tenant, { permissions: ['exchange.deliveries.read'] });
     assert.equal((await post('/exchange/deliveries/replay', {}, reader.token)).status, 403);
     assert.equal((await get('/exchange/deliveries/nonsense')).status, 404);
     assert.equal((await post('/exchange/deliveries/replay', { deliveryIds: ['nonsense'] })).status, 404);

@@ -1,14 +1,27 @@
 /** Calls of terminology maps, by somebody who manages those of two facilities. */
-import type { TestApi } from '../service/api.ts';
+import { after, before, beforeEach } from 'node:test';
+import { startTestApi, type TestApi } from '../service/api.ts';
 
 export const LOINC = 'http://loinc.org';
 export const HEADER = 'local_system,local_code,local_display,target_system,target_code,target_display';
 export const entry = { localSystem: 'urn:lab', localCode: 'HGB', targetSystem: LOINC, targetCode: '718-7' };
 
-export type TerminologyCalls = Awaited<ReturnType<typeof terminologyCalls>>;
+type TerminologyCalls = Awaited<ReturnType<typeof terminologyCalls>>;
 
-/** For a tenant that is new. */
-export async function terminologyCalls(api: TestApi) {
+/** The service of a test file. Each test has a tenant that is new. */
+export function useTerminologyCalls(): TerminologyCalls & { api: TestApi } {
+  const calls = {} as TerminologyCalls & { api: TestApi };
+  before(async () => {
+    calls.api = await startTestApi();
+  });
+  after(() => calls.api.close());
+  beforeEach(async () => {
+    Object.assign(calls, await terminologyCalls(calls.api));
+  });
+  return calls;
+}
+
+async function terminologyCalls(api: TestApi) {
   // Maps belong to no module: they work where none is on.
   const tenant = await api.createTenant({ modules: [] });
   const sisterFacilityId = await api.createFacility(tenant.organisationId);

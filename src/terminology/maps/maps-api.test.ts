@@ -1,34 +1,12 @@
 /** Terminology maps over HTTP: who may call, entries and their changes. */
 import assert from 'node:assert/strict';
-import { after, before, beforeEach, describe, test } from 'node:test';
-import {
-  entry,
-  HEADER,
-  LOINC,
-  type TerminologyCalls,
-  terminologyCalls,
-} from '../../../test-support/http/terminology-calls.ts';
-import { startTestApi, type TestApi } from '../../../test-support/service/api.ts';
+import { describe, test } from 'node:test';
+import { entry, HEADER, LOINC, useTerminologyCalls } from '../../../test-support/http/terminology-calls.ts';
 
-let api: TestApi;
-let tenant: TerminologyCalls['tenant'];
-let sisterFacilityId: TerminologyCalls['sisterFacilityId'];
-let manager: TerminologyCalls['manager'];
-let put: TerminologyCalls['put'];
-let get: TerminologyCalls['get'];
-let atSister: TerminologyCalls['atSister'];
-let csvImport: TerminologyCalls['csvImport'];
-
-before(async () => {
-  api = await startTestApi();
-});
-after(() => api.close());
-beforeEach(async () => {
-  ({ tenant, sisterFacilityId, manager, put, get, atSister, csvImport } = await terminologyCalls(api));
-});
+const calls = useTerminologyCalls();
 
 describe('who may call', () => {
-  const calls: [method: string, path: string, body?: unknown][] = [
+  const guarded: [method: string, path: string, body?: unknown][] = [
     ['GET', '/terminology/maps'],
     ['PUT', '/terminology/maps', entry],
     ['DELETE', '/terminology/maps?localCode=HGB&targetSystem=x'],
@@ -38,22 +16,24 @@ describe('who may call', () => {
     ['GET', '/terminology/maps/changes'],
     ['GET', '/terminology/unmapped'],
   ];
-  for (const [method, path, body] of calls) {
+  for (const [method, path, body] of guarded) {
     test(`${method} ${path}: 401 without a token, 403 without the permission, 403 for another tenant [TERM-8]`, async () => {
-      const nobody = await api.createAccount(tenant, { permissions: ['investigations.lab.list'] });
-      const stranger = await api.createAccount(await api.createTenant());
+      const nobody = await calls.api.createAccount(calls.tenant, {
+        permissions: ['investigations.lab.list'],
+      });
+      const stranger = await calls.api.createAccount(await calls.api.createTenant());
       const shared = { method, ...(body === undefined ? {} : { body }) };
-      assert.equal((await api.call(path, shared)).status, 401);
-      const refused = await api.call(path, { ...shared, token: nobody.token });
+      assert.equal((await calls.api.call(path, shared)).status, 401);
+      const refused = await calls.api.call(path, { ...shared, token: nobody.token });
       assert.equal(refused.status, 403);
       assert.match(refused.json.message, /permission terminology\.maps\./);
-      const headers = { 'x-org-id': tenant.organisationId, 'x-facility-id': tenant.facilityId };
-      assert.equal((await api.call(path, { ...shared, token: stranger.token, headers })).status, 403);
+      const headers = { 'x-org-id': calls.tenant.organisationId, 'x-facility-id': calls.tenant.facilityId };
+      assert.equal((await calls.api.call(path, { ...shared, token: stranger.token, headers })).status, 403);
     });
   }
 
   test('terminology.maps.read reads and changes nothing [TERM-8]', async () => {
-    const reader = await api.createAccount(tenant, { permissions: ['terminology.maps.read'] });
+    const reader = await calls.api.createAccount(calls.tenant, { permissions: ['terminology.maps.read'] });
     for (const path of [
       '/maps',
       '/maps/export?format=csv',
@@ -61,23 +41,23 @@ describe('who may call', () => {
       '/maps/changes',
       '/unmapped',
     ])
-      assert.equal((await get(path, {}, reader)).status, 200, path);
-    assert.equal((await put(entry, {}, reader)).status, 403);
+      assert.equal((await calls.get(path, {}, reader)).status, 200, path);
+    assert.equal((await calls.put(entry, {}, reader)).status, 403);
     const path = '/terminology/maps?localSystem=urn:lab&localCode=HGB&targetSystem=http://loinc.org';
-    assert.equal((await api.call(path, { method: 'DELETE', token: reader.token })).status, 403);
+    assert.equal((await calls.api.call(path, { method: 'DELETE', token: reader.token })).status, 403);
     const upload = {
       method: 'POST',
       token: reader.token,
       headers: { 'content-type': 'text/csv' },
       body: HEADER,
     };
-    assert.equal((await api.call('/terminology/maps/import', upload)).status, 403);
+    assert.equal((await calls.api.call('/terminology/maps/import', upload)).status, 403);
   });
 });
 
 describe('PUT /terminology/maps', () => {
   test('201 with the entry, then 200 and nothing changed, then the next version [TERM-2]', async () => {
-    const created = await put(entry);
+    const created = await calls.put(entry);
     assert.equal(created.status, 201);
     assert.deepEqual(created.json, {
       ...entry,
@@ -88,23 +68,23 @@ describe('PUT /terminology/maps', () => {
       equivalence: 'equivalent',
       comment: null,
       version: 1,
-      updatedAt: api.clock.now.toISOString(),
-      updatedBy: manager.userId,
+      updatedAt: calls.api.clock.now.toISOString(),
+      updatedBy: calls.manager.userId,
     });
-    const again = await put(entry);
+    const again = await calls.put(entry);
     assert.equal(again.status, 200);
     assert.deepEqual(again.json, created.json);
-    const changed = await put({ ...created.json, targetCode: '20509-6' });
+    const changed = await calls.put({ ...created.json, targetCode: '20509-6' });
     assert.deepEqual([changed.status, changed.json.id, changed.json.version], [200, created.json.id, 2]);
   });
 
   test('replaces the whole entry; what GET answers can be put as it is', async () => {
     const named = { ...entry, localDisplay: 'Hb', targetDisplay: 'Hemoglobin', comment: 'as agreed' };
-    await put(named);
-    const [item] = (await get('/maps')).json.items;
-    const again = await put(item);
+    await calls.put(named);
+    const [item] = (await calls.get('/maps')).json.items;
+    const again = await calls.put(item);
     assert.deepEqual([again.status, again.json], [200, item]);
-    const { json } = await put(entry);
+    const { json } = await calls.put(entry);
     assert.deepEqual(
       [json.localDisplay, json.targetDisplay, json.comment, json.version],
       [null, null, null, 2],
@@ -121,54 +101,59 @@ describe('PUT /terminology/maps', () => {
       [{ equivalence: 'same' }, /equivalence/],
       [{ localCode: 'secret\u0000code' }, /NUL/],
     ] as const) {
-      const answer = await put({ ...entry, ...fields });
+      const answer = await calls.put({ ...entry, ...fields });
       assert.equal(answer.status, 400, JSON.stringify(fields));
       assert.match(answer.json.message, message);
       assert.doesNotMatch(answer.text, /718-8|secret/);
     }
     for (const unknown of ['facility', 'targetDispaly', 'equivalance', 'level']) {
-      const answer = await put({ ...entry, localCode: 'NEW', [unknown]: tenant.facilityId });
+      const answer = await calls.put({ ...entry, localCode: 'NEW', [unknown]: calls.tenant.facilityId });
       assert.equal(answer.status, 400, unknown);
       assert.match(
         answer.json.message,
         /has an unknown property. It may have facilityId, localSystem, .*, comment/,
       );
     }
-    assert.deepEqual((await get('/maps?localCode=NEW')).json.items, []);
+    assert.deepEqual((await calls.get('/maps?localCode=NEW')).json.items, []);
     const { localCode: _missing, ...incomplete } = entry;
-    assert.equal((await put(incomplete)).status, 400);
-    assert.equal((await put('{', { 'content-type': 'application/json' })).status, 400);
-    assert.equal((await put('x', { 'content-type': 'text/plain' })).status, 415);
+    assert.equal((await calls.put(incomplete)).status, 400);
+    assert.equal((await calls.put('{', { 'content-type': 'application/json' })).status, 400);
+    assert.equal((await calls.put('x', { 'content-type': 'text/plain' })).status, 415);
   });
 
   test('an entry of a facility is put at that facility only [TERM-2]', async () => {
-    const own = await put({ ...entry, facilityId: tenant.facilityId });
-    assert.deepEqual([own.status, own.json.facilityId], [201, tenant.facilityId]);
-    assert.equal((await put({ ...entry, facilityId: sisterFacilityId })).status, 403);
-    assert.equal((await put({ ...entry, facilityId: sisterFacilityId }, atSister())).status, 201);
-    assert.equal((await put({ ...entry, facilityId: 'nonsense' })).status, 400);
+    const own = await calls.put({ ...entry, facilityId: calls.tenant.facilityId });
+    assert.deepEqual([own.status, own.json.facilityId], [201, calls.tenant.facilityId]);
+    assert.equal((await calls.put({ ...entry, facilityId: calls.sisterFacilityId })).status, 403);
+    assert.equal(
+      (await calls.put({ ...entry, facilityId: calls.sisterFacilityId }, calls.atSister())).status,
+      201,
+    );
+    assert.equal((await calls.put({ ...entry, facilityId: 'nonsense' })).status, 400);
   });
 });
 
 describe('GET /terminology/maps', () => {
   test('lists the entries of the organisation and of the facility of the call, and no other', async () => {
-    await put(entry);
-    await put({ ...entry, facilityId: tenant.facilityId });
-    await put({ ...entry, facilityId: sisterFacilityId, localCode: 'ELSE' }, atSister());
+    await calls.put(entry);
+    await calls.put({ ...entry, facilityId: calls.tenant.facilityId });
+    await calls.put({ ...entry, facilityId: calls.sisterFacilityId, localCode: 'ELSE' }, calls.atSister());
     const facilities = async (query: string) =>
-      (await get(`/maps${query}`)).json.items.map((item: { facilityId: string | null }) => item.facilityId);
-    assert.deepEqual(await facilities(''), [null, tenant.facilityId]);
+      (await calls.get(`/maps${query}`)).json.items.map(
+        (item: { facilityId: string | null }) => item.facilityId,
+      );
+    assert.deepEqual(await facilities(''), [null, calls.tenant.facilityId]);
     assert.deepEqual(await facilities('?level=organisation'), [null]);
-    assert.deepEqual(await facilities('?level=facility'), [tenant.facilityId]);
-    const stranger = await api.createAccount(await api.createTenant());
-    assert.deepEqual((await get('/maps', {}, stranger)).json, { items: [], nextCursor: null });
+    assert.deepEqual(await facilities('?level=facility'), [calls.tenant.facilityId]);
+    const stranger = await calls.api.createAccount(await calls.api.createTenant());
+    assert.deepEqual((await calls.get('/maps', {}, stranger)).json, { items: [], nextCursor: null });
   });
 
   test('filters and searches', async () => {
-    await put({ ...entry, localDisplay: 'Hämoglobin 100%' });
-    await put({ ...entry, localCode: 'GLU', targetCode: '2345-7', targetDisplay: 'Glucose_in Serum' });
+    await calls.put({ ...entry, localDisplay: 'Hämoglobin 100%' });
+    await calls.put({ ...entry, localCode: 'GLU', targetCode: '2345-7', targetDisplay: 'Glucose_in Serum' });
     const codes = async (query: string) =>
-      (await get(`/maps?${query}`)).json.items.map((item: { localCode: string }) => item.localCode);
+      (await calls.get(`/maps?${query}`)).json.items.map((item: { localCode: string }) => item.localCode);
     assert.deepEqual(await codes('localSystem=urn:lab'), ['GLU', 'HGB']);
     assert.deepEqual(await codes('localSystem='), []);
     assert.deepEqual(await codes('localCode=GLU'), ['GLU']);
@@ -191,12 +176,12 @@ describe('GET /terminology/maps', () => {
       { length: 25 },
       (_, number) => `urn:lab,C${String(number).padStart(2, '0')},,${LOINC},718-7,`,
     );
-    await csvImport(`${HEADER}\n${rows.join('\n')}\n`);
-    await csvImport(`${HEADER}\n${rows.slice(0, 5).join('\n')}\n`, '?level=facility');
+    await calls.csvImport(`${HEADER}\n${rows.join('\n')}\n`);
+    await calls.csvImport(`${HEADER}\n${rows.slice(0, 5).join('\n')}\n`, '?level=facility');
     const seen: string[] = [];
     let cursor = '';
     do {
-      const page = await get(`/maps?limit=7${cursor}`);
+      const page = await calls.get(`/maps?limit=7${cursor}`);
       assert.equal(page.status, 200);
       seen.push(
         ...page.json.items.map(
@@ -214,8 +199,8 @@ describe('GET /terminology/maps', () => {
   });
 
   test('400 for bad limits, levels and cursors, also one of another facility', async () => {
-    await put(entry);
-    await put({ ...entry, localCode: 'TWO' });
+    await calls.put(entry);
+    await calls.put({ ...entry, localCode: 'TWO' });
     for (const query of [
       'limit=0',
       'limit=101',
@@ -225,45 +210,45 @@ describe('GET /terminology/maps', () => {
       'search=',
       'limit=1&limit=2',
     ])
-      assert.equal((await get(`/maps?${query}`)).status, 400, query);
-    const { nextCursor } = (await get('/maps?limit=1')).json;
-    assert.equal((await get(`/maps?limit=1&cursor=${nextCursor}`)).status, 200);
-    assert.equal((await get(`/maps?limit=1&cursor=${nextCursor}`, atSister())).status, 400);
-    assert.equal((await get(`/maps?limit=1&localSystem=urn:lab&cursor=${nextCursor}`)).status, 400);
+      assert.equal((await calls.get(`/maps?${query}`)).status, 400, query);
+    const { nextCursor } = (await calls.get('/maps?limit=1')).json;
+    assert.equal((await calls.get(`/maps?limit=1&cursor=${nextCursor}`)).status, 200);
+    assert.equal((await calls.get(`/maps?limit=1&cursor=${nextCursor}`, calls.atSister())).status, 400);
+    assert.equal((await calls.get(`/maps?limit=1&localSystem=urn:lab&cursor=${nextCursor}`)).status, 400);
   });
 });
 
 describe('DELETE /terminology/maps', () => {
-  const remove = (query: string, account = manager, headers: Record<string, string> = {}) =>
-    api.call(`/terminology/maps?${query}`, { method: 'DELETE', token: account.token, headers });
+  const remove = (query: string, account = calls.manager, headers: Record<string, string> = {}) =>
+    calls.api.call(`/terminology/maps?${query}`, { method: 'DELETE', token: account.token, headers });
   const key = `localSystem=urn:lab&localCode=HGB&targetSystem=${LOINC}`;
 
   test('204 once, 404 after that, and who did it stays on record [TERM-18]', async () => {
-    await put(entry);
+    await calls.put(entry);
     const answer = await remove(key);
     assert.deepEqual([answer.status, answer.text], [204, '']);
     assert.equal((await remove(key)).status, 404);
-    assert.deepEqual((await get('/maps')).json.items, []);
-    const { items } = (await get('/maps/changes')).json;
+    assert.deepEqual((await calls.get('/maps')).json.items, []);
+    const { items } = (await calls.get('/maps/changes')).json;
     const changes = items.map((item: { kind: string; version: number; changedBy: string }) => [
       item.kind,
       item.version,
       item.changedBy,
     ]);
     assert.deepEqual(changes, [
-      ['deleted', 2, manager.userId],
-      ['created', 1, manager.userId],
+      ['deleted', 2, calls.manager.userId],
+      ['created', 1, calls.manager.userId],
     ]);
   });
 
   test('404 for what another tenant or facility has; it stays [TERM-9]', async () => {
-    await put(entry);
-    await put({ ...entry, facilityId: sisterFacilityId }, atSister());
-    const stranger = await api.createAccount(await api.createTenant());
+    await calls.put(entry);
+    await calls.put({ ...entry, facilityId: calls.sisterFacilityId }, calls.atSister());
+    const stranger = await calls.api.createAccount(await calls.api.createTenant());
     assert.equal((await remove(key, stranger)).status, 404);
     assert.equal((await remove(`${key}&level=facility`)).status, 404);
-    assert.equal((await get('/maps', atSister())).json.items.length, 2);
-    assert.equal((await remove(`${key}&level=facility`, manager, atSister())).status, 204);
+    assert.equal((await calls.get('/maps', calls.atSister())).json.items.length, 2);
+    assert.equal((await remove(`${key}&level=facility`, calls.manager, calls.atSister())).status, 204);
   });
 
   test('400 without the key', async () => {
@@ -274,14 +259,19 @@ describe('DELETE /terminology/maps', () => {
 
 describe('GET /terminology/maps/changes', () => {
   test('tells each change of the organisation and the facility, newest first, page by page [TERM-18]', async () => {
-    await put(entry);
-    await put({ ...entry, targetCode: '20509-6' });
-    await put({ ...entry, facilityId: sisterFacilityId }, atSister());
-    await put({ ...entry, localCode: 'GLU', targetCode: '2345-7', facilityId: tenant.facilityId });
+    await calls.put(entry);
+    await calls.put({ ...entry, targetCode: '20509-6' });
+    await calls.put({ ...entry, facilityId: calls.sisterFacilityId }, calls.atSister());
+    await calls.put({
+      ...entry,
+      localCode: 'GLU',
+      targetCode: '2345-7',
+      facilityId: calls.tenant.facilityId,
+    });
     const seen: string[] = [];
     let cursor = '';
     do {
-      const page = await get(`/maps/changes?limit=1${cursor}`);
+      const page = await calls.get(`/maps/changes?limit=1${cursor}`);
       for (const item of page.json.items)
         seen.push(`${item.localCode} ${item.version} ${item.kind} ${item.targetCode}`);
       cursor = page.json.nextCursor === null ? '' : `&cursor=${page.json.nextCursor}`;
@@ -291,14 +281,14 @@ describe('GET /terminology/maps/changes', () => {
       'HGB 1 created 718-7',
       'HGB 2 changed 20509-6',
     ]);
-    const ofOne = (await get('/maps/changes?localCode=HGB')).json.items;
+    const ofOne = (await calls.get('/maps/changes?localCode=HGB')).json.items;
     assert.deepEqual(
       ofOne.map((item: { version: number }) => item.version),
       [2, 1],
     );
-    const stranger = await api.createAccount(await api.createTenant());
-    assert.deepEqual((await get('/maps/changes', {}, stranger)).json.items, []);
+    const stranger = await calls.api.createAccount(await calls.api.createTenant());
+    assert.deepEqual((await calls.get('/maps/changes', {}, stranger)).json.items, []);
     for (const query of ['limit=0', 'cursor=x'])
-      assert.equal((await get(`/maps/changes?${query}`)).status, 400);
+      assert.equal((await calls.get(`/maps/changes?${query}`)).status, 400);
   });
 });

@@ -1,30 +1,10 @@
 /** Import and export of terminology maps over HTTP. */
 import assert from 'node:assert/strict';
-import { after, before, beforeEach, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
 import { fhirFaults } from '../../../test-support/fhir/fhir-validator.ts';
-import {
-  entry,
-  HEADER,
-  LOINC,
-  type TerminologyCalls,
-  terminologyCalls,
-} from '../../../test-support/http/terminology-calls.ts';
-import { startTestApi, type TestApi } from '../../../test-support/service/api.ts';
+import { entry, HEADER, LOINC, useTerminologyCalls } from '../../../test-support/http/terminology-calls.ts';
 
-let api: TestApi;
-let tenant: TerminologyCalls['tenant'];
-let manager: TerminologyCalls['manager'];
-let put: TerminologyCalls['put'];
-let get: TerminologyCalls['get'];
-let csvImport: TerminologyCalls['csvImport'];
-
-before(async () => {
-  api = await startTestApi();
-});
-after(() => api.close());
-beforeEach(async () => {
-  ({ tenant, manager, put, get, csvImport } = await terminologyCalls(api));
-});
+const calls = useTerminologyCalls();
 
 describe('POST /terminology/maps/import', () => {
   test('takes CSV, reports gaps by line, and changes nothing the second time [TERM-10, TERM-23]', async () => {
@@ -37,14 +17,14 @@ describe('POST /terminology/maps/import', () => {
       },
     ];
     const report = { read: 2, created: 1, changed: 0, unchanged: 0, rejectedCount: 1, rejected, ignored: {} };
-    const misspelt = await csvImport(
+    const misspelt = await calls.csvImport(
       `${HEADER},equivalance\nurn:lab,X,,https://LOINC.org/,718-8,,narrower\n`,
     );
     assert.deepEqual(
       [misspelt.json.created, misspelt.json.rejected[0].reason, misspelt.json.ignored],
       [0, `target system must be written ${LOINC}`, { equivalance: 1 }],
     );
-    const dry = await csvImport(file, '?dryRun=true');
+    const dry = await calls.csvImport(file, '?dryRun=true');
     const { changes, ...counts } = dry.json;
     assert.deepEqual([dry.status, counts], [200, report]);
     assert.deepEqual(changes, [
@@ -64,10 +44,10 @@ describe('POST /terminology/maps/import', () => {
         },
       },
     ]);
-    assert.deepEqual((await csvImport(file)).json, report);
-    assert.deepEqual((await csvImport(file)).json, { ...report, created: 0, unchanged: 1 });
-    const [item] = (await get('/maps')).json.items;
-    assert.deepEqual([item.localCode, item.updatedBy], ['HGB', manager.userId]);
+    assert.deepEqual((await calls.csvImport(file)).json, report);
+    assert.deepEqual((await calls.csvImport(file)).json, { ...report, created: 0, unchanged: 1 });
+    const [item] = (await calls.get('/maps')).json.items;
+    assert.deepEqual([item.localCode, item.updatedBy], ['HGB', calls.manager.userId]);
   });
 
   test('takes CSV with other columns', async () => {
@@ -77,12 +57,12 @@ describe('POST /terminology/maps/import', () => {
       targetSystem: LOINC,
       level: 'facility',
     });
-    const answer = await csvImport('itemid (source),concept\n50801,19991-9\n', `?${query}`);
+    const answer = await calls.csvImport('itemid (source),concept\n50801,19991-9\n', `?${query}`);
     assert.equal(answer.json.created, 1, answer.text);
-    const [item] = (await get('/maps?level=facility')).json.items;
+    const [item] = (await calls.get('/maps?level=facility')).json.items;
     assert.deepEqual(
       [item.localCode, item.targetCode, item.facilityId],
-      ['50801', '19991-9', tenant.facilityId],
+      ['50801', '19991-9', calls.tenant.facilityId],
     );
   });
 
@@ -94,7 +74,7 @@ describe('POST /terminology/maps/import', () => {
       group: [{ target: LOINC, element, unmapped: {} }],
     };
     const headers = { 'content-type': 'application/fhir+json' };
-    const answer = await csvImport(JSON.stringify(body), '', headers);
+    const answer = await calls.csvImport(JSON.stringify(body), '', headers);
     assert.deepEqual(
       [answer.status, answer.json.created, answer.json.ignored],
       [200, 1, { 'group.unmapped': 1 }],
@@ -104,31 +84,31 @@ describe('POST /terminology/maps/import', () => {
   test('400 for what is no such file, with the reason', async () => {
     const fhir = { 'content-type': 'application/fhir+json' };
     for (const [answer, message] of [
-      [await csvImport(''), /empty/],
-      [await csvImport(`${HEADER.replaceAll(',', ';')}\n`), /semicolons/],
-      [await csvImport(Buffer.from([0x61, 0xff, 0x0a])), /UTF-8/],
-      [await csvImport(HEADER, '?columns=x'), /columns/],
-      [await csvImport('{', '', fhir), /not valid JSON/],
-      [await csvImport('{"resourceType":"Patient"}', '', fhir), /not a FHIR ConceptMap/],
+      [await calls.csvImport(''), /empty/],
+      [await calls.csvImport(`${HEADER.replaceAll(',', ';')}\n`), /semicolons/],
+      [await calls.csvImport(Buffer.from([0x61, 0xff, 0x0a])), /UTF-8/],
+      [await calls.csvImport(HEADER, '?columns=x'), /columns/],
+      [await calls.csvImport('{', '', fhir), /not valid JSON/],
+      [await calls.csvImport('{"resourceType":"Patient"}', '', fhir), /not a FHIR ConceptMap/],
     ] as const) {
       assert.equal(answer.status, 400, answer.text);
       assert.match(answer.json.message, message);
     }
-    assert.equal((await csvImport('x', '', { 'content-type': 'text/plain' })).status, 415);
-    assert.equal((await csvImport(new Uint8Array(8 * 1_048_576 + 1))).status, 413);
+    assert.equal((await calls.csvImport('x', '', { 'content-type': 'text/plain' })).status, 415);
+    assert.equal((await calls.csvImport(new Uint8Array(8 * 1_048_576 + 1))).status, 413);
   });
 });
 
 describe('GET /terminology/maps/export', () => {
   test('gives the file that the import takes, for the level that was asked for', async () => {
-    await put({ ...entry, localDisplay: '=Hb' });
-    await put({ ...entry, facilityId: tenant.facilityId, targetCode: '20509-6' });
-    const csv = await get('/maps/export?format=csv');
+    await calls.put({ ...entry, localDisplay: '=Hb' });
+    await calls.put({ ...entry, facilityId: calls.tenant.facilityId, targetCode: '20509-6' });
+    const csv = await calls.get('/maps/export?format=csv');
     assert.equal(csv.headers.get('content-type'), 'text/csv; charset=utf-8');
     assert.equal(csv.headers.get('content-disposition'), 'attachment; filename="terminology-maps.csv"');
     assert.equal(csv.text, `${HEADER}\r\nurn:lab,HGB,'=Hb,${LOINC},718-7,\r\n`);
-    assert.equal((await csvImport(csv.text)).json.unchanged, 1);
-    const map = await get('/maps/export?format=conceptmap&level=facility');
+    assert.equal((await calls.csvImport(csv.text)).json.unchanged, 1);
+    const map = await calls.get('/maps/export?format=conceptmap&level=facility');
     assert.equal(map.headers.get('content-type'), 'application/fhir+json');
     assert.deepEqual(map.json.group, [
       {
@@ -138,12 +118,12 @@ describe('GET /terminology/maps/export', () => {
       },
     ]);
     const headers = { 'content-type': 'application/fhir+json' };
-    assert.equal((await csvImport(map.text, '?level=facility', headers)).json.unchanged, 1);
+    assert.equal((await calls.csvImport(map.text, '?level=facility', headers)).json.unchanged, 1);
     assert.deepEqual(fhirFaults(map.json), [], 'valid R4 for validators that are not ours');
   });
 
   test('400 for another format, or none', async () => {
-    assert.equal((await get('/maps/export')).status, 400);
-    assert.equal((await get('/maps/export?format=xml')).status, 400);
+    assert.equal((await calls.get('/maps/export')).status, 400);
+    assert.equal((await calls.get('/maps/export?format=xml')).status, 400);
   });
 });

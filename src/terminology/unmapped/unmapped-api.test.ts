@@ -1,44 +1,27 @@
 /** The list of unmapped codes over HTTP. */
 import assert from 'node:assert/strict';
-import { after, before, beforeEach, describe, test } from 'node:test';
-import {
-  entry,
-  type TerminologyCalls,
-  terminologyCalls,
-} from '../../../test-support/http/terminology-calls.ts';
-import { startTestApi, type TestApi } from '../../../test-support/service/api.ts';
+import { describe, test } from 'node:test';
+import { entry, useTerminologyCalls } from '../../../test-support/http/terminology-calls.ts';
 
-let api: TestApi;
-let tenant: TerminologyCalls['tenant'];
-let sisterFacilityId: TerminologyCalls['sisterFacilityId'];
-let put: TerminologyCalls['put'];
-let get: TerminologyCalls['get'];
-
-before(async () => {
-  api = await startTestApi();
-});
-after(() => api.close());
-beforeEach(async () => {
-  ({ tenant, sisterFacilityId, put, get } = await terminologyCalls(api));
-});
+const calls = useTerminologyCalls();
 
 describe('GET /terminology/unmapped', () => {
   const meet = (facilityId: string, code: string, times: number) =>
-    api.database.pool.query({
+    calls.api.database.pool.query({
       text: `insert into terminology_unmapped (organisation_id, facility_id, local_system, local_code, place, met_count, first_met_at, last_met_at)
         values ($1, $2, 'urn:lab', $3, 'lab.result', $4, $5, $5)`,
-      values: [tenant.organisationId, facilityId, code, times, api.clock.now],
+      values: [calls.tenant.organisationId, facilityId, code, times, calls.api.clock.now],
     });
 
   test('lists what the facility of the call met, until it is mapped [TERM-16]', async () => {
-    await meet(tenant.facilityId, 'RARE', 1);
-    await meet(tenant.facilityId, 'HGB', 9);
-    await meet(sisterFacilityId, 'ELSE', 5);
-    const first = await get('/unmapped?limit=1');
-    const at = api.clock.now.toISOString();
+    await meet(calls.tenant.facilityId, 'RARE', 1);
+    await meet(calls.tenant.facilityId, 'HGB', 9);
+    await meet(calls.sisterFacilityId, 'ELSE', 5);
+    const first = await calls.get('/unmapped?limit=1');
+    const at = calls.api.clock.now.toISOString();
     assert.deepEqual(first.json.items, [
       {
-        facilityId: tenant.facilityId,
+        facilityId: calls.tenant.facilityId,
         localSystem: 'urn:lab',
         localCode: 'HGB',
         localDisplay: null,
@@ -48,11 +31,11 @@ describe('GET /terminology/unmapped', () => {
         lastMetAt: at,
       },
     ]);
-    const second = await get(`/unmapped?limit=1&cursor=${first.json.nextCursor}`);
+    const second = await calls.get(`/unmapped?limit=1&cursor=${first.json.nextCursor}`);
     assert.deepEqual([second.json.items[0].localCode, second.json.nextCursor], ['RARE', null]);
-    await put(entry);
+    await calls.put(entry);
     const codes = async (query: string) =>
-      (await get(`/unmapped${query}`)).json.items.map((item: { localCode: string }) => item.localCode);
+      (await calls.get(`/unmapped${query}`)).json.items.map((item: { localCode: string }) => item.localCode);
     assert.deepEqual(await codes(''), ['RARE']);
     assert.deepEqual(await codes('?place=lab.result'), ['RARE']);
     assert.deepEqual(await codes('?place=lab.order'), []);
@@ -60,6 +43,6 @@ describe('GET /terminology/unmapped', () => {
 
   test('400 for bad parameters', async () => {
     for (const query of ['limit=0', 'place=else', 'cursor=x'])
-      assert.equal((await get(`/unmapped?${query}`)).status, 400, query);
+      assert.equal((await calls.get(`/unmapped?${query}`)).status, 400, query);
   });
 });
