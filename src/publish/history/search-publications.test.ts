@@ -13,6 +13,7 @@ import {
 } from '../../../test-support/service/api.ts';
 import { publishError } from '../errors.ts';
 import { createFhirServer } from '../servers/manage-fhir-servers.ts';
+import { listTargets } from './list-targets.ts';
 
 const FIRST = '/investigations/lab/orders';
 let api: TestApi;
@@ -84,7 +85,13 @@ test('filters by kind, state, target and time [ADM-43]', async () => {
   assert.equal(recordsOf(await list('?state=failed')).length, 0);
   assert.equal(recordsOf(await list('?target=away')).length, 0);
   assert.ok(newest);
-  assert.equal(recordsOf(await list('?since=2999-01-01')).length, 0);
+  for (const none of ['since=2999-01-01', 'until=2000-01-01', 'kind=imaging'])
+    assert.equal(recordsOf(await list(`?${none}`)).length, 0, none);
+  // From the moment on that the newest began, and before it.
+  const { rows } = await api.database.pool.query('select max(begun_at) as begun from publish_run');
+  const begun = rows[0].begun.toISOString();
+  assert.deepEqual(recordsOf(await list(`?since=${begun}`)), [clinics[1]?.orderId]);
+  assert.deepEqual(recordsOf(await list(`?until=${begun}`)), [clinics[0]?.orderId]);
   assert.equal(recordsOf(await list('?until=2999-01-01&since=2000-01-01')).length, 2);
   for (const bad of ['kind=blood', 'state=lost', 'since=yesterday', 'limit=0', 'cursor=x'])
     assert.equal((await list(`?${bad}`)).status, 400, bad);
@@ -180,14 +187,25 @@ test('targets: the state, the last success and the last failure [ADM-42]', async
   assert.match(good.lastSuccessAt, /^20/);
   assert.equal((await stateOf('away')).lastFailure, null);
   const { rows } = await api.database.pool.query(`select id from publish_target where name = 'away'`);
-  await api.database.pool.query(
-    `insert into publish_run (organisation_id, facility_id, id, subject_kind, subject_id, target_id, chain_id, account_id,
-       purpose_of_use, correlation_id, started_at, finished_at, outcome, failure)
-     values ($1, $2, $3, 'lab-order', $3, $4, $3, $3, 'OPS', 'c', now(), '2026-01-10T11:00:00Z', 'failed', 'It broke.')`,
-    [tenant.organisationId, tenant.facilityId, randomUUID(), rows[0]?.id],
-  );
+  const fail = (at: string, failure: string) =>
+    api.database.pool.query(
+      `insert into publish_run (organisation_id, facility_id, id, subject_kind, subject_id, target_id, chain_id,
+         account_id, purpose_of_use, correlation_id, started_at, begun_at, finished_at, outcome, failure)
+       values ($1, $2, $3, 'lab-order', $3, $4, $3, $3, 'OPS', 'c', $5, $5, $5, 'failed', $6)`,
+      [tenant.organisationId, tenant.facilityId, randomUUID(), rows[0]?.id, at, failure],
+    );
+  await fail('2026-01-10T11:00:00Z', 'It broke.');
+  await fail('2026-01-10T10:00:00Z', 'It broke before.');
   assert.deepEqual((await stateOf('away')).lastFailure, {
     at: '2026-01-10T11:00:00.000Z',
     message: 'It broke.',
   });
+  const elsewhere = { ...tenant, facilityId: await api.createFacility(tenant.organisationId) };
+  const theirs = (await targets((await api.createAccount(elsewhere)).token)).json.items;
+  for (const { lastSuccessAt, lastFailure } of theirs)
+    assert.deepEqual([lastSuccessAt, lastFailure], [null, null], 'of the facility alone');
+  const publisher = { stateOf: (id: string) => (id === rows[0]?.id ? 'open' : 'closed') } as const;
+  const scope = { ...tenant, timeZone: 'UTC' };
+  const states = (await listTargets({ db: api.database.pool, publisher }, scope)).map((one) => one.state);
+  assert.deepEqual(states, ['open', 'closed', 'closed'], 'as the process knows it');
 });

@@ -104,6 +104,11 @@ test('a system that changes its password is on record; a refused change is not [
     items.map(({ action, actor, subject }) => [action, actor.email, subject.id]),
     [['account.change-password', email, userId]],
   );
+  const { organisationId } = tenant;
+  const away = { organisationId, facilityId: await api.createFacility(organisationId) };
+  const { token } = await api.createAccount(away);
+  const { json } = await api.call(`/administration/audit?actor=${userId}`, { token });
+  assert.deepEqual(json.items, [], 'it concerns the facilities of the account');
 });
 
 test('a password set with a setup link is on record as an own change; a link that is refused is not [ADM-77]', async () => {

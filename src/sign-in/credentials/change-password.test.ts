@@ -101,6 +101,25 @@ test('of ten racing uses of a link one counts [SIGN-IN-45]', async () => {
   assert.equal(statuses.filter((status) => status === 403).length, 9);
 });
 
+test('a link that was used, or became too old, while another use of it waited is refused [SIGN-IN-45]', async () => {
+  for (const becomes of ['used_at = now()', "expires_at = created_at - interval '1 day'"]) {
+    const { userId, setupLink } = await fixture.addAccount({ password: { kind: 'setup-link' } });
+    const holder = await fixture.database.pool.connect();
+    try {
+      await holder.query('begin');
+      await holder.query('select from account where id = $1 for no key update', [userId]);
+      const setting = statusOf(setUp(tokenOf(setupLink)));
+      await waitForLock(fixture.database.pool);
+      await holder.query(`update password_setup_link set ${becomes} where account_id = $1`, [userId]);
+      await holder.query('commit');
+      assert.equal(await setting, 403, becomes);
+    } finally {
+      await holder.query('rollback');
+      holder.release();
+    }
+  }
+});
+
 test('a setup link waits for its account before it is touched, so that a reset beside it cannot deadlock', async () => {
   const { userId, setupLink, email } = await fixture.addAccount({ password: { kind: 'setup-link' } });
   const { pool } = fixture.database;

@@ -341,8 +341,10 @@ test('one sees and ends the sessions of the own account, and no other [SIGN-IN-6
     body: { email: account.email, password: PASSWORD },
     headers: { 'user-agent': 'another browser' },
   });
+  await at(120, async () => assert.equal((await other.call(PATH)).status, 200));
   const { items } = (await browser.call('/sessions')).json;
   assert.equal(items.length, 3);
+  assert.equal(items[0].userAgent, 'another browser', 'the one that was used last');
   const current = items.filter((item: { current: boolean }) => item.current);
   assert.equal(current.length, 1);
   assert.equal(current[0].network, '127.0.0.0/24');
@@ -356,8 +358,17 @@ test('one sees and ends the sessions of the own account, and no other [SIGN-IN-6
   assert.equal((await end(browser, named.id)).status, 204);
   assert.equal((await other.call(PATH)).status, 401);
   assert.equal((await end(browser, named.id)).status, 404, 'it has ended');
+  const left = (await browser.call('/sessions')).json.items.map(({ id }: { id: string }) => id);
+  assert.deepEqual(left.sort(), [current[0].id, ofTokens.id].sort());
+  const node = await api.addNode();
+  const statusesOfToken = async () => [
+    (await api.call(PATH, { token: accessToken })).status,
+    (await node.call(PATH, { token: accessToken })).status,
+  ];
+  assert.deepEqual(await statusesOfToken(), [200, 200]);
   assert.equal((await end(browser, ofTokens.id)).status, 204);
-  assert.equal((await api.call(PATH, { token: accessToken })).status, 401);
+  assert.deepEqual(await statusesOfToken(), [401, 401], 'in every process');
+  await node.close();
   assert.equal((await end(browser, current[0].id)).status, 204);
   assert.equal(browser.cookie, undefined);
 });

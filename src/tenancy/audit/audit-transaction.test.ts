@@ -60,51 +60,112 @@ async function withoutRecord(work: () => Promise<void>): Promise<void> {
 }
 
 interface Change {
+  action: string;
   path: string;
   method: string;
   body?: unknown;
+  /** What was before and after, where it is not the matter of another test. */
+  kept?: [before: object, after: object];
 }
 
-async function changes(): Promise<Change[]> {
+/** One after the other; each finds what the ones before left. */
+async function changesOfAccounts(): Promise<Change[]> {
+  const [system, former] = await Promise.all([0, 1].map(() => api.createAccount(tenant, HOLDER)));
+  await as(`/accounts/${former?.userId}/disable`, 'POST');
   const role = (await as('/roles', 'POST', { name: `r ${randomUUID()}`, permissions: ['roles.manage'] }))
     .json;
-  const system = await api.createAccount(tenant, { permissions: ['roles.manage'] });
-  const former = await api.createAccount(tenant, { permissions: ['roles.manage'] });
-  await as(`/accounts/${former.userId}/disable`, 'POST');
-  const connection = { address: 'https://exchange.example.org/in', clientId: 'c' };
-  const { id } = (await as('/exchange/connections', 'POST', { ...connection, name: 'one' })).json;
-  await as(`/exchange/connections/${id}/rotate-secret`, 'POST', {});
-  const maps = '/terminology/maps';
-  const entry = { localCode: 'HB', targetSystem: 'http://loinc.org', targetCode: '718-7' };
-  await as(maps, 'PUT', entry);
-  const patientId = await insertPatient(api.database.pool, tenant);
-  const account = `/accounts/${system.userId}`;
-  const created = { userType: 'EHR', roleId: role.id };
+  const email = `${randomUUID()}@example.org`;
+  const account = `/accounts/${system?.userId}`;
+  const { facilityIds, ...was } = (await as(account, 'GET')).json;
+  const created = { email: `a-${email}`, userType: 'EHR', facilityIds, mustChangePassword: true };
+  const body = { ...created, roleId: role.id };
+  const change = (action: string, path: string, more: Partial<Change> = {}): Change => ({
+    action: `account.${action}`,
+    path,
+    method: 'POST',
+    kept: [{}, {}],
+    ...more,
+  });
+  const [on, off] = [{ disabled: false }, { disabled: true }];
   return [
-    { path: '/accounts', method: 'POST', body: { ...created, email: `a-${randomUUID()}@example.org` } },
-    { path: account, method: 'PATCH', body: { email: `b-${randomUUID()}@example.org`, roleId: role.id } },
-    { path: `${account}/unlock`, method: 'POST' },
-    { path: `${account}/remove-second-factor`, method: 'POST' },
-    { path: `${account}/sessions`, method: 'DELETE' },
-    { path: `${account}/reset-password`, method: 'POST', body: { password: 'setup-link' } },
-    { path: `${account}/disable`, method: 'POST' },
-    { path: `/accounts/${former.userId}/enable`, method: 'POST' },
-    { path: '/roles', method: 'POST', body: { name: 'new', permissions: ['roles.manage'] } },
-    { path: `/roles/${role.id}`, method: 'PATCH', body: { name: 'renamed' } },
-    { path: `/facilities/${tenant.facilityId}`, method: 'PATCH', body: { name: 'Ward' } },
-    { path: '/exchange/connections', method: 'POST', body: { ...connection, name: 'two' } },
-    { path: `/exchange/connections/${id}`, method: 'PATCH', body: { timeoutMs: 5_000 } },
-    { path: `/exchange/connections/${id}/activate-secret`, method: 'POST' },
-    { path: `/exchange/connections/${id}/rotate-secret`, method: 'POST', body: {} },
-    { path: `/exchange/connections/${id}/disable`, method: 'POST' },
-    { path: maps, method: 'PUT', body: { ...entry, localCode: 'NA' } },
-    { path: `${maps}?localCode=HB&targetSystem=http://loinc.org`, method: 'DELETE' },
-    { path: `/patients/base/${patientId}/privacy`, method: 'PUT', body: { refusedPurposes: ['RESEARCH'] } },
+    change('create', '/accounts', {
+      body,
+      kept: [{}, { ...created, role: role.name, password: 'generated' }],
+    }),
+    change('change', account, {
+      method: 'PATCH',
+      body: { email, roleId: role.id },
+      kept: [
+        { email: was.email, role: was.role.name },
+        { email, role: role.name },
+      ],
+    }),
+    change('unlock', `${account}/unlock`),
+    change('end-sessions', `${account}/sessions`, { method: 'DELETE', kept: [{}, { sessions: 1 }] }),
+    change('remove-second-factor', `${account}/remove-second-factor`),
+    change('reset-password', `${account}/reset-password`, {
+      body: { password: 'setup-link' },
+      kept: [{}, { password: 'setup-link' }],
+    }),
+    change('disable', `${account}/disable`, { kept: [on, off] }),
+    change('enable', `/accounts/${former?.userId}/enable`, { kept: [off, on] }),
   ];
 }
 
-test('no change is made that is not on record: each is one transaction with its entry [ADM-30, ADM-34]', async () => {
-  for (const { path, method, body } of await changes()) {
+const HOLDER = { permissions: ['roles.manage'] };
+
+async function changesOfRoles(): Promise<Change[]> {
+  const role = { name: 'one', permissions: ['roles.manage'], requiresSecondFactor: false };
+  const { id } = (await as('/roles', 'POST', role)).json;
+  const renamed = { name: 'renamed' };
+  const other = { ...role, name: 'other' };
+  const path = `/roles/${id}`;
+  return [
+    { action: 'role.create', path: '/roles', method: 'POST', body: other, kept: [{}, other] },
+    { action: 'role.change', path, method: 'PATCH', body: renamed, kept: [{ name: 'one' }, renamed] },
+    { action: 'role.delete', path, method: 'DELETE', kept: [{ ...role, ...renamed }, {}] },
+  ];
+}
+
+async function changesOfOtherThings(): Promise<Change[]> {
+  const given = { address: 'https://exchange.example.org/in', clientId: 'c' };
+  const { id } = (await as('/exchange/connections', 'POST', { ...given, name: 'one' })).json;
+  const path = `/exchange/connections/${id}`;
+  await as(`${path}/rotate-secret`, 'POST', {});
+  const map = { localCode: 'HB', targetSystem: 'http://loinc.org', targetCode: '718-7' };
+  const patientId = await insertPatient(api.database.pool, tenant);
+  const privacy = `/patients/base/${patientId}/privacy`;
+  const name = 'Ward';
+  const facility = `/facilities/${tenant.facilityId}`;
+  const change = (action: string, to: string, method: string, body?: unknown): Change => ({
+    action,
+    path: to,
+    method,
+    body,
+  });
+  return [
+    {
+      ...change('facility.change', facility, 'PATCH', { name }),
+      kept: [{ name: 'Test Facility' }, { name }],
+    },
+    change('connection.create', '/exchange/connections', 'POST', { ...given, name: 'two' }),
+    change('connection.change', path, 'PATCH', { timeoutMs: 5_000 }),
+    change('connection.activate-secret', `${path}/activate-secret`, 'POST'),
+    change('connection.rotate-secret', `${path}/rotate-secret`, 'POST', {}),
+    change('connection.change', `${path}/disable`, 'POST'),
+    change('terminology-map.put', '/terminology/maps', 'PUT', map),
+    change(
+      'terminology-map.delete',
+      '/terminology/maps?localCode=HB&targetSystem=http://loinc.org',
+      'DELETE',
+    ),
+    change('patient.privacy', privacy, 'PUT', { refusedPurposes: ['RESEARCH'] }),
+  ];
+}
+
+test('each change is on record in its own transaction, and is not made without [ADM-30, ADM-31, ADM-34]', async () => {
+  const changes = [await changesOfAccounts(), await changesOfRoles(), await changesOfOtherThings()];
+  for (const { action, path, method, body, kept } of changes.flat()) {
     const before = await stateOf(tenant);
     await withoutRecord(async () => {
       const refused = await as(path, method, body);
@@ -113,5 +174,8 @@ test('no change is made that is not on record: each is one transaction with its 
     assert.deepEqual(await stateOf(tenant), before, `${method} ${path}`);
     const answer = await as(path, method, body);
     assert.ok(answer.status < 300, `${method} ${path}: ${answer.text}`);
+    const [entry] = (await as('/administration/audit?limit=1', 'GET')).json.items;
+    assert.deepEqual([entry.action, entry.actor.id], [action, admin.userId]);
+    if (kept !== undefined) assert.deepEqual([entry.before, entry.after], kept, action);
   }
 });

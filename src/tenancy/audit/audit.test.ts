@@ -26,6 +26,12 @@ const call = (path: string, options: { method?: string; body?: unknown; token?: 
 const read = async (query = '', token = admin.token): Promise<Json[]> =>
   (await call(`/administration/audit${query}`, { token })).json.items;
 
+const linesOf = (text: string): Json[] =>
+  text
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+
 test('a change says who made it, what it was, and what was before and after [ADM-31]', async () => {
   const role = { name: `role ${randomUUID()}`, permissions: ['encounters.access', 'records.import'] };
   const made = await call('/roles', { body: role });
@@ -125,6 +131,13 @@ test('the record is read newest first, by author, action, subject and time, page
     all.filter(({ at }) => at >= all[1]?.at).map(({ subject }) => subject.id),
   );
   assert.deepEqual(await subjects('?until=2020-01-01'), []);
+  const { nextCursor } = (await call('/administration/audit?limit=1', { token: one.token })).json;
+  for (const query of [`actor=${one.userId}&`, 'action=role.create&'])
+    assert.equal(
+      (await call(`/administration/audit?${query}limit=1&cursor=${nextCursor}`, { token: one.token })).status,
+      400,
+      'the cursor of another list',
+    );
   assert.equal((await call('/administration/audit?since=yesterday')).status, 400);
 });
 
@@ -133,9 +146,15 @@ test('what concerns facilities is shown to those who may use one of them [ADM-32
   const elsewhere = { ...t, facilityId: await api.createFacility(t.organisationId) };
   const away = await api.createAccount(elsewhere, { permissions: ['administration.audit.read'] });
   const found = await read('', away.token);
+  const shown = [elsewhere.facilityId, t.organisationId];
   assert.deepEqual(
     found.map(({ subject }) => subject.id),
-    [elsewhere.facilityId, t.organisationId],
+    shown,
+  );
+  const exported = await call('/administration/audit/export?format=ndjson', { token: away.token });
+  assert.deepEqual(
+    linesOf(exported.text).map(({ subject }) => subject.id),
+    shown,
   );
   const stranger = await api.createAccount(await api.createTenant());
   assert.ok(!(await read('', stranger.token)).some(({ subject }) => subject.id === t.organisationId));
@@ -147,18 +166,32 @@ test('the record is exported as CSV and as NDJSON [ADM-33]', async () => {
   const all = await read('?limit=100');
   const lines = await call('/administration/audit/export?format=ndjson');
   assert.equal(lines.headers.get('content-type'), 'application/x-ndjson');
+  assert.deepEqual(linesOf(lines.text), all);
+  const filtered = await call('/administration/audit/export?format=ndjson&action=role.create');
   assert.deepEqual(
-    lines.text
-      .trimEnd()
-      .split('\n')
-      .map((line) => JSON.parse(line)),
-    all,
+    linesOf(filtered.text),
+    all.filter(({ action }) => action === 'role.create'),
   );
   const csv = await call('/administration/audit/export?format=csv&action=role.create');
   assert.match(csv.headers.get('content-disposition') ?? '', /administration-audit\.csv/);
   assert.match(csv.text, /^at,actor_kind,/);
   assert.ok(csv.text.includes(`,'${name},`));
   assert.equal((await call('/administration/audit/export')).status, 400);
+});
+
+test('all of the record is exported, however long it is [ADM-33]', async () => {
+  const t = await api.createTenant();
+  const { token } = await api.createAccount(t);
+  await api.database.pool.query(
+    `insert into administration_audit (organisation_id, id, occurred_at, actor_kind, action, subject_type, subject_id,
+       before, after, correlation_id)
+     select $1, gen_random_uuid(), now() - n % 5 * interval '1 day', 'operator', 'role.change', 'role', n::text, '{}',
+       '{}', 'c' from generate_series(1, 2500) n`,
+    [t.organisationId],
+  );
+  const { text } = await call('/administration/audit/export?format=ndjson&action=role.change', { token });
+  const subjects = linesOf(text).map(({ subject }) => subject.id);
+  assert.deepEqual([subjects.length, new Set(subjects).size], [2_500, 2_500]);
 });
 
 test('changes of connections, of maps and of privacy are on record without secrets and clinical values [ADM-34]', async () => {

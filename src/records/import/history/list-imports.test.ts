@@ -15,6 +15,7 @@ import { createWorkWatch } from '../../../tenancy/organisations/organisation-wor
 import { runRetention } from '../../../tenancy/organisations/retention.ts';
 import type { ImportDocument } from '../import-report.ts';
 import type { ImportProgress } from './kept-import.ts';
+import { keptReport } from './kept-report.ts';
 import { type ImportWatch, recordImport } from './record-import.ts';
 import { importRetentionRule } from './retention.store.ts';
 
@@ -255,6 +256,10 @@ test('a kept report is bounded, and names no files [ADM-50]', async () => {
   assert.deepEqual([json.report.rejected.length, json.report.rejectedCount], [500, 700]);
   assert.deepEqual(json.report.rejected[0], { file: 'file 2', entry: 1, reason: 'x'.repeat(500) });
   assert.doesNotMatch(text, /Okafor|Rivers|exports/);
+  for (const list of ['older', 'notices', 'notKept', 'unresolved'] as const) {
+    const kept = keptReport({ ...EMPTY, [list]: rejected }, names)[list];
+    assert.deepEqual([kept.length, kept[0]?.file], [500, 'file 2'], list);
+  }
 });
 
 test('of types that are none, a kept report has as many as of anything else [ADM-50]', async () => {
