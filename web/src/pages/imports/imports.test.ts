@@ -44,7 +44,9 @@ describe('imports', { skip: NO_BROWSER, timeout: 240_000 }, () => {
     await page.getByRole('link', { name: 'Report' }).click();
     await page.getByRole('heading', { name: 'records.ndjson', level: 1 }).waitFor();
     const rejected = page.getByRole('table', { name: 'Rejected' });
-    await rejected.getByText('Observation').first().waitFor();
+    const [, type, reason = ''] = await rejected.getByRole('row').nth(1).getByRole('cell').allTextContents();
+    assert.equal(type, 'Observation');
+    assert.equal(reason, 'Observation.subject is missing');
   });
 
   test('a file is dropped; its report says what was not taken, not kept and not shown, and why [WEB-47, WEB-48]', async (t) => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { describe, test } from 'node:test';
-import { createFhirServer } from '../../../../src/publish/servers/manage-fhir-servers.ts';
+import { addFailedPublish } from '../../../../test-support/publish/failed-publish.ts';
 import { seedRecords } from '../../../../test-support/records/seed-tenant.ts';
 import type { Tenant } from '../../../../test-support/service/api.ts';
 import { NO_BROWSER, useConsole } from '../../../../test-support/service/console-page.ts';
@@ -13,8 +13,7 @@ describe('overview', { skip: NO_BROWSER, timeout: 240_000 }, () => {
   /** One thing of each kind that needs somebody, and two codes. */
   async function addTrouble(tenant: Tenant): Promise<void> {
     const { organisationId, facilityId } = tenant;
-    const { database, keys } = web.api;
-    const { connectionId, accountId } = await seedRecords(database.pool, tenant);
+    const { connectionId, accountId } = await seedRecords(web.api.database.pool, tenant);
     await run('update exchange_connection set disabled_at = null where organisation_id = $1', [
       organisationId,
     ]);
@@ -40,22 +39,7 @@ describe('overview', { skip: NO_BROWSER, timeout: 240_000 }, () => {
       organisationId,
       accountId,
     ]);
-    await createFhirServer(
-      { db: database.pool, keys },
-      {
-        organisationId,
-        settings: { name: 'away', base: 'http://127.0.0.1:9', auth: 'none' },
-        secret: undefined,
-        makeDefault: true,
-      },
-    );
-    await run(
-      `insert into publish_run (organisation_id, facility_id, id, subject_kind, subject_id, target_id, chain_id,
-         account_id, purpose_of_use, correlation_id, started_at, finished_at, outcome, failure)
-       select $1, $2, $3, 'lab-order', $3, id, $3, $3, 'OPS', 'c', now(), now(), 'failed', 'It broke.'
-       from publish_target where organisation_id = $1`,
-      [organisationId, facilityId, randomUUID()],
-    );
+    await addFailedPublish(web.api, tenant);
   }
 
   test('a new organisation is told its first three steps; nothing that needs anybody is said [WEB-55]', async (t) => {

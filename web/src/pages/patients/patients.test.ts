@@ -4,8 +4,8 @@ import { readFile } from 'node:fs/promises';
 import { before, describe, test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { createPool } from '../../../../src/platform/db/database.ts';
-import { createFhirServer } from '../../../../src/publish/servers/manage-fhir-servers.ts';
 import { insertPatients } from '../../../../test-support/exchange/exchange-records.ts';
+import { addFailedPublish } from '../../../../test-support/publish/failed-publish.ts';
 import { MARKS, type SeededRecords, seedRecords } from '../../../../test-support/records/seed-tenant.ts';
 import { NO_BROWSER, signIn, useConsole } from '../../../../test-support/service/console-page.ts';
 
@@ -15,27 +15,6 @@ describe('patients', { skip: NO_BROWSER, timeout: 300_000 }, () => {
   before(async () => {
     seeded = await seedRecords(web.api.database.pool, web.tenant);
   });
-
-  async function publishInVain(labOrderId: string): Promise<void> {
-    const { organisationId, facilityId } = web.tenant;
-    const { database, keys } = web.api;
-    await createFhirServer(
-      { db: database.pool, keys },
-      {
-        organisationId,
-        settings: { name: 'away', base: 'http://127.0.0.1:9', auth: 'none' },
-        secret: undefined,
-        makeDefault: true,
-      },
-    );
-    await database.pool.query({
-      text: `insert into publish_run (organisation_id, facility_id, id, subject_kind, subject_id, target_id, chain_id,
-          account_id, purpose_of_use, correlation_id, started_at, finished_at, outcome, failure)
-        select $1, $2, $3, 'lab-order', $3, id, $3, $3, 'OPS', 'c', now(), now(), 'failed', 'It broke.'
-        from publish_target where organisation_id = $1`,
-      values: [organisationId, facilityId, labOrderId],
-    });
-  }
 
   const logged = async (action: string) => {
     const { rows } = await web.api.database.pool.query({
@@ -251,7 +230,7 @@ describe('patients', { skip: NO_BROWSER, timeout: 300_000 }, () => {
     await page.getByRole('link', { name: 'Publications' }).click();
     await page.getByRole('heading', { name: 'Nothing was published' }).waitFor();
     assert.equal(await page.getByRole('link', { name: 'Publications' }).getAttribute('aria-current'), 'page');
-    await publishInVain(seeded.labOrderId);
+    await addFailedPublish(web.api, web.tenant, seeded.labOrderId);
     await page.reload();
     const published = page.getByRole('table', { name: 'Publications' }).getByRole('row').nth(1);
     await published.getByText('Failed').waitFor();

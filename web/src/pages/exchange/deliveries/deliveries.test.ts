@@ -191,6 +191,7 @@ describe('deliveries', { skip: NO_BROWSER, timeout: 240_000 }, () => {
     await page.getByRole('button', { name: 'Replay this delivery' }).click();
     await page.getByText('By you.').waitFor();
     await page.getByText('Queued', { exact: true }).first().waitFor();
+    await page.getByRole('listitem').filter({ hasText: 'Next try' }).waitFor();
     assert.deepEqual(await statuses(tenant.organisationId), [false]);
     await refuseDue(web.api.database.pool, { organisationId: tenant.organisationId, connectionId }, 1);
     await page.getByRole('button', { name: 'Replay', exact: true }).waitFor();
