@@ -4,6 +4,7 @@ import type { FastifyInstance } from 'fastify';
 import { createServer } from '../platform/http/server.ts';
 import { consoleAddress } from '../sign-in/console/console-address.ts';
 import { baseUrlOf } from './config/config.ts';
+import { leadBrowsers } from './console/lead-browsers.ts';
 import { buildFeatures } from './features.ts';
 import { CONSOLE_PREFIX, consoleRewrite, guardConsole } from './http/console-mount.ts';
 import { fhirErrorWriter } from './http/fhir-errors.ts';
@@ -36,6 +37,7 @@ export async function buildApi(runtime: Runtime, options: { publicBaseUrl?: stri
     metrics,
     trustProxy: config.trustProxy,
     rewriteUrl: consoleRewrite(API_PREFIX),
+    leadTo: leadBrowsers,
     writeError: fhirErrorWriter(API_PREFIX + FHIR_PATH),
   });
   if (config.trustProxy.length === 0) warnOfUntrustedProxy(server, log);

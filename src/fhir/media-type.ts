@@ -2,6 +2,7 @@
  * Content negotiation of a FHIR server that speaks JSON only (FHIR R4, "RESTful API", content types).
  * Contract: ENC-1, ENC-35.
  */
+import { namesMediaType } from '../platform/http/content-type.ts';
 import { fhirError } from './errors.ts';
 
 /** What FHIR answers are sent as. */
@@ -37,11 +38,7 @@ export function acceptsFhirJson(accept: string | undefined, format: string | und
 
 /** Whether the caller asks for FHIR JSON by its name, not by a wildcard and not as plain JSON; of any FHIR release. */
 export function namesFhirJson(accept: string | undefined): boolean {
-  if (accept === undefined) return false;
-  return accept.split(',').some((range) => {
-    const [type = '', ...parameters] = range.split(';').map((part) => part.trim().toLowerCase());
-    return FHIR_TYPES.includes(type) && !parameters.some((one) => /^q\s*=\s*0(\.0*)?$/.test(one));
-  });
+  return namesMediaType(accept, FHIR_TYPES);
 }
 
 function parseRange(text: string): MediaRange[] {

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { brotliDecompressSync } from 'node:zlib';
+import { sendRaw } from '../../../test-support/http/raw-http.ts';
 import { startTestApi, type TestApi } from '../../../test-support/service/api.ts';
 import type { RequestContext } from '../../platform/http/route.ts';
 import type { Log } from '../../platform/log/log.ts';
@@ -37,6 +38,26 @@ test('every address below /console/ has the page, and finds its files from there
   const entrance = await api.call(`${api.origin}/console`);
   assert.equal(entrance.status, 308);
   assert.equal(entrance.headers.get('location'), 'console/');
+});
+
+test('who opens the address of the service in a browser is led to the console; all else there is 404 as ever [WEB-72]', async () => {
+  const { port } = new URL(api.origin);
+  const send = async (method: string, accept: string, target = '/') => {
+    const headers = accept === '' ? {} : { accept };
+    const { status, headers: answered } = await sendRaw(Number(port), { method, target, headers });
+    return [status, answered.location];
+  };
+  const browser = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8';
+  const led = [303, 'console/'];
+  assert.deepEqual(await send('GET', browser), led);
+  assert.deepEqual(await send('HEAD', browser), led);
+  assert.deepEqual(await send('GET', 'Text/HTML;level=1', '/?from=mail'), led);
+  const notThere = [404, undefined];
+  for (const accept of ['', '*/*', 'application/json', 'text/*', 'text/html;q=0, application/json'])
+    assert.deepEqual(await send('GET', accept), notThere, accept);
+  for (const target of ['/nope', '//', '/api/v1/nope'])
+    assert.equal((await send('GET', browser, target))[0], 404);
+  for (const method of ['POST', 'OPTIONS', 'QUERY']) assert.deepEqual(await send(method, browser), notThere);
 });
 
 test('files are sent compressed to those who take it [WEB-1]', async () => {

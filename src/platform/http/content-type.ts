@@ -1,4 +1,4 @@
-/** What a body is sent as: its media type and its content encoding. Contract: HTTP-3, HTTP-15. */
+/** What a body is sent as, and what a caller wants to be answered: media types and encodings. Contract: HTTP-3, HTTP-15. */
 import { HttpError } from './errors.ts';
 
 type Headers = Readonly<Record<string, string | string[] | undefined>>;
@@ -11,6 +11,15 @@ export function mediaTypeOf(headers: Headers): string {
       ?.trim()
       .toLowerCase() ?? ''
   );
+}
+
+/** Whether the caller asks for one of these by its name, not by a wildcard. */
+export function namesMediaType(accept: string | undefined, types: readonly string[]): boolean {
+  if (accept === undefined) return false;
+  return accept.split(',').some((range) => {
+    const [type = '', ...parameters] = range.split(';').map((part) => part.trim().toLowerCase());
+    return types.includes(type) && !parameters.some((one) => /^q\s*=\s*0(\.0*)?$/.test(one));
+  });
 }
 
 /** 415 unless the body has one of these media types and no content encoding. */

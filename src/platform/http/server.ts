@@ -42,6 +42,8 @@ export interface ServerOptions {
   trustProxy?: string[];
   /** The path that a request is answered as. */
   rewriteUrl?: (request: { url?: string | undefined }) => string;
+  /** Where a request that no route takes is led to instead of its 404; undefined: nowhere. */
+  leadTo?: (request: FastifyRequest) => string | undefined;
   /** Writes an error in another way than the one shape; undefined where it does not. */
   writeError?: (request: FastifyRequest, statusCode: number, message: string) => WrittenError | undefined;
 }
@@ -51,6 +53,7 @@ export function createServer({
   metrics,
   trustProxy,
   rewriteUrl,
+  leadTo = () => undefined,
   writeError,
 }: ServerOptions): FastifyInstance {
   const ajv = new Ajv2020({
@@ -94,8 +97,13 @@ export function createServer({
   server.addContentTypeParser('*', (_request, payload, done) => done(null, payload));
   server.addHook('onRequest', (request, reply, done) => {
     setCommonHeaders(request, reply);
-    const goOn = () =>
-      done(headerFault(request.raw) ?? (request.is404 ? allowed.refusal(request.url) : undefined));
+    const goOn = () => {
+      const fault = headerFault(request.raw);
+      if (fault !== undefined || !request.is404) return done(fault);
+      const place = leadTo(request);
+      if (place === undefined) return done(allowed.refusal(request.url));
+      reply.code(303).header('location', place).send();
+    };
     if (isTraced(request)) traceRequest(request, reply, goOn);
     else goOn();
   });
