@@ -2,6 +2,7 @@
 import { createHash, generateKeyPairSync, randomBytes, sign } from 'node:crypto';
 import { isoCBOR } from '@simplewebauthn/server/helpers';
 import type { Json } from '../service/api.ts';
+import { attestationCertificate } from './attestation-certificate.ts';
 
 export interface AnswerChanges {
   origin?: string;
@@ -13,6 +14,8 @@ export interface AnswerChanges {
   flags?: number;
   format?: string;
   statement?: Map<string, unknown>;
+  /** With a certificate, as some makers' are: right in every way. */
+  certified?: boolean;
 }
 
 export interface Authenticator {
@@ -65,6 +68,9 @@ export function createAuthenticator(origin: string, { counting = true } = {}): A
     ),
   });
 
+  const signed = (data: Buffer, clientDataJSON: Buffer) =>
+    sign('sha256', Buffer.concat([data, sha256(clientDataJSON)]), privateKey);
+
   return {
     id,
     create(options, changes = {}) {
@@ -78,20 +84,26 @@ export function createAuthenticator(origin: string, { counting = true } = {}): A
       const length = Buffer.from([0, credentialId.length]);
       const attested = Buffer.concat([Buffer.alloc(16), length, credentialId, isoCBOR.encode(key as never)]);
       const authData = Uint8Array.from(authenticatorData(options.rp.id, changes, attested));
+      const clientDataJSON = clientData('webauthn.create', options.challenge, changes);
+      const certified = new Map<string, unknown>([
+        ['alg', -7],
+        ['sig', Uint8Array.from(signed(Buffer.from(authData), clientDataJSON))],
+        ['x5c', [attestationCertificate({ publicKey, privateKey })]],
+      ]);
       const attestation = new Map<string, unknown>([
-        ['fmt', changes.format ?? 'none'],
-        ['attStmt', changes.statement ?? new Map()],
+        ['fmt', changes.certified ? 'packed' : (changes.format ?? 'none')],
+        ['attStmt', changes.certified ? certified : (changes.statement ?? new Map())],
         ['authData', authData],
       ]);
       return credential({
-        clientDataJSON: clientData('webauthn.create', options.challenge, changes),
+        clientDataJSON,
         attestationObject: Buffer.from(isoCBOR.encode(attestation as never)),
       });
     },
     get(options, changes = {}) {
       const data = authenticatorData(options.rpId, changes);
       const clientDataJSON = clientData('webauthn.get', options.challenge, changes);
-      const signature = sign('sha256', Buffer.concat([data, sha256(clientDataJSON)]), privateKey);
+      const signature = signed(data, clientDataJSON);
       return credential({ clientDataJSON, authenticatorData: data, signature });
     },
   };

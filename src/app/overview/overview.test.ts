@@ -114,6 +114,53 @@ test('each permission shows its kind, and no other [ADM-52]', async () => {
   });
 });
 
+test('what is mended, or nobody waits for, is counted no more [ADM-52]', async () => {
+  const reader = await accountWith({
+    permissions: ['exchange.connections.manage', 'publish.publications.read', 'accounts.manage'],
+  });
+  const asked = 'where organisation_id = $1';
+  for (const [kind, mend, undo] of [
+    [
+      'exchanges-down',
+      `update exchange_circuit set opened_at = null ${asked}`,
+      `update exchange_circuit set opened_at = now() ${asked}`,
+    ],
+    [
+      'exchanges-down',
+      `update exchange_connection set disabled_at = now() ${asked}`,
+      `update exchange_connection set disabled_at = null ${asked}`,
+    ],
+    [
+      'failing-targets',
+      `update publish_target set disabled_at = now() ${asked}`,
+      `update publish_target set disabled_at = null ${asked}`,
+    ],
+    [
+      'failing-targets',
+      `update publish_run set outcome = 'done', failure = null ${asked}`,
+      `update publish_run set outcome = 'failed', failure = 'It broke.' ${asked}`,
+    ],
+    [
+      'accounts-must-change-password',
+      `update account set disabled_at = now() ${asked} and must_change_password`,
+      `update account set disabled_at = null ${asked} and must_change_password`,
+    ],
+  ] as const) {
+    assert.equal((await overviewOf(reader))[kind], 1, kind);
+    await run(mend, [tenant.organisationId]);
+    assert.equal((await overviewOf(reader))[kind], undefined, mend);
+    await run(undo, [tenant.organisationId]);
+  }
+  await run(
+    `insert into publish_run (organisation_id, facility_id, id, subject_kind, subject_id, target_id, chain_id, account_id,
+       purpose_of_use, correlation_id, started_at, finished_at, outcome)
+     select organisation_id, facility_id, gen_random_uuid(), subject_kind, gen_random_uuid(), target_id, gen_random_uuid(),
+       account_id, 'OPS', 'c', now(), now() + interval '1 second', 'done' from publish_run ${asked}`,
+    [tenant.organisationId],
+  );
+  assert.equal((await overviewOf(reader))['failing-targets'], undefined, 'it succeeded since');
+});
+
 test('a module that is off hides its kinds [ADM-52]', async () => {
   const account = await accountWith({ permissions: ['exchange.deliveries.read', 'records.import'] });
   await run(`delete from facility_module where facility_id = $1 and module = 'exchange'`, [

@@ -4,6 +4,7 @@ import { after, before, test } from 'node:test';
 import { startFhirServer, type TestFhirServer } from '../../../test-support/fhir-server/start.ts';
 import { documentedCalls } from '../../../test-support/http/documented-answers.ts';
 import { createClinic, type PublishClinic } from '../../../test-support/publish/publish-records.ts';
+import { seedRecords } from '../../../test-support/records/seed-tenant.ts';
 import {
   type Answer,
   startTestApi,
@@ -116,6 +117,28 @@ test('of one patient: only theirs, logged, and closed when the patient refuses [
   await refuse(['RESEARCH']);
   assert.equal((await list(`?patient=${patientId}&purposeOfUse=RESEARCH`)).status, 403);
   await refuse([]);
+});
+
+test('publishes of every kind of record are listed, also as those of their patient [ADM-43, ADM-44]', async () => {
+  const place = await api.createTenant();
+  const reader = await api.createAccount(place);
+  const { patientId, labOrderId, imagingOrderId, vitalSetId } = await seedRecords(api.database.pool, place);
+  await addTarget('theirs', server.base, place.organisationId);
+  const records = { lab: labOrderId, imaging: imagingOrderId, vitals: vitalSetId };
+  const kinds = { lab: 'lab-order', imaging: 'imaging-order', vitals: 'vital-set' };
+  for (const [kind, id] of Object.entries(records))
+    await api.database.pool.query(
+      `insert into publish_run (organisation_id, facility_id, id, subject_kind, subject_id, target_id, chain_id,
+         account_id, purpose_of_use, correlation_id, started_at, outcome)
+       select $1, $2, gen_random_uuid(), $3, $4, t.id, $4, $5, 'OPS', 'c', now(), 'running'
+       from publish_target t where t.organisation_id = $1`,
+      [place.organisationId, place.facilityId, kinds[kind as keyof typeof kinds], id, reader.userId],
+    );
+  const all = Object.values(records).sort();
+  assert.deepEqual(recordsOf(await list('', reader)).sort(), all);
+  assert.deepEqual(recordsOf(await list(`?patient=${patientId}`, reader)).sort(), all);
+  for (const [kind, id] of Object.entries(records))
+    assert.deepEqual(recordsOf(await list(`?kind=${kind}`, reader)), [id], kind);
 });
 
 test('without a patient no local code is told [ADM-45]', async () => {

@@ -176,10 +176,16 @@ test('a link of a disabled account, a replaced one and a made-up one are refused
     { ...operatorOn(replaced.email), password: { kind: 'setup-link' }, mustChangePassword: false },
     NOW,
   );
+  const overtaken = await fixture.addAccount({ password: { kind: 'setup-link' } });
+  const given = { kind: 'generated' } as const;
+  await resetPassword(
+    { ...fixture.signIn, db: fixture.database.pool, keys: fixture.keys, publicBaseUrl: 'http://x/api/v1' },
+    { ...operatorOn(overtaken.email), password: given, mustChangePassword: false },
+    NOW,
+  );
+  const links = [disabled, replaced, overtaken].map(({ setupLink }) => tokenOf(setupLink));
   const refusals = await Promise.all(
-    [tokenOf(disabled.setupLink), tokenOf(replaced.setupLink), 'A'.repeat(64), 'x', ''].map((token) =>
-      refusalOf(setUp(token)),
-    ),
+    [...links, 'A'.repeat(64), 'x', ''].map((token) => refusalOf(setUp(token))),
   );
   for (const refusal of refusals) assert.deepEqual(refusal, refusals[0]);
   assert.equal(refusals[0]?.statusCode, 403);

@@ -192,6 +192,7 @@ test('a passkey is added with a good answer to its own challenge alone, and with
     { rpId: 'elsewhere.example.org' },
     { challenge: Buffer.alloc(32).toString('base64url') },
     { flags: 1 },
+    { certified: true },
     { format: 'packed', statement: new Map([['x5c', [new Uint8Array(8)]]]) },
     { format: 'android-safetynet' },
     { format: 'tpm' },

@@ -1,5 +1,6 @@
 /** Authenticator apps and recovery codes over HTTP: added, proven, guessed, replayed and removed. */
 import assert from 'node:assert/strict';
+import { createHmac } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { type Answer, startTestApi, type TestApi } from '../../../test-support/service/api.ts';
 import { type ConsoleClient, openBrowser } from '../../../test-support/service/console.ts';
@@ -198,6 +199,20 @@ test('ten recovery codes come with the first factor, and each signs in once, how
   const { recoveryCodes } = telephone;
   assert.equal(new Set(recoveryCodes).size, 10);
   assert.match(recoveryCodes[0] ?? '', /^[a-z0-9]{4}(-[a-z0-9]{4}){3}$/);
+  const { rows } = await api.database.pool.query({
+    text: 'select code_hash as hash from account_recovery_code where account_id = $1',
+    values: [account.userId],
+  });
+  const key = api.keys.derive('sign-in/recovery-code');
+  const hashOf = (code: string) =>
+    createHmac('sha256', key)
+      .update(`${account.userId}/${code.replaceAll('-', '')}`)
+      .digest('hex');
+  assert.deepEqual(
+    rows.map(({ hash }) => hash.toString('hex')).sort(),
+    recoveryCodes.map(hashOf).sort(),
+    'keyed with what is not in the database',
+  );
   const code = recoveryCodes[3] ?? '';
   const lost = await signIn(account, 'second-factor');
   const typed = code.toUpperCase().replaceAll('-', ' ');

@@ -215,6 +215,7 @@ test('changes of connections, of maps and of privacy are on record without secre
   const body = { refusedPurposes: ['RESEARCH'] };
   await call(`/patients/base/${patientId}/privacy`, { token, method: 'PUT', body });
   const { text, json } = await call('/administration/audit', { token });
+  assert.deepEqual(json.items[0].subject, { type: 'patient', id: patientId });
   assert.deepEqual(
     json.items.map(({ action, before, after }: Json) => [action, before, after]).slice(0, -2),
     [
