@@ -1,12 +1,13 @@
 /**
  * Calls of the service, with the types of openapi.json: `answered(api.GET('/exchange/deliveries', { params }))`.
- * The caller is the session cookie; the chosen facility goes along with each call. Contract: WEB-6.
+ * The caller is the session cookie; the chosen facility and the language go along with each call. Contract: WEB-6, WEB-69.
  */
 import createClient, { type Middleware } from 'openapi-fetch';
 import { apiBase } from '../app/address.ts';
 import { errorOf, unreachable } from './api-error.ts';
 import { chosenFacility } from './chosen-facility.ts';
 import type { paths } from './schema.d.ts';
+import { languageHeader } from './spoken-language.ts';
 
 /** Tells the service that the console asks: another site's form or picture cannot send it. */
 const CONSOLE_HEADER = { 'x-interchange-console': '1' };
@@ -22,6 +23,7 @@ const callerHeaders: Middleware = {
   onRequest({ request }) {
     const facilityId = chosenFacility();
     if (facilityId !== undefined) request.headers.set('x-facility-id', facilityId);
+    request.headers.set('accept-language', languageHeader()['accept-language']);
     return request;
   },
   onResponse({ response }) {
@@ -62,6 +64,7 @@ export async function send(method: string, path: string, body?: unknown): Promis
     redirect: 'error',
     headers: {
       ...CONSOLE_HEADER,
+      ...languageHeader(),
       ...(facilityId === undefined ? {} : { 'x-facility-id': facilityId }),
       ...(body === undefined ? {} : { 'content-type': 'application/json' }),
     },

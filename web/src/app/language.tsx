@@ -1,6 +1,7 @@
 /** The language of the console: what the person chose, else what the browser asks for. Contract: WEB-8. */
 import { createContext, type ReactNode, useContext, useEffect, useState } from 'react';
 import { IntlProvider } from 'use-intl';
+import { speak } from '../api/spoken-language.ts';
 import { type Catalogue, LANGUAGES, type Language, readCatalogue } from '../messages/catalogue.ts';
 
 const KEY = 'interchange-language';
@@ -44,7 +45,10 @@ export function LanguageProvider({ children }: { children: ReactNode }) {
   useEffect(() => {
     let wanted = true;
     void readCatalogue(language).then((texts) => {
-      if (wanted) setCatalogue({ language, texts });
+      if (!wanted) return;
+      // Before anything is read for a page in this language.
+      speak(language);
+      setCatalogue({ language, texts });
     });
     return () => {
       wanted = false;

@@ -5,7 +5,7 @@ import { send } from '../api/api.ts';
 import { useServerForm } from '../blocks/page/server-form.ts';
 import { useErrorText } from '../blocks/states/error-text.ts';
 import { Fault } from '../blocks/states/fault.tsx';
-import { NewPassword } from './new-password.tsx';
+import { ABOUT_NEW_PASSWORD, NewPassword } from './new-password.tsx';
 
 interface ChangePasswordFormProperties {
   email: string;
@@ -22,7 +22,7 @@ export function ChangePasswordForm({ email, onDone }: ChangePasswordFormProperti
       form.reset();
       await onDone();
     },
-    faultsOf: { newPassword: /^The (?:new )?password (?:must|is one of)/ },
+    aboutField: { newPassword: ABOUT_NEW_PASSWORD },
   });
   return (
     <form onSubmit={form.onSubmit}>

@@ -3,6 +3,15 @@ import { PasswordInput } from '@mantine/core';
 import { type ComponentProps, useId } from 'react';
 import { PasswordStrength } from './password-strength.tsx';
 
+/** How messages of the service about it begin. */
+export const ABOUT_NEW_PASSWORD = [
+  'The password must ',
+  'The password is one of ',
+  'The new password ',
+  'Le mot de passe ',
+  'Le nouveau mot de passe ',
+];
+
 interface NewPasswordProperties extends ComponentProps<typeof PasswordInput> {
   value: string;
   /** Address of the account. */

@@ -7,11 +7,12 @@ import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useTranslations } from 'use-intl';
 import { errorOf, unreachable } from '../api/api-error.ts';
+import { languageHeader } from '../api/spoken-language.ts';
 import { apiBase } from '../app/address.ts';
 import { useServerForm } from '../blocks/page/server-form.ts';
 import { useErrorText } from '../blocks/states/error-text.ts';
 import { Fault } from '../blocks/states/fault.tsx';
-import { NewPassword } from './new-password.tsx';
+import { ABOUT_NEW_PASSWORD, NewPassword } from './new-password.tsx';
 import { OutsidePage } from './outside-page.tsx';
 
 const TYPES = ['EHR', 'STAFF'] as const;
@@ -32,7 +33,7 @@ export function OpenPasswordPage() {
       });
       setDone(true);
     },
-    faultsOf: { newPassword: /^The (?:new )?password (?:must|is one of)/, email: /^email / },
+    aboutField: { newPassword: ABOUT_NEW_PASSWORD },
   });
   if (isDone)
     return (
@@ -86,7 +87,7 @@ async function post(call: 'verify' | 'password', body: object): Promise<unknown>
     method: 'POST',
     credentials: 'omit',
     redirect: 'error',
-    headers: { 'content-type': 'application/json' },
+    headers: { ...languageHeader(), 'content-type': 'application/json' },
     body: JSON.stringify(body),
   }).catch(() => {
     throw unreachable();

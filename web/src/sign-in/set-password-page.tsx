@@ -2,6 +2,7 @@
 import { Button, Checkbox, Stack, TextInput } from '@mantine/core';
 import { type ChangeEvent, type RefObject, useEffect, useLayoutEffect, useRef, useState } from 'react';
 import { useTranslations } from 'use-intl';
+import { languageHeader } from '../api/spoken-language.ts';
 import { apiBase } from '../app/address.ts';
 import { Fault } from '../blocks/states/fault.tsx';
 import { OutsidePage } from './outside-page.tsx';
@@ -149,7 +150,7 @@ function SetPasswordForm({ token, refusal, onRefused, onDone }: FormProperties) 
 function post(body: object): Promise<Response | undefined> {
   return fetch(SETUP_PATH, {
     method: 'POST',
-    headers: { 'content-type': 'application/json' },
+    headers: { ...languageHeader(), 'content-type': 'application/json' },
     body: JSON.stringify(body),
     credentials: 'omit',
     redirect: 'error',

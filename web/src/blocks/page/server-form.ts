@@ -1,6 +1,6 @@
 /**
- * A form whose rules are the service's: it sends what was typed, and shows what the service said, at the field that it
- * names where there is one. Values are strings as typed.
+ * A form whose rules are the service's: it sends what was typed, and shows what the service said, at the field that it is
+ * about where there is one. Values are strings as typed. Contract: WEB-69.
  */
 import { type ChangeEvent, type SubmitEvent, useState } from 'react';
 import { ApiError } from '../../api/api-error.ts';
@@ -8,15 +8,20 @@ import { ApiError } from '../../api/api-error.ts';
 interface ServerFormOptions<Values extends Record<string, string>> {
   values: Values;
   submit: (values: Values) => Promise<unknown>;
-  /** Words in a message of the service, by the field that it is about. */
-  faultsOf?: Partial<Record<keyof Values, RegExp>>;
+  /**
+   * How messages about a field begin, in each language. Those that begin with the name of the value, as the interface
+   * calls it, are about it anyhow.
+   */
+  aboutField?: AboutField<Values>;
 }
+
+type AboutField<Values> = Partial<Record<keyof Values, readonly string[]>>;
 
 export function useServerForm<Values extends Record<string, string>>(options: ServerFormOptions<Values>) {
   const [values, setValues] = useState(options.values);
   const [error, setError] = useState<unknown>();
   const [isSending, setSending] = useState(false);
-  const atField = fieldOf(error, options.faultsOf ?? {});
+  const atField = fieldOf(error, options);
 
   async function send() {
     if (isSending) return;
@@ -26,7 +31,7 @@ export function useServerForm<Values extends Record<string, string>>(options: Se
       await options.submit(values);
     } catch (caught) {
       setError(caught);
-      const name = fieldOf(caught, options.faultsOf ?? {});
+      const name = fieldOf(caught, options);
       if (name !== undefined)
         document.querySelector<HTMLInputElement>(`[name="${CSS.escape(String(name))}"]`)?.focus();
     } finally {
@@ -61,10 +66,13 @@ export function useServerForm<Values extends Record<string, string>>(options: Se
   };
 }
 
-function fieldOf<Name extends string | number | symbol>(
+function fieldOf<Values extends Record<string, string>>(
   error: unknown,
-  faultsOf: Partial<Record<Name, RegExp>>,
-): Name | undefined {
+  { values, aboutField = {} }: Pick<ServerFormOptions<Values>, 'values' | 'aboutField'>,
+): keyof Values | undefined {
   if (!(error instanceof ApiError)) return undefined;
-  return (Object.keys(faultsOf) as Name[]).find((name) => faultsOf[name]?.test(error.message));
+  const about: AboutField<Values> = aboutField;
+  return Object.keys(values).find((name) =>
+    [`${name} `, ...(about[name] ?? [])].some((beginning) => error.message.startsWith(beginning)),
+  );
 }

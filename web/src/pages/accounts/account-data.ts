@@ -22,6 +22,9 @@ export const STATE_TONES: Record<Account['state'], Tone> = {
   disabled: 'quiet',
 };
 
+/** How the service begins to say that an address has an account already. */
+export const ABOUT_TAKEN_ADDRESS = ['An account with this email ', 'Il y a déjà un compte '];
+
 /** Roles are few; an organisation with more than these chooses by the role's own page. */
 const MOST_ROLES = 1_000;
 

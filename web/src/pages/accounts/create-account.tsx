@@ -8,7 +8,7 @@ import { useServerForm } from '../../blocks/page/server-form.ts';
 import { useErrorText } from '../../blocks/states/error-text.ts';
 import { Fault } from '../../blocks/states/fault.tsx';
 import { useSession } from '../../shell/session-context.tsx';
-import { type AccountKind, type Issued, readAccountsAgain } from './account-data.ts';
+import { ABOUT_TAKEN_ADDRESS, type AccountKind, type Issued, readAccountsAgain } from './account-data.ts';
 import { FacilitiesField, PasswordField, type PasswordKind, RoleField } from './account-fields.tsx';
 
 interface CreateAccountProperties {
@@ -38,7 +38,7 @@ function Form({ kind: userType, onClose, onCreated }: CreateAccountProperties) {
   const [mustChange, setMustChange] = useState(userType === 'STAFF');
   const form = useServerForm({
     values: { email: '', roleId: '' },
-    faultsOf: { email: /\bemail|address/i },
+    aboutField: { email: ABOUT_TAKEN_ADDRESS },
     submit: async ({ email, roleId }) => {
       const issued = await answered(
         api.POST('/accounts', {

@@ -8,7 +8,7 @@ import { announce } from '../../blocks/page/announcements.tsx';
 import { useServerForm } from '../../blocks/page/server-form.ts';
 import { useErrorText } from '../../blocks/states/error-text.ts';
 import { Fault } from '../../blocks/states/fault.tsx';
-import { type Account, readAccountsAgain } from './account-data.ts';
+import { ABOUT_TAKEN_ADDRESS, type Account, readAccountsAgain } from './account-data.ts';
 import { FacilitiesField, RoleField } from './account-fields.tsx';
 
 interface EditAccountProperties {
@@ -34,7 +34,7 @@ function Form({ account, onClose }: EditAccountProperties) {
   const [facilityIds, setFacilityIds] = useState(before);
   const form = useServerForm({
     values: { email: account.email, roleId: account.role.id },
-    faultsOf: { email: /\bemail|address/i },
+    aboutField: { email: ABOUT_TAKEN_ADDRESS },
     submit: async ({ email, roleId }) => {
       // Only what was changed: what stays needs no right to give it.
       const body = {

@@ -51,7 +51,6 @@ function General({ facility }: { facility: Facility }) {
       announce({ kind: 'good', text: t('saved') });
       await client.refetchQueries({ queryKey: sessionQuery.queryKey });
     },
-    faultsOf: { timeZone: /^timeZone /, name: /^name / },
   });
   return (
     <Section title={t('general')}>

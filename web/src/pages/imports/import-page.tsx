@@ -1,4 +1,5 @@
 /** One import: how far it is while it runs, and its report afterwards. Contract: WEB-48, WEB-64. */
+
 import { Progress } from '@mantine/core';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { useFormatter, useTranslations } from 'use-intl';
@@ -7,6 +8,7 @@ import { Section } from '../../blocks/page/section.tsx';
 import { ErrorState } from '../../blocks/states/error-state.tsx';
 import { PageSkeleton } from '../../blocks/states/page-skeleton.tsx';
 import { Details } from '../../blocks/values/details.tsx';
+import { InEnglish } from '../../blocks/values/in-english.tsx';
 import { StatusBadge } from '../../blocks/values/status-badge.tsx';
 import { ZonedTime } from '../../blocks/values/zoned-time.tsx';
 import { type Import, TONES, useImport } from './import-data.ts';
@@ -49,7 +51,16 @@ function Summary({ one }: { one: Import }) {
       <Details
         items={[
           [t('state'), <StatusBadge key="state" tone={TONES[state]} label={t(`states.${state}`)} />],
-          ...(failure === null ? [] : [[t('failure'), `${failure} ${t('noReport')}`] as const]),
+          ...(failure === null
+            ? []
+            : [
+                [
+                  t('failure'),
+                  <span key="failure">
+                    <InEnglish text={failure} /> {t('noReport')}
+                  </span>,
+                ] as const,
+              ]),
           ...(one.fileName === null ? [] : [[t('kind'), kindOf(one)] as const]),
           [t('resources'), format.number(progress.resources)],
           [t('rejected'), format.number(progress.rejected)],

@@ -2,6 +2,7 @@
 import { useFormatter, useTranslations } from 'use-intl';
 import { type Column, RecordTable } from '../../blocks/list/record-table.tsx';
 import { Section } from '../../blocks/page/section.tsx';
+import { InEnglish } from '../../blocks/values/in-english.tsx';
 import css from './imports.module.css';
 import type { ImportReport } from './send-file.ts';
 
@@ -70,7 +71,14 @@ function Entries({ title, rows, count, hasFiles }: EntriesProperties) {
     { name: 'type', heading: t('type'), width: '12rem', cell: ({ row }) => row.resourceType ?? '–' },
     ...(title === 'older'
       ? []
-      : [{ name: 'reason', heading: t('reason'), share: 2, cell: ({ row }: Numbered) => row.reason ?? '–' }]),
+      : [
+          {
+            name: 'reason',
+            heading: t('reason'),
+            share: 2,
+            cell: ({ row }: Numbered) => (row.reason === undefined ? '–' : <InEnglish text={row.reason} />),
+          },
+        ]),
   ];
   const more = count > rows.length ? ` ${t('firstOnly', { listed: rows.length, count })}` : '';
   return (

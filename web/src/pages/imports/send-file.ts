@@ -6,6 +6,7 @@ import { toSourceName } from '../../../../src/records/import/history/source-name
 import { ApiError, unreachable } from '../../api/api-error.ts';
 import { chosenFacility } from '../../api/chosen-facility.ts';
 import type { paths } from '../../api/schema.d.ts';
+import { languageHeader } from '../../api/spoken-language.ts';
 import { apiBase } from '../../app/address.ts';
 import { endSession } from '../../app/queries.ts';
 
@@ -27,6 +28,7 @@ export function sendFile(
     const request = new XMLHttpRequest();
     request.open('POST', `${apiBase}/imports/fhir?${queryOf(file, { dryRun, importId })}`);
     request.setRequestHeader('x-interchange-console', '1');
+    request.setRequestHeader('accept-language', languageHeader()['accept-language']);
     request.setRequestHeader('content-type', mediaTypeOf(file.name));
     const facilityId = chosenFacility();
     if (facilityId !== undefined) request.setRequestHeader('x-facility-id', facilityId);

@@ -1,10 +1,12 @@
 /** What was published of a patient to FHIR servers. Contract: WEB-35. */
+
 import { useTranslations } from 'use-intl';
 import { answered, api } from '../../api/api.ts';
 import { useCursorList } from '../../blocks/list/cursor-list.ts';
 import { ListPage } from '../../blocks/list/list-page.tsx';
 import type { Column } from '../../blocks/list/record-table.tsx';
 import { EmptyState } from '../../blocks/states/empty-state.tsx';
+import { InEnglish } from '../../blocks/values/in-english.tsx';
 import { StatusBadge } from '../../blocks/values/status-badge.tsx';
 import { ZonedTime } from '../../blocks/values/zoned-time.tsx';
 import { useSession } from '../../shell/session-context.tsx';
@@ -65,7 +67,8 @@ function useColumns(): Column<Publication>[] {
     {
       name: 'outcome',
       heading: ofPatient('outcomeOf'),
-      cell: ({ failure, stored }) => failure ?? ofPatient('stored', { count: stored }),
+      cell: ({ failure, stored }) =>
+        failure === null ? ofPatient('stored', { count: stored }) : <InEnglish text={failure} />,
     },
   ];
 }

@@ -1,4 +1,5 @@
 /** What was published from the facility, and what failed. Contract: WEB-45. */
+
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { useFormatter, useTranslations } from 'use-intl';
 import { answered, api } from '../../api/api.ts';
@@ -8,6 +9,7 @@ import { ListPage } from '../../blocks/list/list-page.tsx';
 import type { Column } from '../../blocks/list/record-table.tsx';
 import { PageHeader } from '../../blocks/page/page-header.tsx';
 import { EmptyState } from '../../blocks/states/empty-state.tsx';
+import { InEnglish } from '../../blocks/values/in-english.tsx';
 import { StatusBadge } from '../../blocks/values/status-badge.tsx';
 import { ZonedTime } from '../../blocks/values/zoned-time.tsx';
 import { KINDS, type Kind, type Publication, TONES, useTargets } from './publishing-data.ts';
@@ -138,6 +140,10 @@ function useColumns(): Column<Publication>[] {
       isNumber: true,
       cell: ({ stored }) => format.number(stored),
     },
-    { name: 'failure', heading: t('failure'), cell: ({ failure }) => failure ?? '–' },
+    {
+      name: 'failure',
+      heading: t('failure'),
+      cell: ({ failure }) => (failure === null ? '–' : <InEnglish text={failure} />),
+    },
   ];
 }

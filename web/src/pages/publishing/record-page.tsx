@@ -1,4 +1,5 @@
 /** One order or set of vital signs: its publishes, what would be sent, and another publish. Contract: WEB-46. */
+
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { useFormatter, useTranslations } from 'use-intl';
 import { NotFound } from '../../app/not-found.tsx';
@@ -8,6 +9,7 @@ import type { Column } from '../../blocks/list/record-table.tsx';
 import { PageHeader } from '../../blocks/page/page-header.tsx';
 import { Section } from '../../blocks/page/section.tsx';
 import { EmptyState } from '../../blocks/states/empty-state.tsx';
+import { InEnglish } from '../../blocks/values/in-english.tsx';
 import { StatusBadge } from '../../blocks/values/status-badge.tsx';
 import { ZonedTime } from '../../blocks/values/zoned-time.tsx';
 import { useSession } from '../../shell/session-context.tsx';
@@ -83,6 +85,10 @@ function useColumns(): Column<Run>[] {
       isNumber: true,
       cell: ({ published }) => format.number(published.length),
     },
-    { name: 'failure', heading: t('failure'), cell: ({ failure }) => failure ?? '–' },
+    {
+      name: 'failure',
+      heading: t('failure'),
+      cell: ({ failure }) => (failure === null ? '–' : <InEnglish text={failure} />),
+    },
   ];
 }

@@ -5,6 +5,7 @@ import { ListPage } from '../../blocks/list/list-page.tsx';
 import type { Column } from '../../blocks/list/record-table.tsx';
 import { PageHeader } from '../../blocks/page/page-header.tsx';
 import { EmptyState } from '../../blocks/states/empty-state.tsx';
+import { InEnglish } from '../../blocks/values/in-english.tsx';
 import { StatusBadge } from '../../blocks/values/status-badge.tsx';
 import { ZonedTime } from '../../blocks/values/zoned-time.tsx';
 import css from './publishing.module.css';
@@ -74,7 +75,9 @@ function useColumns(): Column<Target>[] {
         ) : (
           <div>
             <ZonedTime at={lastFailure.at} />
-            <div className={css.quiet}>{lastFailure.message}</div>
+            <div className={css.quiet}>
+              <InEnglish text={lastFailure.message} />
+            </div>
           </div>
         ),
     },

@@ -45,7 +45,7 @@ export function RoleEditor({ role, catalogue }: RoleEditorProperties) {
   }
   const form = useServerForm({
     values: { name: role?.name ?? '' },
-    faultsOf: { name: /\bname\b/i },
+    aboutField: { name: ['This organisation already has a role', 'Cette organisation a déjà un rôle'] },
     submit: ({ name }) => save(name),
   });
   return (

@@ -10,6 +10,7 @@ import { useServerForm } from '../../../blocks/page/server-form.ts';
 import { useErrorText } from '../../../blocks/states/error-text.ts';
 import { Fault } from '../../../blocks/states/fault.tsx';
 import { useSession } from '../../../shell/session-context.tsx';
+import { ABOUT_CONNECTION } from './about-connection.ts';
 import { ConnectionFacilities } from './connection-facilities.tsx';
 import { useSecretNames } from './secret-names.ts';
 
@@ -37,7 +38,7 @@ function Form({ onClose, onCreated }: CreateConnectionProperties) {
   const [facilityIds, setFacilityIds] = useState<string[]>(facility === undefined ? [] : [facility.id]);
   const form = useServerForm({
     values: { name: '', address: '', clientId: '' },
-    faultsOf: { name: /\bname\b/i, address: /address/i, clientId: /client/i },
+    aboutField: ABOUT_CONNECTION,
     submit: async (values) => {
       const made = await answered(api.POST('/exchange/connections', { body: { ...values, facilityIds } }));
       await queries.invalidateQueries({ queryKey: ['exchange-connections'] });

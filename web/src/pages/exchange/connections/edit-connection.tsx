@@ -12,6 +12,7 @@ import { useErrorText } from '../../../blocks/states/error-text.ts';
 import { Fault } from '../../../blocks/states/fault.tsx';
 import { useSession } from '../../../shell/session-context.tsx';
 import type { Connection } from '../exchange-data.ts';
+import { ABOUT_CONNECTION } from './about-connection.ts';
 import { ConnectionFacilities } from './connection-facilities.tsx';
 
 const PURPOSES = ['TREATMENT', 'PAYMENT', 'OPS', 'RESEARCH'] as const;
@@ -50,15 +51,7 @@ function Form({ connection, onClose }: { connection: Connection; onClose: () => 
       maxInFlight: String(connection.maxInFlight),
       timeoutMs: String(connection.timeoutMs),
     },
-    faultsOf: {
-      name: /\bname\b/i,
-      address: /address/i,
-      clientId: /client/i,
-      callbackHeader: /header/i,
-      identifierSystem: /system/i,
-      maxInFlight: /maxInFlight/,
-      timeoutMs: /timeout/i,
-    },
+    aboutField: ABOUT_CONNECTION,
     submit: async ({ maxInFlight, timeoutMs, purposeOfUse, ...rest }) => {
       const body = {
         ...rest,

@@ -52,7 +52,7 @@ function Form({ connectionId, onClose, onRotated }: FormProperties) {
   const named = useSecretNames();
   const form = useServerForm({
     values: { direction: '', overlapHours: '24' },
-    faultsOf: { overlapHours: /overlap/i },
+    aboutField: { overlapHours: ['overlapSeconds '] },
     submit: async ({ direction, overlapHours }) => {
       const made = await answered(
         api.POST('/exchange/connections/{connectionId}/rotate-secret', {

@@ -62,7 +62,6 @@ function Decision({ action, selection, isFiltered, count, error, onClose }: Deci
   const errorText = useErrorText();
   const form = useServerForm({
     values: { reason: '' },
-    faultsOf: { reason: /^reason /i },
     submit: async ({ reason }) => {
       const done = await review(action, selection, { dryRun: false, reason });
       await readDeliveriesAgain();
