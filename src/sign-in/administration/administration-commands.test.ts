@@ -100,6 +100,26 @@ test('name, time zone and modules of a facility are changed with one command [AD
   assert.deepEqual([entry?.action, entry?.actor.kind], ['facility.change', 'operator']);
 });
 
+test('a command that changes nothing of a role or a facility says so, and leaves no entry [ADM-78]', async () => {
+  const id = await api.createFacility(tenant.organisationId);
+  const role = `role ${randomUUID()}`;
+  await json('role', 'create', ...organisation(), '--name', role, '--permissions', 'roles.manage');
+  const place = [...organisation(), '--facility', id];
+  const permissions = ['--permissions', 'roles.manage,accounts.manage'];
+  for (const command of [
+    ['role', 'set-permissions', ...organisation(), '--name', role, ...permissions],
+    ['facility', 'set', ...place, '--name', 'Ward', '--time-zone', 'Africa/Lagos'],
+    ['facility', 'modules', ...place, '--modules', 'lab,patients'],
+  ]) {
+    const [first, again] = [await run(...command), await run(...command)];
+    assert.match(first.stdout, /is changed, from the next call on/, command.join(' '));
+    assert.match(again.stdout, /had that already. Nothing was changed\./, command.join(' '));
+    assert.equal(again.code, 0);
+    assert.deepEqual(Object.keys(await json(...command)).includes('changed'), false);
+  }
+  assert.equal((await recordOf(id)).filter(({ action }) => action === 'facility.change').length, 2);
+});
+
 test('the record is listed and exported by the filters of the route [ADM-36]', async () => {
   const { email } = await api.createAccount(tenant);
   await json('account', 'disable', '--email', email);

@@ -2,6 +2,7 @@
 import { Command } from 'commander';
 import type { CommandEnvironment } from '../../platform/command/command.ts';
 import { splitList } from '../../platform/command/split-list.ts';
+import { changeText } from '../../tenancy/administration/change-text.ts';
 import { endSessionsOf, listSessionsForOperator } from './account-sessions.ts';
 import { type AccountChanges, changeAccount } from './change-account.ts';
 import { operatorOn } from './managed-account.ts';
@@ -29,12 +30,7 @@ async function change(
   const { changed, ...account } = await environment.withSession(({ db }) =>
     changeAccount(db, { ...operatorOn(email), changes }),
   );
-  environment.print(
-    account,
-    changed
-      ? `${account.email} is changed, from its next call on.`
-      : `${account.email} had that already. Nothing was changed.`,
-  );
+  environment.print(account, changeText(account.email, changed));
 }
 
 export function setEmailCommand(environment: CommandEnvironment): Command {

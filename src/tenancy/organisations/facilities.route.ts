@@ -70,7 +70,8 @@ export function changeFacilityRoute({ db }: { db: Pool }): Route<Access> {
         const facilityId = params.facilityId.toLowerCase();
         if (!context.caller.facilities.has(facilityId)) throw notFound('The facility');
         const change = { organisationId, facilityId, changes: body };
-        return { body: await changeFacility(db, change, authorOf(context)) };
+        const { facility } = await changeFacility(db, change, authorOf(context));
+        return { body: facility };
       },
     },
   );

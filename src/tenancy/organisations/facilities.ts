@@ -79,7 +79,7 @@ export interface FacilityChanges {
   modules?: readonly string[] | undefined;
 }
 
-/** Every node knows with the next call. 404 for a facility that the author may not use. */
+/** Every node knows with the next call. 404 for a facility that the author may not use. Contract: ADM-78. */
 export async function changeFacility(
   db: Pool,
   {
@@ -88,7 +88,7 @@ export async function changeFacility(
     changes,
   }: OrganisationScope & { facilityId: string; changes: FacilityChanges },
   author: Author,
-): Promise<Facility> {
+): Promise<{ facility: Facility; changed: boolean }> {
   const scope = { organisationId };
   const checked = checkedChanges(changes);
   await requireOrganisation(db, organisationId);
@@ -96,18 +96,18 @@ export async function changeFacility(
     requirePermission(manager, ['facilities.manage']);
     if (!usesAll(manager, [facilityId])) throw notFound('The facility');
     const standing = await requireFacility(client, organisationId, facilityId);
-    const changed = { ...standing, ...definedMembers(checked) };
-    await updateFacility(client, scope, changed);
+    const facility = { ...standing, ...definedMembers(checked) };
+    await updateFacility(client, scope, facility);
     if (checked.modules !== undefined)
       await replaceModules(client, scope, { facilityId: standing.id, modules: checked.modules });
-    await recordChange(client, scope, author, {
+    const changed = await recordChange(client, scope, author, {
       action: 'facility.change',
       subject: { type: 'facility', id: standing.id, name: standing.name },
       facilityIds: [standing.id],
       before: membersOf(standing),
-      after: membersOf(changed),
+      after: membersOf(facility),
     });
-    return changed;
+    return { facility, changed };
   });
 }
 
@@ -115,8 +115,8 @@ export async function changeFacility(
 export async function setModules(
   db: Pool,
   { modules, ...facility }: { organisationId: string; facilityId: string; modules: readonly string[] },
-): Promise<void> {
-  await changeFacility(db, { ...facility, changes: { modules } }, OPERATOR);
+): Promise<{ facility: Facility; changed: boolean }> {
+  return changeFacility(db, { ...facility, changes: { modules } }, OPERATOR);
 }
 
 function membersOf({ name, timeZone, modules }: Facility) {

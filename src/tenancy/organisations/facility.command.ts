@@ -1,9 +1,10 @@
-/** `interchange facility create | list | set | modules`. Contract: CMD-7, ADM-22. */
+/** `interchange facility create | list | set | modules`. Contract: CMD-7, ADM-22, ADM-78. */
 
 import { Command } from 'commander';
 import { type CommandEnvironment, UsageError } from '../../platform/command/command.ts';
 import { splitList } from '../../platform/command/split-list.ts';
 import { OPERATOR } from '../administration/author.ts';
+import { changeText } from '../administration/change-text.ts';
 import {
   changeFacility,
   createFacility,
@@ -98,8 +99,11 @@ function setFacilityCommand(environment: CommandEnvironment): Command {
       if ([name, timeZone, modules].every((value) => value === undefined))
         throw new UsageError('Say what to change: --name, --time-zone or --modules.');
       const change = { organisationId, facilityId, changes: { name, timeZone, modules } };
-      const changed = await environment.withSession(({ db }) => changeFacility(db, change, OPERATOR));
-      environment.print(changed, `${changed.name}  ${changed.timeZone}  ${changed.modules.join(',')}`);
+      const { facility, changed } = await environment.withSession(({ db }) =>
+        changeFacility(db, change, OPERATOR),
+      );
+      const { name: called, timeZone: zone, modules: on } = facility;
+      environment.print(facility, `${changeText(called, changed)}\n${called}  ${zone}  ${on.join(',')}`);
     });
 }
 
@@ -124,9 +128,10 @@ function setModulesCommand(environment: CommandEnvironment): Command {
       '\nExample:\n  npx interchange facility modules --organisation 7f0c… --facility 91aa… --modules patients,encounters',
     )
     .action(async ({ organisation, facility, modules }: ModulesOptions) => {
-      await environment.withSession(({ db }) =>
+      const done = await environment.withSession(({ db }) =>
         setModules(db, { organisationId: organisation, facilityId: facility, modules }),
       );
-      environment.print({ id: facility, modules }, `On: ${modules.join(', ') || 'none'}`);
+      const text = changeText(done.facility.name, done.changed);
+      environment.print({ id: facility, modules }, `${text}\nOn: ${modules.join(', ') || 'none'}`);
     });
 }

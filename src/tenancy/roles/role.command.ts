@@ -1,9 +1,10 @@
-/** `interchange role create | list | set-permissions`. Contract: ACC-20, ACC-21. */
+/** `interchange role create | list | set-permissions`. Contract: ACC-20, ACC-21, ADM-78. */
 
 import { Command } from 'commander';
 import type { CommandEnvironment } from '../../platform/command/command.ts';
 import { splitList } from '../../platform/command/split-list.ts';
 import { OPERATOR } from '../administration/author.ts';
+import { changeText } from '../administration/change-text.ts';
 import { requireOrganisation } from '../organisations/facilities.ts';
 import { listRoles } from './role.store.ts';
 import { createRole, permissionsHelp, setPermissions } from './roles.ts';
@@ -78,9 +79,9 @@ function setPermissionsCommand(environment: CommandEnvironment): Command {
     )
     .action(async ({ organisation: organisationId, name, permissions, requireSecondFactor }: Options) => {
       const requiresSecondFactor = requireSecondFactor;
-      const changed = await environment.withSession(({ db }) =>
+      const { id, changed } = await environment.withSession(({ db }) =>
         setPermissions(db, { organisationId, name, permissions, requiresSecondFactor }),
       );
-      environment.print(changed, changed.id);
+      environment.print({ id }, changeText(name, changed));
     });
 }

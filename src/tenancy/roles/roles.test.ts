@@ -40,7 +40,7 @@ test('permissions can be replaced [ACC-21]', async () => {
     OPERATOR,
   );
   const changed = { organisationId, name: 'changing', permissions: ['records.import'] };
-  assert.deepEqual(await setPermissions(database.pool, changed), { id });
+  assert.deepEqual(await setPermissions(database.pool, changed), { id, changed: true });
   assert.deepEqual((await requireRole(database.pool, { organisationId, name: 'changing' })).permissions, [
     'records.import',
   ]);

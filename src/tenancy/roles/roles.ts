@@ -54,41 +54,45 @@ export async function createRole(db: Pool, input: RoleInput, author: Author): Pr
   return role;
 }
 
-/** Every node knows with the next call. 403 for whoever may not grant what the role has, before and after. */
+/** Every node knows with the next call. 403 for whoever may not grant what the role has, before and after. Contract: ADM-78. */
 export async function changeRole(
   db: Pool,
   { organisationId, role: key, changes }: OrganisationScope & { role: RoleKey; changes: RoleChanges },
   author: Author,
-): Promise<Role> {
+): Promise<Role & { changed: boolean }> {
   const scope = { organisationId };
   const name = changes.name === undefined ? undefined : checkedName(changes.name);
   const permissions = changes.permissions === undefined ? undefined : checkedPermissions(changes.permissions);
   await requireOrganisation(db, organisationId);
   return administer(db, scope, author, async (client, manager) => {
     const role = await requireManagedRole(client, scope, { key, manager });
-    const changed = {
+    const next = {
       id: role.id,
       name: name ?? role.name,
       permissions: permissions ?? role.permissions,
       requiresSecondFactor: changes.requiresSecondFactor ?? role.requiresSecondFactor,
     };
-    requireHeld(manager, changed.permissions);
-    if (!(await updateRole(client, scope, changed)))
-      throw tenancyError('role_exists', { name: changed.name });
+    requireHeld(manager, next.permissions);
+    if (!(await updateRole(client, scope, next))) throw tenancyError('role_exists', { name: next.name });
     // Whoever has a link of before was trusted with the rights of then.
-    if (changed.permissions.some((one) => !role.permissions.includes(one)))
+    if (next.permissions.some((one) => !role.permissions.includes(one)))
       await deleteSetupLinksOfHolders(client, scope, role.id);
-    await recordRole(client, scope, author, { action: 'role.change', role, before: role, after: changed });
-    return changed;
+    const changed = await recordRole(client, scope, author, {
+      action: 'role.change',
+      role,
+      before: role,
+      after: next,
+    });
+    return { ...next, changed };
   });
 }
 
 /** Make `permissions` the ones of the role, for the operator. */
-export async function setPermissions(db: Pool, input: RoleInput): Promise<{ id: string }> {
+export async function setPermissions(db: Pool, input: RoleInput): Promise<{ id: string; changed: boolean }> {
   const { organisationId, name, permissions, requiresSecondFactor } = input;
   const changes = { permissions, requiresSecondFactor };
-  const { id } = await changeRole(db, { organisationId, role: { name }, changes }, OPERATOR);
-  return { id };
+  const { id, changed } = await changeRole(db, { organisationId, role: { name }, changes }, OPERATOR);
+  return { id, changed };
 }
 
 /** 409 while an account holds it. */
@@ -150,13 +154,14 @@ interface RecordedRole {
   after?: Role;
 }
 
+/** False where nothing was changed. */
 async function recordRole(
   client: Client,
   scope: OrganisationScope,
   author: Author,
   { action, role: { id, name }, before, after }: RecordedRole,
-): Promise<void> {
-  await recordChange(client, scope, author, {
+): Promise<boolean> {
+  return recordChange(client, scope, author, {
     action,
     subject: { type: 'role', id, name },
     facilityIds: null,
