@@ -195,6 +195,8 @@ describe('imports', { skip: NO_BROWSER, timeout: 240_000 }, () => {
       const one = { name: 'one.json', mimeType: '', buffer: Buffer.from(JSON.stringify(patient('p1'))) };
       await page.locator('input[type=file]').setInputFiles(one);
       await waitForLock(web.api.database.pool);
+      await page.getByRole('progressbar', { name: 'one.json: sent' }).waitFor();
+      await page.getByText('Stay on this page while a file is sent.').waitFor();
       for (const minutes of [20, 40]) {
         web.api.clock.now = new Date(now.getTime() + minutes * 60_000);
         for (let seen = 0; seen < 2; seen += 1) {
