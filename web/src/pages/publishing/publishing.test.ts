@@ -2,8 +2,11 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { createFhirServer } from '../../../../src/publish/servers/manage-fhir-servers.ts';
+import { insertPatients } from '../../../../test-support/exchange/exchange-records.ts';
 import { startFhirServer } from '../../../../test-support/fhir-server/start.ts';
+import { addFailedPublish } from '../../../../test-support/publish/failed-publish.ts';
 import { createClinic } from '../../../../test-support/publish/publish-records.ts';
+import { seedRecords } from '../../../../test-support/records/seed-tenant.ts';
 import { NO_BROWSER, useConsole } from '../../../../test-support/service/console-page.ts';
 
 describe('publishing', { skip: NO_BROWSER, timeout: 240_000 }, () => {
@@ -61,6 +64,44 @@ describe('publishing', { skip: NO_BROWSER, timeout: 240_000 }, () => {
     await page.getByRole('link', { name: 'Targets' }).click();
     await page.getByRole('row').filter({ hasText: 'main (default)' }).getByText('Working').waitFor();
     await failed.getByText(/was not answered/).waitFor();
+  });
+
+  test('each filter is asked of the service [WEB-45]', async (t) => {
+    const { api } = web;
+    const { pool } = api.database;
+    const tenant = await api.createTenant({ timeZone: 'Europe/Paris' });
+    const { patientId, labOrderId } = await seedRecords(pool, tenant);
+    const [other = ''] = await insertPatients(pool, tenant, 1);
+    await addFailedPublish(api, tenant, labOrderId);
+    await createFhirServer(
+      { db: pool, keys: api.keys },
+      {
+        organisationId: tenant.organisationId,
+        settings: { name: 'spare', base: 'http://127.0.0.1:9', auth: 'none' },
+        secret: undefined,
+        makeDefault: false,
+      },
+    );
+    const { page } = await web.open(t, '/publishing', { tenant });
+    const row = page.getByRole('row').filter({ hasText: 'It broke.' });
+    const nothing = page.getByRole('heading', { name: 'Nothing matches the filters' });
+    const filters: [label: string, without: string, matching: string][] = [
+      ['State', 'done', 'failed'],
+      ['Record', 'vitals', 'lab'],
+      ['Target', 'spare', 'away'],
+      ['Patient id', other, patientId],
+      ['Begun since', '2099-01-01', '2026-01-01'],
+      ['Begun before', '2000-01-01', '2099-01-01'],
+    ];
+    for (const [index, [label, without, matching]] of filters.entries()) {
+      const field = page.getByLabel(label, { exact: true });
+      const set = (value: string) => (index < 3 ? field.selectOption(value) : field.fill(value));
+      await row.waitFor();
+      await set(without);
+      await nothing.waitFor();
+      await set(matching);
+    }
+    await row.waitFor();
   });
 
   test('the requests that would be sent are told apart, where the screen is narrow too [WEB-46]', async (t) => {
