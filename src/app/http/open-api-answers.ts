@@ -70,7 +70,7 @@ const HEADERS: Readonly<Record<ResponseHeader, string>> = {
   'x-correlation-id':
     'The id that the request sent, or a new one. Give it to the operator when you report a problem.',
   'x-import-id': 'Id of the import: GET /imports/<id> shows it.',
-  'content-language': '`fr`, when the message is in French.',
+  'content-language': '`fr`, when the texts of the answer are in French.',
   etag: 'Version of the record. Send it in `If-None-Match`.',
   'last-modified': 'When the record last changed.',
   'retry-after': 'How many seconds to wait before the next try.',
@@ -92,7 +92,7 @@ const PARAMETERS: Json = {
   ),
   AcceptLanguage: header(
     'accept-language',
-    'The language of error messages: `en` (default) or `fr`, with weights as in RFC 9110.',
+    'The language of error messages, and of reasons in the report on a map file: `en` (default) or `fr`, with weights as in RFC 9110.',
     { type: 'string' },
   ),
   Prefer: header(

@@ -17,8 +17,8 @@ import { DomainError } from '../domain-error.ts';
 import { errorFields, type Log } from '../log/log.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import { beginSpan, endSpan, inTrace, isTracing, type Span } from '../trace/trace.ts';
-import { languageOf } from '../words/accept-language.ts';
-import { DEFAULT_LANGUAGE, type Words } from '../words/words.ts';
+import { contentLanguage, languageOf } from '../words/accept-language.ts';
+import type { Words } from '../words/words.ts';
 import { createAllowedMethods } from './allowed-methods.ts';
 import { errorBody, HttpError, httpErrorOf, NO_SUCH_PATH, unavailable } from './errors.ts';
 import { headerFault } from './header-faults.ts';
@@ -183,7 +183,7 @@ export function createServer({
     return reply
       .code(statusCode)
       .headers(headers)
-      .headers(language === DEFAULT_LANGUAGE ? {} : { 'content-language': language })
+      .headers(contentLanguage(language))
       .header('content-type', contentType)
       .send(JSON.stringify(body));
   }

@@ -71,8 +71,20 @@ function readTarget(target: Json, path: string, local: GivenEntry, ignored: Igno
     comment: textOf(target.comment),
   };
   if (target.dependsOn !== undefined || target.product !== undefined)
-    return { path, given, fault: 'has dependsOn or product; a terminology map has single codes only' };
-  if (given.equivalence === undefined) return { path, given, fault: 'has no equivalence, which R4 requires' };
+    return {
+      path,
+      given,
+      fault: {
+        en: 'has dependsOn or product; a terminology map has single codes only',
+        fr: 'a dependsOn ou product ; une correspondance n’a que des codes seuls',
+      },
+    };
+  if (given.equivalence === undefined)
+    return {
+      path,
+      given,
+      fault: { en: 'has no equivalence, which R4 requires', fr: 'n’a pas d’equivalence, que R4 exige' },
+    };
   return { path, given };
 }
 

@@ -72,7 +72,7 @@ describe('reading a ConceptMap', () => {
       resourceType: 'ConceptMap',
       group: [{ target: LOINC, element: [{ code: 'A', target: [target, { code: '718-7' }] }] }],
     };
-    const faults = rowsOf(resource).map(({ fault }) => fault);
+    const faults = rowsOf(resource).map(({ fault }) => fault?.en);
     assert.match(faults[0] ?? '', /^has dependsOn or product/);
     assert.match(faults[1] ?? '', /^has no equivalence/);
   });

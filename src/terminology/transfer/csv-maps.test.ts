@@ -95,7 +95,7 @@ describe('reading', () => {
   test('reports a row with too few or too many cells', async () => {
     const rows = await rowsOf(`${HEADER}\nurn:lab,A\nurn:lab,A,b,${LOINC},718-7,c,d\n`);
     assert.deepEqual(
-      rows.map(({ fault }) => fault),
+      rows.map(({ fault }) => fault?.en),
       ['has 2 cells, but the header has 6', 'has 7 cells, but the header has 6'],
     );
   });

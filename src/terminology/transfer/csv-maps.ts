@@ -64,7 +64,12 @@ function readRecord(record: string[], line: number, { positions, width, constant
   const given: GivenEntry = { ...constants };
   for (const [field, position] of positions) given[field] = cellText(record[position] ?? '');
   if (record.length === width) return { line, given };
-  return { line, given, fault: `has ${record.length} cells, but the header has ${width}` };
+  const { length } = record;
+  const fault = {
+    en: `has ${length} cells, but the header has ${width}`,
+    fr: `a ${length} cellules, alors que l’en-tête en a ${width}`,
+  };
+  return { line, given, fault };
 }
 
 function quotedIn(record: string[], pattern: RegExp): number {

@@ -1,9 +1,10 @@
-/** POST /terminology/maps/import: a CSV file or a FHIR ConceptMap. Contract: TERM-10, TERM-23. */
+/** POST /terminology/maps/import: a CSV file or a FHIR ConceptMap. Contract: TERM-10, TERM-23, TERM-24. */
 import { Readable } from 'node:stream';
 import Type from 'typebox';
 import type { Pool } from '../../platform/db/database.ts';
 import { mediaTypeOf, requireContentType } from '../../platform/http/content-type.ts';
 import type { Route } from '../../platform/http/route.ts';
+import { contentLanguage, languageOf } from '../../platform/words/accept-language.ts';
 import { type Access, facilityRoute } from '../../tenancy/callers/access.ts';
 import { ConceptMapSchema, LevelParameter, mapScope } from '../maps/map.schema.ts';
 import { parseColumns } from './csv-header.ts';
@@ -60,7 +61,9 @@ export function importMapsRoute(deps: { db: Pool }): Route<Access> {
       bodyExample:
         'local_system,local_code,local_display,target_system,target_code,target_display\nurn:lab,HB,Haemoglobin,http://loinc.org,718-7,Hemoglobin [Mass/volume] in Blood\n',
       bodyLimitBytes: MAX_FILE_BYTES,
-      responses: { 200: { description: 'What was done.', schema: ReportSchema } },
+      responses: {
+        200: { description: 'What was done.', schema: ReportSchema, headers: ['content-language'] },
+      },
       handle: async ({ query, body }, context) => {
         requireContentType(context.headers, MEDIA_TYPES);
         const format = mediaTypeOf(context.headers) === 'text/csv' ? 'csv' : 'conceptmap';
@@ -73,13 +76,22 @@ export function importMapsRoute(deps: { db: Pool }): Route<Access> {
           targetSystem,
           ignored,
         });
+        const language = languageOf(context.headers['accept-language']);
         const change = {
           now: context.now,
           accountId: context.caller.accountId,
           correlationId: context.correlationId,
         };
-        const report = await importMaps(deps.db, mapScope(context, level), { rows, change, dryRun });
-        return { body: { ...report, ignored: Object.fromEntries(ignored) } };
+        const report = await importMaps(deps.db, mapScope(context, level), {
+          rows,
+          change,
+          dryRun,
+          language,
+        });
+        return {
+          headers: contentLanguage(language),
+          body: { ...report, ignored: Object.fromEntries(ignored) },
+        };
       },
     },
   );

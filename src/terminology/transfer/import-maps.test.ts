@@ -171,7 +171,7 @@ describe('a large file', () => {
 
   test('of more than 500,000 entries is refused, and leaves nothing', async () => {
     async function* rows(): AsyncGenerator<ImportRow> {
-      for (let line = 1; line <= 500_001; line += 1) yield { line, given: {}, fault: 'x' };
+      for (let line = 1; line <= 500_001; line += 1) yield { line, given: {}, fault: { en: 'x', fr: 'y' } };
     }
     await assert.rejects(take(rows()), /more than 500000 entries/);
   });

@@ -1,13 +1,14 @@
 /**
  * Takes the rows of a map file into a map: good ones are kept, the others reported, each with its place.
- * Contract: TERM-10, TERM-12, TERM-13, TERM-23.
+ * Contract: TERM-10, TERM-12, TERM-13, TERM-23, TERM-24.
  */
 
 import { createHash } from 'node:crypto';
 import { type Client, type Pool, transaction } from '../../platform/db/database.ts';
+import { DEFAULT_LANGUAGE, type Language } from '../../platform/words/words.ts';
 import { badFile } from '../errors.ts';
 import { type MapChange, type MapScope, upsertEntries } from '../maps/map.store.ts';
-import { checkEntry, type MapEntry } from '../maps/map-entry.ts';
+import { type CheckedEntry, checkEntry, type MapEntry } from '../maps/map-entry.ts';
 import { openMap, recordMapChange } from '../maps/open-map.ts';
 import { type ImportRow, type Place, placeText } from './import-row.ts';
 import { createChangePreview, type PlacedEntry, type PreviewedChange } from './preview-changes.ts';
@@ -37,6 +38,8 @@ export interface MapImportRequest {
   change: MapChange;
   /** Report what would happen, entry by entry, and keep nothing. */
   dryRun: boolean;
+  /** Of the reasons in the report. */
+  language?: Language;
 }
 
 /**
@@ -66,6 +69,7 @@ async function takeRows(
   scope: MapScope,
   request: MapImportRequest,
 ): Promise<MapImportReport> {
+  const { language = DEFAULT_LANGUAGE } = request;
   const report = emptyReport();
   const accept = createRowCheck();
   const preview = request.dryRun ? createChangePreview() : undefined;
@@ -88,7 +92,7 @@ async function takeRows(
         fr: `Le fichier a plus de ${MAX_ROWS} entrées. Divisez-le et importez les parties.`,
       });
     const checked = accept(row);
-    if ('fault' in checked) reject(report, row, checked.fault);
+    if ('fault' in checked) reject(report, row, checked.fault[language]);
     else batch.push({ place: placeOf(row), entry: checked.entry });
     if (batch.length === ROWS_IN_STATEMENT) await write();
   }
@@ -101,16 +105,21 @@ function emptyReport(): MapImportReport {
 }
 
 /** Checks rows one by one, each against those before it. */
-function createRowCheck(): (row: ImportRow) => { entry: MapEntry } | { fault: string } {
+function createRowCheck(): (row: ImportRow) => CheckedEntry {
   const seen = new Map<string, Place>();
   return (row) => {
     if (row.fault !== undefined) return { fault: row.fault };
     const checked = checkEntry(row.given);
-    if ('fault' in checked) return { fault: checked.fault.en };
+    if ('fault' in checked) return checked;
     const key = keyDigest(checked.entry);
     const first = seen.get(key);
     if (first !== undefined)
-      return { fault: `maps the same local code to the same system as ${placeText(first)}, which is kept` };
+      return {
+        fault: {
+          en: `maps the same local code to the same system as ${placeText(first)}, which is kept`,
+          fr: `associe le même code local au même système que ${placeText(first, 'fr')}, qui est conservé`,
+        },
+      };
     seen.set(key, placeOf(row));
     return checked;
   };

@@ -81,6 +81,27 @@ describe('POST /terminology/maps/import', () => {
     );
   });
 
+  test('reasons are in French for who asks for it, and the same as ever for others [TERM-24]', async () => {
+    const good = `urn:lab,FR,,${LOINC},718-7,`;
+    const file = `${HEADER}\n${good}\n${good}\nurn:lab,BAD,,${LOINC},718-8,\nurn:lab,FEW\n`;
+    const send = (more: Record<string, string>) =>
+      calls.csvImport(file, '?dryRun=true', { 'content-type': 'text/csv', ...more });
+    const { headers, json } = await send({ 'accept-language': 'fr' });
+    assert.equal(headers.get('content-language'), 'fr');
+    assert.deepEqual(
+      json.rejected.map(({ reason }: { reason: string }) => reason),
+      [
+        'associe le même code local au même système que la ligne 2, qui est conservé',
+        'le code standard a un mauvais chiffre de contrôle LOINC ; cherchez un chiffre mal saisi',
+        'a 2 cellules, alors que l’en-tête en a 6',
+      ],
+    );
+    const plain = await send({});
+    assert.match(plain.json.rejected[0].reason, /^maps the same local code to the same system as line 2,/);
+    assert.equal(plain.headers.get('content-language'), null);
+    assert.equal((await send({ 'accept-language': 'en, fr' })).text, plain.text);
+  });
+
   test('400 for what is no such file, with the reason', async () => {
     const fhir = { 'content-type': 'application/fhir+json' };
     for (const [answer, message] of [
