@@ -89,7 +89,9 @@ export const AccountSchema = named(
       requiresPasswordSetup: Type.Boolean(),
       secondFactor: Type.Boolean(),
       createdAt: Instant(),
-      lastUsedAt: Nullable(Instant('The last sign-in or refresh of a session that is still kept.')),
+      lastUsedAt: Nullable(
+        Instant('The last sign-in, refresh or call at the console, of a session that is still kept.'),
+      ),
       liveSessions: Type.Integer(),
     },
     {
@@ -125,7 +127,7 @@ export const SessionSchema = Type.Object(
   {
     id: Type.String(),
     createdAt: Instant(),
-    lastUsedAt: Instant('The sign-in, or the last refresh.'),
+    lastUsedAt: Instant('The sign-in, the last refresh, or the last call at the console.'),
     expiresAt: Instant(),
     userAgent: NullableText('What the browser says it is; null for a system.'),
     network: NullableText('Where the person signed in from; null for a system.'),

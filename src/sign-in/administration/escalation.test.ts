@@ -135,7 +135,7 @@ test('nobody changes an account with more rights than their own [ADM-4]', async 
       () => as(manager, `${path}/reset-password`, { body: { password: 'setup-link' } }),
       pattern,
     );
-    for (const step of ['disable', 'enable', 'unlock'])
+    for (const step of ['disable', 'enable', 'unlock', 'remove-second-factor'])
       await isRefused(t, () => as(manager, `${path}/${step}`, { method: 'POST' }), pattern);
     await isRefused(t, () => patch(manager, path, { email: 'mine@example.org' }), pattern);
     await isRefused(t, () => patch(manager, path, { facilityIds: [t.facilityId] }), pattern);
