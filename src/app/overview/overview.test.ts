@@ -280,16 +280,20 @@ test('a call that is refused at its facility counts there, whatever refuses it [
 test('hours stand in their place, up to 168 of them [ADM-55]', async () => {
   const place = await api.createTenant();
   const account = await api.createAccount(place);
-  for (const [at, count] of [
+  const count = (facilityId: string, at: string, kind: string, counted: number) =>
+    run(
+      'insert into activity_hour (organisation_id, facility_id, hour, kind, count) values ($1, $2, $3, $4, $5)',
+      [place.organisationId, facilityId, at, kind, counted],
+    );
+  for (const [at, counted] of [
     ['2026-01-10T11:00:00Z', 7],
     ['2026-01-10T10:00:00Z', 3],
     ['2026-01-09T12:00:00Z', 2],
     ['2026-01-09T11:00:00Z', 4],
-  ])
-    await run(
-      `insert into activity_hour (organisation_id, facility_id, hour, kind, count) values ($1, $2, $3, 'deliveries', $4)`,
-      [place.organisationId, place.facilityId, at, count],
-    );
+  ] as const)
+    await count(place.facilityId, at, 'deliveries', counted);
+  const elsewhere = await api.createFacility(place.organisationId);
+  await count(elsewhere, '2026-01-10T10:00:00Z', 'deliveries', 9);
   const { json } = await activityOf(account);
   assert.deepEqual(
     [json.from, json.to, json.stepSeconds],
@@ -298,6 +302,17 @@ test('hours stand in their place, up to 168 of them [ADM-55]', async () => {
   assert.ok(json.series.every(({ points }: { points: number[] }) => points.length === 24));
   assert.deepEqual(await pointsOf(account, 'deliveries'), { 0: 7, 1: 3, 23: 2 });
   assert.deepEqual(await pointsOf(account, 'deliveries', '?hours=168'), { 0: 7, 1: 3, 23: 2, 24: 4 });
+  const kinds = {
+    'calls-answered': 16,
+    'calls-refused': 8,
+    'calls-failed': 4,
+    publishes: 2,
+    'publish-failures': 1,
+  };
+  for (const [kind, counted] of Object.entries(kinds))
+    await count(place.facilityId, '2026-01-10T09:00:00Z', kind, counted);
+  const sums = { calls: 28, 'calls-refused': 8, 'calls-failed': 4, publishes: 3, 'publish-failures': 1 };
+  for (const [name, sum] of Object.entries(sums)) assert.equal((await pointsOf(account, name))[2], sum, name);
   for (const bad of ['hours=25', 'hours=x']) assert.equal((await activityOf(account, `?${bad}`)).status, 400);
 });
 
