@@ -2,8 +2,8 @@
 import { Button, Group, Stack, Text } from '@mantine/core';
 import { Download } from 'lucide-react';
 import { useTranslations } from 'use-intl';
-import { CopyButton } from '../blocks/values/copy-button.tsx';
-import { saveFile } from '../blocks/values/save-file.ts';
+import { CopyButton } from '../blocks/copies/copy-button.tsx';
+import { saveFile } from '../blocks/copies/save-file.ts';
 import css from './recovery-codes.module.css';
 
 interface RecoveryCodesProperties {

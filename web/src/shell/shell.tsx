@@ -10,7 +10,7 @@ import { SessionProvider } from './session-context.tsx';
 const SignInPage = lazy(() => import('../sign-in/sign-in-page.tsx'));
 const SecondFactorPage = lazy(() => import('../sign-in/second-factor-page.tsx'));
 const EnrolPage = lazy(() => import('../sign-in/enrol-page.tsx'));
-const ChangePasswordPage = lazy(() => import('../sign-in/change-password-page.tsx'));
+const ChangePasswordPage = lazy(() => import('../passwords/change-password-page.tsx'));
 
 export function Shell() {
   const { data: session, error, isPending, refetch } = useQuery(sessionQuery);

@@ -2,7 +2,7 @@
 import { Button, Code, Group, Modal, Stack, Text } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { useTranslations } from 'use-intl';
-import { CopyButton } from '../values/copy-button.tsx';
+import { CopyButton } from '../copies/copy-button.tsx';
 import css from './secret-once.module.css';
 
 export interface Secret {

@@ -1,7 +1,7 @@
 /** JSON, to be read, folded and copied. Every value is text: nothing of it can become markup. */
 import { useMemo } from 'react';
 import { useTranslations } from 'use-intl';
-import { CopyButton } from './copy-button.tsx';
+import { CopyButton } from '../copies/copy-button.tsx';
 import css from './json-viewer.module.css';
 
 /** Members of an object or array that are shown at once. */

@@ -1,6 +1,6 @@
 /** What the filters mean, as a file. Contract: WEB-57. */
 import { useTranslations } from 'use-intl';
-import { ExportMenu } from '../../blocks/values/export-menu.tsx';
+import { ExportMenu } from '../../blocks/copies/export-menu.tsx';
 
 const FORMATS = [
   { format: 'csv', words: 'exportCsv' },

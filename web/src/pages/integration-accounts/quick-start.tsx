@@ -2,9 +2,9 @@
 import { NativeSelect, Tabs } from '@mantine/core';
 import { useState } from 'react';
 import { useTranslations } from 'use-intl';
+import { CodeSample } from '../../blocks/copies/code-sample.tsx';
+import { CopiedValue } from '../../blocks/copies/copied-value.tsx';
 import { Section } from '../../blocks/page/section.tsx';
-import { CodeSample } from '../../blocks/values/code-sample.tsx';
-import { CopiedValue } from '../../blocks/values/copied-value.tsx';
 import { Details } from '../../blocks/values/details.tsx';
 import { useSession } from '../../shell/session-context.tsx';
 import { type Account, useRoles } from '../accounts/account-data.ts';

@@ -5,9 +5,9 @@ import { getRouteApi } from '@tanstack/react-router';
 import { useTranslations } from 'use-intl';
 import { answered, api } from '../../api/api.ts';
 import type { paths } from '../../api/schema.d.ts';
+import { Chart, type ChartSeries } from '../../blocks/chart/chart.tsx';
 import { Section } from '../../blocks/page/section.tsx';
 import { ErrorState } from '../../blocks/states/error-state.tsx';
-import { Chart, type ChartSeries } from '../../blocks/values/chart.tsx';
 import { useSession } from '../../shell/session-context.tsx';
 import css from './overview.module.css';
 

@@ -2,7 +2,7 @@
 import { csvCell } from '../../../../src/platform/csv-cell.ts';
 import { answered, api } from '../../api/api.ts';
 import type { paths } from '../../api/schema.d.ts';
-import { saveFile } from '../../blocks/values/save-file.ts';
+import { saveFile } from '../../blocks/copies/save-file.ts';
 import type { Purpose } from './purpose.tsx';
 
 export type AccessLogPage =

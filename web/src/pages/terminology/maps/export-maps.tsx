@@ -1,6 +1,6 @@
 /** The maps as a file. Contract: WEB-32. */
 import { useTranslations } from 'use-intl';
-import { ExportMenu } from '../../../blocks/values/export-menu.tsx';
+import { ExportMenu } from '../../../blocks/copies/export-menu.tsx';
 import { useSession } from '../../../shell/session-context.tsx';
 
 const FORMATS = [

@@ -5,7 +5,7 @@ import { useTranslations } from 'use-intl';
 import { languageHeader } from '../api/spoken-language.ts';
 import { apiBase } from '../app/address.ts';
 import { Fault } from '../blocks/states/fault.tsx';
-import { OutsidePage } from './outside-page.tsx';
+import { OutsidePage } from '../sign-in/outside-page.tsx';
 import { PasswordStrength } from './password-strength.tsx';
 
 const TIMEOUT_MS = 30_000;

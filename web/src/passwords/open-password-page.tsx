@@ -12,8 +12,8 @@ import { apiBase } from '../app/address.ts';
 import { useServerForm } from '../blocks/page/server-form.ts';
 import { useErrorText } from '../blocks/states/error-text.ts';
 import { Fault } from '../blocks/states/fault.tsx';
+import { OutsidePage } from '../sign-in/outside-page.tsx';
 import { ABOUT_NEW_PASSWORD, NewPassword } from './new-password.tsx';
-import { OutsidePage } from './outside-page.tsx';
 
 const TYPES = ['EHR', 'STAFF'] as const;
 

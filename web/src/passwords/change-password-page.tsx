@@ -2,9 +2,9 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useTranslations } from 'use-intl';
 import { type SignedIn, sessionQuery } from '../api/session.ts';
+import { OutsidePage } from '../sign-in/outside-page.tsx';
+import { SignOutButton } from '../sign-in/sign-out-button.tsx';
 import { ChangePasswordForm } from './change-password-form.tsx';
-import { OutsidePage } from './outside-page.tsx';
-import { SignOutButton } from './sign-out-button.tsx';
 
 export default function ChangePasswordPage({ session }: { session: SignedIn }) {
   const t = useTranslations('signIn');
