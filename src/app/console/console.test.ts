@@ -34,7 +34,8 @@ test('every address below /console/ has the page, and finds its files from there
     assert.equal(file.headers.get('cache-control'), 'public, max-age=31536000, immutable');
   }
   assert.equal((await api.call(`${api.origin}/console/assets/none.js`)).status, 404);
-  assert.equal((await api.call(`${api.origin}/console/api/none`)).status, 404);
+  for (const call of ['api/none', 'apix', 'api:x/none'])
+    assert.equal((await api.call(`${api.origin}/console/${call}`)).status, 404, call);
   const entrance = await api.call(`${api.origin}/console`);
   assert.equal(entrance.status, 308);
   assert.equal(entrance.headers.get('location'), 'console/');

@@ -102,6 +102,18 @@ test('at most ten, and none for a name that nothing is like [ADM-65]', async () 
   assert.deepEqual((await suggest({ code: 'Q' })).json.items, []);
 });
 
+test('a map whose target says less than the local code, or something beside it, suggests nothing [ADM-65]', async () => {
+  const meanings = ['narrower', 'specializes', 'inexact', 'relatedto', 'disjoint', 'wider'];
+  for (const meaning of meanings)
+    await api.database.pool.query(
+      `insert into terminology_map (organisation_id, id, local_system, local_code, local_display, target_system,
+         target_code, equivalence, created_at, updated_at)
+       values ($1, gen_random_uuid(), 'urn:meaning', $2, 'Zinc', 'urn:standard', $2, $2, now(), now())`,
+      [here.organisationId, meaning],
+    );
+  assert.deepEqual(codesOf(await suggest({ code: 'Q', display: 'Zinc' })), ['wider']);
+});
+
 test('nothing of another organisation, and not without the permission [ADM-65]', async () => {
   const stranger = await api.createAccount(await api.createTenant());
   assert.deepEqual((await suggest({ code: 'GLU', display: 'Glucose' }, stranger)).json.items, []);
@@ -191,6 +203,9 @@ test('no result of other places, of another system or of no code [ADM-67]', asyn
     const other = await api.createAccount(place, { permissions: both });
     assert.deepEqual((await example({ system: LAB, code: 'CRE' }, other)).json.items, []);
   }
+  const withoutLab = await api.createTenant({ modules: ['patients', 'encounters'] });
+  const refused = await example({ system: LAB, code: 'CRE' }, await api.createAccount(withoutLab));
+  assert.match(`${refused.status} ${refused.json.message}`, /^403 .*lab/);
   assert.equal((await example({}, reader)).status, 400);
   assert.equal((await example({ code: 'CRE', purposeOfUse: 'FUN' }, reader)).status, 400);
   assert.equal((await api.call('/terminology/unmapped/example?code=CRE')).status, 401);
