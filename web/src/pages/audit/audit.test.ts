@@ -33,6 +33,27 @@ describe('audit log', { skip: NO_BROWSER, timeout: 180_000 }, () => {
     );
   });
 
+  test('each filter is asked of the service [WEB-57]', async (t) => {
+    const tenant = await web.api.createTenant({ timeZone: 'Europe/Paris' });
+    const { token, email } = await web.api.createAccount(tenant, { userType: 'STAFF' });
+    const body = { name: 'Ward North' };
+    await web.api.call(`/facilities/${tenant.facilityId}`, { method: 'PATCH', token, body });
+    const { page, account } = await web.open(t, '/audit?action=facility.change', { tenant });
+    const filters: [label: string, without: string, matching: string][] = [
+      ['Who: email or operator', account.email, email],
+      ['Of what: name or id', account.userId, tenant.facilityId],
+      ['From', '2099-01-01', '2026-01-01'],
+      ['Before', '2000-01-01', '2099-01-01'],
+    ];
+    for (const [label, without, matching] of filters) {
+      await page.getByText('1 row', { exact: true }).waitFor();
+      await page.getByLabel(label, { exact: true }).fill(without);
+      await page.getByRole('heading', { name: 'Nothing matches the filters' }).waitFor();
+      await page.getByLabel(label, { exact: true }).fill(matching);
+    }
+    await page.getByText('1 row', { exact: true }).waitFor();
+  });
+
   test('in French, the operator is found by his French word, and an import of maps is in French [WEB-57, WEB-67]', async (t) => {
     const tenant = await web.api.createTenant();
     const { token } = await web.api.createAccount(tenant, { userType: 'STAFF' });

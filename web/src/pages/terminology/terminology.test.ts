@@ -160,6 +160,17 @@ describe('terminology', { skip: NO_BROWSER, timeout: 300_000 }, () => {
     await dialog.getByText('The service accepts this code.').waitFor();
     await dialog.getByRole('button', { name: 'Save the mapping' }).click();
     await page.getByRole('cell', { name: 'Only Test Facility' }).waitFor();
+    const filters = page.getByRole('search');
+    const nothing = page.getByRole('heading', { name: 'Nothing matches the filters' });
+    await filters.getByLabel('Code or text').fill('MG%');
+    await filters.getByLabel('Standard system').selectOption('SNOMED CT');
+    await nothing.waitFor();
+    await filters.getByLabel('Standard system').selectOption('UCUM');
+    await page.getByText('1 row', { exact: true }).waitFor();
+    await filters.getByLabel('Counts at').selectOption('Whole organisation');
+    await nothing.waitFor();
+    await filters.getByLabel('Counts at').selectOption('Only Test Facility');
+    await page.getByText('1 row', { exact: true }).waitFor();
     const { json } = await web.api.call('/terminology/maps?localCode=MG%25', { token: account.token });
     assert.equal(json.items[0].facilityId, web.tenant.facilityId);
     await page.getByRole('button', { name: 'Delete MG%' }).click();
