@@ -47,6 +47,10 @@ export const terminologyError = domainErrors(
         },
       },
     },
+    maps_changed: {
+      status: 409,
+      text: () => 'The maps were changed after the preview. Look at the preview again.',
+    },
     permission_missing: {
       status: 403,
       text: ({ permission }: { permission: string }) =>

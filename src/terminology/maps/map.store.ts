@@ -24,6 +24,8 @@ export interface WriteCounts {
   created: number;
   changed: number;
   unchanged: number;
+  /** Stands for which entries were made, and which version of which became the next. Of any order the same. */
+  fingerprint: bigint;
 }
 
 /** What an entry is found by. */
@@ -43,7 +45,7 @@ export async function upsertEntries(
   scope: MapScope,
   { entries, change }: { entries: readonly MapEntry[]; change: MapChange },
 ): Promise<WriteCounts> {
-  const { rows } = await db.query<{ created: number; changed: number }>({
+  const { rows } = await db.query<{ created: number; changed: number; fingerprint: string }>({
     name: 'terminology-upsert',
     text: `
       with written as (
@@ -73,12 +75,16 @@ export async function upsertEntries(
         from written
       )
       select (count(*) filter (where version = 1))::int as created,
-        (count(*) filter (where version > 1))::int as changed
+        (count(*) filter (where version > 1))::int as changed,
+        coalesce(sum(hashtextextended(
+          case when version = 1 then local_system || E'\\n' || local_code || E'\\n' || target_system
+            else id::text || ' ' || version::text end, 0)), 0)::text as fingerprint
       from written`,
     values: [scope.organisationId, scope.facilityId, change.now, change.accountId, ...columnsOf(entries)],
   });
-  const { created = 0, changed = 0 } = rows[0] ?? {};
-  return { created, changed, unchanged: entries.length - created - changed };
+  const { created = 0, changed = 0, fingerprint = '0' } = rows[0] ?? {};
+  const unchanged = entries.length - created - changed;
+  return { created, changed, unchanged, fingerprint: BigInt(fingerprint) };
 }
 
 /** Entries as the columns that `unnest` makes rows of. */

@@ -1,4 +1,4 @@
-/** POST /terminology/maps/import: a CSV file or a FHIR ConceptMap. Contract: TERM-10, TERM-23, TERM-24. */
+/** POST /terminology/maps/import: a CSV file or a FHIR ConceptMap. Contract: TERM-10, TERM-23, TERM-24, TERM-25. */
 import { Readable } from 'node:stream';
 import Type from 'typebox';
 import type { Pool } from '../../platform/db/database.ts';
@@ -22,6 +22,13 @@ const ImportQuery = Type.Object({
   dryRun: Type.Optional(
     Type.Boolean({
       description: 'If true, the answer says what would be imported, entry by entry, and nothing is kept.',
+    }),
+  ),
+  preview: Type.Optional(
+    Type.String({
+      maxLength: 100,
+      description:
+        '`preview` of the dry run that somebody looked at. If the import would change anything else, because the maps were changed since, the answer is 409 and nothing is kept.',
     }),
   ),
   columns: Type.Optional(
@@ -63,12 +70,13 @@ export function importMapsRoute(deps: { db: Pool }): Route<Access> {
       bodyLimitBytes: MAX_FILE_BYTES,
       responses: {
         200: { description: 'What was done.', schema: ReportSchema, headers: ['content-language'] },
+        409: { description: 'The maps were changed after the preview.' },
       },
       handle: async ({ query, body }, context) => {
         requireContentType(context.headers, MEDIA_TYPES);
         const format = mediaTypeOf(context.headers) === 'text/csv' ? 'csv' : 'conceptmap';
         const columns = query.columns === undefined ? new Map() : parseColumns(query.columns);
-        const { localSystem, targetSystem, level, dryRun = false } = query;
+        const { localSystem, targetSystem, level, dryRun = false, preview } = query;
         const ignored = new Map<string, number>();
         const rows = readMapFile(Readable.from([body]), format, {
           columns,
@@ -87,6 +95,7 @@ export function importMapsRoute(deps: { db: Pool }): Route<Access> {
           change,
           dryRun,
           language,
+          preview,
         });
         return {
           headers: contentLanguage(language),

@@ -1,12 +1,12 @@
 /**
  * Takes the rows of a map file into a map: good ones are kept, the others reported, each with its place.
- * Contract: TERM-10, TERM-12, TERM-13, TERM-23, TERM-24.
+ * Contract: TERM-10, TERM-12, TERM-13, TERM-23, TERM-24, TERM-25.
  */
 
 import { createHash } from 'node:crypto';
 import { type Client, type Pool, transaction } from '../../platform/db/database.ts';
 import { DEFAULT_LANGUAGE, type Language } from '../../platform/words/words.ts';
-import { badFile } from '../errors.ts';
+import { badFile, terminologyError } from '../errors.ts';
 import { type MapChange, type MapScope, upsertEntries } from '../maps/map.store.ts';
 import { type CheckedEntry, checkEntry, type MapEntry } from '../maps/map-entry.ts';
 import { openMap, recordMapChange } from '../maps/open-map.ts';
@@ -31,6 +31,8 @@ export interface MapImportReport {
   rejected: RejectedRow[];
   /** Of a dry run: what would be added and changed, the first of each. */
   changes?: PreviewedChange[];
+  /** Of a dry run: stands for what it would change, so that an import can be held to it. */
+  preview?: string;
 }
 
 export interface MapImportRequest {
@@ -40,6 +42,8 @@ export interface MapImportRequest {
   dryRun: boolean;
   /** Of the reasons in the report. */
   language?: Language;
+  /** Of the dry run that somebody looked at: nothing is kept when the import would change something else. */
+  preview?: string | undefined;
 }
 
 /**
@@ -55,7 +59,10 @@ export async function importMaps(
   return transaction(db, async (client) => {
     await openMap(client, scope, request.change);
     await client.query('savepoint before_import');
-    const report = await takeRows(client, scope, request);
+    const { preview, ...taken } = await takeRows(client, scope, request);
+    if (request.preview !== undefined && request.preview !== preview)
+      throw terminologyError('maps_changed', {});
+    const report = request.dryRun ? { ...taken, preview } : taken;
     const { created, changed, unchanged, rejectedCount } = report;
     const after = { created, changed, unchanged, rejectedCount };
     await recordMapChange(client, scope, request.change, { action: 'import', after });
@@ -68,9 +75,10 @@ async function takeRows(
   client: Client,
   scope: MapScope,
   request: MapImportRequest,
-): Promise<MapImportReport> {
+): Promise<MapImportReport & { preview: string }> {
   const { language = DEFAULT_LANGUAGE } = request;
   const report = emptyReport();
+  let fingerprint = 0n;
   const accept = createRowCheck();
   const preview = request.dryRun ? createChangePreview() : undefined;
   let batch: PlacedEntry[] = [];
@@ -82,6 +90,7 @@ async function takeRows(
     report.created += counts.created;
     report.changed += counts.changed;
     report.unchanged += counts.unchanged;
+    fingerprint += counts.fingerprint;
     batch = [];
   };
   for await (const row of request.rows) {
@@ -97,7 +106,8 @@ async function takeRows(
     if (batch.length === ROWS_IN_STATEMENT) await write();
   }
   await write();
-  return preview === undefined ? report : { ...report, changes: preview.changes };
+  const done = { ...report, preview: BigInt.asUintN(64, fingerprint).toString(16) };
+  return preview === undefined ? done : { ...done, changes: preview.changes };
 }
 
 function emptyReport(): MapImportReport {

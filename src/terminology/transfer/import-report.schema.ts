@@ -59,6 +59,12 @@ export const ReportSchema = Type.Object(
         description: `Only with dryRun: each entry that would be created or changed, in the order of the file, with what the map has now. At most the first ${CHANGES_AT_MOST} that would be created and the first ${CHANGES_AT_MOST} that would be changed; \`created\` and \`changed\` count all.`,
       }),
     ),
+    preview: Type.Optional(
+      Type.String({
+        description:
+          'Only with dryRun: stands for what would be created and changed. Send it along with the import, which is then refused if the maps were changed meanwhile.',
+      }),
+    ),
     ignored: Type.Record(Type.String(), Type.Integer(), {
       description:
         'What was ignored, and how often: elements of a ConceptMap that a terminology map does not have, or columns of a CSV file.',

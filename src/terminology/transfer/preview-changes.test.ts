@@ -131,7 +131,7 @@ test('what a dry run tells is what the import then does [TERM-23]', async () => 
   await take(given(codes.slice(0, 25), 1), false);
   const before = await kept();
   const file = given(codes.slice(10), 2);
-  const { changes = [], ...counts } = await take(file, true);
+  const { changes = [], preview: _preview, ...counts } = await take(file, true);
   const { created, changed } = counts;
   assert.deepEqual(await take(file, false), counts);
   assert.ok(created > 0 && changed > 0 && counts.unchanged > 0);

@@ -25,7 +25,8 @@ describe('POST /terminology/maps/import', () => {
       [0, `target system must be written ${LOINC}`, { equivalance: 1 }],
     );
     const dry = await calls.csvImport(file, '?dryRun=true');
-    const { changes, ...counts } = dry.json;
+    const { changes, preview, ...counts } = dry.json;
+    assert.match(preview, /^[0-9a-f]+$/);
     assert.deepEqual([dry.status, counts], [200, report]);
     assert.deepEqual(changes, [
       {
@@ -48,6 +49,43 @@ describe('POST /terminology/maps/import', () => {
     assert.deepEqual((await calls.csvImport(file)).json, { ...report, created: 0, unchanged: 1 });
     const [item] = (await calls.get('/maps')).json.items;
     assert.deepEqual([item.localCode, item.updatedBy], ['HGB', calls.manager.userId]);
+  });
+
+  test('is held to the preview that somebody looked at: 409 when an entry of it was changed since [TERM-25]', async () => {
+    const lines = ['OLD', 'NEW', 'GONE'].map((code) => `urn:held,${code},,${LOINC},718-7,`);
+    const file = [HEADER, ...lines].join('\n');
+    const key = (localCode: string) => ({ localSystem: 'urn:held', localCode, targetSystem: LOINC });
+    const put = (localCode: string, targetCode: string) => calls.put({ ...key(localCode), targetCode });
+    const remove = (localCode: string) =>
+      calls.api.call(`/terminology/maps?${new URLSearchParams(key(localCode))}`, {
+        method: 'DELETE',
+        token: calls.manager.token,
+      });
+    const look = async () => (await calls.csvImport(file, '?dryRun=true')).json.preview;
+    const take = (preview: string) => calls.csvImport(file, `?preview=${preview}`);
+    await put('OLD', '2345-7');
+    await put('GONE', '718-7');
+    for (const meanwhile of [
+      () => put('OLD', '2339-0'),
+      () => put('NEW', '2345-7'),
+      () => remove('GONE'),
+      () => put('OLD', '718-7'),
+    ]) {
+      const preview = await look();
+      assert.equal(await look(), preview, 'a preview changes nothing');
+      assert.ok((await meanwhile()).status < 300);
+      const refused = await take(preview);
+      assert.equal(refused.status, 409);
+      assert.equal(
+        refused.json.message,
+        'The maps were changed after the preview. Look at the preview again.',
+      );
+    }
+    const preview = await look();
+    await put('BESIDE', '2345-7');
+    const { status, json } = await take(preview);
+    assert.deepEqual([status, json.created, json.changed, json.unchanged], [200, 1, 1, 1]);
+    assert.equal(json.preview, undefined);
   });
 
   test('takes CSV with other columns', async () => {

@@ -226,8 +226,8 @@ describe('terminology', { skip: NO_BROWSER, timeout: 300_000 }, () => {
     assert.match(JSON.stringify(group), /"code":"2075-0"/);
   });
 
-  test('each entry that a file would change is read before it is imported [WEB-58]', async (t) => {
-    const { page, account } = await web.open(t, '/terminology/import');
+  test('each entry that a file would change is read before it is imported, and what was changed since is looked at again [WEB-58, TERM-25]', async (t) => {
+    const { page, account } = await web.open(t, '/terminology/import', { expected: /409/ });
     const stored = (localCode: string, more: object) =>
       put(account, { localSystem: 'urn:lab', localCode, targetSystem: LOINC, targetCode: '2345-7', ...more });
     await stored('GLU-OLD', { localDisplay: 'Glucose', targetDisplay: 'Glucose in Serum' });
@@ -265,6 +265,12 @@ describe('terminology', { skip: NO_BROWSER, timeout: 300_000 }, () => {
     await page.getByText('New (1)', { exact: true }).click();
     await rows.getByText('GLU-OLD').waitFor({ state: 'detached' });
     assert.equal(await rows.count(), 2);
+    await stored('GLU-NEW', { targetDisplay: 'Meanwhile' });
+    await page.getByRole('button', { name: /^Import \d/ }).click();
+    await page.getByText(/^The maps were changed after the preview\./).waitFor();
+    await rows.getByText('Meanwhile').waitFor();
+    await page.getByRole('button', { name: /^Import \d/ }).click();
+    await page.getByRole('button', { name: 'Import another file' }).waitFor();
   });
 
   test('a file that is no map says why [WEB-32]', async (t) => {

@@ -1,8 +1,9 @@
-/** Maps from a file: what it would change is shown before it does. Contract: WEB-32, WEB-58. */
+/** Maps from a file: what it would change is shown before it does. Contract: WEB-32, WEB-58, TERM-25. */
 import { Button, FileInput, NativeSelect, Stack, TextInput } from '@mantine/core';
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useTranslations } from 'use-intl';
+import { ApiError } from '../../../api/api-error.ts';
 import { announce } from '../../../blocks/page/announcements.tsx';
 import { PageHeader } from '../../../blocks/page/page-header.tsx';
 import { Section } from '../../../blocks/page/section.tsx';
@@ -30,8 +31,12 @@ export function ImportPage() {
   const [file, setFile] = useState<File | null>(null);
   const [choices, setChoices] = useState<Choices>({ level, columns: '', localSystem: '', targetSystem: '' });
   const [done, setDone] = useState<ImportReport>();
-  const run = async (dryRun: boolean) =>
-    importMap(file ?? '', isJson(file) ? 'application/fhir+json' : 'text/csv', { ...choices, dryRun });
+  const run = (dryRun: boolean): Promise<ImportReport> =>
+    importMap(file ?? '', isJson(file) ? 'application/fhir+json' : 'text/csv', {
+      ...choices,
+      dryRun,
+      preview: dryRun ? undefined : preview.data?.preview,
+    });
   const preview = useQuery({
     // Another file of the same name is another one; the moment of its change says so.
     queryKey: ['terminology', 'preview', file?.name, file?.size, file?.lastModified, choices],
@@ -45,8 +50,13 @@ export function ImportPage() {
       await mapsChanged();
       announce({ kind: 'good', text: t('finished', { count: report.created + report.changed }) });
     },
+    // The maps may have been changed since: what the page shows next is what they are now.
+    onError: () => void preview.refetch(),
   });
   const error = submit.error ?? preview.error;
+  // 409: nothing is wrong with the file.
+  const failure = (why: Error) =>
+    why instanceof ApiError && why.status === 409 ? errorText(why) : t('failed', { why: errorText(why) });
   return (
     <>
       <PageHeader title={t('title')} text={t('text')} />
@@ -68,7 +78,7 @@ export function ImportPage() {
             title={done === undefined ? t('preview') : t('done')}
             text={done === undefined ? t('previewText') : t('doneText')}
           >
-            <Fault text={error === null ? undefined : t('failed', { why: errorText(error) })} />
+            <Fault text={error === null ? undefined : failure(error)} />
             {preview.isFetching ? <p role="status">{t('reading')}</p> : undefined}
             <ImportReportView
               report={done ?? preview.data}

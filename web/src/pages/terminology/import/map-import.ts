@@ -12,6 +12,8 @@ export type EntryContent = EntryChange['after'];
 export interface ImportOptions {
   level: Level;
   dryRun: boolean;
+  /** Of the dry run that is on the page: the import does that, or nothing. */
+  preview?: string | undefined;
   columns?: string | undefined;
   localSystem?: string | undefined;
   targetSystem?: string | undefined;
@@ -22,13 +24,14 @@ type MediaType = 'text/csv' | 'application/fhir+json';
 export function importMap(
   content: Blob | string,
   mediaType: MediaType,
-  { columns, localSystem, targetSystem, ...options }: ImportOptions,
+  { columns, localSystem, targetSystem, preview, ...options }: ImportOptions,
 ): Promise<ImportReport> {
   return answered(
     api.POST('/terminology/maps/import', {
       params: {
         query: {
           ...options,
+          ...(preview === undefined ? {} : { preview }),
           ...(columns ? { columns } : {}),
           ...(localSystem ? { localSystem } : {}),
           ...(targetSystem ? { targetSystem } : {}),
