@@ -104,6 +104,14 @@ describe('an error over HTTP', () => {
     }
   });
 
+  test('of a path that is hidden is the one of a path that is none, in French too [HTTP-31]', async () => {
+    const answerOf = async (path: string) => {
+      const { status, text, headers } = await refused('fr', api.origin + path, { via: 'proxy' });
+      return [status, text, headers.get('content-language')];
+    };
+    assert.deepEqual(await answerOf('/metrics'), await answerOf('/nowhere'));
+  });
+
   test('is the same as ever for everybody else, to the byte [HTTP-31]', async () => {
     const plain = await refused('en');
     assert.match(plain.json.message, /^The access token is missing\./);

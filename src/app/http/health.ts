@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { WrongMasterKeyError } from '../../platform/crypto/data-keys.ts';
 import type { ClockWatch } from '../../platform/db/clock-watch.ts';
-import { errorBody, HttpError, NO_SUCH_PATH, unavailable } from '../../platform/http/errors.ts';
+import { HttpError, NO_SUCH_PATH, unavailable } from '../../platform/http/errors.ts';
 import type { Runtime } from '../runtime/build-runtime.ts';
 import { skewText } from '../runtime/clock.ts';
 
@@ -90,7 +90,7 @@ export function createHealth({ clock, db, keys, live, log, metrics, config, work
       });
       server.get('/metrics', HIDDEN, async (request, reply) => {
         if (config.metricsPort !== undefined || !isLocal(request))
-          return reply.code(404).send(errorBody(404, NO_SUCH_PATH.en));
+          throw new HttpError(404, 'not_found', NO_SUCH_PATH);
         return reply.type(metrics.registry.contentType).send(await metrics.registry.metrics());
       });
     },
