@@ -60,6 +60,18 @@ test('every message beside the catalogues is worded in both languages, each in i
   }
 });
 
+/** Where French has two words for one thing, the other is the one of the console. */
+const NOT_OF_THE_CONSOLE = /\b(?:employ(?:er|ez)|membres?)\b|\bune espace\b/i;
+
+test('French errors and the French console have one word for one thing', () => {
+  const texts = globSync(['src/**/*.ts', 'web/src/messages/**/*fr.ts'], { cwd: ROOT }).flatMap((path) => {
+    const text = readFileSync(new URL(path, ROOT), 'utf8');
+    return path.endsWith('fr.ts') ? [text] : [...text.matchAll(/\bfr: .*/g)].map(([line]) => line);
+  });
+  assert.ok(texts.length > 100, `${texts.length} are found`);
+  for (const text of texts) assert.doesNotMatch(text, NOT_OF_THE_CONSOLE);
+});
+
 test('every phrase about a refused input differs in French, and keeps the name [HTTP-31]', () => {
   const values: Json = {
     within: { kind: 'integer', min: 1, max: 9 },

@@ -1,11 +1,11 @@
 /** The words of `errors.ts` in French. */
 export const french = {
   bad_status_system: ({ system }: { system: string }) =>
-    `status a un système inconnu. Employez ${system}, ou aucun système.`,
+    `status a un système inconnu. Utilisez ${system}, ou aucun système.`,
   two_patients: 'patient et subject désignent des patients différents. N’en envoyez qu’un.',
   several_ids: '_id a plusieurs identifiants. Envoyez une requête pour chaque Encounter.',
   bad_date: ({ part }: { part: 'prefix' | 'date' }) =>
     part === 'prefix'
-      ? 'date a un préfixe inconnu. Employez ge, le, eq ou aucun préfixe.'
+      ? 'date a un préfixe inconnu. Utilisez ge, le, eq ou aucun préfixe.'
       : 'date doit être AAAA, AAAA-MM, AAAA-MM-JJ ou une date avec heure et fuseau (un + s’y envoie comme %2B), après le préfixe ge, le, eq ou aucun.',
 };

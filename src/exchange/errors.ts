@@ -76,5 +76,5 @@ export const facilityRefused = () =>
 export const notOfConnection = () =>
   inOwnWords('not_found', 404, {
     en: 'This connection has no such delivery. Send the deliveryId of the envelope that you received.',
-    fr: 'Cette connexion n’a pas un tel envoi. Envoyez le deliveryId de l’enveloppe que vous avez reçue.',
+    fr: 'Cet envoi n’est pas de cette connexion. Envoyez le deliveryId de l’enveloppe que vous avez reçue.',
   });

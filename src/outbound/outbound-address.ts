@@ -115,7 +115,7 @@ function isIn(list: BlockList, address: string): boolean {
 function plainText(): AddressRefusedError {
   return new AddressRefusedError({
     en: 'Only addresses of this machine may use http. Use an https address.',
-    fr: 'Seules les adresses de cette machine peuvent employer http. Employez une adresse https.',
+    fr: 'Seules les adresses de cette machine peuvent utiliser http. Utilisez une adresse https.',
   });
 }
 

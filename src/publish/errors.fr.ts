@@ -7,8 +7,8 @@ const stopped = ({ target, record, reason, stored, all }: Stopped) =>
 
 export const french = {
   no_such_target:
-    'Il n’y a pas de cible de ce nom. Corrigez le nom, ou omettez target pour employer la cible par défaut.',
-  patient_changed: 'La donnée appartient désormais à un autre patient. Publiez à nouveau.',
+    'Il n’y a pas de cible de ce nom. Corrigez le nom, ou omettez target pour utiliser la cible par défaut.',
+  patient_changed: 'Le dossier appartient désormais à un autre patient. Publiez à nouveau.',
   unmapped_codes: ({ codes }: { codes: readonly string[] }) => {
     const more = codes.length > MAX_LISTED ? ` et ${codes.length - MAX_LISTED} autres` : '';
     return `Ces codes locaux n’ont pas de code standard : ${codes.slice(0, MAX_LISTED).join(', ')}${more}. Rien n’a été envoyé. Associez-les dans les correspondances de terminologie, ou demandez à l’opérateur d’autoriser les codes locaux à la cible.`;

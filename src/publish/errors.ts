@@ -87,7 +87,7 @@ export const publishError = domainErrors(
       retryAfterSeconds: 10,
       text: ({ records }: { records: Words }) =>
         `Another publish of ${records.en} is running. Publish again when it has ended.`,
-      example: { records: { en: 'this record or this patient', fr: 'cette donnée ou de ce patient' } },
+      example: { records: { en: 'this record or this patient', fr: 'ce dossier ou de ce patient' } },
     },
     too_many_waiting: {
       status: 503,

@@ -27,7 +27,7 @@ export const french = {
   totp_exists: 'Ce compte a déjà une application d’authentification. Retirez-la d’abord.',
   nothing_to_confirm: 'Il n’y a rien à confirmer, ou cela a été commencé il y a trop longtemps. Recommencez.',
   passkeys_unavailable:
-    'Ce service est joint à une adresse IP, et une clé d’accès appartient à un nom. Utilisez une application d’authentification, ou demandez un nom à l’opérateur.',
+    'On accède à ce service par une adresse IP, et une clé d’accès est liée à un nom de domaine. Utilisez une application d’authentification, ou demandez un nom de domaine à l’opérateur.',
   passkey_refused:
     'Cette clé d’accès est déjà connue, ou le compte en a 20. Utilisez-en une autre, ou retirez-en d’abord une.',
   second_factor_missing: 'Ce compte n’a pas encore de second facteur. Ajoutez-en d’abord un.',
@@ -40,7 +40,7 @@ export const french = {
   sign_in_overloaded: 'Trop de connexions sont en cours. Réessayez dans un instant.',
   bad_email: ({ field }: { field: string }) =>
     `${field} n’est pas une adresse électronique. Envoyez-en une, par exemple ris@example.org.`,
-  account_exists: 'Il y a déjà un compte avec cette adresse électronique. Employez une autre adresse.',
+  account_exists: 'Il y a déjà un compte avec cette adresse électronique. Utilisez une autre adresse.',
   account_type_refused: ({ userType }: { userType: string }) =>
     `Votre rôle ne gère pas les comptes du type ${userType}. Demandez à un administrateur dont le rôle le fait.`,
 };

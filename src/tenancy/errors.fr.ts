@@ -1,18 +1,7 @@
 /** The words of `errors.ts` in French. */
 import type { Module } from './organisations/modules.ts';
+import { OWN_CHANGES, type OwnChange } from './own-changes.ts';
 import { RECORD_NAMES, type RecordName } from './record-names.ts';
-
-/** What somebody may not do to their own account, by its English words. */
-export const OWN_CHANGES = {
-  'disable their own account': 'désactiver son propre compte',
-  'reset the password of their own account': 'réinitialiser le mot de passe de son propre compte',
-  'change the role of their own account': 'changer le rôle de son propre compte',
-  'take the last facility from their own account': 'retirer le dernier établissement de son propre compte',
-  'remove the second factors of their own account here':
-    'retirer ici les seconds facteurs de son propre compte',
-} as const;
-
-export type OwnChange = keyof typeof OWN_CHANGES;
 
 export const french = {
   password_change_required: ({ passwordPage }: { passwordPage: string | undefined }) =>

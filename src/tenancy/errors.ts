@@ -1,8 +1,9 @@
 /** What use cases refuse of organisations, facilities, roles and callers, and how it is worded. */
 import { randomUUID } from 'node:crypto';
 import { domainErrors } from '../platform/domain-error.ts';
-import { french, type OwnChange } from './errors.fr.ts';
+import { french } from './errors.fr.ts';
 import { MODULES, type Module } from './organisations/modules.ts';
+import type { OwnChange } from './own-changes.ts';
 import type { RecordName } from './record-names.ts';
 
 export const tenancyError = domainErrors(

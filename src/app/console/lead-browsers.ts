@@ -1,4 +1,7 @@
-/** Who types the address of the service into a browser wants the console; a program there has the wrong path. Contract: WEB-72. */
+/**
+ * Who types the address of the service into a browser wants the console; a program there has the wrong path.
+ * Contract: WEB-72.
+ */
 import type { FastifyRequest } from 'fastify';
 import { namesMediaType } from '../../platform/http/content-type.ts';
 

@@ -129,7 +129,7 @@ function checkNumbers({ maxInFlight, timeoutMs, purposeOfUse }: Partial<Connecti
   if (purposeOfUse !== undefined)
     require(PURPOSES_OF_USE.includes(purposeOfUse), {
       en: `The purpose of use must be one of ${PURPOSES_OF_USE.join(', ')}.`,
-      fr: `La finalité d’usage doit être l’une de ${PURPOSES_OF_USE.join(', ')}.`,
+      fr: `La finalité d’usage doit être une valeur parmi ${PURPOSES_OF_USE.join(', ')}.`,
     });
 }
 

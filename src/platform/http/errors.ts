@@ -14,8 +14,9 @@ export interface ErrorBody {
 }
 
 /**
- * A failure that the caller is told about. `words` say what failed and what to do, and never carry
- * clinical values, names, tokens or SQL. `message` is the English of them. `code` is stable, goes to the log, and has a row in docs/errors.md.
+ * A failure that the caller is told about. `words` say what failed and what to do, and never carry clinical values,
+ * names, tokens or SQL. `message` is the English of them. `code` is stable, goes to the log, and has a row in
+ * docs/errors.md.
  */
 export class HttpError extends Error {
   override name = 'HttpError';

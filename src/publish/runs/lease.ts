@@ -108,11 +108,11 @@ async function untilTaken<T>(
 
 function whose({ records: [record, subject] }: LeaseKey): Words {
   if (record === undefined || subject !== undefined)
-    return { en: 'this record or this patient', fr: 'cette donnée ou de ce patient' };
+    return { en: 'this record or this patient', fr: 'ce dossier ou de ce patient' };
   const { type } = splitKey(record);
   return {
     en: `the ${type} that this record shares with others`,
-    fr: `la ressource ${type} que cette donnée partage avec d’autres`,
+    fr: `la ressource ${type} que ce dossier partage avec d’autres`,
   };
 }
 

@@ -73,7 +73,7 @@ function hint(method: string, status: number, issues: string): Words | undefined
   if (status === 405 && method === 'PUT')
     return {
       en: 'the target may not accept our ids: use the id policy server',
-      fr: 'la cible n’accepte peut-être pas nos identifiants : employez la règle d’identifiants server',
+      fr: 'la cible n’accepte peut-être pas nos identifiants : utilisez la règle d’identifiants server',
     };
   if (status === 404 && method !== 'GET')
     return {
@@ -83,7 +83,7 @@ function hint(method: string, status: number, issues: string): Words | undefined
   if (status === 422 && issues.includes('not-found'))
     return {
       en: 'the server may lack a record that this one refers to: use the reference policy send',
-      fr: 'il manque peut-être au serveur une donnée à laquelle celle-ci renvoie : employez la règle de références send',
+      fr: 'il manque peut-être au serveur un dossier auquel celui-ci renvoie : utilisez la règle de références send',
     };
   if (status >= 300 && status < 400)
     return {

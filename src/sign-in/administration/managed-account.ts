@@ -16,8 +16,8 @@ import {
 } from '../../tenancy/administration/manager.ts';
 import { recordChange } from '../../tenancy/audit/audit.ts';
 import type { AuditEntry } from '../../tenancy/audit/audit-entry.ts';
-import type { OwnChange } from '../../tenancy/errors.fr.ts';
 import { notFound, tenancyError } from '../../tenancy/errors.ts';
+import type { OwnChange } from '../../tenancy/own-changes.ts';
 import type { Permission } from '../../tenancy/roles/permissions.ts';
 import { type DirectoryEntry, findByEmail, findByUserId, type UserType } from '../accounts/account.store.ts';
 import { normaliseEmail } from '../accounts/email.ts';

@@ -86,7 +86,7 @@ function localFault({ localSystem, localCode }: MapEntry): Words | undefined {
   if (localSystem.length > MAX_SYSTEM || /[\s\p{Cc}]/u.test(localSystem))
     return {
       en: `local system is not a URI: it has more than ${MAX_SYSTEM} characters, or a space`,
-      fr: `le système local n’est pas un URI : il a plus de ${MAX_SYSTEM} caractères, ou une espace`,
+      fr: `le système local n’est pas un URI : il a plus de ${MAX_SYSTEM} caractères, ou un espace`,
     };
   return undefined;
 }
@@ -139,7 +139,7 @@ function relationFault(entry: MapEntry): Words | undefined {
   if (!(EQUIVALENCES as readonly string[]).includes(entry.equivalence))
     return {
       en: `equivalence is not one of ${EQUIVALENCES.join(', ')}`,
-      fr: `la relation n’est pas l’une de ${EQUIVALENCES.join(', ')}`,
+      fr: `la relation n’est pas une valeur parmi ${EQUIVALENCES.join(', ')}`,
     };
   if (entry.equivalence === 'unmatched' && (entry.targetCode !== null || entry.targetDisplay !== null))
     return {

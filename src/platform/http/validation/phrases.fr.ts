@@ -15,7 +15,7 @@ const TYPES: Readonly<Record<string, string>> = {
 export const FRENCH: Phrases = {
   invalidRequest: 'La requête n’est pas valable.',
   body: 'Le corps',
-  property: 'Un membre',
+  property: 'Un champ',
   missing: (name, values) =>
     `${name} manque.${values === undefined ? '' : ` Valeurs possibles : ${values.join(', ')}.`}`,
   oneOf: (name, values) => `${name} doit avoir l’une de ces valeurs : ${values.join(', ')}.`,
@@ -30,7 +30,7 @@ export const FRENCH: Phrases = {
   once: (name) => `${name} doit être donné une seule fois.`,
   ofType: (name, type) => `${name} doit être ${typeText(type)}.`,
   unknownProperty: (name, known) =>
-    `${name} a un membre inconnu.${known.length === 0 ? '' : ` Membres possibles : ${known.join(', ')}.`}`,
+    `${name} a un champ inconnu.${known.length === 0 ? '' : ` Champs possibles : ${known.join(', ')}.`}`,
   invalid: (name) => `${name} n’est pas valable.`,
 };
 
