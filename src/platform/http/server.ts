@@ -6,25 +6,20 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import Fastify, {
-  type FastifyError,
   type FastifyInstance,
   type FastifyReply,
   type FastifyRequest,
   type FastifySchemaValidationError,
 } from 'fastify';
-import { type Outage, outageOf } from '../db/unavailable.ts';
-import { DomainError } from '../domain-error.ts';
 import { errorFields, type Log } from '../log/log.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import { beginSpan, endSpan, inTrace, isTracing, type Span } from '../trace/trace.ts';
 import { contentLanguage, languageOf } from '../words/accept-language.ts';
-import type { Words } from '../words/words.ts';
 import { createAllowedMethods } from './allowed-methods.ts';
-import { errorBody, HttpError, httpErrorOf, NO_SUCH_PATH, unavailable } from './errors.ts';
+import { errorBody, HttpError, toHttpError } from './errors.ts';
 import { headerFault } from './header-faults.ts';
 import { createFaultAnswers, MAX_HEADER_BYTES } from './protocol-faults.ts';
 import { isSlowBody } from './slow-bodies.ts';
-import { validationWords } from './validation/validation-message.ts';
 
 const CORRELATION_ID = /^[A-Za-z0-9._-]{1,128}$/;
 export const DEFAULT_BODY_LIMIT_BYTES = 65_536;
@@ -237,61 +232,6 @@ function correlationId(request: { headers: IncomingMessage['headers'] }): string
   return typeof given === 'string' && CORRELATION_ID.test(given) ? given : randomUUID();
 }
 
-/** The answer to an error that has one; undefined for a fault of ours. */
-function toHttpError(error: unknown): HttpError | undefined {
-  if (error instanceof HttpError) return error;
-  if (error instanceof DomainError) return httpErrorOf(error);
-  const { validation, validationContext, statusCode, code } = error as Partial<FastifyError>;
-  if (validation !== undefined)
-    return new HttpError(400, 'validation', validationWords(validation, validationContext ?? ''));
-  if (code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE')
-    return new HttpError(415, 'media_type', {
-      en: 'This call does not accept that content type. Send application/json.',
-      fr: 'Cet appel n’accepte pas ce type de contenu. Envoyez application/json.',
-    });
-  if (statusCode !== undefined && statusCode >= 400 && statusCode < 500)
-    return new HttpError(
-      statusCode,
-      code ?? 'bad_request',
-      CLIENT_FAULTS[statusCode] ?? {
-        en: 'The request is not valid.',
-        fr: 'La requête n’est pas valable.',
-      },
-    );
-  const outage = outageOf(error);
-  return outage === undefined ? undefined : Object.assign(OUTAGES[outage](), { cause: error });
-}
-
-const OUTAGES: Readonly<Record<Outage, () => HttpError>> = {
-  unreachable: () =>
-    unavailable(
-      {
-        en: 'The service cannot reach its database. Try again shortly.',
-        fr: 'Le service n’atteint pas sa base de données. Réessayez dans un instant.',
-      },
-      2,
-      'database',
-    ),
-  refusing: () =>
-    unavailable(
-      {
-        en: 'The database is out of disk space or memory, or is read-only. Try again in a minute, and tell the operator.',
-        fr: 'La base de données n’a plus d’espace disque ou de mémoire, ou est en lecture seule. Réessayez dans une minute, et prévenez l’opérateur.',
-      },
-      30,
-      'database_refuses',
-    ),
-  slow: () =>
-    unavailable(
-      {
-        en: 'The database took too long to answer. Try again shortly.',
-        fr: 'La base de données a mis trop de temps à répondre. Réessayez dans un instant.',
-      },
-      5,
-      'database_slow',
-    ),
-};
-
 const HUNG_UP = 'caller_hung_up';
 
 /** The connection ended before all of the request was read. Nobody is left to read the answer. */
@@ -306,15 +246,3 @@ function hungUp(error: unknown, { raw }: FastifyRequest): HttpError | undefined 
     fr: 'La communication s’est terminée avant la fin de la requête. Envoyez-la à nouveau.',
   });
 }
-
-const CLIENT_FAULTS: Readonly<Record<number, Words>> = {
-  404: NO_SUCH_PATH,
-  413: {
-    en: 'The body is too large.',
-    fr: 'Le corps est trop grand.',
-  },
-  414: {
-    en: 'The address is too long. Send fewer or shorter parameters.',
-    fr: 'L’adresse est trop longue. Envoyez moins de paramètres, ou de plus courts.',
-  },
-};

@@ -73,11 +73,7 @@ function text(value: string | null | undefined): string | null {
 }
 
 function localFault({ localSystem, localCode }: MapEntry): Words | undefined {
-  if (localCode === '')
-    return {
-      en: 'has no local code',
-      fr: 'le code local manque',
-    };
+  if (localCode === '') return { en: 'has no local code', fr: 'le code local manque' };
   if (!isCode(localCode))
     return {
       en: `local code is not a FHIR code: it has more than ${MAX_CODE} characters, or two spaces in a row`,
@@ -92,11 +88,7 @@ function localFault({ localSystem, localCode }: MapEntry): Words | undefined {
 }
 
 function targetFault({ targetSystem, targetCode, equivalence }: MapEntry): Words | undefined {
-  if (targetSystem === '')
-    return {
-      en: 'has no target system',
-      fr: 'le système standard manque',
-    };
+  if (targetSystem === '') return { en: 'has no target system', fr: 'le système standard manque' };
   if (targetSystem.length > MAX_SYSTEM)
     return {
       en: `target system has more than ${MAX_SYSTEM} characters`,
@@ -114,11 +106,7 @@ function targetFault({ targetSystem, targetCode, equivalence }: MapEntry): Words
       fr: 'le système standard n’est pas un URI absolu, par exemple http://loinc.org',
     };
   if (equivalence === 'unmatched') return undefined;
-  if (targetCode === null)
-    return {
-      en: 'has no target code',
-      fr: 'le code standard manque',
-    };
+  if (targetCode === null) return { en: 'has no target code', fr: 'le code standard manque' };
   if (targetSystem === LOINC) return ofTargetCode(loincFault(targetCode));
   if (targetSystem === UCUM)
     return isUcum(targetCode)
