@@ -1,0 +1,74 @@
+/** What an error that was caught is answered with: one of ours, of Fastify, or of the database. Contract: HTTP-2. */
+import type { FastifyError } from 'fastify';
+import { type Outage, outageOf } from '../db/unavailable.ts';
+import { DomainError } from '../domain-error.ts';
+import type { Words } from '../words/words.ts';
+import { HttpError, httpErrorOf, NO_SUCH_PATH, unavailable } from './errors.ts';
+import { validationWords } from './validation/validation-message.ts';
+
+/** The answer to an error that has one; undefined for a fault of ours. */
+export function toHttpError(error: unknown): HttpError | undefined {
+  if (error instanceof HttpError) return error;
+  if (error instanceof DomainError) return httpErrorOf(error);
+  const { validation, validationContext, statusCode, code } = error as Partial<FastifyError>;
+  if (validation !== undefined)
+    return new HttpError(400, 'validation', validationWords(validation, validationContext ?? ''));
+  if (code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE')
+    return new HttpError(415, 'media_type', {
+      en: 'This call does not accept that content type. Send application/json.',
+      fr: 'Cet appel n’accepte pas ce type de contenu. Envoyez application/json.',
+    });
+  if (statusCode !== undefined && statusCode >= 400 && statusCode < 500)
+    return new HttpError(
+      statusCode,
+      code ?? 'bad_request',
+      CLIENT_FAULTS[statusCode] ?? {
+        en: 'The request is not valid.',
+        fr: 'La requête n’est pas valable.',
+      },
+    );
+  const outage = outageOf(error);
+  return outage === undefined ? undefined : Object.assign(OUTAGES[outage](), { cause: error });
+}
+
+const OUTAGES: Readonly<Record<Outage, () => HttpError>> = {
+  unreachable: () =>
+    unavailable(
+      {
+        en: 'The service cannot reach its database. Try again shortly.',
+        fr: 'Le service n’atteint pas sa base de données. Réessayez dans un instant.',
+      },
+      2,
+      'database',
+    ),
+  refusing: () =>
+    unavailable(
+      {
+        en: 'The database is out of disk space or memory, or is read-only. Try again in a minute, and tell the operator.',
+        fr: 'La base de données n’a plus d’espace disque ou de mémoire, ou est en lecture seule. Réessayez dans une minute, et prévenez l’opérateur.',
+      },
+      30,
+      'database_refuses',
+    ),
+  slow: () =>
+    unavailable(
+      {
+        en: 'The database took too long to answer. Try again shortly.',
+        fr: 'La base de données a mis trop de temps à répondre. Réessayez dans un instant.',
+      },
+      5,
+      'database_slow',
+    ),
+};
+
+const CLIENT_FAULTS: Readonly<Record<number, Words>> = {
+  404: NO_SUCH_PATH,
+  413: {
+    en: 'The body is too large.',
+    fr: 'Le corps est trop grand.',
+  },
+  414: {
+    en: 'The address is too long. Send fewer or shorter parameters.',
+    fr: 'L’adresse est trop longue. Envoyez moins de paramètres, ou de plus courts.',
+  },
+};
