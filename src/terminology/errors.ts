@@ -49,7 +49,7 @@ export const terminologyError = domainErrors(
     },
     maps_changed: {
       status: 409,
-      text: () => 'The maps were changed after the preview. Look at the preview again.',
+      text: 'The maps were changed after the preview, or the preview is of another import. Nothing was changed. Look at the preview again.',
     },
     permission_missing: {
       status: 403,

@@ -24,7 +24,7 @@ export interface WriteCounts {
   created: number;
   changed: number;
   unchanged: number;
-  /** Stands for which entries were made, and which version of which became the next. Of any order the same. */
+  /** Stands for what was written, where, and in place of which version of which entry. Of any order the same. */
   fingerprint: bigint;
 }
 
@@ -77,8 +77,8 @@ export async function upsertEntries(
       select (count(*) filter (where version = 1))::int as created,
         (count(*) filter (where version > 1))::int as changed,
         coalesce(sum(hashtextextended(
-          case when version = 1 then local_system || E'\\n' || local_code || E'\\n' || target_system
-            else id::text || ' ' || version::text end, 0)), 0)::text as fingerprint
+          row(facility_id, case when version > 1 then id end, version, local_system, local_code, local_display,
+            target_system, target_code, target_display, equivalence, comment)::text, 0)), 0)::text as fingerprint
       from written`,
     values: [scope.organisationId, scope.facilityId, change.now, change.accountId, ...columnsOf(entries)],
   });

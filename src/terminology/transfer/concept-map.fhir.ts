@@ -76,14 +76,17 @@ function readTarget(target: Json, path: string, local: GivenEntry, ignored: Igno
       given,
       fault: {
         en: 'has dependsOn or product; a terminology map has single codes only',
-        fr: 'a dependsOn ou product ; une correspondance n’a que des codes seuls',
+        fr: 'l’entrée a dependsOn ou product ; une correspondance ne porte que sur un code à la fois',
       },
     };
   if (given.equivalence === undefined)
     return {
       path,
       given,
-      fault: { en: 'has no equivalence, which R4 requires', fr: 'n’a pas d’equivalence, que R4 exige' },
+      fault: {
+        en: 'has no equivalence, which R4 requires',
+        fr: 'l’entrée n’a pas d’equivalence, que R4 exige',
+      },
     };
   return { path, given };
 }

@@ -67,7 +67,7 @@ function readRecord(record: string[], line: number, { positions, width, constant
   const { length } = record;
   const fault = {
     en: `has ${length} cells, but the header has ${width}`,
-    fr: `a ${length} cellules, alors que l’en-tête en a ${width}`,
+    fr: `la ligne a ${length} cellules, alors que l’en-tête en a ${width}`,
   };
   return { line, given, fault };
 }

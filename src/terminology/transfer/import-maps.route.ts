@@ -28,7 +28,7 @@ const ImportQuery = Type.Object({
     Type.String({
       maxLength: 100,
       description:
-        '`preview` of the dry run that somebody looked at. If the import would change anything else, because the maps were changed since, the answer is 409 and nothing is kept.',
+        '`preview` of the dry run that somebody looked at. If the import would change anything else, because the maps were changed since, or because it is another file or for another map, the answer is 409 and nothing is kept.',
     }),
   ),
   columns: Type.Optional(
@@ -70,7 +70,7 @@ export function importMapsRoute(deps: { db: Pool }): Route<Access> {
       bodyLimitBytes: MAX_FILE_BYTES,
       responses: {
         200: { description: 'What was done.', schema: ReportSchema, headers: ['content-language'] },
-        409: { description: 'The maps were changed after the preview.' },
+        409: { description: 'The maps were changed after the preview, or it is of another import.' },
       },
       handle: async ({ query, body }, context) => {
         requireContentType(context.headers, MEDIA_TYPES);

@@ -60,8 +60,7 @@ export async function importMaps(
     await openMap(client, scope, request.change);
     await client.query('savepoint before_import');
     const { preview, ...taken } = await takeRows(client, scope, request);
-    if (request.preview !== undefined && request.preview !== preview)
-      throw terminologyError('maps_changed', {});
+    if (request.preview !== undefined && request.preview !== preview) throw terminologyError('maps_changed');
     const report = request.dryRun ? { ...taken, preview } : taken;
     const { created, changed, unchanged, rejectedCount } = report;
     const after = { created, changed, unchanged, rejectedCount };
@@ -127,7 +126,7 @@ function createRowCheck(): (row: ImportRow) => CheckedEntry {
       return {
         fault: {
           en: `maps the same local code to the same system as ${placeText(first)}, which is kept`,
-          fr: `associe le même code local au même système que ${placeText(first, 'fr')}, qui est conservé`,
+          fr: `l’entrée associe le même code local au même système que ${placeText(first, 'fr')}, qui l’emporte`,
         },
       };
     seen.set(key, placeOf(row));

@@ -62,7 +62,7 @@ export const ReportSchema = Type.Object(
     preview: Type.Optional(
       Type.String({
         description:
-          'Only with dryRun: stands for what would be created and changed. Send it along with the import, which is then refused if the maps were changed meanwhile.',
+          'Only with dryRun: stands for what would be created and changed. Send it along with the import, which is then refused if it would change anything else.',
       }),
     ),
     ignored: Type.Record(Type.String(), Type.Integer(), {

@@ -76,9 +76,9 @@ describe('POST /terminology/maps/import', () => {
       assert.ok((await meanwhile()).status < 300);
       const refused = await take(preview);
       assert.equal(refused.status, 409);
-      assert.equal(
+      assert.match(
         refused.json.message,
-        'The maps were changed after the preview. Look at the preview again.',
+        /^The maps were changed after the preview, .* Nothing was changed\./,
       );
     }
     const preview = await look();
@@ -86,6 +86,22 @@ describe('POST /terminology/maps/import', () => {
     const { status, json } = await take(preview);
     assert.deepEqual([status, json.created, json.changed, json.unchanged], [200, 1, 1, 1]);
     assert.equal(json.preview, undefined);
+  });
+
+  test('is held to its preview in what it writes and where: another file or another map is 409 [TERM-25]', async () => {
+    const fileOf = (targetCode: string, display = '') =>
+      `${HEADER}\nurn:bound,HB,${display},${LOINC},${targetCode},`;
+    const { preview } = (await calls.csvImport(fileOf('718-7'), '?dryRun=true')).json;
+    for (const [file, level] of [
+      [fileOf('2345-7'), 'organisation'],
+      [fileOf('718-7', 'Haemoglobin'), 'organisation'],
+      [fileOf('718-7'), 'facility'],
+    ] as const) {
+      const refused = await calls.csvImport(file, `?preview=${preview}&level=${level}`);
+      assert.equal(refused.status, 409, refused.text);
+    }
+    const { json } = await calls.csvImport(fileOf('718-7'), `?preview=${preview}`);
+    assert.equal(json.created, 1, 'nothing was kept of the others');
   });
 
   test('takes CSV with other columns', async () => {
@@ -129,9 +145,9 @@ describe('POST /terminology/maps/import', () => {
     assert.deepEqual(
       json.rejected.map(({ reason }: { reason: string }) => reason),
       [
-        'associe le même code local au même système que la ligne 2, qui est conservé',
+        'l’entrée associe le même code local au même système que la ligne 2, qui l’emporte',
         'le code standard a un mauvais chiffre de contrôle LOINC ; cherchez un chiffre mal saisi',
-        'a 2 cellules, alors que l’en-tête en a 6',
+        'la ligne a 2 cellules, alors que l’en-tête en a 6',
       ],
     );
     const plain = await send({});

@@ -267,7 +267,7 @@ describe('terminology', { skip: NO_BROWSER, timeout: 300_000 }, () => {
     assert.equal(await rows.count(), 2);
     await stored('GLU-NEW', { targetDisplay: 'Meanwhile' });
     await page.getByRole('button', { name: /^Import \d/ }).click();
-    await page.getByText(/^The maps were changed after the preview\./).waitFor();
+    await page.getByText(/^The maps were changed after the preview, /).waitFor();
     await rows.getByText('Meanwhile').waitFor();
     await page.getByRole('button', { name: /^Import \d/ }).click();
     await page.getByRole('button', { name: 'Import another file' }).waitFor();
