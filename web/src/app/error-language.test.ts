@@ -90,6 +90,17 @@ describe('errors on French pages', { skip: NO_BROWSER, timeout: 240_000 }, () =>
     assert.deepEqual([...calls], ['fr', 'en']);
   });
 
+  test('what was refused in one language is said in the next that is chosen [WEB-69]', async (t) => {
+    const tenant = await web.api.createTenant();
+    const page = await openInFrench(t, `/imports/${crypto.randomUUID()}`, { tenant });
+    await page.getByText('L’importation est introuvable.').waitFor();
+    await page.getByRole('button', { name: /^Compte : / }).click();
+    await page.getByRole('menuitemradio', { name: 'English' }).click();
+    await page.getByText('The import was not found.').waitFor();
+    await page.keyboard.press('Escape');
+    await page.getByRole('menu').waitFor({ state: 'detached' });
+  });
+
   test('what is kept in English is marked as English [WEB-69]', async (t) => {
     const tenant = await web.api.createTenant();
     const page = await openInFrench(t, '/imports', { tenant });

@@ -3,6 +3,7 @@ import { createContext, type ReactNode, useContext, useEffect, useState } from '
 import { IntlProvider } from 'use-intl';
 import { speak } from '../api/spoken-language.ts';
 import { type Catalogue, LANGUAGES, type Language, readCatalogue } from '../messages/catalogue.ts';
+import { readWordsAgain } from './queries.ts';
 
 const KEY = 'interchange-language';
 
@@ -49,6 +50,7 @@ export function LanguageProvider({ children }: { children: ReactNode }) {
       // Before anything is read for a page in this language.
       speak(language);
       setCatalogue({ language, texts });
+      void readWordsAgain();
     });
     return () => {
       wanted = false;

@@ -66,4 +66,15 @@ export async function readAllAgain(): Promise<void> {
   await queries.resetQueries({ predicate: ({ queryKey }) => queryKey[0] !== 'session' });
 }
 
+/** Answers of dry runs of maps, whose reasons are in the language that was asked for. */
+const WORDED = new Set<unknown>(['preview', 'check']);
+
+/** What the service worded is asked for again: another language was chosen. Contract: WEB-69. */
+export async function readWordsAgain(): Promise<void> {
+  await queries.resetQueries({
+    predicate: ({ queryKey: [area, what], state }) =>
+      area !== 'session' && (state.status === 'error' || (area === 'terminology' && WORDED.has(what))),
+  });
+}
+
 onSessionEnd(() => endSession('ended'));
