@@ -1,6 +1,6 @@
 /**
  * Rows of a list. Only those in view are in the document, so that 100,000 are as quick as ten; more are read as the end
- * comes near. Where there is no room for columns, each row is a card. Contract: WEB-10.
+ * comes near. Where there is no room for columns, each row is a card. Contract: WEB-10, WEB-73.
  */
 import { Button } from '@mantine/core';
 import { useWindowVirtualizer } from '@tanstack/react-virtual';
@@ -32,6 +32,10 @@ interface RecordTableProperties<Row> {
 }
 
 const ROW_HEIGHT = 42;
+/** Up to here the menu stands above the page, and every list shows cards. */
+const NARROW_SCREEN = '(max-width: 56rem)';
+/** What a column without a width of its own needs for each of its parts. */
+const LEAST_SHARE_REM = 5;
 /** Rows left below the view when the next page is asked for. */
 const AHEAD = 15;
 
@@ -40,6 +44,7 @@ export function RecordTable<Row>(properties: RecordTableProperties<Row>) {
   const table = useRef<HTMLTableElement>(null);
   const { rows, readMore, hasMore } = list;
   const offset = useOffset(table);
+  const isNarrow = useIsNarrow(table, columns);
   const virtual = useWindowVirtualizer({
     count: rows.length,
     estimateSize: () => ROW_HEIGHT,
@@ -61,7 +66,7 @@ export function RecordTable<Row>(properties: RecordTableProperties<Row>) {
   return (
     <>
       <table
-        className={hasTallRows ? `${css.table} ${css.tall}` : css.table}
+        className={[css.table, hasTallRows && css.tall, isNarrow && css.cards].filter(Boolean).join(' ')}
         ref={table}
         aria-label={label}
         aria-rowcount={hasMore ? -1 : rows.length + 1}
@@ -170,6 +175,34 @@ function Foot<Row>({ list }: { list: CursorList<Row> }) {
       ) : undefined}
     </div>
   );
+}
+
+/** Whether there is no room for columns. */
+function useIsNarrow<Row>(
+  table: { current: HTMLTableElement | null },
+  columns: readonly Column<Row>[],
+): boolean {
+  const [isNarrow, setNarrow] = useState(false);
+  const neededRem = columns.reduce(
+    (sum, { width, share = 1 }) =>
+      sum + (width === undefined ? share * LEAST_SHARE_REM : Number.parseFloat(width)),
+    0,
+  );
+  useLayoutEffect(() => {
+    const room = table.current?.parentElement;
+    if (room === undefined || room === null) return;
+    const measure = () => {
+      const remPx = Number.parseFloat(getComputedStyle(document.documentElement).fontSize);
+      const { paddingLeft, paddingRight } = getComputedStyle(room);
+      const roomPx = room.clientWidth - Number.parseFloat(paddingLeft) - Number.parseFloat(paddingRight);
+      setNarrow(matchMedia(NARROW_SCREEN).matches || roomPx < neededRem * remPx);
+    };
+    measure();
+    const watcher = new ResizeObserver(measure);
+    watcher.observe(room);
+    return () => watcher.disconnect();
+  }, [table, neededRem]);
+  return isNarrow;
 }
 
 /** How far below the top of the document the table begins. */

@@ -91,8 +91,42 @@ describe('deliveries', { skip: NO_BROWSER, timeout: 240_000 }, () => {
     await page.goto(`${web.api.origin}/console/exchange/held`);
     await list.getByText('Refused with 422').waitFor();
     assert.deepEqual(await named(), ['National exchange']);
+    await page.goto(`${web.api.origin}/console/exchange`);
+    await list.getByText('Held').waitFor();
     const reader = await web.open(t, '/exchange', { tenant, permissions: ['exchange.deliveries.read'] });
     await reader.page.getByText(connectionId).first().waitFor();
+  });
+
+  test('where the columns do not fit, each row is a card on which nothing is cut off [WEB-73]', async (t) => {
+    const { tenant, patientIds } = await held(1);
+    const { pool } = web.api.database;
+    const connection = {
+      name: 'The exchange of the southern provinces',
+      address: 'https://south.example.org/',
+    };
+    await connect({ pool, keys: web.api.keys }, tenant, connection);
+    await queue(pool, tenant, patientIds, 'updated');
+    const { page } = await web.open(t, '/exchange', { tenant });
+    const list = page.getByRole('table', { name: 'Deliveries' });
+    await list.getByText(connection.name).first().waitFor();
+    const cut = () =>
+      list.getByRole('cell').evaluateAll((cells) =>
+        cells
+          .flatMap((cell) => [cell, ...cell.querySelectorAll('*')])
+          .filter(({ clientWidth, scrollWidth }) => scrollWidth > clientWidth)
+          .map(({ textContent }) => textContent),
+      );
+    const cards = page.locator('table[class*="cards"]');
+    for (const [width, state] of [
+      [1280, 'detached'],
+      [1024, 'visible'],
+      [1280, 'detached'],
+      [920, 'visible'],
+    ] as const) {
+      await page.setViewportSize({ width, height: 800 });
+      await cards.waitFor({ state });
+      if (state === 'visible') assert.deepEqual(await cut(), [], `at ${width} px`);
+    }
   });
 
   test('skips one of many with a reason, and says why it was refused to [WEB-41]', async (t) => {
