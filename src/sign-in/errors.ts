@@ -45,6 +45,10 @@ export const signInError = domainErrors(
       status: 403,
       text: 'The identity, the credential or the user type is wrong, or the account cannot sign in. Check all three.',
     },
+    password_wrong: {
+      status: 403,
+      text: 'The password is wrong. Type the one that you sign in with now.',
+    },
     second_factor_refused: {
       status: 403,
       text: 'The second factor is wrong, or was used already. Take the next code, or ask for a new challenge.',

@@ -1,7 +1,7 @@
 /**
  * The one way in which a user id and a password are checked: same work, same answer and same lock whether the
  * account exists or not.
- * Contract: SIGN-IN-10, SIGN-IN-11, SIGN-IN-58, SIGN-IN-65.
+ * Contract: SIGN-IN-10, SIGN-IN-11, SIGN-IN-58, SIGN-IN-65, SIGN-IN-76.
  */
 
 import { type Client, type Pool, transaction } from '../../platform/db/database.ts';
@@ -111,7 +111,7 @@ async function prove<Prepared, Result>(
   };
   deps.audit('sign-in.failed', ids);
   if (locked) deps.audit('sign-in.locked', ids);
-  throw signInError('invalid_credentials');
+  throw signInError(proof.secondFactor === 'proven' ? 'password_wrong' : 'invalid_credentials');
 }
 
 type AccountOfIdentity = AccountCredentials & { organisationId: string; email: string };

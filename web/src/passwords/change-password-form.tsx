@@ -7,6 +7,9 @@ import { useErrorText } from '../blocks/states/error-text.ts';
 import { Fault } from '../blocks/states/fault.tsx';
 import { ABOUT_NEW_PASSWORD, NewPassword } from './new-password.tsx';
 
+/** How messages of the service about it begin. */
+const ABOUT_PRESENT_PASSWORD = ['The password is wrong', 'Le mot de passe est faux'];
+
 interface ChangePasswordFormProperties {
   email: string;
   onDone: () => unknown;
@@ -22,7 +25,7 @@ export function ChangePasswordForm({ email, onDone }: ChangePasswordFormProperti
       form.reset();
       await onDone();
     },
-    aboutField: { newPassword: ABOUT_NEW_PASSWORD },
+    aboutField: { password: ABOUT_PRESENT_PASSWORD, newPassword: ABOUT_NEW_PASSWORD },
   });
   return (
     <form onSubmit={form.onSubmit}>

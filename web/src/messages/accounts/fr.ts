@@ -5,7 +5,7 @@ export const accounts = {
   EHR: {
     title: titles.EHR,
     one: 'Compte d’intégration',
-    text: 'Les autres systèmes se connectent avec ces comptes : un système de laboratoire, le logiciel d’un partenaire. Chacun a le sien, pour pouvoir être arrêté seul.',
+    text: 'Les autres systèmes se connectent avec ces comptes : un système de laboratoire, le logiciel d’un partenaire. Chacun a le sien, pour pouvoir être arrêté seul.',
     create: 'Nouveau compte d’intégration',
     emailHelp: 'Elle désigne le compte. L’adresse de l’équipe qui exploite le système convient bien.',
     empty: 'Aucun autre système n’a encore de compte',
@@ -72,18 +72,18 @@ export const accounts = {
   has: 'Configuré',
   hasNot: 'Aucun',
   hasHelp:
-    'Configuré : une clé d’accès ou une application d’authentification est demandée à chaque connexion.',
+    'Configuré : une clé d’accès ou une application d’authentification est demandée à chaque connexion.',
   hasNotHelp: 'Aucun. Un rôle peut en exiger un.',
   edit: 'Modifier',
   editTitle: 'Modifier {email}',
   save: 'Enregistrer',
   changed: '{email} est modifié. Cela compte dès le prochain appel.',
   reset: 'Réinitialiser le mot de passe',
-  resetTitle: 'Réinitialiser le mot de passe de {email} ?',
+  resetTitle: 'Réinitialiser le mot de passe de {email} ?',
   resetText: 'Le mot de passe actuel cesse de fonctionner, et toutes les sessions se terminent aussitôt.',
   resetSubmit: 'Réinitialiser',
   disable: 'Désactiver',
-  disableTitle: 'Désactiver {email} ?',
+  disableTitle: 'Désactiver {email} ?',
   disableText:
     '{count, plural, =0 {Il ne pourra plus se connecter} one {Sa session se termine aussitôt, et il ne pourra plus se connecter} other {Ses # sessions se terminent aussitôt, et il ne pourra plus se connecter}} jusqu’à ce que vous le réactiviez. Rien n’est supprimé.',
   disabled: '{email} est désactivé.',
@@ -92,7 +92,7 @@ export const accounts = {
   unlock: 'Déverrouiller',
   unlocked: '{email} est déverrouillé et peut réessayer.',
   removeFactor: 'Retirer le second facteur',
-  removeFactorTitle: 'Retirer le second facteur de {email} ?',
+  removeFactorTitle: 'Retirer le second facteur de {email} ?',
   removeFactorText:
     'Pour qui a perdu sa clé d’accès, son téléphone et ses codes de secours. Assurez-vous que la demande vient bien de cette personne. Ses sessions se terminent, et le mot de passe seul ouvre le compte jusqu’à ce qu’elle en configure un nouveau.',
   removeFactorAction: 'Retirer',
@@ -105,7 +105,7 @@ export const accounts = {
   action: 'Action',
   end: 'Terminer',
   endAll: 'Tout terminer',
-  endAllTitle: 'Terminer toutes les sessions de {email} ?',
+  endAllTitle: 'Terminer toutes les sessions de {email} ?',
   endAllText:
     '{count, plural, one {Une session se termine} other {# sessions se terminent}} aussitôt. Avec son mot de passe, le compte peut se reconnecter.',
   sessionEnded: 'La session est terminée.',
@@ -122,7 +122,7 @@ export const integrationAccount = {
   title: 'Compte d’intégration',
   quickStart: 'Premiers pas pour le partenaire',
   quickStartText:
-    'Envoyez ceci à ceux qui raccordent le système. Chaque programme se connecte et lit une première fois, avec l’adresse et les identifiants réels. Le mot de passe n’y figure pas : transmettez-le par une autre voie.',
+    'Envoyez ceci à ceux qui raccordent le système. Chaque programme se connecte et lit une première fois, avec l’adresse et les identifiants réels. Le mot de passe n’y figure pas : transmettez-le par une autre voie.',
   facility: 'Pour l’établissement',
   base: 'Adresse de base',
   userId: 'Identifiant du compte',

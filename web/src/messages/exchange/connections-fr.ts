@@ -30,7 +30,7 @@ export const exchangeConnections: Catalogue['exchangeConnections'] = {
   rotatedText:
     'Donnez les nouveaux secrets à la plateforme. Les réponses signées avec l’ancien secret sont encore acceptées pendant le temps choisi.',
   rotatedWaits:
-    'Les messages sont signés avec l’ancien secret jusqu’à ce que vous activiez le nouveau sur cette page : faites-le quand la plateforme l’a reçu.',
+    'Les messages sont signés avec l’ancien secret jusqu’à ce que vous activiez le nouveau sur cette page : faites-le quand la plateforme l’a reçu.',
   rotatedDiscarded: 'Un nouveau secret précédent, qui attendait, a été jeté. Il n’a jamais servi.',
   outboundSecret: 'Secret d’envoi',
   callbackSecret: 'Secret de réponse',
@@ -69,24 +69,24 @@ export const exchangeConnections: Catalogue['exchangeConnections'] = {
   deliveries: 'Afficher ses envois',
   rotate: 'Renouveler les secrets',
   rotateText:
-    'Crée de nouveaux secrets. Les messages sont signés avec l’ancien jusqu’à ce que vous activiez le nouveau : rien ne se perd entre-temps.',
+    'Crée de nouveaux secrets. Les messages sont signés avec l’ancien jusqu’à ce que vous activiez le nouveau : rien ne se perd entre-temps.',
   rotateWhich: 'Lesquels',
   rotateBoth: 'Les deux secrets',
-  rotateOutbound: 'Envoi seulement : signe nos messages',
-  rotateCallback: 'Réponse seulement : signe ce que la plateforme renvoie',
+  rotateOutbound: 'Envoi seulement : signe nos messages',
+  rotateCallback: 'Réponse seulement : signe ce que la plateforme renvoie',
   overlap: 'Heures pendant lesquelles les anciennes signatures de réponse restent acceptées',
   overlapHelp:
-    '0 : les deux anciens secrets cessent aussitôt. Choisissez cela quand un secret est connu d’autres personnes.',
+    '0 : les deux anciens secrets cessent aussitôt. Choisissez cela quand un secret est connu d’autres personnes.',
   rotateSubmit: 'Créer de nouveaux secrets',
   activate: 'Activer le nouveau secret',
-  activateTitle: 'Signer désormais avec le nouveau secret ?',
+  activateTitle: 'Signer désormais avec le nouveau secret ?',
   activateText: 'Faites-le quand la plateforme a le nouveau secret. L’ancien ne sert plus.',
   activateAction: 'Activer',
   activated: 'Les messages sont désormais signés avec le nouveau secret.',
   enable: 'Activer',
   enabled: 'La connexion est activée.',
   disable: 'Désactiver',
-  disableTitle: 'Désactiver {name} ?',
+  disableTitle: 'Désactiver {name} ?',
   disableText:
     'Rien ne part tant qu’elle est désactivée. Les modifications des patients ne sont pas mises en file, et les réponses de la plateforme sont refusées.',
   disabled: 'La connexion est désactivée.',
@@ -106,11 +106,11 @@ export const exchangeConnections: Catalogue['exchangeConnections'] = {
     'not-authorised':
       'La plateforme a répondu {status}. Vérifiez l’identifiant de client, le secret d’envoi et l’horloge de la plateforme.',
     redirected:
-      'La plateforme a répondu {status}. Les redirections ne sont pas suivies : corrigez l’adresse.',
+      'La plateforme a répondu {status}. Les redirections ne sont pas suivies : corrigez l’adresse.',
     failing:
-      'La plateforme a répondu {status}. Elle ne fonctionne pas normalement : adressez-vous à son opérateur.',
+      'La plateforme a répondu {status}. Elle ne fonctionne pas normalement : adressez-vous à son opérateur.',
     'not-taken':
-      'La plateforme a répondu {status}. Elle est joignable, mais n’accepte pas l’événement connection.test ; cela ne concerne pas forcément les envois.',
+      'La plateforme a répondu {status}. Elle est joignable, mais n’accepte pas l’événement connection.test ; cela ne concerne pas forcément les envois.',
     unanswered: 'La plateforme n’a pas répondu ({cause}). Adressez-vous à son opérateur.',
     unreachable:
       'La plateforme n’a pas pu être jointe ({cause}). Vérifiez l’adresse, le réseau et le certificat.',
@@ -134,7 +134,7 @@ export const exchangeCallbacks: Catalogue['exchangeCallbacks'] = {
   outcome: 'Résultat',
   outcomes: { applied: 'Gardée', conflict: 'Conflit' },
   conflictHelp:
-    'Conflit : la plateforme avait déjà donné un autre identifiant au patient. Rien n’a été changé. Demandez-lui lequel est juste.',
+    'Conflit : la plateforme avait déjà donné un autre identifiant au patient. Rien n’a été changé. Demandez-lui lequel est juste.',
   assignedId: 'Identifiant attribué',
   message: 'Message',
   received: 'Reçue',

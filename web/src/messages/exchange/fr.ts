@@ -14,7 +14,7 @@ export const exchange: Catalogue['exchange'] = {
   deliveries: 'Envois',
   patient: 'Patient',
   patientFilter: 'Identifiant du patient',
-  patientHidden: 'Non affiché : le patient s’y oppose',
+  patientHidden: 'Non affiché : le patient s’y oppose',
   event: 'Événement',
   events: { created: 'Patient créé', updated: 'Patient modifié' },
   status: 'État',
@@ -40,11 +40,11 @@ export const exchange: Catalogue['exchange'] = {
   },
   reasonHelp: {
     refused:
-      'La plateforme a répondu {status} : elle ne veut pas de ce message tel quel. Demandez-lui pourquoi. Quand la cause est réparée chez elle, renvoyez-le. Si c’est le message qui est faux, ignorez-le : la modification suivante du patient part alors.',
+      'La plateforme a répondu {status} : elle ne veut pas de ce message tel quel. Demandez-lui pourquoi. Quand la cause est réparée chez elle, renvoyez-le. Si c’est le message qui est faux, ignorez-le : la modification suivante du patient part alors.',
     exhausted:
       'La plateforme ne l’a accepté à aucun essai, pendant près d’un jour. Renvoyez-le quand elle fonctionne à nouveau.',
     privacy:
-      'Le patient s’oppose à la finalité de la connexion ; rien n’a donc été envoyé. Ignorez l’envoi, ou renvoyez-le si le patient change d’avis.',
+      'Le patient s’oppose à la finalité de la connexion ; rien n’a donc été envoyé. Ignorez l’envoi, ou renvoyez-le si le patient change d’avis.',
     notCovered: 'L’établissement a été retiré de la connexion. Remettez-le et renvoyez, ou ignorez l’envoi.',
     other: 'Le service a cessé de l’envoyer.',
   },
@@ -65,10 +65,10 @@ export const exchange: Catalogue['exchange'] = {
     mayNot: 'Pour renvoyer ou ignorer, votre rôle doit avoir la permission <name></name>.',
     counting: 'Comptage…',
     nothing: 'Plus rien n’est retenu. Fermez ceci et regardez à nouveau la liste.',
-    replayTitle: '{count, plural, one {Renvoyer cet envoi ?} other {Renvoyer # envois ?}}',
+    replayTitle: '{count, plural, one {Renvoyer cet envoi ?} other {Renvoyer # envois ?}}',
     replayText:
       '{count, plural, =1 {Le service envoie à nouveau le message d’origine.} other {Le service envoie à nouveau les messages d’origine, dans l’ordre d’origine pour chaque patient.}}',
-    skipTitle: '{count, plural, one {Ignorer cet envoi ?} other {Ignorer # envois ?}}',
+    skipTitle: '{count, plural, one {Ignorer cet envoi ?} other {Ignorer # envois ?}}',
     skipText:
       '{count, plural, =1 {Il ne partira jamais. Le service continue avec la modification suivante du patient.} other {Ils ne partiront jamais. Le service continue avec la modification suivante de chaque patient.}} Votre motif est conservé.',
     filtered:
@@ -109,9 +109,9 @@ export const exchange: Catalogue['exchange'] = {
       refused: 'Rien n’écoute à l’adresse de la plateforme.',
       reset: 'La plateforme a coupé la communication sans répondre.',
       name: 'Le nom dans l’adresse de la plateforme est inconnu.',
-      other: 'Pas de réponse : {code}.',
+      other: 'Pas de réponse : {code}.',
     },
-    notCounted: 'Cela n’a pas compté comme un essai : la plateforme était hors service.',
+    notCounted: 'Cela n’a pas compté comme un essai : la plateforme était hors service.',
     held: 'Retenu',
     heldText: 'Il attend une décision.',
     replayed: 'Renvoyé',
@@ -123,7 +123,7 @@ export const exchange: Catalogue['exchange'] = {
     payload: 'Message',
     payloadText: 'Le message tel qu’il est envoyé. Sa lecture est inscrite au journal d’accès du patient.',
     payloadShow: 'Afficher le message',
-    payloadGone: 'Le message a été supprimé : les messages sont gardés un temps limité après l’envoi.',
+    payloadGone: 'Le message a été supprimé : les messages sont gardés un temps limité après l’envoi.',
     payloadName: 'le message',
   },
 };

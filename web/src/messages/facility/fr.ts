@@ -7,7 +7,7 @@ export const facility = {
   general: 'Général',
   name: 'Nom',
   timeZone: 'Fuseau horaire',
-  timeZoneText: 'Les dates sans fuseau y sont lues et affichées. Exemple : Africa/Lagos.',
+  timeZoneText: 'Les dates sans fuseau y sont lues et affichées. Exemple : Africa/Lagos.',
   id: 'Identifiant de l’établissement',
   idText: 'Les systèmes l’envoient dans l’en-tête x-facility-id.',
   save: 'Enregistrer',
@@ -15,16 +15,16 @@ export const facility = {
   modules: 'Modules',
   modulesText:
     'Ce que les systèmes peuvent faire dans cet établissement. Désactiver un module n’efface rien.',
-  turnOff: 'Désactiver {name} ?',
+  turnOff: 'Désactiver {name} ?',
   turnOffAction: 'Désactiver',
-  turnedOn: '{name} : activé.',
-  turnedOff: '{name} : désactivé.',
-  stopNow: 'Dès le prochain appel :',
+  turnedOn: '{name} : activé.',
+  turnedOff: '{name} : désactivé.',
+  stopNow: 'Dès le prochain appel :',
   kept: 'Les dossiers restent. Réactivez le module, et tout reprend.',
   module: {
     patients: {
       name: 'Patients',
-      text: 'Les systèmes listent, trouvent et lisent les patients ; des fichiers sont importés.',
+      text: 'Les systèmes listent, trouvent et lisent les patients ; des fichiers sont importés.',
       stops: 'Les appels sur les patients et les importations sont refusés (403).',
     },
     encounters: {
@@ -50,7 +50,7 @@ export const facility = {
     publish: {
       name: 'Publication',
       text: 'Les demandes et les signes vitaux sont envoyés à des serveurs FHIR.',
-      stops: 'Rien n’est publié vers les serveurs FHIR ; ces appels sont refusés (403).',
+      stops: 'Rien n’est publié vers les serveurs FHIR ; ces appels sont refusés (403).',
     },
     exchange: {
       name: 'Échange',

@@ -3,7 +3,7 @@ import type { Catalogue } from '../catalogue.ts';
 
 export const imports: Catalogue['imports'] = {
   title: 'Importations',
-  text: 'Des dossiers FHIR R4 depuis des fichiers : Bundles, ressources seules ou NDJSON, aussi compressés avec gzip.',
+  text: 'Des dossiers FHIR R4 depuis des fichiers : Bundles, ressources seules ou NDJSON, aussi compressés avec gzip.',
   list: 'Importations passées',
   listText: 'De la plus récente à la plus ancienne. Les vérifications ne sont pas gardées.',
   drop: 'Déposez des fichiers ici, ou',
@@ -26,7 +26,7 @@ export const imports: Catalogue['imports'] = {
   },
   megabytes: '{size} Mo',
   kilobytes: '{size} ko',
-  progress: '{file} : envoyé',
+  progress: '{file} : envoyé',
   taken: '{count, plural, one {# dossier pris pour l’instant} other {# dossiers pris pour l’instant}}',
   wouldTake:
     '{taken, plural, one {# dossier serait pris} other {# dossiers seraient pris}}, {rejected, plural, =0 {aucun rejeté} one {# rejeté} other {# rejetés}}.',
@@ -64,9 +64,9 @@ export const imports: Catalogue['imports'] = {
   running: 'Elle est en cours',
   runningText: 'Cette page la suit. Vous pouvez la quitter et y revenir.',
   noReport:
-    'Il n’y a pas de rapport, car l’importation n’est pas allée à son terme. Ce qui a été pris reste ; importez à nouveau le fichier pour continuer.',
+    'Il n’y a pas de rapport, car l’importation n’est pas allée à son terme. Ce qui a été pris reste ; importez à nouveau le fichier pour continuer.',
   takenTitle: 'Pris',
-  takenText: 'Par type. Inchangés : ceux qui étaient déjà enregistrés ainsi.',
+  takenText: 'Par type. Inchangés : ceux qui étaient déjà enregistrés ainsi.',
   type: 'Type',
   count: 'Nombre',
   unchanged: 'Inchangés',

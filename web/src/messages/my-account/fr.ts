@@ -3,12 +3,12 @@ export const myAccount = {
   title: 'Mon compte',
   text: 'Votre mot de passe, votre second facteur et vos connexions en cours.',
   password: 'Mot de passe',
-  passwordText: 'Vos autres sessions se terminent quand vous le changez ; celle-ci continue.',
+  passwordText: 'Vos autres sessions se terminent quand vous le changez ; celle-ci continue.',
   passwordChanged: 'Le mot de passe est changé. Vos autres sessions sont terminées.',
   secondFactor: 'Second facteur',
   required: 'Votre rôle en demande un à chaque connexion.',
   optional:
-    'Avec lui, votre mot de passe seul n’ouvre rien. Votre rôle ne le demande pas ; nous le recommandons.',
+    'Avec lui, votre mot de passe seul n’ouvre rien. Votre rôle ne le demande pas ; nous le recommandons.',
   kind: 'Sorte',
   app: 'Application d’authentification',
   appOn: 'Configurée',
@@ -21,7 +21,7 @@ export const myAccount = {
   lastUsed: 'dernière utilisation',
   neverUsed: 'pas encore utilisée',
   remove: 'Retirer',
-  removeNamed: 'Retirer : {name}',
+  removeNamed: 'Retirer : {name}',
   recovery: 'Codes de secours',
   recoveryLeft: '{count, plural, one {Il en reste # sur dix} other {Il en reste # sur dix}}',
   recoveryNone: 'Ils sont créés avec votre premier second facteur.',
@@ -32,7 +32,7 @@ export const myAccount = {
   removePasskeyText:
     'La clé d’accès ne vaut plus rien. Avec le dernier second facteur disparaissent aussi les codes de secours. Retirez-la également de l’appareil.',
   requiredText:
-    'Votre rôle demande un second facteur : après le dernier, il faut aussitôt en configurer un autre.',
+    'Votre rôle demande un second facteur : après le dernier, il faut aussitôt en configurer un autre.',
   removed: 'Retiré.',
   appAdded: 'L’application est configurée. Désormais, un de ses codes est demandé à chaque connexion.',
   passkeyAdded: 'La clé d’accès est ajoutée.',

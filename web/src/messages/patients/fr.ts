@@ -67,7 +67,7 @@ export const patient: Catalogue['patient'] = {
   refused: 'Refusée',
   privacySave: 'Enregistrer le réglage',
   privacySaved: 'Le réglage de confidentialité est enregistré.',
-  privacyConfirm: 'Refuser : {purposes} ?',
+  privacyConfirm: 'Refuser : {purposes} ?',
   privacyConfirmText:
     'Désormais, tout appel avec une finalité refusée reçoit la réponse 403, quel qu’en soit l’auteur.',
   mayNotChange: 'Pour le modifier, votre rôle doit avoir patients.privacy.manage.',
@@ -86,7 +86,7 @@ export const patient: Catalogue['patient'] = {
   export: 'Exporter en CSV',
   exporting: '{count, plural, one {# entrée lue} other {# entrées lues}}',
   exported: '{count, plural, one {# entrée exportée.} other {# entrées exportées.}}',
-  exportFailed: 'L’exportation a échoué : {why}',
+  exportFailed: 'L’exportation a échoué : {why}',
   deliveriesEmpty: 'Rien n’a été envoyé à une plateforme d’échange',
   deliveriesEmptyText:
     'Un envoi est créé quand le patient change et qu’une connexion de cet établissement est active.',

@@ -38,7 +38,7 @@ export const permissions: Catalogue['permissions'] = {
       read: 'Lire les correspondances de terminologie',
       manage: 'Modifier les correspondances de terminologie',
       organisation:
-        'Modifier les correspondances de l’organisation sans avoir accès à tous ses établissements ; « Modifier les correspondances de terminologie » est également nécessaire',
+        'Modifier les correspondances de l’organisation sans avoir accès à tous ses établissements ; « Modifier les correspondances de terminologie » est également nécessaire',
     },
   },
   exchange: {

@@ -25,7 +25,7 @@ export const publishing: Catalogue['publishing'] = {
     'Les serveurs FHIR où les dossiers sont publiés. L’opérateur du service les ajoute et les modifie.',
   noTargets: 'Il n’y a pas de cible',
   noTargetsText:
-    'Demandez à l’opérateur du service d’en ajouter une, avec la commande « interchange target create ».',
+    'Demandez à l’opérateur du service d’en ajouter une, avec la commande « interchange target create ».',
   name: 'Nom',
   health: 'État',
   healths: { closed: 'Fonctionne', open: 'Ne répond pas', probing: 'Essai à venir', disabled: 'Désactivée' },
@@ -43,12 +43,12 @@ export const publishing: Catalogue['publishing'] = {
   lookText: 'Rien n’a été envoyé pour l’instant.',
   would:
     '{count, plural, =0 {Rien ne serait envoyé} one {# requête serait envoyée} other {# requêtes seraient envoyées}}',
-  unmapped: 'Codes sans code standard : {codes}. Associez-les d’abord sous Terminologie.',
+  unmapped: 'Codes sans code standard : {codes}. Associez-les d’abord sous Terminologie.',
   faults: {
     'code-refused': 'un code local n’a pas de code standard, la publication serait donc refusée',
-    'code-allowed': 'un code local n’a pas de code standard ; la cible l’accepte',
+    'code-allowed': 'un code local n’a pas de code standard ; la cible l’accepte',
     'sent-later':
-      'renvoie à {reference}, envoyé plus tard ; la référence porte donc son identifiant à la place',
+      'renvoie à {reference}, envoyé plus tard ; la référence porte donc son identifiant à la place',
     'not-sent': 'renvoie à {reference}, qui n’est pas envoyé et dont la présence à la cible est inconnue',
   },
   notSent:
@@ -56,7 +56,7 @@ export const publishing: Catalogue['publishing'] = {
   request: 'la requête de {record}',
   published:
     '{count, plural, one {# ressource est stockée sur la cible.} other {# ressources sont stockées sur la cible.}}',
-  confirm: 'Publier vers {target} ?',
+  confirm: 'Publier vers {target} ?',
   confirmText: 'Le dossier est envoyé tel qu’il est. Ce que la cible a déjà est mis à jour.',
   mayNot: 'Pour voir son historique et le publier, votre rôle doit avoir la permission <name></name>.',
 };

@@ -16,12 +16,12 @@ export const roles = {
   required: 'Exigé',
   notRequired: 'Non exigé',
   empty: 'Il n’y a encore aucun rôle',
-  emptyText: 'Créez-en un : chaque compte a besoin d’un rôle.',
+  emptyText: 'Créez-en un : chaque compte a besoin d’un rôle.',
 };
 
 export const newRole = {
   title: 'Nouveau rôle',
-  text: 'Nommez-le d’après le travail, par exemple « Laboratoire partenaire ». Donnez ce que le travail demande, et rien de plus.',
+  text: 'Nommez-le d’après le travail, par exemple « Laboratoire partenaire ». Donnez ce que le travail demande, et rien de plus.',
 };
 
 export const role = {
@@ -33,7 +33,7 @@ export const role = {
   allPeople: '{count, plural, one {Voir la personne} other {Voir les # personnes}}',
   holdersNone: 'Personne pour l’instant. Attribuez-le à un compte, ou supprimez-le.',
   holdersElsewhere:
-    'Leurs comptes sont dans des établissements qui ne sont pas les vôtres : ils ne vous sont pas montrés.',
+    'Leurs comptes sont dans des établissements qui ne sont pas les vôtres : ils ne vous sont pas montrés.',
   holdersHidden: 'Seuls ceux qui gèrent les comptes d’intégration ou les personnes voient qui ils sont.',
   holders:
     '{systems, plural, =0 {Aucun système} one {# système} other {# systèmes}} et {people, plural, =0 {aucune personne} one {# personne} other {# personnes}}. Une modification compte pour tous dès le prochain appel. Il peut être supprimé quand plus personne ne l’a.',
@@ -46,8 +46,8 @@ export const role = {
   permissions: 'Permissions',
   permissionsText: 'Chacune ouvre des appels du service, et les pages qui en ont besoin.',
   notManager: 'Vous pouvez le lire. Pour le modifier, il vous faut la permission roles.manage.',
-  strongerThanYou: 'Il contient une permission que vous n’avez pas : vous ne pouvez donc pas le modifier.',
-  beginWith: 'Partir de :',
+  strongerThanYou: 'Il contient une permission que vous n’avez pas : vous ne pouvez donc pas le modifier.',
+  beginWith: 'Partir de :',
   presets: { 'read-only': 'Lecture seule', 'laboratory-partner': 'Laboratoire partenaire', full: 'Complet' },
   leftOut:
     '{count, plural, one {# permission ne vous appartient pas et a été omise.} other {# permissions ne vous appartiennent pas et ont été omises.}}',
@@ -63,16 +63,16 @@ export const role = {
     other: 'Autres',
   },
   heldOf: '{held} sur {all}',
-  notYours: '{name}. Vous ne l’avez pas : vous ne pouvez donc pas la donner.',
+  notYours: '{name}. Vous ne l’avez pas : vous ne pouvez donc pas la donner.',
   opens: '{count, plural, one {Ouvre # appel} other {Ouvre # appels}}',
-  opensNamed: '{name} : {count, plural, one {ouvre # appel} other {ouvre # appels}}',
+  opensNamed: '{name} : {count, plural, one {ouvre # appel} other {ouvre # appels}}',
   opensNothing: 'N’ouvre aucun appel à elle seule.',
   chosen: '{count, plural, =0 {Choisissez au moins une permission} one {# permission} other {# permissions}}',
   create: 'Créer le rôle',
   save: 'Enregistrer',
   saved: '{name} est enregistré.',
   delete: 'Supprimer',
-  deleteTitle: 'Supprimer {name} ?',
+  deleteTitle: 'Supprimer {name} ?',
   deleteText: 'Personne n’a ce rôle. La suppression est définitive.',
   deleted: '{name} est supprimé.',
 };

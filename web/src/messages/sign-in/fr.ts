@@ -8,8 +8,8 @@ export const signIn = {
   refused: 'L’adresse ou le mot de passe est faux, ou le compte ne peut pas se connecter. Vérifiez les deux.',
   locked:
     'Trop de connexions échouées. Attendez {minutes, plural, one {# minute} other {# minutes}}, puis reconnectez-vous. Un administrateur peut déverrouiller le compte plus tôt.',
-  forgotten: 'Mot de passe oublié ? Un administrateur de votre organisation peut vous en donner un nouveau.',
-  forSystems: 'Votre système doit changer son mot de passe ? <link>Changez-le ici</link>',
+  forgotten: 'Mot de passe oublié ? Un administrateur de votre organisation peut vous en donner un nouveau.',
+  forSystems: 'Votre système doit changer son mot de passe ? <link>Changez-le ici</link>',
   secondFactor: 'Confirmez que c’est bien vous',
   expires: 'Il reste une étape, dans les cinq minutes qui suivent le mot de passe.',
   confirm: 'Confirmer',
@@ -28,10 +28,10 @@ export const signIn = {
     'Chaque code de secours sert une seule fois. Vous en avez reçu dix en configurant votre second facteur.',
   recoveryCode: 'Code de secours',
   noCodesLeft:
-    'Rien de tout cela sous la main ? Un administrateur peut retirer votre second facteur, et vous en configurerez un nouveau.',
+    'Rien de tout cela sous la main ? Un administrateur peut retirer votre second facteur, et vous en configurerez un nouveau.',
   enrol: 'Configurez un second facteur',
   enrolText:
-    'Votre rôle demande un second facteur à chaque connexion, et votre compte n’en a pas encore. Choisissez-en un :',
+    'Votre rôle demande un second facteur à chaque connexion, et votre compte n’en a pas encore. Choisissez-en un :',
   changePassword: 'Choisissez un nouveau mot de passe',
   changePasswordText: 'Un administrateur a défini votre mot de passe. Changez-le avant de continuer.',
   oldPassword: 'Mot de passe actuel',
@@ -44,7 +44,7 @@ export const secondFactor = {
   appText: 'Une application sur votre téléphone affiche un nouveau code toutes les trente secondes.',
   passkey: 'Clé d’accès',
   passkeyText:
-    'Votre appareil confirme que c’est vous : empreinte, visage, code PIN ou clé de sécurité. Rien à saisir.',
+    'Votre appareil confirme que c’est vous : empreinte, visage, code PIN ou clé de sécurité. Rien à saisir.',
   addPasskey: 'Ajouter une clé d’accès',
   password: 'Votre mot de passe, encore une fois',
   passwordText: 'Pour que personne d’autre ne change vos seconds facteurs en votre absence.',
@@ -56,15 +56,15 @@ export const secondFactor = {
   code: 'Le code que l’application affiche alors',
   confirm: 'Confirmer l’application',
   passkeyName: 'Nom de la clé d’accès',
-  passkeyNameText: 'Pour la reconnaître plus tard, par exemple : portable, clé de sécurité bleue.',
+  passkeyNameText: 'Pour la reconnaître plus tard, par exemple : portable, clé de sécurité bleue.',
   passkeyCreate: 'Créer la clé d’accès',
   passkeyStopped:
-    'Le navigateur s’est arrêté : annulation, délai dépassé, ou clé d’accès déjà présente sur cet appareil.',
+    'Le navigateur s’est arrêté : annulation, délai dépassé, ou clé d’accès déjà présente sur cet appareil.',
   passkeyUnsupported:
     'Ce navigateur ne connaît pas les clés d’accès. Utilisez un autre navigateur ou un autre second facteur.',
   recovery: 'Gardez vos codes de secours',
   recoveryText:
-    'Chacun vous connecte une fois, si vous perdez votre second facteur. Ils ne sont affichés que maintenant : gardez-les à l’abri des regards.',
+    'Chacun vous connecte une fois, si vous perdez votre second facteur. Ils ne sont affichés que maintenant : gardez-les à l’abri des regards.',
   recoveryCodes: 'Codes de secours',
   download: 'Télécharger un fichier',
   copyAll: 'Copier tous les codes',
@@ -80,12 +80,12 @@ export const passwordStrength = {
   common: 'Ce mot de passe est l’un des plus courants. Choisissez-en un autre, par exemple plusieurs mots.',
   same: 'Le nouveau mot de passe doit différer de l’ancien.',
   accepted: 'Accepté. Plus long, il serait meilleur.',
-  good: 'Bon : long, et peu courant.',
+  good: 'Bon : long, et peu courant.',
 };
 
 export const changePassword = {
   title: 'Changer un mot de passe',
-  text: 'Pour le compte d’un système ou d’une personne. Toutes ses sessions se terminent : les systèmes se reconnectent avec le nouveau mot de passe.',
+  text: 'Pour le compte d’un système ou d’une personne. Toutes ses sessions se terminent : les systèmes se reconnectent avec le nouveau mot de passe.',
   email: 'Adresse électronique du compte',
   userType: 'Le compte appartient à',
   userTypes: { EHR: 'un système (compte d’intégration)', STAFF: 'une personne' },

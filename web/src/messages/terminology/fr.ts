@@ -54,7 +54,7 @@ export const terminologyMaps: Catalogue['terminologyMaps'] = {
   exportOrganisationConceptMap: 'Toute l’organisation, ConceptMap FHIR',
   exportFacilityCsv: '{facility} uniquement, CSV',
   exportFacilityConceptMap: '{facility} uniquement, ConceptMap FHIR',
-  exportFailed: 'L’exportation a échoué : {why}',
+  exportFailed: 'L’exportation a échoué : {why}',
   empty: 'Il n’y a pas encore de correspondances',
   emptyText: 'Associez les codes en attente, ajoutez-en un à la main, ou importez un fichier existant.',
   toUnmapped: 'Voir les codes sans correspondance',
@@ -62,7 +62,7 @@ export const terminologyMaps: Catalogue['terminologyMaps'] = {
   editNamed: 'Modifier {code}',
   delete: 'Supprimer',
   deleteNamed: 'Supprimer {code}',
-  deleteTitle: 'Supprimer la correspondance de {code} ?',
+  deleteTitle: 'Supprimer la correspondance de {code} ?',
   deleteText:
     'Dès la prochaine lecture, {code} part sans {target}, et revient alors dans la liste des codes sans correspondance.',
   deleted: 'La correspondance de {code} est supprimée.',
@@ -101,7 +101,7 @@ export const mapEditor: Catalogue['mapEditor'] = {
   },
   notSent: 'Avec cette relation, le code standard est conservé pour les lecteurs et n’est pas envoyé.',
   comment: 'Commentaire',
-  commentRequired: 'Dites pourquoi : cette relation demande un commentaire.',
+  commentRequired: 'Dites pourquoi : cette relation demande un commentaire.',
   level: 'Valable pour',
   levelHelp: 'La correspondance d’un établissement l’y emporte sur celle de l’organisation.',
   check: {
@@ -115,7 +115,7 @@ export const mapEditor: Catalogue['mapEditor'] = {
   suggestions: 'Suggestions',
   noSuggestions:
     'Aucune suggestion pour ce code. Cherchez son code standard sur loinc.org, et saisissez-le ci-dessous.',
-  suggestionsFailed: 'Pas de suggestions : {why}',
+  suggestionsFailed: 'Pas de suggestions : {why}',
   suggestionsText:
     'Une pression sur Utiliser associe le code. Les suggestions viennent de ce que votre organisation a déjà associé.',
   why: {
@@ -129,7 +129,7 @@ export const mapEditor: Catalogue['mapEditor'] = {
     'other-facility': 'dans un autre établissement',
   },
   unitFits: 'L’unité convient.',
-  unitDiffers: 'L’unité ne convient pas : vérifiez bien.',
+  unitDiffers: 'L’unité ne convient pas : vérifiez bien.',
   example: 'Un vrai résultat',
   exampleText:
     'Affiche le résultat d’un patient avec ce code. Son journal d’accès dit que vous l’avez lu, pour Fonctionnement.',
@@ -143,10 +143,10 @@ export const mapEditor: Catalogue['mapEditor'] = {
 
 export const mapImport: Catalogue['mapImport'] = {
   title: 'Importer des correspondances',
-  text: 'Reprenez les correspondances d’un fichier : CSV ou ConceptMap FHIR. Vous voyez ce qui changerait avant que rien ne change.',
+  text: 'Reprenez les correspondances d’un fichier : CSV ou ConceptMap FHIR. Vous voyez ce qui changerait avant que rien ne change.',
   file: 'Fichier',
   fileHelp:
-    'CSV en UTF-8 avec les colonnes local_system, local_code, local_display, target_system, target_code, target_display ; ou un ConceptMap FHIR en JSON. Au plus 8 Mio.',
+    'CSV en UTF-8 avec les colonnes local_system, local_code, local_display, target_system, target_code, target_display ; ou un ConceptMap FHIR en JSON. Au plus 8 Mio.',
   chooseFile: 'Choisir un fichier',
   level: 'Valable pour',
   more: 'Le fichier a d’autres colonnes, ou pas de systèmes',
@@ -159,12 +159,12 @@ export const mapImport: Catalogue['mapImport'] = {
   reading: 'Lecture du fichier',
   done: 'Ce qui a été modifié',
   doneText: 'Les correspondances valent dès la prochaine lecture.',
-  failed: 'Le fichier ne peut pas être repris : {why}',
+  failed: 'Le fichier ne peut pas être repris : {why}',
   created: 'Nouvelles',
   changedEntries: 'Modifiées',
   unchanged: 'Inchangées',
   rejected: 'Écartées',
-  ignored: 'Non lu : {names}',
+  ignored: 'Non lu : {names}',
   ignoredHelp: 'Un titre de colonne mal écrit se voit ici.',
   line: 'Ligne',
   code: 'Code local',
@@ -182,7 +182,7 @@ export const mapImport: Catalogue['mapImport'] = {
   kindCount: '{kind, select, created {Nouvelles} other {Modifiées}} ({count, number})',
   standard: 'Code standard',
   relation: 'Relation',
-  field: '{name} :',
+  field: '{name} :',
   changesFirst:
     '{kind, select, created {Seules les {count} premières nouvelles entrées sur {total} sont affichées.} other {Seules les {count} premières entrées modifiées sur {total} sont affichées.}} Pour tout lire avant l’import, divisez le fichier.',
   submit: '{count, plural, one {Importer # entrée} other {Importer # entrées}}',
