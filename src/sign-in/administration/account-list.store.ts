@@ -173,7 +173,7 @@ function detailsAt(now: string): Details {
           from account_facility f
           where f.organisation_id = $1
             and f.account_id = a.id
-          order by f.facility_id
+          order by f.facility_id is distinct from a.default_facility_id, f.facility_id
         ) as "facilityIds",
         a.default_facility_id as "defaultFacilityId", a.disabled_at is not null as disabled,
         a.must_change_password as "mustChangePassword", a.requires_password_setup as "requiresPasswordSetup",

@@ -80,7 +80,7 @@ export const AccountSchema = named(
       email: Type.String(),
       userType: UserTypeSchema,
       role: Type.Object({ id: Type.String(), name: Type.String() }),
-      facilityIds: Type.Array(Type.String()),
+      facilityIds: Type.Array(Type.String(), { description: 'The default facility first.' }),
       defaultFacilityId: Nullable(Type.String()),
       state: Choice(ACCOUNT_STATES),
       disabled: Type.Boolean(),

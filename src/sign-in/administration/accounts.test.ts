@@ -275,6 +275,22 @@ test('the first facility of a change is the default one, and the record says so 
   assert.deepEqual(after, { defaultFacilityId: second });
 });
 
+test('an account is told with its default facility first, so that what was read can be sent back [ADM-8]', async () => {
+  const second = await api.createFacility(here.organisationId);
+  const manager = await api.createAccount(here, { facilityIds: [here.facilityId, second] });
+  const target = await api.createAccount(here, { permissions: [] });
+  for (const facilityIds of [
+    [second, here.facilityId],
+    [here.facilityId, second],
+  ]) {
+    const change = { method: 'PATCH', body: { facilityIds } };
+    const { json } = await as(manager, `/accounts/${target.userId}`, change);
+    assert.deepEqual(json.facilityIds, facilityIds);
+    const listed = (await as(manager, `/accounts?search=${target.email}`)).json.items[0];
+    assert.deepEqual([listed.facilityIds, listed.defaultFacilityId], [facilityIds, facilityIds[0]]);
+  }
+});
+
 test('the second factors of a person who lost them are removed, which ends the sessions [ADM-16]', async () => {
   const lost = await api.createAccount(here, { permissions: ['roles.manage'], userType: 'STAFF' });
   await api.database.pool.query(
