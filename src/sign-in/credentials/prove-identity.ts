@@ -111,7 +111,9 @@ async function prove<Prepared, Result>(
   };
   deps.audit('sign-in.failed', ids);
   if (locked) deps.audit('sign-in.locked', ids);
-  throw signInError(proof.secondFactor === 'proven' ? 'password_wrong' : 'invalid_credentials');
+  // Only who is signed in already knows that the rest is right.
+  if (proof.secondFactor === 'proven') throw signInError('password_wrong');
+  throw signInError('invalid_credentials');
 }
 
 type AccountOfIdentity = AccountCredentials & { organisationId: string; email: string };
