@@ -1,11 +1,12 @@
 /** The own password: that until now, and a new one. The other sessions of the account end. */
-import { Button, PasswordInput, Stack } from '@mantine/core';
+import { Stack } from '@mantine/core';
 import { useTranslations } from 'use-intl';
 import { send } from '../api/api.ts';
 import { useServerForm } from '../blocks/page/server-form.ts';
 import { useErrorText } from '../blocks/states/error-text.ts';
 import { Fault } from '../blocks/states/fault.tsx';
-import { ABOUT_NEW_PASSWORD, NewPassword } from './new-password.tsx';
+import { ABOUT_NEW_PASSWORD } from './new-password.tsx';
+import { PasswordChange } from './password-change.tsx';
 
 /** How messages of the service about it begin. */
 const ABOUT_PRESENT_PASSWORD = ['The password is wrong', 'Le mot de passe est faux'];
@@ -32,22 +33,13 @@ export function ChangePasswordForm({ email, onDone }: ChangePasswordFormProperti
       <Stack gap="md">
         <Fault text={form.error === undefined ? undefined : errorText(form.error)} />
         <input type="email" autoComplete="username" value={email} readOnly hidden />
-        <PasswordInput
-          label={t('oldPassword')}
-          autoComplete="current-password"
-          required
-          withAsterisk={false}
-          {...form.field('password')}
-        />
-        <NewPassword
-          label={t('newPassword')}
+        <PasswordChange
           email={email}
-          old={form.values.password}
-          {...form.field('newPassword')}
+          present={form.field('password')}
+          next={form.field('newPassword')}
+          isSending={form.isSending}
+          labels={{ present: t('oldPassword'), next: t('newPassword'), submit: t('changePasswordSubmit') }}
         />
-        <Button type="submit" loading={form.isSending}>
-          {t('changePasswordSubmit')}
-        </Button>
       </Stack>
     </form>
   );

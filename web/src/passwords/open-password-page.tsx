@@ -2,7 +2,7 @@
  * Changes the password of an account without signing in to the console: systems cannot, and their accounts may be asked to
  * (docs/sign-in.md). Contract: WEB-52.
  */
-import { Button, NativeSelect, PasswordInput, Stack, TextInput } from '@mantine/core';
+import { NativeSelect, Stack, TextInput } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useTranslations } from 'use-intl';
@@ -13,7 +13,8 @@ import { useServerForm } from '../blocks/page/server-form.ts';
 import { useErrorText } from '../blocks/states/error-text.ts';
 import { Fault } from '../blocks/states/fault.tsx';
 import { OutsidePage } from '../sign-in/outside-page.tsx';
-import { ABOUT_NEW_PASSWORD, NewPassword } from './new-password.tsx';
+import { ABOUT_NEW_PASSWORD } from './new-password.tsx';
+import { PasswordChange } from './password-change.tsx';
 
 const TYPES = ['EHR', 'STAFF'] as const;
 
@@ -59,22 +60,13 @@ export function OpenPasswordPage() {
             withAsterisk={false}
             {...form.field('email')}
           />
-          <PasswordInput
-            label={t('password')}
-            autoComplete="current-password"
-            required
-            withAsterisk={false}
-            {...form.field('password')}
-          />
-          <NewPassword
-            label={t('newPassword')}
+          <PasswordChange
             email={form.values.email}
-            old={form.values.password}
-            {...form.field('newPassword')}
+            present={form.field('password')}
+            next={form.field('newPassword')}
+            isSending={form.isSending}
+            labels={{ present: t('password'), next: t('newPassword'), submit: t('submit') }}
           />
-          <Button type="submit" loading={form.isSending}>
-            {t('submit')}
-          </Button>
         </Stack>
       </form>
     </OutsidePage>
