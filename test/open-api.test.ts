@@ -95,7 +95,7 @@ describe('the OpenAPI document', () => {
         assert.equal(operation.requestBody === undefined, without, where);
       }
     const form = operations().find(({ operation }) => operation.operationId === 'searchEncountersByForm');
-    const schema = form?.operation.requestBody.content['application/x-www-form-urlencoded'].schema;
+    const schema = resolve(form?.operation.requestBody.content['application/x-www-form-urlencoded'].schema);
     assert.deepEqual([...schema.required].sort(), ['patient', 'purposeOfUse']);
   });
 
@@ -240,6 +240,25 @@ describe('the OpenAPI document', () => {
         : [`${path}/${name}`],
     );
   }
+
+  test('names every object of a body, so that generated clients have a type for it [HTTP-32]', () => {
+    for (const { keys, content } of everyContent())
+      assert.ok('$ref' in content.schema || content.schema.type === 'string', `${keys.join(' ')}: no name`);
+    const nameless: string[] = [];
+    const look = (value: Json, where: string): void => {
+      if (value === null || typeof value !== 'object') return;
+      const members = Object.keys(value.type === 'object' ? (value.properties ?? {}) : {});
+      if (members.length > 0) nameless.push(`${where}: ${members}`);
+      for (const [key, inner] of Object.entries(value as Json)) look(inner, `${where}/${key}`);
+    };
+    for (const [name, schema] of Object.entries(document.components.schemas as Json)) {
+      const { properties, ...rest } = schema as Json;
+      for (const [member, inner] of Object.entries((properties ?? {}) as Json))
+        look(inner as Json, `${name}/${member}`);
+      look({ ...rest, type: undefined }, name);
+    }
+    assert.deepEqual(nameless, []);
+  });
 
   test('makes one type of each list of values', () => {
     const unions: string[] = [];

@@ -1,38 +1,13 @@
 /** The Encounter in the OpenAPI document. */
 
 import Type from 'typebox';
+import { CodeableConcept, Coding, Period, Reference } from '../clinical/fetch/data-types.schema.ts';
 import { ENCOUNTER_ID as ID, PATIENT_ID } from '../clinical/fetch/fetched-examples.ts';
 import { ENCOUNTER_STATUSES } from '../clinical/resources/encounter.fhir.ts';
 import { named } from '../platform/http/named-schema.ts';
 import { Choice } from '../platform/http/schema.ts';
 
 const Status = Choice(ENCOUNTER_STATUSES);
-const Reference = named(
-  'Reference',
-  Type.Object({
-    reference: Type.Optional(Type.String()),
-    display: Type.Optional(Type.String()),
-  }),
-);
-const Coding = named(
-  'Coding',
-  Type.Object({
-    system: Type.Optional(Type.String()),
-    code: Type.Optional(Type.String()),
-    display: Type.Optional(Type.String()),
-  }),
-);
-const CodeableConcept = named(
-  'CodeableConcept',
-  Type.Object({
-    coding: Type.Optional(Type.Array(Coding)),
-    text: Type.Optional(Type.String()),
-  }),
-);
-const Period = named(
-  'Period',
-  Type.Object({ start: Type.Optional(Type.String()), end: Type.Optional(Type.String()) }),
-);
 
 const SYSTEMS = 'http://terminology.hl7.org/CodeSystem';
 const ORGANISATION_ID = '0c7d2a90-8b1f-4f5e-9a36-d4e5f6a7b8c9';
@@ -63,71 +38,102 @@ export const EncounterSchema = named(
     {
       resourceType: Type.Literal('Encounter'),
       id: Type.String(),
-      meta: Type.Object({ versionId: Type.String(), lastUpdated: Type.String() }),
+      meta: named('EncounterMeta', Type.Object({ versionId: Type.String(), lastUpdated: Type.String() })),
       identifier: Type.Array(
-        Type.Object({ system: Type.Optional(Type.String()), value: Type.Optional(Type.String()) }),
+        named(
+          'EncounterIdentifier',
+          Type.Object({ system: Type.Optional(Type.String()), value: Type.Optional(Type.String()) }),
+        ),
       ),
       status: Status,
-      class: Type.Object(Coding.properties, { description: 'HL7 v3 ActCode.' }),
+      class: named('EncounterClass', Type.Object(Coding.properties, { description: 'HL7 v3 ActCode.' })),
       type: Type.Optional(Type.Array(CodeableConcept)),
       serviceType: Type.Optional(CodeableConcept),
       priority: Type.Optional(CodeableConcept),
-      subject: Type.Object({ reference: Type.String({ description: 'Patient/<patient_id>' }) }),
+      subject: named(
+        'EncounterSubject',
+        Type.Object({ reference: Type.String({ description: 'Patient/<patient_id>' }) }),
+      ),
       participant: Type.Optional(
         Type.Array(
-          Type.Object({
-            type: Type.Optional(Type.Array(CodeableConcept)),
-            period: Type.Optional(Period),
-            individual: Type.Optional(Reference),
-          }),
+          named(
+            'EncounterParticipant',
+            Type.Object({
+              type: Type.Optional(Type.Array(CodeableConcept)),
+              period: Type.Optional(Period),
+              individual: Type.Optional(Reference),
+            }),
+          ),
         ),
       ),
       period: Type.Optional(
-        Type.Object(
-          {
-            ...Period.properties,
-            _end: Type.Optional(
-              Type.Object(
-                { extension: Type.Array(Type.Object({ url: Type.String(), valueCode: Type.String() })) },
-                {
-                  description:
-                    'Present when a finished visit has no known end: the extension data-absent-reason with the value `unknown`.',
-                },
+        named(
+          'EncounterPeriod',
+          Type.Object(
+            {
+              ...Period.properties,
+              _end: Type.Optional(
+                named(
+                  'UnknownEnd',
+                  Type.Object(
+                    {
+                      extension: Type.Array(
+                        named(
+                          'UnknownEndExtension',
+                          Type.Object({ url: Type.String(), valueCode: Type.String() }),
+                        ),
+                      ),
+                    },
+                    {
+                      description:
+                        'Present when a finished visit has no known end: the extension data-absent-reason with the value `unknown`.',
+                    },
+                  ),
+                ),
               ),
-            ),
-          },
-          { description: 'There is no end while the visit is open. Dates are as the source wrote them.' },
+            },
+            { description: 'There is no end while the visit is open. Dates are as the source wrote them.' },
+          ),
         ),
       ),
       reasonCode: Type.Optional(Type.Array(CodeableConcept)),
       length: Type.Optional(Type.Object({}, { description: 'A Duration.' })),
       hospitalization: Type.Optional(
-        Type.Object({
-          preAdmissionIdentifier: Type.Optional(Type.Object({})),
-          origin: Type.Optional(Reference),
-          admitSource: Type.Optional(CodeableConcept),
-          reAdmission: Type.Optional(CodeableConcept),
-          dietPreference: Type.Optional(Type.Array(CodeableConcept)),
-          specialCourtesy: Type.Optional(Type.Array(CodeableConcept)),
-          specialArrangement: Type.Optional(Type.Array(CodeableConcept)),
-          destination: Type.Optional(Reference),
-          dischargeDisposition: Type.Optional(CodeableConcept),
-        }),
-      ),
-      location: Type.Optional(
-        Type.Array(
+        named(
+          'EncounterHospitalization',
           Type.Object({
-            location: Reference,
-            status: Type.Optional(Type.String()),
-            physicalType: Type.Optional(CodeableConcept),
-            period: Type.Optional(Period),
+            preAdmissionIdentifier: Type.Optional(Type.Object({})),
+            origin: Type.Optional(Reference),
+            admitSource: Type.Optional(CodeableConcept),
+            reAdmission: Type.Optional(CodeableConcept),
+            dietPreference: Type.Optional(Type.Array(CodeableConcept)),
+            specialCourtesy: Type.Optional(Type.Array(CodeableConcept)),
+            specialArrangement: Type.Optional(Type.Array(CodeableConcept)),
+            destination: Type.Optional(Reference),
+            dischargeDisposition: Type.Optional(CodeableConcept),
           }),
         ),
       ),
-      serviceProvider: Type.Object({
-        reference: Type.String({ description: 'Organization/<organization_id>' }),
-        display: Type.Optional(Type.String()),
-      }),
+      location: Type.Optional(
+        Type.Array(
+          named(
+            'EncounterLocation',
+            Type.Object({
+              location: Reference,
+              status: Type.Optional(Type.String()),
+              physicalType: Type.Optional(CodeableConcept),
+              period: Type.Optional(Period),
+            }),
+          ),
+        ),
+      ),
+      serviceProvider: named(
+        'EncounterServiceProvider',
+        Type.Object({
+          reference: Type.String({ description: 'Organization/<organization_id>' }),
+          display: Type.Optional(Type.String()),
+        }),
+      ),
       partOf: Type.Optional(Reference),
     },
     { description: 'FHIR R4 Encounter.', examples: [ENCOUNTER_EXAMPLE] },
@@ -135,7 +141,7 @@ export const EncounterSchema = named(
 );
 
 /** What there is to say about a search: that its patient was replaced by another one. */
-const SearchOutcome = Type.Object({ resourceType: Type.Literal('OperationOutcome') });
+const SearchOutcome = named('SearchOutcome', Type.Object({ resourceType: Type.Literal('OperationOutcome') }));
 
 export const EncounterSearchsetSchema = named(
   'EncounterSearchset',
@@ -144,23 +150,32 @@ export const EncounterSearchsetSchema = named(
       resourceType: Type.Literal('Bundle'),
       type: Type.Literal('searchset'),
       link: Type.Array(
-        Type.Object({
-          relation: Type.String({ description: '`self`, and `next` if there are more.' }),
-          url: Type.String(),
-        }),
+        named(
+          'BundleLink',
+          Type.Object({
+            relation: Type.String({ description: '`self`, and `next` if there are more.' }),
+            url: Type.String(),
+          }),
+        ),
       ),
       entry: Type.Optional(
         Type.Array(
-          Type.Object({
-            fullUrl: Type.Optional(Type.String()),
-            resource: Type.Union([EncounterSchema, SearchOutcome]),
-            search: Type.Object({
-              mode: Choice(
-                ['match', 'outcome'],
-                '`outcome`: the last entry is an OperationOutcome about the search.',
+          named(
+            'EncounterSearchsetEntry',
+            Type.Object({
+              fullUrl: Type.Optional(Type.String()),
+              resource: Type.Union([EncounterSchema, SearchOutcome]),
+              search: named(
+                'SearchsetEntrySearch',
+                Type.Object({
+                  mode: Choice(
+                    ['match', 'outcome'],
+                    '`outcome`: the last entry is an OperationOutcome about the search.',
+                  ),
+                }),
               ),
             }),
-          }),
+          ),
         ),
       ),
     },

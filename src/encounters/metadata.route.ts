@@ -5,6 +5,7 @@
 import Type from 'typebox';
 import { FORMAT_PARAMETER } from '../fhir/format-parameter.ts';
 import { FHIR_JSON, requireFhirJson } from '../fhir/media-type.ts';
+import { named } from '../platform/http/named-schema.ts';
 import type { Route } from '../platform/http/route.ts';
 import { type Access, openRoute } from '../tenancy/callers/access.ts';
 import { capabilityStatement } from './capability-statement.ts';
@@ -23,12 +24,15 @@ export function encounterMetadataRoute({ publicBaseUrl }: { publicBaseUrl: strin
     responses: {
       200: {
         description: 'The CapabilityStatement.',
-        schema: Type.Object(
-          {
-            resourceType: Type.Literal('CapabilityStatement'),
-            fhirVersion: Type.Literal('4.0.1'),
-          },
-          { examples: [EXAMPLE] },
+        schema: named(
+          'CapabilityStatement',
+          Type.Object(
+            {
+              resourceType: Type.Literal('CapabilityStatement'),
+              fhirVersion: Type.Literal('4.0.1'),
+            },
+            { examples: [EXAMPLE] },
+          ),
         ),
         mediaType: 'application/fhir+json',
       },

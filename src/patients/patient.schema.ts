@@ -4,32 +4,14 @@
  */
 
 import Type, { type Static } from 'typebox';
+import { CodeableConcept, Period } from '../clinical/fetch/data-types.schema.ts';
 import { PATIENT_ID } from '../clinical/fetch/fetched-examples.ts';
 import { displayName } from '../fhir/person.ts';
-import { PURPOSES_OF_USE } from '../fhir/purpose-of-use.ts';
+import { PurposeOfUseSchema } from '../fhir/purpose-of-use.ts';
 import { named } from '../platform/http/named-schema.ts';
 import { Choice, Nullable, NullableText } from '../platform/http/schema.ts';
 import { isDeceased, type PatientRecord, type PatientSummary } from './patient.ts';
 
-const CodeableConcept = named(
-  'PatientCodeableConcept',
-  Type.Object({
-    coding: Type.Optional(
-      Type.Array(
-        Type.Object({
-          system: Type.Optional(Type.String()),
-          code: Type.Optional(Type.String()),
-          display: Type.Optional(Type.String()),
-        }),
-      ),
-    ),
-    text: Type.Optional(Type.String()),
-  }),
-);
-const Period = named(
-  'Period',
-  Type.Object({ start: Type.Optional(Type.String()), end: Type.Optional(Type.String()) }),
-);
 const Identifier = named(
   'Identifier',
   Type.Object({
@@ -39,12 +21,15 @@ const Identifier = named(
     value: Type.Optional(Type.String()),
     period: Type.Optional(Period),
     assigner: Type.Optional(
-      Type.Object(
-        { display: Type.Optional(Type.String()) },
-        {
-          description:
-            'Name of the exchange that assigned the identifier. Absent if it comes from the source.',
-        },
+      named(
+        'IdentifierAssigner',
+        Type.Object(
+          { display: Type.Optional(Type.String()) },
+          {
+            description:
+              'Name of the exchange that assigned the identifier. Absent if it comes from the source.',
+          },
+        ),
       ),
     ),
   }),
@@ -131,24 +116,29 @@ export const PatientSchema = named(
       telecoms: Type.Array(ContactPoint),
       addresses: Type.Array(Address),
       maritalStatus: Nullable(CodeableConcept, 'Marital status.'),
-      multipleBirth: Nullable(
-        Type.Union([Type.Boolean(), Type.Integer()]),
-        'true or false for a multiple birth, or the birth order as a number.',
-      ),
+      multipleBirth: Type.Union([Type.Boolean(), Type.Integer(), Type.Null()], {
+        description: 'true or false for a multiple birth, or the birth order as a number.',
+      }),
       communication: Type.Array(
-        Type.Object({ language: CodeableConcept, preferred: Type.Optional(Type.Boolean()) }),
+        named(
+          'PatientCommunication',
+          Type.Object({ language: CodeableConcept, preferred: Type.Optional(Type.Boolean()) }),
+        ),
       ),
       contacts: Type.Array(
-        Type.Object({
-          relationship: Type.Optional(Type.Array(CodeableConcept)),
-          name: Type.Optional(HumanName),
-          telecom: Type.Optional(Type.Array(ContactPoint)),
-          address: Type.Optional(Address),
-          gender: Type.Optional(Type.String()),
-          period: Type.Optional(Period),
-        }),
+        named(
+          'PatientContact',
+          Type.Object({
+            relationship: Type.Optional(Type.Array(CodeableConcept)),
+            name: Type.Optional(HumanName),
+            telecom: Type.Optional(Type.Array(ContactPoint)),
+            address: Type.Optional(Address),
+            gender: Type.Optional(Type.String()),
+            period: Type.Optional(Period),
+          }),
+        ),
       ),
-      refusedPurposes: Type.Array(Choice<string>(PURPOSES_OF_USE), {
+      refusedPurposes: Type.Array(PurposeOfUseSchema, {
         description: 'Purposes of use that the patient refuses.',
       }),
       version: Type.Integer(),
@@ -176,23 +166,26 @@ export const PatientSchema = named(
   ),
 );
 
-export const FhirPatientSchema = Type.Object(
-  { resourceType: Type.Literal('Patient'), id: Type.String() },
-  {
-    examples: [
-      {
-        resourceType: 'Patient',
-        id: PATIENT_ID,
-        meta: { versionId: '1', lastUpdated: '2026-01-10T07:55:00.123456Z' },
-        identifier: SUMMARY_EXAMPLE.identifiers,
-        active: true,
-        name: [NAME],
-        telecom: [PHONE],
-        gender: 'female',
-        birthDate: '1994-06-27',
-      },
-    ],
-  },
+export const FhirPatientSchema = named(
+  'Patient',
+  Type.Object(
+    { resourceType: Type.Literal('Patient'), id: Type.String() },
+    {
+      examples: [
+        {
+          resourceType: 'Patient',
+          id: PATIENT_ID,
+          meta: { versionId: '1', lastUpdated: '2026-01-10T07:55:00.123456Z' },
+          identifier: SUMMARY_EXAMPLE.identifiers,
+          active: true,
+          name: [NAME],
+          telecom: [PHONE],
+          gender: 'female',
+          birthDate: '1994-06-27',
+        },
+      ],
+    },
+  ),
 );
 
 export function patientSummary(patient: PatientSummary): Static<typeof PatientSummarySchema> {

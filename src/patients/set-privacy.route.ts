@@ -1,21 +1,24 @@
 /** PUT and GET /patients/base/<id>/privacy. Contract: LOG-6, ADM-40. */
 import Type from 'typebox';
-import { PURPOSES_OF_USE } from '../fhir/purpose-of-use.ts';
+import { PurposeOfUseSchema } from '../fhir/purpose-of-use.ts';
 import type { Pool } from '../platform/db/database.ts';
+import { named } from '../platform/http/named-schema.ts';
 import type { Route } from '../platform/http/route.ts';
-import { Choice } from '../platform/http/schema.ts';
 import type { AccessLog } from '../privacy/access-log/access-log.ts';
 import { type Access, facilityRoute } from '../tenancy/callers/access.ts';
 import { readPrivacy, setPrivacy } from './set-privacy.ts';
 
-const PrivacySchema = Type.Object(
-  {
-    refusedPurposes: Type.Array(Choice(PURPOSES_OF_USE), {
-      maxItems: 16,
-      description: 'The purposes of use that the patient refuses. An empty list refuses none.',
-    }),
-  },
-  { additionalProperties: false, examples: [{ refusedPurposes: ['RESEARCH'] }] },
+const PrivacySchema = named(
+  'PatientPrivacy',
+  Type.Object(
+    {
+      refusedPurposes: Type.Array(PurposeOfUseSchema, {
+        maxItems: 16,
+        description: 'The purposes of use that the patient refuses. An empty list refuses none.',
+      }),
+    },
+    { additionalProperties: false, examples: [{ refusedPurposes: ['RESEARCH'] }] },
+  ),
 );
 
 const PatientParams = Type.Object({ patientId: Type.String({ description: 'UUID of the patient.' }) });

@@ -5,6 +5,7 @@
 import Type from 'typebox';
 import { operationOutcome } from '../../fhir/operation-outcome.ts';
 import { errorBody } from '../../platform/http/errors.ts';
+import { named } from '../../platform/http/named-schema.ts';
 import type { ResponseHeader } from '../../platform/http/route.ts';
 import { ERROR_EXAMPLES } from './error-examples.ts';
 import type { Json, SchemaComponents } from './open-api-schemas.ts';
@@ -23,7 +24,10 @@ const OperationOutcomeSchema = Type.Object(
   {
     resourceType: Type.Literal('OperationOutcome'),
     issue: Type.Array(
-      Type.Object({ severity: Type.Literal('error'), code: Type.String(), diagnostics: Type.String() }),
+      named(
+        'OperationOutcomeIssue',
+        Type.Object({ severity: Type.Literal('error'), code: Type.String(), diagnostics: Type.String() }),
+      ),
     ),
     ...ErrorSchema.properties,
   },

@@ -77,12 +77,13 @@ function describeParameters(object: TObject | undefined, place: string, schemas:
 }
 
 function requestBodyOf(
-  { schemas: own }: Route<Access>,
+  { docs, schemas: own }: Route<Access>,
   query: TObject,
   schemas: SchemaComponents,
 ): Json | undefined {
   const { bodyMode = 'parsed', body, bodyContents, bodyExample } = own;
-  const formContents = bodyMode === 'form' ? { 'application/x-www-form-urlencoded': query } : undefined;
+  const form = { ...query, title: `${docs.operationId[0]?.toUpperCase()}${docs.operationId.slice(1)}` };
+  const formContents = bodyMode === 'form' ? { 'application/x-www-form-urlencoded': form } : undefined;
   const contents = formContents ?? bodyContents ?? (body && { 'application/json': body });
   if (contents === undefined) return undefined;
   const example = bodyExample === undefined ? {} : { example: bodyExample };

@@ -1,6 +1,7 @@
 /** GET /overview and GET /overview/activity. Contract: ADM-52, ADM-55. */
 import Type from 'typebox';
 import type { Queryable } from '../../platform/db/database.ts';
+import { named } from '../../platform/http/named-schema.ts';
 import type { Route } from '../../platform/http/route.ts';
 import { Choice, Instant } from '../../platform/http/schema.ts';
 import { type Access, facilityRoute } from '../../tenancy/callers/access.ts';
@@ -22,11 +23,14 @@ const PERMISSIONS: readonly Permission[] = [
 ];
 const ACCESS = { permissions: PERMISSIONS, purposeOfUse: 'none' } as const;
 
-const AttentionSchema = Type.Object({
-  kind: Choice(ATTENTION_KINDS),
-  count: Type.Integer({ description: 'Counted up to 1,000.' }),
-  more: Type.Boolean({ description: 'true: there are more than count.' }),
-});
+const AttentionSchema = named(
+  'AttentionItem',
+  Type.Object({
+    kind: Choice(ATTENTION_KINDS),
+    count: Type.Integer({ description: 'Counted up to 1,000.' }),
+    more: Type.Boolean({ description: 'true: there are more than count.' }),
+  }),
+);
 
 export function overviewRoute(deps: OverviewDependencies): Route<Access> {
   return facilityRoute(ACCESS, {
@@ -40,9 +44,12 @@ export function overviewRoute(deps: OverviewDependencies): Route<Access> {
     responses: {
       200: {
         description: 'What there is to look at.',
-        schema: Type.Object(
-          { attention: Type.Array(AttentionSchema) },
-          { examples: [{ attention: [{ kind: 'held-deliveries', count: 3, more: false }] }] },
+        schema: named(
+          'Overview',
+          Type.Object(
+            { attention: Type.Array(AttentionSchema) },
+            { examples: [{ attention: [{ kind: 'held-deliveries', count: 3, more: false }] }] },
+          ),
         ),
       },
     },
@@ -50,10 +57,13 @@ export function overviewRoute(deps: OverviewDependencies): Route<Access> {
   });
 }
 
-const SeriesSchema = Type.Object({
-  name: Choice(ACTIVITY_SERIES),
-  points: Type.Array(Type.Integer(), { description: 'One number for each hour, the oldest first.' }),
-});
+const SeriesSchema = named(
+  'ActivitySeries',
+  Type.Object({
+    name: Choice(ACTIVITY_SERIES),
+    points: Type.Array(Type.Integer(), { description: 'One number for each hour, the oldest first.' }),
+  }),
+);
 
 export function activityRoute({ db }: { db: Queryable }): Route<Access> {
   return facilityRoute(ACCESS, {
@@ -77,23 +87,26 @@ export function activityRoute({ db }: { db: Queryable }): Route<Access> {
     responses: {
       200: {
         description: 'The series.',
-        schema: Type.Object(
-          {
-            from: Instant('When the first hour began.'),
-            to: Instant('When the last hour ends.'),
-            stepSeconds: Type.Integer(),
-            series: Type.Array(SeriesSchema),
-          },
-          {
-            examples: [
-              {
-                from: '2026-01-09T12:00:00.000Z',
-                to: '2026-01-10T12:00:00.000Z',
-                stepSeconds: 3600,
-                series: [{ name: 'calls', points: [...Array(23).fill(0), 12] }],
-              },
-            ],
-          },
+        schema: named(
+          'Activity',
+          Type.Object(
+            {
+              from: Instant('When the first hour began.'),
+              to: Instant('When the last hour ends.'),
+              stepSeconds: Type.Integer(),
+              series: Type.Array(SeriesSchema),
+            },
+            {
+              examples: [
+                {
+                  from: '2026-01-09T12:00:00.000Z',
+                  to: '2026-01-10T12:00:00.000Z',
+                  stepSeconds: 3600,
+                  series: [{ name: 'calls', points: [...Array(23).fill(0), 12] }],
+                },
+              ],
+            },
+          ),
         ),
       },
     },

@@ -41,13 +41,19 @@ export const CollectionSchema = named(
       type: Type.Literal('collection'),
       entry: Type.Optional(
         Type.Array(
-          Type.Object({
-            fullUrl: Type.String(),
-            resource: Type.Object(
-              { resourceType: Type.String(), id: Type.String() },
-              { additionalProperties: true },
-            ),
-          }),
+          named(
+            'FetchedBundleEntry',
+            Type.Object({
+              fullUrl: Type.String(),
+              resource: named(
+                'BundledResource',
+                Type.Object(
+                  { resourceType: Type.String(), id: Type.String() },
+                  { additionalProperties: true },
+                ),
+              ),
+            }),
+          ),
         ),
       ),
     },

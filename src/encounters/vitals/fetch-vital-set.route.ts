@@ -7,6 +7,7 @@ import {
 } from '../../clinical/fetch/clinical.schema.ts';
 import { VITALS_EXAMPLE } from '../../clinical/fetch/fetched-examples.ts';
 import type { FetchKind } from '../../clinical/fetch/read-resource.ts';
+import { named } from '../../platform/http/named-schema.ts';
 import type { Route } from '../../platform/http/route.ts';
 import { type Access, facilityRoute } from '../../tenancy/callers/access.ts';
 
@@ -25,13 +26,16 @@ export function fetchVitalSetRoute(fetchVitalSet: FetchKind['fetch']): Route<Acc
       responses: {
         200: {
           description: 'The vital set.',
-          schema: Type.Object(
-            {
-              vitalSetId: Type.String(),
-              bundle: CollectionSchema,
-              observations: Type.Array(ObservationSummarySchema),
-            },
-            { examples: [VITALS_EXAMPLE] },
+          schema: named(
+            'VitalSet',
+            Type.Object(
+              {
+                vitalSetId: Type.String(),
+                bundle: CollectionSchema,
+                observations: Type.Array(ObservationSummarySchema),
+              },
+              { examples: [VITALS_EXAMPLE] },
+            ),
           ),
         },
         422: { description: 'The record is too large for one answer.' },

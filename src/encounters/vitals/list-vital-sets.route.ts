@@ -2,31 +2,35 @@
 import Type from 'typebox';
 import { LIST_QUERY } from '../../clinical/fetch/clinical.schema.ts';
 import { ENCOUNTER_ID, PATIENT_ID, VITAL_SET_ID } from '../../clinical/fetch/fetched-examples.ts';
+import { named } from '../../platform/http/named-schema.ts';
 import { pageSchema } from '../../platform/http/paging.ts';
 import type { Route } from '../../platform/http/route.ts';
 import { type Access, facilityRoute } from '../../tenancy/callers/access.ts';
 import { type ListVitalSetsDependencies, listVitalSets } from './list-vital-sets.ts';
 
 const VitalSetPageSchema = pageSchema(
-  Type.Object(
-    {
-      vitalSetId: Type.String(),
-      patientId: Type.String(),
-      encounterId: Type.Union([Type.String(), Type.Null()]),
-      takenAt: Type.String({ format: 'date-time' }),
-      vitalSigns: Type.Integer({ description: 'Number of Observations that the fetch answers.' }),
-    },
-    {
-      examples: [
-        {
-          vitalSetId: VITAL_SET_ID,
-          patientId: PATIENT_ID,
-          encounterId: ENCOUNTER_ID,
-          takenAt: '2026-01-10T08:15:00Z',
-          vitalSigns: 1,
-        },
-      ],
-    },
+  named(
+    'ListedVitalSet',
+    Type.Object(
+      {
+        vitalSetId: Type.String(),
+        patientId: Type.String(),
+        encounterId: Type.Union([Type.String(), Type.Null()]),
+        takenAt: Type.String({ format: 'date-time' }),
+        vitalSigns: Type.Integer({ description: 'Number of Observations that the fetch answers.' }),
+      },
+      {
+        examples: [
+          {
+            vitalSetId: VITAL_SET_ID,
+            patientId: PATIENT_ID,
+            encounterId: ENCOUNTER_ID,
+            takenAt: '2026-01-10T08:15:00Z',
+            vitalSigns: 1,
+          },
+        ],
+      },
+    ),
   ),
 );
 

@@ -12,6 +12,7 @@ import { parseJson } from '../../platform/http/body.ts';
 import { requireContentType } from '../../platform/http/content-type.ts';
 import { badRequest, HttpError, httpErrorOf } from '../../platform/http/errors.ts';
 import { refuseUnusableText } from '../../platform/http/input.ts';
+import { named } from '../../platform/http/named-schema.ts';
 import type { Route } from '../../platform/http/route.ts';
 import { Nullable, NullableText } from '../../platform/http/schema.ts';
 import { type Access, openRoute } from '../../tenancy/callers/access.ts';
@@ -22,34 +23,40 @@ import { confirmDelivery } from './confirm-delivery.ts';
 
 const BODY_LIMIT_BYTES = 262_144;
 
-const CallbackBody = Type.Object({
-  deliveryId: Type.String({ description: 'The `deliveryId` of the envelope that the exchange received.' }),
-  status: Type.Union([Type.Literal('accepted'), Type.Literal('rejected')]),
-  assignedId: Type.Optional(
-    Nullable(
-      Type.String({ minLength: 1, maxLength: 256 }),
-      'The id that the exchange assigned to the patient. Required when accepted.',
+const CallbackBody = named(
+  'Callback',
+  Type.Object({
+    deliveryId: Type.String({ description: 'The `deliveryId` of the envelope that the exchange received.' }),
+    status: Type.Union([Type.Literal('accepted'), Type.Literal('rejected')]),
+    assignedId: Type.Optional(
+      Nullable(
+        Type.String({ minLength: 1, maxLength: 256 }),
+        'The id that the exchange assigned to the patient. Required when accepted.',
+      ),
     ),
-  ),
-  message: Type.Optional(Nullable(Type.String({ maxLength: 4_000 }))),
-});
+    message: Type.Optional(Nullable(Type.String({ maxLength: 4_000 }))),
+  }),
+);
 const checkBody = Schema.Compile(CallbackBody);
 
-const ConfirmedBody = Type.Object(
-  {
-    deliveryId: Type.String(),
-    status: Type.String(),
-    assignedId: NullableText(),
-  },
-  {
-    examples: [
-      {
-        deliveryId: '01a1fc08-424a-7d97-b9c6-c8abb2ae8675',
-        status: 'accepted',
-        assignedId: 'HIE-000042',
-      },
-    ],
-  },
+const ConfirmedBody = named(
+  'ConfirmedCallback',
+  Type.Object(
+    {
+      deliveryId: Type.String(),
+      status: Type.String(),
+      assignedId: NullableText(),
+    },
+    {
+      examples: [
+        {
+          deliveryId: '01a1fc08-424a-7d97-b9c6-c8abb2ae8675',
+          status: 'accepted',
+          assignedId: 'HIE-000042',
+        },
+      ],
+    },
+  ),
 );
 
 export interface CallbackDependencies {

@@ -1,9 +1,9 @@
 /** How connections look over HTTP and with `--json`. */
 
 import Type, { type Static } from 'typebox';
-import { PURPOSES_OF_USE } from '../../fhir/purpose-of-use.ts';
+import { PurposeOfUseSchema } from '../../fhir/purpose-of-use.ts';
 import { named } from '../../platform/http/named-schema.ts';
-import { Choice, Instant, Nullable, NullableText } from '../../platform/http/schema.ts';
+import { Instant, Nullable, NullableText } from '../../platform/http/schema.ts';
 import type { Connection } from './connection.ts';
 import { callbackUrl } from './create-connection.ts';
 
@@ -28,7 +28,7 @@ const settable = {
     maxLength: 500,
     description: 'The `system` of the identifiers that the exchange assigns.',
   }),
-  purposeOfUse: Choice(PURPOSES_OF_USE),
+  purposeOfUse: PurposeOfUseSchema,
   maxInFlight: Type.Integer({
     minimum: 1,
     maximum: 256,
@@ -44,17 +44,23 @@ const facilityIds = Type.Array(Type.String(), {
 
 /** A setting with a misspelt name would otherwise be left as it is without a word. */
 const closed = { additionalProperties: false };
-export const NewConnectionBody = Type.Object(
-  {
-    ...Type.Partial(Type.Object(settable)).properties,
-    name: settable.name,
-    address: settable.address,
-    clientId: settable.clientId,
-    facilityIds: Type.Optional(facilityIds),
-  },
-  closed,
+export const NewConnectionBody = named(
+  'NewConnection',
+  Type.Object(
+    {
+      ...Type.Partial(Type.Object(settable)).properties,
+      name: settable.name,
+      address: settable.address,
+      clientId: settable.clientId,
+      facilityIds: Type.Optional(facilityIds),
+    },
+    closed,
+  ),
 );
-export const ConnectionChangesBody = Type.Partial(Type.Object({ ...settable, facilityIds }), closed);
+export const ConnectionChangesBody = named(
+  'ConnectionChanges',
+  Type.Partial(Type.Object({ ...settable, facilityIds }), closed),
+);
 
 const ID = '906fa990-12a1-4f92-a7c1-2daa3aaee448';
 const CALLBACK_URL = `https://records.example.org/api/v1/exchange/connections/${ID}/callback`;
@@ -103,98 +109,111 @@ export const ConnectionSchema = named(
         Instant('Since when the service considers the exchange down; null while it answers.'),
       ),
       secrets: Type.Array(
-        Type.Object({
-          id: Type.String(),
-          direction: Type.Union([Type.Literal('outbound'), Type.Literal('callback')]),
-          createdAt: Instant(),
-          activeFrom: Nullable(
-            Instant('An outbound secret signs from this time on. null: it waits to be activated.'),
-          ),
-          goodUntil: Nullable(Instant()),
-          lastUsedAt: Nullable(Instant()),
-          lastUsedFor: NullableText(),
-        }),
+        named(
+          'ConnectionSecret',
+          Type.Object({
+            id: Type.String(),
+            direction: Type.Union([Type.Literal('outbound'), Type.Literal('callback')]),
+            createdAt: Instant(),
+            activeFrom: Nullable(
+              Instant('An outbound secret signs from this time on. null: it waits to be activated.'),
+            ),
+            goodUntil: Nullable(Instant()),
+            lastUsedAt: Nullable(Instant()),
+            lastUsedFor: NullableText(),
+          }),
+        ),
       ),
     },
     { examples: [CONNECTION_EXAMPLE] },
   ),
 );
-export const CreatedConnectionSchema = Type.Object(
-  {
-    id: Type.String(),
-    outboundSecret: Type.String({ description: 'Shown only in this answer.' }),
-    callbackSecret: Type.String({ description: 'Shown only in this answer.' }),
-    callbackUrl: Type.String(),
-  },
-  {
-    examples: [
-      {
-        id: ID,
-        outboundSecret: '43 characters of base64url',
-        callbackSecret: '43 other characters of base64url',
-        callbackUrl: CALLBACK_URL,
-      },
-    ],
-  },
+export const CreatedConnectionSchema = named(
+  'CreatedConnection',
+  Type.Object(
+    {
+      id: Type.String(),
+      outboundSecret: Type.String({ description: 'Shown only in this answer.' }),
+      callbackSecret: Type.String({ description: 'Shown only in this answer.' }),
+      callbackUrl: Type.String(),
+    },
+    {
+      examples: [
+        {
+          id: ID,
+          outboundSecret: '43 characters of base64url',
+          callbackSecret: '43 other characters of base64url',
+          callbackUrl: CALLBACK_URL,
+        },
+      ],
+    },
+  ),
 );
-export const RotationBody = Type.Object(
-  {
-    direction: Type.Optional(Type.Union([Type.Literal('outbound'), Type.Literal('callback')])),
-    overlapSeconds: Type.Optional(
-      Type.Integer({
-        minimum: 0,
-        maximum: 7_776_000,
-        default: 86_400,
-        description:
-          'How long callbacks with the old secret are accepted too. 0: both old secrets end at once.',
-      }),
-    ),
-    activateAt: Type.Optional(
-      Type.String({
-        maxLength: 40,
-        description:
-          'When the new outbound secret begins to sign: a date-time with a zone, within 90 days. If absent, it begins when you activate it.',
-      }),
-    ),
-    activateNow: Type.Optional(
-      Type.Boolean({ description: 'If true, the new outbound secret signs from the next request on.' }),
-    ),
-  },
-  closed,
-);
-export const RotatedSchema = Type.Object(
-  {
-    id: Type.String(),
-    outboundSecret: Type.Optional(Type.String({ description: 'Shown only in this answer.' })),
-    outboundActiveFrom: Type.Optional(
-      Nullable(
-        Type.String({
-          description: 'The old secret signs until this time. null: it signs until you activate the new one.',
+export const RotationBody = named(
+  'SecretRotation',
+  Type.Object(
+    {
+      direction: Type.Optional(Type.Union([Type.Literal('outbound'), Type.Literal('callback')])),
+      overlapSeconds: Type.Optional(
+        Type.Integer({
+          minimum: 0,
+          maximum: 7_776_000,
+          default: 86_400,
+          description:
+            'How long callbacks with the old secret are accepted too. 0: both old secrets end at once.',
         }),
       ),
-    ),
-    discardedWaiting: Type.Optional(
-      Type.Boolean({
-        description:
-          'If true, an earlier new outbound secret that waited to be activated was deleted. It was never used.',
-      }),
-    ),
-    callbackSecret: Type.Optional(Type.String({ description: 'Shown only in this answer.' })),
-    oldGoodUntil: Type.Optional(
-      Type.String({ description: 'Callbacks with the old secret are accepted until this time.' }),
-    ),
-    callbackUrl: Type.String(),
-  },
-  {
-    examples: [
-      {
-        id: ID,
-        callbackSecret: '43 characters of base64url',
-        oldGoodUntil: '2026-01-11T08:00:00.000Z',
-        callbackUrl: CALLBACK_URL,
-      },
-    ],
-  },
+      activateAt: Type.Optional(
+        Type.String({
+          maxLength: 40,
+          description:
+            'When the new outbound secret begins to sign: a date-time with a zone, within 90 days. If absent, it begins when you activate it.',
+        }),
+      ),
+      activateNow: Type.Optional(
+        Type.Boolean({ description: 'If true, the new outbound secret signs from the next request on.' }),
+      ),
+    },
+    closed,
+  ),
+);
+export const RotatedSchema = named(
+  'RotatedSecrets',
+  Type.Object(
+    {
+      id: Type.String(),
+      outboundSecret: Type.Optional(Type.String({ description: 'Shown only in this answer.' })),
+      outboundActiveFrom: Type.Optional(
+        Nullable(
+          Type.String({
+            description:
+              'The old secret signs until this time. null: it signs until you activate the new one.',
+          }),
+        ),
+      ),
+      discardedWaiting: Type.Optional(
+        Type.Boolean({
+          description:
+            'If true, an earlier new outbound secret that waited to be activated was deleted. It was never used.',
+        }),
+      ),
+      callbackSecret: Type.Optional(Type.String({ description: 'Shown only in this answer.' })),
+      oldGoodUntil: Type.Optional(
+        Type.String({ description: 'Callbacks with the old secret are accepted until this time.' }),
+      ),
+      callbackUrl: Type.String(),
+    },
+    {
+      examples: [
+        {
+          id: ID,
+          callbackSecret: '43 characters of base64url',
+          oldGoodUntil: '2026-01-11T08:00:00.000Z',
+          callbackUrl: CALLBACK_URL,
+        },
+      ],
+    },
+  ),
 );
 export const ConnectionParams = Type.Object({
   connectionId: Type.String({ description: 'UUID of the connection.' }),

@@ -1,7 +1,8 @@
 /** /exchange/connections: administrators manage connections to exchanges. Contract: EXC-49. */
-import Type, { type Static } from 'typebox';
+import type { Static } from 'typebox';
 import { parseDateTime } from '../../fhir/date-time.ts';
 import { badRequest } from '../../platform/http/errors.ts';
+import { listSchema } from '../../platform/http/paging.ts';
 import type { Route } from '../../platform/http/route.ts';
 import { isUuid } from '../../platform/uuid.ts';
 import { type Access, facilityRoute } from '../../tenancy/callers/access.ts';
@@ -42,7 +43,7 @@ export function listConnectionsRoute(deps: ManageDependencies): Route<Access> {
       tag,
     },
     responses: {
-      200: { description: 'All of them.', schema: Type.Object({ items: Type.Array(ConnectionSchema) }) },
+      200: { description: 'All of them.', schema: listSchema(ConnectionSchema) },
     },
     handle: async (_request, context) => {
       const found = await listCovering(deps, context);

@@ -47,17 +47,23 @@ export const DeliverySchema = named(
       heldReason: NullableText(),
       nextAttemptAt: Nullable(Time),
       lastAttempt: Nullable(
-        Type.Object({
-          startedAt: Time,
-          outcome: Type.String(),
-          status: Nullable(Type.Integer()),
-          failure: Nullable(Type.String({ description: 'Why there was no answer.' })),
-        }),
+        named(
+          'LastDeliveryAttempt',
+          Type.Object({
+            startedAt: Time,
+            outcome: Type.String(),
+            status: Nullable(Type.Integer()),
+            failure: Nullable(Type.String({ description: 'Why there was no answer.' })),
+          }),
+        ),
       ),
       confirmation: Nullable(
-        Type.Object(
-          { status: Type.String(), assignedId: NullableText() },
-          { description: 'null if the patient refuses the purpose.' },
+        named(
+          'DeliveryConfirmation',
+          Type.Object(
+            { status: Type.String(), assignedId: NullableText() },
+            { description: 'null if the patient refuses the purpose.' },
+          ),
         ),
       ),
     },
@@ -65,53 +71,66 @@ export const DeliverySchema = named(
   ),
 );
 export type DeliveryView = Static<typeof DeliverySchema>;
-export const DeliveryDetailSchema = Type.Object(
-  {
-    ...DeliverySchema.properties,
-    attempts: Type.Array(
-      Type.Object({
-        startedAt: Time,
-        durationMs: Type.Integer(),
-        outcome: Type.String({ description: 'delivered, failed, refused, withheld or unsent' }),
-        status: Nullable(Type.Integer({ description: 'HTTP status of the answer.' })),
-        failure: Nullable(Type.String({ description: 'Why there was no answer.' })),
-        nonce: Type.String({
-          description: 'Nonce of the request. It is also the correlation id in the access log.',
-        }),
-        responseHash: Nullable(Type.String({ description: 'SHA-256 of the body of the answer, in hex.' })),
-        counted: Type.Boolean({
-          description: 'false if the try did not count as a failure, because the exchange was down.',
-        }),
-      }),
-    ),
-    reviews: Type.Array(
-      Type.Object({
-        action: Type.String({ enum: ['replay', 'skip'] }),
-        reason: NullableText(),
-        accountId: Nullable(
-          Type.String({ description: 'The account that decided. null: an operator at the command line.' }),
+export const DeliveryDetailSchema = named(
+  'DeliveryDetail',
+  Type.Object(
+    {
+      ...DeliverySchema.properties,
+      attempts: Type.Array(
+        named(
+          'DeliveryAttempt',
+          Type.Object({
+            startedAt: Time,
+            durationMs: Type.Integer(),
+            outcome: Type.String({ description: 'delivered, failed, refused, withheld or unsent' }),
+            status: Nullable(Type.Integer({ description: 'HTTP status of the answer.' })),
+            failure: Nullable(Type.String({ description: 'Why there was no answer.' })),
+            nonce: Type.String({
+              description: 'Nonce of the request. It is also the correlation id in the access log.',
+            }),
+            responseHash: Nullable(
+              Type.String({ description: 'SHA-256 of the body of the answer, in hex.' }),
+            ),
+            counted: Type.Boolean({
+              description: 'false if the try did not count as a failure, because the exchange was down.',
+            }),
+          }),
         ),
-        decidedAt: Time,
-      }),
-    ),
-  },
-  {
-    examples: [
-      {
-        ...DELIVERY_EXAMPLE,
-        attempts: [
-          {
-            ...DELIVERY_EXAMPLE.lastAttempt,
-            durationMs: 38,
-            nonce: 'c1f3ab1e-7a0f-4a6c-9a5e-0e6b8a4c2f17',
-            responseHash: null,
-            counted: true,
-          },
-        ],
-        reviews: [],
-      },
-    ],
-  },
+      ),
+      reviews: Type.Array(
+        named(
+          'DeliveryReview',
+          Type.Object({
+            action: Type.String({ enum: ['replay', 'skip'] }),
+            reason: NullableText(),
+            accountId: Nullable(
+              Type.String({
+                description: 'The account that decided. null: an operator at the command line.',
+              }),
+            ),
+            decidedAt: Time,
+          }),
+        ),
+      ),
+    },
+    {
+      examples: [
+        {
+          ...DELIVERY_EXAMPLE,
+          attempts: [
+            {
+              ...DELIVERY_EXAMPLE.lastAttempt,
+              durationMs: 38,
+              nonce: 'c1f3ab1e-7a0f-4a6c-9a5e-0e6b8a4c2f17',
+              responseHash: null,
+              counted: true,
+            },
+          ],
+          reviews: [],
+        },
+      ],
+    },
+  ),
 );
 export const ReviewOutcomeSchema = named(
   'ReviewOutcome',
@@ -124,23 +143,26 @@ export const ReviewOutcomeSchema = named(
     { examples: [{ dryRun: true, count: 1, deliveryIds: [ID] }] },
   ),
 );
-export const EnvelopeSchema = Type.Object(
-  { deliveryId: Type.String() },
-  {
-    additionalProperties: true,
-    examples: [
-      {
-        deliveryId: ID,
-        event: DELIVERY_EXAMPLE.event,
-        occurredAt: DELIVERY_EXAMPLE.occurredAt,
-        organisationId: DELIVERY_EXAMPLE.organisationId,
-        facilityId: DELIVERY_EXAMPLE.facilityId,
-        connectionId: DELIVERY_EXAMPLE.connectionId,
-        sequence: DELIVERY_EXAMPLE.sequence,
-        resource: { resourceType: 'Patient', id: DELIVERY_EXAMPLE.patientId, active: true },
-      },
-    ],
-  },
+export const EnvelopeSchema = named(
+  'DeliveryEnvelope',
+  Type.Object(
+    { deliveryId: Type.String() },
+    {
+      additionalProperties: true,
+      examples: [
+        {
+          deliveryId: ID,
+          event: DELIVERY_EXAMPLE.event,
+          occurredAt: DELIVERY_EXAMPLE.occurredAt,
+          organisationId: DELIVERY_EXAMPLE.organisationId,
+          facilityId: DELIVERY_EXAMPLE.facilityId,
+          connectionId: DELIVERY_EXAMPLE.connectionId,
+          sequence: DELIVERY_EXAMPLE.sequence,
+          resource: { resourceType: 'Patient', id: DELIVERY_EXAMPLE.patientId, active: true },
+        },
+      ],
+    },
+  ),
 );
 export const DeliveryParams = Type.Object({
   deliveryId: Type.String({ description: 'UUID of the delivery.' }),

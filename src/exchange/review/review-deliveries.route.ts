@@ -2,6 +2,7 @@
 import Type, { type Static } from 'typebox';
 import type { Pool } from '../../platform/db/database.ts';
 import { badRequest } from '../../platform/http/errors.ts';
+import { named } from '../../platform/http/named-schema.ts';
 import type { Reply, Route } from '../../platform/http/route.ts';
 import { isUuid } from '../../platform/uuid.ts';
 import type { AccessLog } from '../../privacy/access-log/access-log.ts';
@@ -33,10 +34,10 @@ const selection = {
 };
 /** A filter that is not known would otherwise be none: everything that is held. */
 const closed = { additionalProperties: false };
-const Selection = Type.Object(selection, closed);
-const SkipBody = Type.Object(
-  { ...selection, reason: Type.String({ minLength: 1, maxLength: 1_000 }) },
-  closed,
+const Selection = named('DeliverySelection', Type.Object(selection, closed));
+const SkipBody = named(
+  'DeliverySkip',
+  Type.Object({ ...selection, reason: Type.String({ minLength: 1, maxLength: 1_000 }) }, closed),
 );
 
 interface Dependencies {

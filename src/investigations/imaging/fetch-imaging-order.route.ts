@@ -8,6 +8,7 @@ import {
 } from '../../clinical/fetch/clinical.schema.ts';
 import { IMAGING_EXAMPLE } from '../../clinical/fetch/fetched-examples.ts';
 import type { FetchKind } from '../../clinical/fetch/read-resource.ts';
+import { named } from '../../platform/http/named-schema.ts';
 import type { Route } from '../../platform/http/route.ts';
 import { type Access, facilityRoute } from '../../tenancy/callers/access.ts';
 
@@ -26,14 +27,17 @@ export function fetchImagingOrderRoute(fetchOrder: FetchKind['fetch']): Route<Ac
       responses: {
         200: {
           description: 'The order.',
-          schema: Type.Object(
-            {
-              orderId: Type.String(),
-              bundle: CollectionSchema,
-              orders: Type.Array(OrderSummarySchema),
-              reports: Type.Array(ReportSummarySchema),
-            },
-            { examples: [IMAGING_EXAMPLE] },
+          schema: named(
+            'ImagingOrder',
+            Type.Object(
+              {
+                orderId: Type.String(),
+                bundle: CollectionSchema,
+                orders: Type.Array(OrderSummarySchema),
+                reports: Type.Array(ReportSummarySchema),
+              },
+              { examples: [IMAGING_EXAMPLE] },
+            ),
           ),
         },
         422: { description: 'The record is too large for one answer.' },

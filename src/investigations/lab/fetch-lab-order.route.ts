@@ -9,6 +9,7 @@ import {
 } from '../../clinical/fetch/clinical.schema.ts';
 import { LAB_EXAMPLE } from '../../clinical/fetch/fetched-examples.ts';
 import type { FetchKind } from '../../clinical/fetch/read-resource.ts';
+import { named } from '../../platform/http/named-schema.ts';
 import type { Route } from '../../platform/http/route.ts';
 import { type Access, facilityRoute } from '../../tenancy/callers/access.ts';
 
@@ -27,15 +28,18 @@ export function fetchLabOrderRoute(fetchOrder: FetchKind['fetch']): Route<Access
       responses: {
         200: {
           description: 'The order.',
-          schema: Type.Object(
-            {
-              orderId: Type.String(),
-              bundle: CollectionSchema,
-              orders: Type.Array(OrderSummarySchema),
-              observations: Type.Array(ObservationSummarySchema),
-              reports: Type.Array(ReportSummarySchema),
-            },
-            { examples: [LAB_EXAMPLE] },
+          schema: named(
+            'LabOrder',
+            Type.Object(
+              {
+                orderId: Type.String(),
+                bundle: CollectionSchema,
+                orders: Type.Array(OrderSummarySchema),
+                observations: Type.Array(ObservationSummarySchema),
+                reports: Type.Array(ReportSummarySchema),
+              },
+              { examples: [LAB_EXAMPLE] },
+            ),
           ),
         },
         422: { description: 'The record is too large for one answer.' },

@@ -1,33 +1,38 @@
 /** GET /terminology/unmapped/example. Contract: ADM-67. */
 import Type from 'typebox';
+import { named } from '../../platform/http/named-schema.ts';
+import { listSchema } from '../../platform/http/paging.ts';
 import type { Route } from '../../platform/http/route.ts';
 import { type Access, facilityRoute } from '../../tenancy/callers/access.ts';
 import { LOCAL_CODE_QUERY } from '../../terminology/unmapped/suggest-maps.route.ts';
 import { readUnmappedExample, type UnmappedExampleDependencies } from './unmapped-example.ts';
 
 const PATIENT_ID = 'b8a1f6d2-54c7-4e0b-8f19-2c3d4e5f6a7b';
-const ExampleSchema = Type.Object(
-  {
-    patientId: Type.String(),
-    orderId: Type.String(),
-    resource: Type.Object({}, { additionalProperties: true, description: 'A FHIR R4 Observation.' }),
-  },
-  {
-    examples: [
-      {
-        patientId: PATIENT_ID,
-        orderId: '7600924d-2ca4-4cd0-9251-2306b698ef8b',
-        resource: {
-          resourceType: 'Observation',
-          id: '3c2b36d2-f424-47bb-a427-a2bfa9576f64',
-          status: 'final',
-          code: { coding: [{ system: 'http://hospital.example/lab', code: 'GLU', display: 'Glucose' }] },
-          subject: { reference: `Patient/${PATIENT_ID}` },
-          valueQuantity: { value: 5.4, unit: 'mmol/L' },
+const ExampleSchema = named(
+  'UnmappedExample',
+  Type.Object(
+    {
+      patientId: Type.String(),
+      orderId: Type.String(),
+      resource: Type.Object({}, { additionalProperties: true, description: 'A FHIR R4 Observation.' }),
+    },
+    {
+      examples: [
+        {
+          patientId: PATIENT_ID,
+          orderId: '7600924d-2ca4-4cd0-9251-2306b698ef8b',
+          resource: {
+            resourceType: 'Observation',
+            id: '3c2b36d2-f424-47bb-a427-a2bfa9576f64',
+            status: 'final',
+            code: { coding: [{ system: 'http://hospital.example/lab', code: 'GLU', display: 'Glucose' }] },
+            subject: { reference: `Patient/${PATIENT_ID}` },
+            valueQuantity: { value: 5.4, unit: 'mmol/L' },
+          },
         },
-      },
-    ],
-  },
+      ],
+    },
+  ),
 );
 
 export function unmappedExampleRoute(deps: UnmappedExampleDependencies): Route<Access> {
@@ -49,7 +54,7 @@ export function unmappedExampleRoute(deps: UnmappedExampleDependencies): Route<A
       responses: {
         200: {
           description: 'One result whose source gave no standard code, or none when there is no such result.',
-          schema: Type.Object({ items: Type.Array(ExampleSchema, { maxItems: 1 }) }),
+          schema: listSchema(ExampleSchema, { maxItems: 1 }),
         },
       },
       handle: async ({ query: { system = '', code } }, context) => ({

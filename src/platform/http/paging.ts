@@ -3,8 +3,9 @@
  * position of its last item, so that a list stays exact and fast while records come and go.
  * Contract: FETCH-21.
  */
-import Type, { type TProperties, type TSchema } from 'typebox';
+import Type, { type TArrayOptions, type TProperties, type TSchema } from 'typebox';
 import type { CursorCodec } from './cursor.ts';
+import { named, nameOf } from './named-schema.ts';
 
 export const DEFAULT_LIMIT = 20;
 
@@ -18,16 +19,24 @@ export const PAGE_PARAMETERS = {
   ),
 };
 
-/** The answer of a list; `more` stands beside its two members. */
+/** The answer of a list, named after its items; `more` stands beside its two members. */
 export function pageSchema<Item extends TSchema, More extends TProperties = Record<never, never>>(
   item: Item,
   more?: More,
 ) {
-  return Type.Object({
-    items: Type.Array(item),
-    nextCursor: Type.Union([Type.String(), Type.Null()], { description: 'null on the last page.' }),
-    ...(more as More),
-  });
+  return named(
+    `${nameOf(item)}Page`,
+    Type.Object({
+      items: Type.Array(item),
+      nextCursor: Type.Union([Type.String(), Type.Null()], { description: 'null on the last page.' }),
+      ...(more as More),
+    }),
+  );
+}
+
+/** The answer of a list that is always whole, named after its items. */
+export function listSchema<Item extends TSchema>(item: Item, options: TArrayOptions = {}) {
+  return named(`${nameOf(item)}List`, Type.Object({ items: Type.Array(item, options) }));
 }
 
 export interface PageRequest {

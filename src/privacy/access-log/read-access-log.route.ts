@@ -1,6 +1,7 @@
 /** GET /patients/base/<id>/access-log: who read what of a patient, and why. Contract: LOG-18. */
 import Type from 'typebox';
-import { PURPOSES_OF_USE } from '../../fhir/purpose-of-use.ts';
+import { PurposeOfUseSchema } from '../../fhir/purpose-of-use.ts';
+import { named } from '../../platform/http/named-schema.ts';
 import { PAGE_PARAMETERS, pageSchema } from '../../platform/http/paging.ts';
 import type { Route } from '../../platform/http/route.ts';
 import { Choice, NullableText } from '../../platform/http/schema.ts';
@@ -9,33 +10,36 @@ import { type ReadAccessLogDependencies, readAccessLog } from './read-access-log
 
 const OUTCOMES = ['allowed', 'refused'] as const;
 
-const EntrySchema = Type.Object(
-  {
-    occurredAt: Type.String({ description: 'UTC instant.' }),
-    accountId: Type.String(),
-    accountEmail: NullableText(),
-    action: Type.String({ description: 'What was done, such as `encounter.read`.' }),
-    resourceType: Type.String(),
-    resourceId: NullableText('null if the call was about many records.'),
-    purposeOfUse: Choice(PURPOSES_OF_USE),
-    outcome: Choice(OUTCOMES, 'Whether the privacy setting allowed the access.'),
-    correlationId: Type.String({ description: 'That of the call.' }),
-  },
-  {
-    examples: [
-      {
-        occurredAt: '2026-01-10T10:30:00.123456Z',
-        accountId: '4303826b-527a-4add-96a0-fba711adc287',
-        accountEmail: 'ris@example.org',
-        action: 'encounter.read',
-        resourceType: 'Encounter',
-        resourceId: '5f0c9b1e-3d57-4c1a-9d0e-7a1f0b6c2d43',
-        purposeOfUse: 'TREATMENT',
-        outcome: 'allowed',
-        correlationId: '68203135-2e36-4fe2-9f7b-a8708c7c5b44',
-      },
-    ],
-  },
+const EntrySchema = named(
+  'AccessLogEntry',
+  Type.Object(
+    {
+      occurredAt: Type.String({ description: 'UTC instant.' }),
+      accountId: Type.String(),
+      accountEmail: NullableText(),
+      action: Type.String({ description: 'What was done, such as `encounter.read`.' }),
+      resourceType: Type.String(),
+      resourceId: NullableText('null if the call was about many records.'),
+      purposeOfUse: PurposeOfUseSchema,
+      outcome: Choice(OUTCOMES, 'Whether the privacy setting allowed the access.'),
+      correlationId: Type.String({ description: 'That of the call.' }),
+    },
+    {
+      examples: [
+        {
+          occurredAt: '2026-01-10T10:30:00.123456Z',
+          accountId: '4303826b-527a-4add-96a0-fba711adc287',
+          accountEmail: 'ris@example.org',
+          action: 'encounter.read',
+          resourceType: 'Encounter',
+          resourceId: '5f0c9b1e-3d57-4c1a-9d0e-7a1f0b6c2d43',
+          purposeOfUse: 'TREATMENT',
+          outcome: 'allowed',
+          correlationId: '68203135-2e36-4fe2-9f7b-a8708c7c5b44',
+        },
+      ],
+    },
+  ),
 );
 
 const AccessLogQuery = Type.Object({

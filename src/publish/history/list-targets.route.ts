@@ -2,6 +2,7 @@
 import Type from 'typebox';
 import type { Queryable } from '../../platform/db/database.ts';
 import { named } from '../../platform/http/named-schema.ts';
+import { listSchema } from '../../platform/http/paging.ts';
 import type { Route } from '../../platform/http/route.ts';
 import { Choice, Instant, Nullable } from '../../platform/http/schema.ts';
 import { type Access, facilityRoute } from '../../tenancy/callers/access.ts';
@@ -30,7 +31,9 @@ const TargetSchema = named(
         'As the process that answers knows it. open: nothing is sent for some seconds, because the target did not answer. probing: the next publish tries again.',
       ),
       lastSuccessAt: Nullable(Instant(), 'Of the last 200 publishes of the facility. null: none of them.'),
-      lastFailure: Nullable(Type.Object({ at: Instant(), message: Type.String() })),
+      lastFailure: Nullable(
+        named('PublishTargetFailure', Type.Object({ at: Instant(), message: Type.String() })),
+      ),
     },
     {
       examples: [
@@ -73,7 +76,7 @@ export function listTargetsRoute(deps: { db: Queryable; publisher: Publisher }):
         tag: 'Publishing',
       },
       responses: {
-        200: { description: 'All of them.', schema: Type.Object({ items: Type.Array(TargetSchema) }) },
+        200: { description: 'All of them.', schema: listSchema(TargetSchema) },
       },
       handle: async (_request, { scope }) => ({ body: { items: await listTargets(deps, scope) } }),
     },

@@ -1,6 +1,7 @@
 /** GET /publish/publications. Contract: ADM-43. */
 import Type from 'typebox';
 import { parseInstant } from '../../exchange/review/list-deliveries.route.ts';
+import { named } from '../../platform/http/named-schema.ts';
 import { PAGE_PARAMETERS, pageSchema } from '../../platform/http/paging.ts';
 import type { Route } from '../../platform/http/route.ts';
 import { Choice, NullableText } from '../../platform/http/schema.ts';
@@ -15,37 +16,40 @@ const KIND_NAMES = ['lab', 'imaging', 'vitals'] as const;
 const STATES = ['running', 'done', 'failed', 'interrupted'] as const;
 const WHEN = 'A FHIR date, in the time zone of the facility, or a date-time.';
 
-const PublicationSchema = Type.Object(
-  {
-    id: Type.String(),
-    kind: Choice(KIND_NAMES),
-    recordId: Type.String({ description: 'Id of the order, or of the vital set.' }),
-    target: Type.String(),
-    state: Choice(STATES, 'interrupted: the process ended before the publish did.'),
-    startedAt: Type.String({ format: 'date-time' }),
-    finishedAt: NullableText('null while it runs.'),
-    stored: Type.Integer({ description: 'Number of resources that the target stored.' }),
-    failure: NullableText(
-      'The error message, if the publish failed. Without patient it does not list local codes.',
-    ),
-    correlationId: Type.String(),
-  },
-  {
-    examples: [
-      {
-        id: '01a1fc08-7c3e-7b0d-a2a4-9f1d60a8e5c3',
-        kind: 'lab',
-        recordId: '7600924d-2ca4-4cd0-9251-2306b698ef8b',
-        target: 'national',
-        state: 'done',
-        startedAt: '2026-01-10T11:00:00.100Z',
-        finishedAt: '2026-01-10T11:00:00.300Z',
-        stored: 5,
-        failure: null,
-        correlationId: '68203135-2e36-4fe2-9f7b-a8708c7c5b44',
-      },
-    ],
-  },
+const PublicationSchema = named(
+  'Publication',
+  Type.Object(
+    {
+      id: Type.String(),
+      kind: Choice(KIND_NAMES),
+      recordId: Type.String({ description: 'Id of the order, or of the vital set.' }),
+      target: Type.String(),
+      state: Choice(STATES, 'interrupted: the process ended before the publish did.'),
+      startedAt: Type.String({ format: 'date-time' }),
+      finishedAt: NullableText('null while it runs.'),
+      stored: Type.Integer({ description: 'Number of resources that the target stored.' }),
+      failure: NullableText(
+        'The error message, if the publish failed. Without patient it does not list local codes.',
+      ),
+      correlationId: Type.String(),
+    },
+    {
+      examples: [
+        {
+          id: '01a1fc08-7c3e-7b0d-a2a4-9f1d60a8e5c3',
+          kind: 'lab',
+          recordId: '7600924d-2ca4-4cd0-9251-2306b698ef8b',
+          target: 'national',
+          state: 'done',
+          startedAt: '2026-01-10T11:00:00.100Z',
+          finishedAt: '2026-01-10T11:00:00.300Z',
+          stored: 5,
+          failure: null,
+          correlationId: '68203135-2e36-4fe2-9f7b-a8708c7c5b44',
+        },
+      ],
+    },
+  ),
 );
 
 export function searchPublicationsRoute(deps: ListPublicationsDependencies): Route<Access> {

@@ -4,7 +4,7 @@
  */
 
 import Type, { type Static } from 'typebox';
-import { PURPOSES_OF_USE } from '../../fhir/purpose-of-use.ts';
+import { PurposeOfUseSchema } from '../../fhir/purpose-of-use.ts';
 import { decodeText } from '../../platform/http/body.ts';
 import { badRequest } from '../../platform/http/errors.ts';
 import { named } from '../../platform/http/named-schema.ts';
@@ -32,6 +32,8 @@ export interface PublishRouteOptions {
   source: PublishSource;
 }
 
+/** What is published, in the names of schemas. */
+const SUBJECTS = { orderId: 'Order', vitalSetId: 'VitalSet' } as const;
 const METHODS = ['PUT', 'POST'] as const;
 const OUTCOMES = ['running', 'done', 'failed', 'interrupted'] as const;
 
@@ -117,21 +119,27 @@ const DryRunMembers = {
   dryRun: Type.Literal(true),
   requests: Type.Array(PlannedSchema),
   unmapped: Type.Array(
-    Type.Object({
-      resourceType: Type.String(),
-      localId: Type.String(),
-      system: NullableText('The system of the local code.'),
-      code: Type.String(),
-    }),
+    named(
+      'PublishUnmappedCode',
+      Type.Object({
+        resourceType: Type.String(),
+        localId: Type.String(),
+        system: NullableText('The system of the local code.'),
+        code: Type.String(),
+      }),
+    ),
   ),
   faults: Type.Array(
-    Type.Object({
-      resourceType: Type.String(),
-      localId: Type.String(),
-      code: Choice(PLANNED_FAULTS, 'Which fault it is; it stays when the words of `fault` change.'),
-      reference: NullableText('The record that it refers to, as Type/id. null: it is about a code.'),
-      fault: Type.String(),
-    }),
+    named(
+      'PublishFault',
+      Type.Object({
+        resourceType: Type.String(),
+        localId: Type.String(),
+        code: Choice(PLANNED_FAULTS, 'Which fault it is; it stays when the words of `fault` change.'),
+        reference: NullableText('The record that it refers to, as Type/id. null: it is about a code.'),
+        fault: Type.String(),
+      }),
+    ),
   ),
   notSent,
 };
@@ -150,7 +158,7 @@ const RunSchema = named(
       ),
       failure: NullableText('The error message, if the publish failed.'),
       accountId: Type.String(),
-      purposeOfUse: Choice(PURPOSES_OF_USE),
+      purposeOfUse: PurposeOfUseSchema,
       correlationId: Type.String(),
       published: Type.Array(PublishedSchema),
     },
@@ -169,6 +177,25 @@ const PublishQuery = Type.Object({
     }),
   ),
 });
+
+/** What a publish answers, and what a dry run answers in its place. */
+function resultSchema(idName: PublishRouteOptions['idName']) {
+  const subject = SUBJECTS[idName];
+  const key = { [idName]: Type.String(), target: Type.String() };
+  return named(
+    `${subject}PublishAnswer`,
+    Type.Union(
+      [
+        named(
+          `Published${subject}`,
+          Type.Object({ ...key, published: Type.Array(PublishedSchema), notSent }),
+        ),
+        named(`${subject}PublishDryRun`, Type.Object({ ...key, ...DryRunMembers })),
+      ],
+      { examples: [{ [idName]: RECORD_ID, target: RUN_EXAMPLE.target, published: RUN_EXAMPLE.published }] },
+    ),
+  );
+}
 
 /** POST: publish it. */
 export function publishRoute(
@@ -190,20 +217,7 @@ export function publishRoute(
     responses: {
       200: {
         description: 'What the target has now; with dryRun, what would be sent.',
-        schema: Type.Union(
-          [
-            Type.Object({
-              [idName]: Type.String(),
-              target: Type.String(),
-              published: Type.Array(PublishedSchema),
-              notSent,
-            }),
-            Type.Object({ [idName]: Type.String(), target: Type.String(), ...DryRunMembers }),
-          ],
-          {
-            examples: [{ [idName]: RECORD_ID, target: RUN_EXAMPLE.target, published: RUN_EXAMPLE.published }],
-          },
-        ),
+        schema: resultSchema(idName),
       },
       409: { description: 'The record now belongs to another patient. Nothing was sent.' },
       422: {
@@ -240,7 +254,10 @@ export function publicationsRoute(
     responses: {
       200: {
         description: 'One page.',
-        schema: pageSchema(RunSchema, { [idName]: Type.String({ examples: [RECORD_ID] }) }),
+        schema: named(
+          `${SUBJECTS[idName]}PublishRunPage`,
+          pageSchema(RunSchema, { [idName]: Type.String({ examples: [RECORD_ID] }) }),
+        ),
       },
     },
     async handle({ params, query }, context) {

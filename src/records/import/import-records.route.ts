@@ -10,6 +10,7 @@ import { DEFAULT_PURPOSE_OF_USE } from '../../fhir/purpose-of-use.ts';
 import type { Pool } from '../../platform/db/database.ts';
 import { bodyTooLarge } from '../../platform/http/body.ts';
 import { badRequest, HttpError, unavailable } from '../../platform/http/errors.ts';
+import { named } from '../../platform/http/named-schema.ts';
 import type { Route } from '../../platform/http/route.ts';
 import { takeSlowBody } from '../../platform/http/slow-bodies.ts';
 import { errorFields, type Log } from '../../platform/log/log.ts';
@@ -69,7 +70,10 @@ const LOGGED = 100_000;
 /** With it, an import also finds and links patients of the organisation's other facilities. */
 const LINKS_PATIENTS: Permission = 'patients.patients.register';
 
-const FhirBody = Type.Object({ resourceType: Type.String() }, { additionalProperties: true });
+const FhirBody = named(
+  'FhirResource',
+  Type.Object({ resourceType: Type.String() }, { additionalProperties: true }),
+);
 const BODY_CONTENTS = {
   'application/fhir+json': FhirBody,
   'application/json': FhirBody,

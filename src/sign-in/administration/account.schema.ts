@@ -29,16 +29,19 @@ const mustChangePassword = Type.Boolean({
 /** A member with a misspelt name would otherwise be left out without a word. */
 const closed = { additionalProperties: false };
 
-export const NewAccountBody = Type.Object(
-  {
-    email,
-    userType: UserTypeSchema,
-    roleId: Type.String(),
-    facilityIds: Type.Optional(facilityIds),
-    password: Type.Optional(password),
-    mustChangePassword: Type.Optional(mustChangePassword),
-  },
-  closed,
+export const NewAccountBody = named(
+  'NewAccount',
+  Type.Object(
+    {
+      email,
+      userType: UserTypeSchema,
+      roleId: Type.String(),
+      facilityIds: Type.Optional(facilityIds),
+      password: Type.Optional(password),
+      mustChangePassword: Type.Optional(mustChangePassword),
+    },
+    closed,
+  ),
 );
 export const NEW_ACCOUNT_EXAMPLE = {
   email: EMAIL,
@@ -48,14 +51,17 @@ export const NEW_ACCOUNT_EXAMPLE = {
   password: 'generated',
 };
 
-export const AccountChangesBody = Type.Partial(
-  Type.Object({ email, roleId: Type.String(), facilityIds }),
-  closed,
+export const AccountChangesBody = named(
+  'AccountChanges',
+  Type.Partial(Type.Object({ email, roleId: Type.String(), facilityIds }), closed),
 );
 
-export const PasswordResetBody = Type.Object(
-  { password: Type.Optional(password), mustChangePassword: Type.Optional(mustChangePassword) },
-  closed,
+export const PasswordResetBody = named(
+  'PasswordReset',
+  Type.Object(
+    { password: Type.Optional(password), mustChangePassword: Type.Optional(mustChangePassword) },
+    closed,
+  ),
 );
 
 const onlyHere = 'Shown only in this answer.';
@@ -79,7 +85,7 @@ export const AccountSchema = named(
       userId: Type.String(),
       email: Type.String(),
       userType: UserTypeSchema,
-      role: Type.Object({ id: Type.String(), name: Type.String() }),
+      role: named('AccountRole', Type.Object({ id: Type.String(), name: Type.String() })),
       facilityIds: Type.Array(Type.String(), { description: 'The default facility first.' }),
       defaultFacilityId: Nullable(Type.String()),
       state: Choice(ACCOUNT_STATES),
@@ -123,27 +129,30 @@ export function accountView(account: ListedAccount): Static<typeof AccountSchema
   return { ...members, role: { id: roleId, name: roleName } };
 }
 
-export const SessionSchema = Type.Object(
-  {
-    id: Type.String(),
-    createdAt: Instant(),
-    lastUsedAt: Instant('The sign-in, the last refresh, or the last call at the console.'),
-    expiresAt: Instant(),
-    userAgent: NullableText('What the browser says it is; null for a system.'),
-    network: NullableText('Where the person signed in from; null for a system.'),
-  },
-  {
-    examples: [
-      {
-        id: '9f3c2f0e-7c0b-4f6c-8a38-4d3b6f0a9e55',
-        createdAt: MADE_AT,
-        lastUsedAt: MADE_AT,
-        expiresAt: '2026-04-10T08:00:00.000Z',
-        userAgent: null,
-        network: null,
-      },
-    ],
-  },
+export const SessionSchema = named(
+  'AccountSession',
+  Type.Object(
+    {
+      id: Type.String(),
+      createdAt: Instant(),
+      lastUsedAt: Instant('The sign-in, the last refresh, or the last call at the console.'),
+      expiresAt: Instant(),
+      userAgent: NullableText('What the browser says it is; null for a system.'),
+      network: NullableText('Where the person signed in from; null for a system.'),
+    },
+    {
+      examples: [
+        {
+          id: '9f3c2f0e-7c0b-4f6c-8a38-4d3b6f0a9e55',
+          createdAt: MADE_AT,
+          lastUsedAt: MADE_AT,
+          expiresAt: '2026-04-10T08:00:00.000Z',
+          userAgent: null,
+          network: null,
+        },
+      ],
+    },
+  ),
 );
 
 export const AccountParams = Type.Object({ accountId: Type.String() });

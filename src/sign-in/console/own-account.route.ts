@@ -1,5 +1,7 @@
 /** One's own sessions and one's own password. Contract: SIGN-IN-68, SIGN-IN-69. */
 import Type from 'typebox';
+import { named } from '../../platform/http/named-schema.ts';
+import { listSchema } from '../../platform/http/paging.ts';
 import type { Route } from '../../platform/http/route.ts';
 import { type Access, consoleRoute } from '../../tenancy/callers/access.ts';
 import type { ProofDependencies } from '../credentials/prove-identity.ts';
@@ -15,41 +17,38 @@ interface OwnAccountDependencies extends ProofDependencies {
 const nullableText = (description: string) => Type.Union([Type.String(), Type.Null()], { description });
 const moment = () => Type.Unsafe<Date>({ type: 'string', format: 'date-time' });
 
-const OwnSessions = Type.Object(
-  {
-    items: Type.Array(
-      Type.Object({
-        id: Type.String({ format: 'uuid' }),
-        createdAt: moment(),
-        lastUsedAt: moment(),
-        userAgent: nullableText('Of the browser that signed in; null where tokens were asked for.'),
-        network: nullableText('Where it signed in from: IPv4 /24, IPv6 /64.'),
-        current: Type.Boolean({ description: 'The session of this call.' }),
-      }),
-    ),
-  },
-  {
-    examples: [
-      {
-        items: [
-          {
-            id: '3b9d2c1e-5f60-4a7b-8c9d-0e1f2a3b4c5d',
-            createdAt: '2026-03-01T08:00:00.000Z',
-            lastUsedAt: '2026-03-01T12:00:00.000Z',
-            userAgent: 'Mozilla/5.0',
-            network: '192.0.2.0/24',
-            current: true,
-          },
-        ],
-      },
-    ],
-  },
+const OwnSession = named(
+  'OwnSession',
+  Type.Object(
+    {
+      id: Type.String({ format: 'uuid' }),
+      createdAt: moment(),
+      lastUsedAt: moment(),
+      userAgent: nullableText('Of the browser that signed in; null where tokens were asked for.'),
+      network: nullableText('Where it signed in from: IPv4 /24, IPv6 /64.'),
+      current: Type.Boolean({ description: 'The session of this call.' }),
+    },
+    {
+      examples: [
+        {
+          id: '3b9d2c1e-5f60-4a7b-8c9d-0e1f2a3b4c5d',
+          createdAt: '2026-03-01T08:00:00.000Z',
+          lastUsedAt: '2026-03-01T12:00:00.000Z',
+          userAgent: 'Mozilla/5.0',
+          network: '192.0.2.0/24',
+          current: true,
+        },
+      ],
+    },
+  ),
 );
 
 export function listOwnSessionsRoute(deps: OwnAccountDependencies): Route<Access> {
   return consoleRoute(['signed-in'], {
     docs: { operationId: 'listOwnSessions', summary: 'List your own sessions', tag: 'Console' },
-    responses: { 200: { description: 'Live sessions, the one used last first', schema: OwnSessions } },
+    responses: {
+      200: { description: 'Live sessions, the one used last first', schema: listSchema(OwnSession) },
+    },
     handle: async (_, { caller, ...context }) => ({
       body: { items: await readOwnSessions(deps.db, caller, context) },
     }),
@@ -78,10 +77,13 @@ export function changeOwnPasswordRoute(deps: OwnAccountDependencies): Route<Acce
         'The old password is checked as at a sign-in, with the same lock. The other sessions of the account end, and this one goes on with another cookie.',
       tag: 'Console',
     },
-    body: Type.Object({
-      password: Type.String({ minLength: 1, maxLength: 1_024 }),
-      newPassword: Type.String({ minLength: 1, maxLength: 1_024, description: 'at least 12 characters' }),
-    }),
+    body: named(
+      'OwnPasswordChange',
+      Type.Object({
+        password: Type.String({ minLength: 1, maxLength: 1_024 }),
+        newPassword: Type.String({ minLength: 1, maxLength: 1_024, description: 'at least 12 characters' }),
+      }),
+    ),
     bodyExample: { password: 'the password', newPassword: 'a longer new password' },
     responses: {
       204: { description: 'The password is changed', headers: ['set-cookie'] },

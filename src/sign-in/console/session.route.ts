@@ -1,6 +1,7 @@
 /** POST, GET and DELETE /session at the console. Contract: SIGN-IN-50, SIGN-IN-51, SIGN-IN-59, SIGN-IN-60, SIGN-IN-74. */
 import Type from 'typebox';
 import type { Pool } from '../../platform/db/database.ts';
+import { named } from '../../platform/http/named-schema.ts';
 import type { Route } from '../../platform/http/route.ts';
 import { type Access, consoleRoute, openRoute } from '../../tenancy/callers/access.ts';
 import { CONSOLE_STAGES } from '../../tenancy/callers/caller.ts';
@@ -13,10 +14,13 @@ import { type ReadSessionDependencies, readSession } from './read-session.ts';
 import { ConsoleSession, SessionState } from './session.schema.ts';
 import { type StartSessionDependencies, startSession } from './start-session.ts';
 
-const StartBody = Type.Object({
-  email: Type.String({ minLength: 1, maxLength: EMAIL_MAX_LENGTH }),
-  password: Type.String({ minLength: 1, maxLength: 1_024 }),
-});
+const StartBody = named(
+  'ConsoleSignIn',
+  Type.Object({
+    email: Type.String({ minLength: 1, maxLength: EMAIL_MAX_LENGTH }),
+    password: Type.String({ minLength: 1, maxLength: 1_024 }),
+  }),
+);
 
 interface WithCookie {
   consoleCookie: ConsoleCookie;

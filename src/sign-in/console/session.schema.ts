@@ -32,33 +32,44 @@ export const ConsoleSession = named(
       state,
       methods: Type.Optional(methods),
       account: Type.Optional(
-        Type.Object({
-          userId: uuid(),
-          email: text('Address of the account.'),
-          role: text('Name of its role.'),
-          mustChangePassword: Type.Boolean(),
-        }),
+        named(
+          'SignedInAccount',
+          Type.Object({
+            userId: uuid(),
+            email: text('Address of the account.'),
+            role: text('Name of its role.'),
+            mustChangePassword: Type.Boolean(),
+          }),
+        ),
       ),
-      organisation: Type.Optional(Type.Object({ id: uuid(), name: Type.String() })),
+      organisation: Type.Optional(
+        named('SignedInOrganisation', Type.Object({ id: uuid(), name: Type.String() })),
+      ),
       facilities: Type.Optional(
         Type.Array(
-          Type.Object({
-            id: uuid(),
-            name: Type.String(),
-            timeZone: text('Name of the IANA time zone database.'),
-            modules: Type.Array(Type.String()),
-          }),
+          named(
+            'SignedInFacility',
+            Type.Object({
+              id: uuid(),
+              name: Type.String(),
+              timeZone: text('Name of the IANA time zone database.'),
+              modules: Type.Array(Type.String()),
+            }),
+          ),
         ),
       ),
       defaultFacilityId: Type.Optional(Type.Union([uuid(), Type.Null()])),
       permissions: Type.Optional(Type.Array(Type.String())),
       secondFactor: Type.Optional(
-        Type.Object({
-          required: Type.Boolean({ description: 'The role requires one.' }),
-          totp: Type.Boolean({ description: 'There is an authenticator app.' }),
-          passkeys: Type.Integer({ description: 'How many there are.' }),
-          recoveryCodesLeft: Type.Integer(),
-        }),
+        named(
+          'SecondFactorState',
+          Type.Object({
+            required: Type.Boolean({ description: 'The role requires one.' }),
+            totp: Type.Boolean({ description: 'There is an authenticator app.' }),
+            passkeys: Type.Integer({ description: 'How many there are.' }),
+            recoveryCodesLeft: Type.Integer(),
+          }),
+        ),
       ),
       idleEndsAt: Type.Optional(moment()),
       endsAt: Type.Optional(moment()),

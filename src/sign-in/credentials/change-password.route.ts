@@ -1,5 +1,6 @@
 /** POST /auth/password: change a password that is known. Contract: SIGN-IN-42. */
 import Type from 'typebox';
+import { named } from '../../platform/http/named-schema.ts';
 import type { Route } from '../../platform/http/route.ts';
 import { type Access, openRoute } from '../../tenancy/callers/access.ts';
 import { LoginBody } from '../sessions/login.route.ts';
@@ -7,10 +8,13 @@ import { signInFailures } from '../sign-in-responses.ts';
 import { changePassword } from './change-password.ts';
 import type { ProofDependencies } from './prove-identity.ts';
 
-const ChangePasswordBody = Type.Object({
-  ...LoginBody.properties,
-  newCredential: Type.String({ minLength: 1, maxLength: 1_024, description: 'at least 12 characters' }),
-});
+const ChangePasswordBody = named(
+  'PasswordChange',
+  Type.Object({
+    ...LoginBody.properties,
+    newCredential: Type.String({ minLength: 1, maxLength: 1_024, description: 'at least 12 characters' }),
+  }),
+);
 
 export function changePasswordRoute(deps: ProofDependencies): Route<Access> {
   return openRoute({

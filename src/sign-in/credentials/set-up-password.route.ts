@@ -1,18 +1,22 @@
 /** POST /auth/password-setup: set the first password with the token of a setup link. Contract: SIGN-IN-47. */
 import Type from 'typebox';
+import { named } from '../../platform/http/named-schema.ts';
 import type { Route } from '../../platform/http/route.ts';
 import { type Access, openRoute } from '../../tenancy/callers/access.ts';
 import { signInFailures } from '../sign-in-responses.ts';
 import { type SetUpPasswordDependencies, setUpPassword } from './set-up-password.ts';
 
-const SetUpPasswordBody = Type.Object({
-  token: Type.String({
-    minLength: 1,
-    maxLength: 256,
-    description: 'The part of the setup link after `#token=`.',
+const SetUpPasswordBody = named(
+  'PasswordSetup',
+  Type.Object({
+    token: Type.String({
+      minLength: 1,
+      maxLength: 256,
+      description: 'The part of the setup link after `#token=`.',
+    }),
+    newCredential: Type.String({ minLength: 1, maxLength: 1_024, description: 'at least 12 characters' }),
   }),
-  newCredential: Type.String({ minLength: 1, maxLength: 1_024, description: 'at least 12 characters' }),
-});
+);
 
 export function setUpPasswordRoute(deps: SetUpPasswordDependencies): Route<Access> {
   return openRoute({

@@ -6,6 +6,8 @@ import type {
   RegistrationResponseJSON,
 } from '@simplewebauthn/server';
 import Type from 'typebox';
+import { named } from '../../platform/http/named-schema.ts';
+import { listSchema } from '../../platform/http/paging.ts';
 import type { Route } from '../../platform/http/route.ts';
 import { type Access, consoleRoute } from '../../tenancy/callers/access.ts';
 import type { ConsoleCookie } from '../console/console-cookie.ts';
@@ -29,30 +31,42 @@ const bytes = () => Type.String({ minLength: 1, maxLength: 20_000, description: 
 const credential = { id: bytes(), rawId: bytes(), type: Type.Literal('public-key') };
 
 const Attestation = Type.Unsafe<RegistrationResponseJSON>(
-  Type.Object({
-    ...credential,
-    response: Type.Object({
-      clientDataJSON: bytes(),
-      attestationObject: bytes(),
-      transports: Type.Optional(
-        Type.Array(Type.String({ maxLength: 32 }), {
-          maxItems: 16,
-          description: 'As the browser tells them.',
+  named(
+    'RegistrationResponseJSON',
+    Type.Object({
+      ...credential,
+      response: named(
+        'AuthenticatorAttestationResponseJSON',
+        Type.Object({
+          clientDataJSON: bytes(),
+          attestationObject: bytes(),
+          transports: Type.Optional(
+            Type.Array(Type.String({ maxLength: 32 }), {
+              maxItems: 16,
+              description: 'As the browser tells them.',
+            }),
+          ),
         }),
       ),
     }),
-  }),
+  ),
 );
 const Assertion = Type.Unsafe<AuthenticationResponseJSON>(
-  Type.Object({
-    ...credential,
-    response: Type.Object({ clientDataJSON: bytes(), authenticatorData: bytes(), signature: bytes() }),
-  }),
+  named(
+    'AuthenticationResponseJSON',
+    Type.Object({
+      ...credential,
+      response: named(
+        'AuthenticatorAssertionResponseJSON',
+        Type.Object({ clientDataJSON: bytes(), authenticatorData: bytes(), signature: bytes() }),
+      ),
+    }),
+  ),
 );
 const CREDENTIAL = { id: 'dGhlIGNyZWRlbnRpYWw', rawId: 'dGhlIGNyZWRlbnRpYWw', type: 'public-key' };
 
-const options = <Options>(description: string, example: object) =>
-  Type.Unsafe<Options>({ type: 'object', description, examples: [example] });
+const options = <Options>(title: string, example: object) =>
+  Type.Unsafe<Options>({ type: 'object', title, description: `${title} of WebAuthn.`, examples: [example] });
 
 export function askForPasskeyRoute(deps: Dependencies): Route<Access> {
   return consoleRoute(['second-factor'], {
@@ -65,10 +79,11 @@ export function askForPasskeyRoute(deps: Dependencies): Route<Access> {
     responses: {
       200: {
         description: 'What `navigator.credentials.get` takes',
-        schema: options<PublicKeyCredentialRequestOptionsJSON>(
-          'PublicKeyCredentialRequestOptionsJSON of WebAuthn.',
-          { challenge: 'YSBjaGFsbGVuZ2U', rpId: 'interchange.example.org', userVerification: 'required' },
-        ),
+        schema: options<PublicKeyCredentialRequestOptionsJSON>('PublicKeyCredentialRequestOptionsJSON', {
+          challenge: 'YSBjaGFsbGVuZ2U',
+          rpId: 'interchange.example.org',
+          userVerification: 'required',
+        }),
       },
       ...conflict(NO_NAME),
     },
@@ -85,7 +100,7 @@ export function provePasskeyRoute(deps: Dependencies): Route<Access> {
         'A wrong answer counts as a failed sign-in, with the same lock. The answer sets another cookie.',
       tag: 'Console',
     },
-    body: Type.Object({ response: Assertion }),
+    body: named('PasskeyProof', Type.Object({ response: Assertion })),
     bodyExample: {
       response: {
         ...CREDENTIAL,
@@ -117,10 +132,10 @@ export function beginPasskeyRoute(deps: Dependencies): Route<Access> {
     responses: {
       200: {
         description: 'What `navigator.credentials.create` takes',
-        schema: options<PublicKeyCredentialCreationOptionsJSON>(
-          'PublicKeyCredentialCreationOptionsJSON of WebAuthn.',
-          { challenge: 'YSBjaGFsbGVuZ2U', rp: { id: 'interchange.example.org', name: 'interchange' } },
-        ),
+        schema: options<PublicKeyCredentialCreationOptionsJSON>('PublicKeyCredentialCreationOptionsJSON', {
+          challenge: 'YSBjaGFsbGVuZ2U',
+          rp: { id: 'interchange.example.org', name: 'interchange' },
+        }),
       },
       ...signInFailures,
       ...conflict(NO_NAME),
@@ -131,12 +146,17 @@ export function beginPasskeyRoute(deps: Dependencies): Route<Access> {
   });
 }
 
-const AddedPasskey = Type.Object(
-  {
-    id: Type.String({ format: 'uuid' }),
-    recoveryCodes: Type.Optional(Type.Array(Type.String(), { description: 'With the first factor, once.' })),
-  },
-  { examples: [{ id: '2a1b0c9d-8e7f-4061-9253-a4b5c6d7e8f9' }] },
+const AddedPasskey = named(
+  'AddedPasskey',
+  Type.Object(
+    {
+      id: Type.String({ format: 'uuid' }),
+      recoveryCodes: Type.Optional(
+        Type.Array(Type.String(), { description: 'With the first factor, once.' }),
+      ),
+    },
+    { examples: [{ id: '2a1b0c9d-8e7f-4061-9253-a4b5c6d7e8f9' }] },
+  ),
 );
 
 export function addPasskeyRoute(deps: Dependencies): Route<Access> {
@@ -148,7 +168,10 @@ export function addPasskeyRoute(deps: Dependencies): Route<Access> {
         'With the first second factor the other sessions of the account end. The answer sets another cookie.',
       tag: 'Console',
     },
-    body: Type.Object({ name: Type.String({ minLength: 1, maxLength: 100 }), response: Attestation }),
+    body: named(
+      'NewPasskey',
+      Type.Object({ name: Type.String({ minLength: 1, maxLength: 100 }), response: Attestation }),
+    ),
     bodyExample: {
       name: 'my laptop',
       response: { ...CREDENTIAL, response: { clientDataJSON: 'e30', attestationObject: 'AAAA' } },
@@ -166,37 +189,32 @@ export function addPasskeyRoute(deps: Dependencies): Route<Access> {
 }
 
 const moment = () => Type.Unsafe<Date>({ type: 'string', format: 'date-time' });
-const Passkeys = Type.Object(
-  {
-    items: Type.Array(
-      Type.Object({
-        id: Type.String({ format: 'uuid' }),
-        name: Type.String(),
-        createdAt: moment(),
-        lastUsedAt: Type.Union([moment(), Type.Null()]),
-      }),
-    ),
-  },
-  {
-    examples: [
-      {
-        items: [
-          {
-            id: '2a1b0c9d-8e7f-4061-9253-a4b5c6d7e8f9',
-            name: 'my laptop',
-            createdAt: '2026-03-01T08:00:00.000Z',
-            lastUsedAt: null,
-          },
-        ],
-      },
-    ],
-  },
+const Passkey = named(
+  'Passkey',
+  Type.Object(
+    {
+      id: Type.String({ format: 'uuid' }),
+      name: Type.String(),
+      createdAt: moment(),
+      lastUsedAt: Type.Union([moment(), Type.Null()]),
+    },
+    {
+      examples: [
+        {
+          id: '2a1b0c9d-8e7f-4061-9253-a4b5c6d7e8f9',
+          name: 'my laptop',
+          createdAt: '2026-03-01T08:00:00.000Z',
+          lastUsedAt: null,
+        },
+      ],
+    },
+  ),
 );
 
 export function listPasskeysRoute(deps: Dependencies): Route<Access> {
   return consoleRoute(['signed-in'], {
     docs: { operationId: 'listPasskeys', summary: 'List your own passkeys', tag: 'Console' },
-    responses: { 200: { description: 'The oldest first', schema: Passkeys } },
+    responses: { 200: { description: 'The oldest first', schema: listSchema(Passkey) } },
     handle: async (_, { caller }) => ({ body: { items: await readPasskeys(deps, caller) } }),
   });
 }

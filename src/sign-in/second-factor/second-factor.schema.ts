@@ -2,12 +2,18 @@
 import Type from 'typebox';
 import { named } from '../../platform/http/named-schema.ts';
 
-export const PasswordBody = Type.Object({
-  password: Type.String({ minLength: 1, maxLength: 1_024, description: 'Your password, once more.' }),
-});
+export const PasswordBody = named(
+  'PasswordProof',
+  Type.Object({
+    password: Type.String({ minLength: 1, maxLength: 1_024, description: 'Your password, once more.' }),
+  }),
+);
 export const PASSWORD_EXAMPLE = { password: 'the password' };
 
-export const CodeBody = Type.Object({ code: Type.String({ minLength: 1, maxLength: 64 }) });
+export const CodeBody = named(
+  'SecondFactorCode',
+  Type.Object({ code: Type.String({ minLength: 1, maxLength: 64 }) }),
+);
 
 const codes = Type.Array(Type.String(), { description: 'Shown once. Each is good once.' });
 const CODES_EXAMPLE = ['k7mw-2hqp-x9vd-t4cn'];

@@ -1,24 +1,28 @@
 /** POST /auth/login. Contract: SIGN-IN-7, SIGN-IN-8, SIGN-IN-9. */
 import Type from 'typebox';
+import { named } from '../../platform/http/named-schema.ts';
 import type { Route } from '../../platform/http/route.ts';
 import { type Access, openRoute } from '../../tenancy/callers/access.ts';
 import { noTokens, signInFailures } from '../sign-in-responses.ts';
 import { type LoginDependencies, login } from './login.ts';
 import { LoginResponse } from './login-reply.ts';
 
-export const LoginBody = Type.Object({
-  identity: Type.String({
-    minLength: 1,
-    maxLength: 320,
-    description: 'The userId that /auth/verify answered.',
+export const LoginBody = named(
+  'Login',
+  Type.Object({
+    identity: Type.String({
+      minLength: 1,
+      maxLength: 320,
+      description: 'The userId that /auth/verify answered.',
+    }),
+    credential: Type.String({ minLength: 1, maxLength: 1_024, description: 'the password' }),
+    userType: Type.String({
+      minLength: 1,
+      maxLength: 32,
+      description: '`EHR` for a system, `STAFF` for a person.',
+    }),
   }),
-  credential: Type.String({ minLength: 1, maxLength: 1_024, description: 'the password' }),
-  userType: Type.String({
-    minLength: 1,
-    maxLength: 32,
-    description: '`EHR` for a system, `STAFF` for a person.',
-  }),
-});
+);
 
 export function loginRoute(deps: LoginDependencies): Route<Access> {
   return openRoute({

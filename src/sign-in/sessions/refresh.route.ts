@@ -1,12 +1,16 @@
 /** POST /auth/refresh. Contract: SIGN-IN-9, SIGN-IN-27. */
 import Type from 'typebox';
+import { named } from '../../platform/http/named-schema.ts';
 import type { Route } from '../../platform/http/route.ts';
 import { type Access, openRoute } from '../../tenancy/callers/access.ts';
 import { badBody, tokenRefused } from '../sign-in-responses.ts';
 import { LoginResponse } from './login-reply.ts';
 import { type RefreshDependencies, refresh } from './refresh.ts';
 
-const RefreshBody = Type.Object({ refreshToken: Type.String({ minLength: 1, maxLength: 1_024 }) });
+const RefreshBody = named(
+  'Refresh',
+  Type.Object({ refreshToken: Type.String({ minLength: 1, maxLength: 1_024 }) }),
+);
 
 export function refreshRoute(deps: RefreshDependencies): Route<Access> {
   return openRoute({

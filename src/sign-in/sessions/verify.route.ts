@@ -1,6 +1,7 @@
 /** POST /auth/verify. Contract: SIGN-IN-3, SIGN-IN-9. */
 import Type from 'typebox';
 import type { Queryable } from '../../platform/db/database.ts';
+import { named } from '../../platform/http/named-schema.ts';
 import type { Route } from '../../platform/http/route.ts';
 import { type Access, openRoute } from '../../tenancy/callers/access.ts';
 import { EMAIL_MAX_LENGTH } from '../accounts/email.ts';
@@ -9,28 +10,34 @@ import { verify } from './verify.ts';
 
 const UserTypeSchema = Type.Union([Type.Literal('EHR'), Type.Literal('STAFF')]);
 
-const VerifyBody = Type.Object({
-  email: Type.String({ minLength: 1, maxLength: EMAIL_MAX_LENGTH }),
-  userType: UserTypeSchema,
-});
-
-const VerifyResponse = Type.Object(
-  {
-    userId: Type.String({ description: 'UUID. It never changes, so you may store it.' }),
-    mustChangePassword: Type.Boolean(),
-    requiresPasswordSetup: Type.Boolean(),
+const VerifyBody = named(
+  'AccountVerification',
+  Type.Object({
+    email: Type.String({ minLength: 1, maxLength: EMAIL_MAX_LENGTH }),
     userType: UserTypeSchema,
-  },
-  {
-    examples: [
-      {
-        userId: '5f0c9b1e-3d57-4c1a-9d0e-7a1f0b6c2d43',
-        mustChangePassword: false,
-        requiresPasswordSetup: false,
-        userType: 'EHR',
-      },
-    ],
-  },
+  }),
+);
+
+const VerifyResponse = named(
+  'VerifiedAccount',
+  Type.Object(
+    {
+      userId: Type.String({ description: 'UUID. It never changes, so you may store it.' }),
+      mustChangePassword: Type.Boolean(),
+      requiresPasswordSetup: Type.Boolean(),
+      userType: UserTypeSchema,
+    },
+    {
+      examples: [
+        {
+          userId: '5f0c9b1e-3d57-4c1a-9d0e-7a1f0b6c2d43',
+          mustChangePassword: false,
+          requiresPasswordSetup: false,
+          userType: 'EHR',
+        },
+      ],
+    },
+  ),
 );
 
 export function verifyRoute(deps: { db: Queryable; decoyKey: Uint8Array }): Route<Access> {

@@ -2,6 +2,7 @@
 import { Readable } from 'node:stream';
 import Type from 'typebox';
 import { badRequest } from '../../platform/http/errors.ts';
+import { named } from '../../platform/http/named-schema.ts';
 import { mapPage, PAGE_PARAMETERS, pageSchema } from '../../platform/http/paging.ts';
 import type { Route } from '../../platform/http/route.ts';
 import { Choice, Instant } from '../../platform/http/schema.ts';
@@ -31,45 +32,54 @@ const FILTER = {
 };
 
 const members = Type.Object({}, { additionalProperties: true });
-const AuditItemSchema = Type.Object(
-  {
-    id: Type.String(),
-    at: Instant(),
-    actor: Type.Object({
-      kind: Choice(['account', 'operator'] as const),
-      id: Type.Optional(Type.String()),
-      email: Type.Optional(Type.String({ description: 'As it was then.' })),
-    }),
-    action: Type.String(),
-    subject: Type.Object({
-      type: Choice(SUBJECT_TYPES),
+const AuditItemSchema = named(
+  'AuditEntry',
+  Type.Object(
+    {
       id: Type.String(),
-      name: Type.Optional(Type.String({ description: 'As it was then.' })),
-    }),
-    facilityId: Type.Optional(Type.String({ description: 'If it concerns one facility.' })),
-    before: members,
-    after: members,
-    correlationId: Type.String({ description: 'That of the call.' }),
-  },
-  {
-    examples: [
-      {
-        id: '0d2f4f86-4f0f-4ad8-9d4d-2a5b6c7d8e9f',
-        at: '2026-01-10T08:00:00.000Z',
-        actor: {
-          kind: 'account',
-          id: '4303826b-527a-4add-96a0-fba711adc287',
-          email: 'admin@example.org',
+      at: Instant(),
+      actor: named(
+        'AuditActor',
+        Type.Object({
+          kind: Choice(['account', 'operator'] as const),
+          id: Type.Optional(Type.String()),
+          email: Type.Optional(Type.String({ description: 'As it was then.' })),
+        }),
+      ),
+      action: Type.String(),
+      subject: named(
+        'AuditSubject',
+        Type.Object({
+          type: Choice(SUBJECT_TYPES),
+          id: Type.String(),
+          name: Type.Optional(Type.String({ description: 'As it was then.' })),
+        }),
+      ),
+      facilityId: Type.Optional(Type.String({ description: 'If it concerns one facility.' })),
+      before: members,
+      after: members,
+      correlationId: Type.String({ description: 'That of the call.' }),
+    },
+    {
+      examples: [
+        {
+          id: '0d2f4f86-4f0f-4ad8-9d4d-2a5b6c7d8e9f',
+          at: '2026-01-10T08:00:00.000Z',
+          actor: {
+            kind: 'account',
+            id: '4303826b-527a-4add-96a0-fba711adc287',
+            email: 'admin@example.org',
+          },
+          action: 'account.disable',
+          subject: { type: 'account', id: '5f0c9b1e-3d57-4c1a-9d0e-7a1f0b6c2d43', name: 'ris@example.org' },
+          facilityId: '1ad45065-64ba-4128-b0b5-1666625efdaf',
+          before: { disabled: false },
+          after: { disabled: true },
+          correlationId: '68203135-2e36-4fe2-9f7b-a8708c7c5b44',
         },
-        action: 'account.disable',
-        subject: { type: 'account', id: '5f0c9b1e-3d57-4c1a-9d0e-7a1f0b6c2d43', name: 'ris@example.org' },
-        facilityId: '1ad45065-64ba-4128-b0b5-1666625efdaf',
-        before: { disabled: false },
-        after: { disabled: true },
-        correlationId: '68203135-2e36-4fe2-9f7b-a8708c7c5b44',
-      },
-    ],
-  },
+      ],
+    },
+  ),
 );
 
 const EXAMPLE_ROW = 'at,actor_kind,…\r\n2026-01-10T08:00:00.000Z,account,…\r\n';

@@ -62,7 +62,7 @@ export function changeFacilityRoute({ db }: { db: Pool }): Route<Access> {
         tag,
       },
       params: Type.Object({ facilityId: Type.String() }),
-      body: Type.Partial(Type.Object(members), { additionalProperties: false }),
+      body: named('FacilityChanges', Type.Partial(Type.Object(members), { additionalProperties: false })),
       bodyExample: { timeZone: 'Africa/Lagos' },
       responses: { 200: { description: 'The facility as it is now.', schema: FacilitySchema } },
       handle: async ({ params, body }, context) => {

@@ -24,11 +24,11 @@ const members = {
 
 /** A member with a misspelt name would otherwise be left out without a word. */
 const closed = { additionalProperties: false };
-export const NewRoleBody = Type.Object(
-  { ...members, requiresSecondFactor: Type.Optional(members.requiresSecondFactor) },
-  closed,
+export const NewRoleBody = named(
+  'NewRole',
+  Type.Object({ ...members, requiresSecondFactor: Type.Optional(members.requiresSecondFactor) }, closed),
 );
-export const RoleChangesBody = Type.Partial(Type.Object(members), closed);
+export const RoleChangesBody = named('RoleChanges', Type.Partial(Type.Object(members), closed));
 
 export const RoleSchema = named(
   'Role',
@@ -39,12 +39,18 @@ export const RoleSchema = named(
 );
 
 const count = Type.Integer();
-export const ListedRoleSchema = Type.Object(
-  {
-    ...RoleSchema.properties,
-    holders: Type.Object({ EHR: count, STAFF: count }, { description: 'How many accounts hold it.' }),
-  },
-  { examples: [{ ...ROLE, holders: { EHR: 3, STAFF: 0 } }] },
+export const ListedRoleSchema = named(
+  'ListedRole',
+  Type.Object(
+    {
+      ...RoleSchema.properties,
+      holders: named(
+        'RoleHolders',
+        Type.Object({ EHR: count, STAFF: count }, { description: 'How many accounts hold it.' }),
+      ),
+    },
+    { examples: [{ ...ROLE, holders: { EHR: 3, STAFF: 0 } }] },
+  ),
 );
 
 /** Without what other columns of a stored role say. */
@@ -56,32 +62,44 @@ export function listedRoleView(role: ListedRole): Static<typeof ListedRoleSchema
   return { ...roleView(role), holders: role.holders };
 }
 
-export const PermissionListSchema = Type.Object({
-  items: Type.Array(
-    Type.Object(
-      {
-        name: Type.String(),
-        allows: Type.String(),
-        opens: Type.Array(
-          Type.Object({ method: Type.String(), path: Type.String(), summary: Type.String() }),
-          { description: 'Calls that it opens, below the base address.' },
-        ),
-      },
-      {
-        examples: [
+export const PermissionListSchema = named(
+  'PermissionCatalogue',
+  Type.Object({
+    items: Type.Array(
+      named(
+        'CataloguedPermission',
+        Type.Object(
           {
-            name: 'patients.patients.list',
-            allows: 'search patients',
-            opens: [{ method: 'GET', path: '/patients/base', summary: 'Search patients' }],
+            name: Type.String(),
+            allows: Type.String(),
+            opens: Type.Array(
+              named(
+                'OpenedCall',
+                Type.Object({ method: Type.String(), path: Type.String(), summary: Type.String() }),
+              ),
+              { description: 'Calls that it opens, below the base address.' },
+            ),
           },
-        ],
-      },
+          {
+            examples: [
+              {
+                name: 'patients.patients.list',
+                allows: 'search patients',
+                opens: [{ method: 'GET', path: '/patients/base', summary: 'Search patients' }],
+              },
+            ],
+          },
+        ),
+      ),
     ),
-  ),
-  presets: Type.Array(
-    Type.Object(
-      { name: Type.String(), permissions: Type.Array(Type.String()) },
-      { examples: [{ name: 'read-only', permissions: ['patients.patients.list'] }] },
+    presets: Type.Array(
+      named(
+        'RolePreset',
+        Type.Object(
+          { name: Type.String(), permissions: Type.Array(Type.String()) },
+          { examples: [{ name: 'read-only', permissions: ['patients.patients.list'] }] },
+        ),
+      ),
     ),
-  ),
-});
+  }),
+);

@@ -3,34 +3,38 @@ import Type from 'typebox';
 import { FORMAT_PARAMETER } from '../../fhir/format-parameter.ts';
 import { FHIR_JSON, requireFhirJson } from '../../fhir/media-type.ts';
 import type { Queryable } from '../../platform/db/database.ts';
+import { named } from '../../platform/http/named-schema.ts';
 import type { Route } from '../../platform/http/route.ts';
 import { type Access, facilityRoute } from '../../tenancy/callers/access.ts';
 import { lookUpCode, translateParameters } from './look-up-code.ts';
 
-const ParametersSchema = Type.Object(
-  {
-    resourceType: Type.Literal('Parameters'),
-    parameter: Type.Array(Type.Object({ name: Type.String() }), {
-      description: '`result`, a `message` if it is false, and a `match` for each standard system.',
-    }),
-  },
-  {
-    examples: [
-      {
-        resourceType: 'Parameters',
-        parameter: [
-          { name: 'result', valueBoolean: true },
-          {
-            name: 'match',
-            part: [
-              { name: 'equivalence', valueCode: 'equivalent' },
-              { name: 'concept', valueCoding: { system: 'http://loinc.org', code: '2345-7' } },
-            ],
-          },
-        ],
-      },
-    ],
-  },
+const ParametersSchema = named(
+  'Parameters',
+  Type.Object(
+    {
+      resourceType: Type.Literal('Parameters'),
+      parameter: Type.Array(named('Parameter', Type.Object({ name: Type.String() })), {
+        description: '`result`, a `message` if it is false, and a `match` for each standard system.',
+      }),
+    },
+    {
+      examples: [
+        {
+          resourceType: 'Parameters',
+          parameter: [
+            { name: 'result', valueBoolean: true },
+            {
+              name: 'match',
+              part: [
+                { name: 'equivalence', valueCode: 'equivalent' },
+                { name: 'concept', valueCoding: { system: 'http://loinc.org', code: '2345-7' } },
+              ],
+            },
+          ],
+        },
+      ],
+    },
+  ),
 );
 
 export function translateCodeRoute(deps: { db: Queryable }): Route<Access> {

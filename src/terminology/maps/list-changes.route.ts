@@ -1,5 +1,6 @@
 /** GET /terminology/maps/changes: who changed which entry, and when. Contract: TERM-18. */
 import Type from 'typebox';
+import { named } from '../../platform/http/named-schema.ts';
 import { PAGE_PARAMETERS, pageSchema } from '../../platform/http/paging.ts';
 import type { Route } from '../../platform/http/route.ts';
 import { Choice, NullableText } from '../../platform/http/schema.ts';
@@ -14,22 +15,25 @@ const { facilityId, localSystem, localCode, targetSystem, targetCode, targetDisp
 const { id: mapId, updatedAt, updatedBy, localDisplay: _display, comment: _comment, ...entry } = MAP_EXAMPLE;
 const CHANGE_EXAMPLE = { mapId, kind: 'created', ...entry, changedAt: updatedAt, changedBy: updatedBy };
 
-const ChangeSchema = Type.Object(
-  {
-    mapId: Type.String({ description: 'The entry.' }),
-    version,
-    kind: Choice(['created', 'changed', 'deleted']),
-    facilityId,
-    localSystem,
-    localCode,
-    targetSystem,
-    targetCode,
-    targetDisplay,
-    equivalence,
-    changedAt: Type.String({ description: 'UTC instant.' }),
-    changedBy: NullableText('The account that made the change. null: an operator at the command line.'),
-  },
-  { examples: [CHANGE_EXAMPLE] },
+const ChangeSchema = named(
+  'MapChange',
+  Type.Object(
+    {
+      mapId: Type.String({ description: 'The entry.' }),
+      version,
+      kind: Choice(['created', 'changed', 'deleted']),
+      facilityId,
+      localSystem,
+      localCode,
+      targetSystem,
+      targetCode,
+      targetDisplay,
+      equivalence,
+      changedAt: Type.String({ description: 'UTC instant.' }),
+      changedBy: NullableText('The account that made the change. null: an operator at the command line.'),
+    },
+    { examples: [CHANGE_EXAMPLE] },
+  ),
 );
 
 export function listChangesRoute(deps: ListMapsDependencies): Route<Access> {

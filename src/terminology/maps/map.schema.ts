@@ -86,27 +86,32 @@ export const ConceptMapSchema = Type.Object(
 const KEPT = 'Ignored, so that an entry can be sent back as it was answered.';
 const Kept = (schema: TSchema) => Type.Optional(Type.Unsafe<unknown>({ ...schema, description: KEPT }));
 
-export const PutMapBody = Type.Object(
-  {
-    facilityId: Type.Optional(
-      NullableText('The facility of the call, for an entry of that facility only. Otherwise absent or null.'),
-    ),
-    localSystem: Type.Optional(NullableText('Absent, null or empty for codes without a system.')),
-    localCode: Type.String(),
-    localDisplay: Type.Optional(NullableText('Text of the local code.')),
-    targetSystem: Type.String({ description: 'Absolute URI, e.g. `http://loinc.org`.' }),
-    targetCode: Type.Optional(
-      NullableText('The service checks the check digit of LOINC codes and the grammar of UCUM units.'),
-    ),
-    targetDisplay: Type.Optional(NullableText('Text of the standard code.')),
-    equivalence: Type.Optional(EquivalenceSchema),
-    comment: Type.Optional(NullableText('Required if equivalence is narrower or inexact.')),
-    id: Kept(Type.String()),
-    version: Kept(Type.Integer()),
-    updatedAt: Kept(Type.String()),
-    updatedBy: Kept(NullableText()),
-  },
-  { additionalProperties: false },
+export const PutMapBody = named(
+  'MapEntryToPut',
+  Type.Object(
+    {
+      facilityId: Type.Optional(
+        NullableText(
+          'The facility of the call, for an entry of that facility only. Otherwise absent or null.',
+        ),
+      ),
+      localSystem: Type.Optional(NullableText('Absent, null or empty for codes without a system.')),
+      localCode: Type.String(),
+      localDisplay: Type.Optional(NullableText('Text of the local code.')),
+      targetSystem: Type.String({ description: 'Absolute URI, e.g. `http://loinc.org`.' }),
+      targetCode: Type.Optional(
+        NullableText('The service checks the check digit of LOINC codes and the grammar of UCUM units.'),
+      ),
+      targetDisplay: Type.Optional(NullableText('Text of the standard code.')),
+      equivalence: Type.Optional(EquivalenceSchema),
+      comment: Type.Optional(NullableText('Required if equivalence is narrower or inexact.')),
+      id: Kept(Type.String()),
+      version: Kept(Type.Integer()),
+      updatedAt: Kept(Type.String()),
+      updatedBy: Kept(NullableText()),
+    },
+    { additionalProperties: false },
+  ),
 );
 export type PutMapBody = Static<typeof PutMapBody>;
 

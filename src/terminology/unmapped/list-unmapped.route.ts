@@ -3,6 +3,7 @@
  * Contract: TERM-16.
  */
 import Type from 'typebox';
+import { named } from '../../platform/http/named-schema.ts';
 import { PAGE_PARAMETERS, pageSchema } from '../../platform/http/paging.ts';
 import type { Route } from '../../platform/http/route.ts';
 import { Choice, NullableText } from '../../platform/http/schema.ts';
@@ -10,36 +11,42 @@ import { type Access, facilityRoute } from '../../tenancy/callers/access.ts';
 import { type ListUnmappedDependencies, listUnmappedCodes } from './list-unmapped.ts';
 import { UNMAPPED_PLACES } from './record-unmapped.ts';
 
-const UnmappedSchema = Type.Object(
-  {
-    facilityId: Type.String(),
-    localSystem: Type.String({ description: 'Empty for a code without a system.' }),
-    localCode: Type.String(),
-    localDisplay: NullableText(),
-    count: Type.Integer({ description: 'How often the code left the service without a standard code.' }),
-    places: Type.Array(Type.Object({ place: Type.String(), count: Type.Integer() }), {
-      description: `Where the code was found: ${UNMAPPED_PLACES.join(', ')}.`,
-    }),
-    firstMetAt: Type.String({ description: 'UTC instant.' }),
-    lastMetAt: Type.String({ description: 'UTC instant.' }),
-  },
-  {
-    examples: [
-      {
-        facilityId: '1ad45065-64ba-4128-b0b5-1666625efdaf',
-        localSystem: 'http://hospital.example/imaging',
-        localCode: 'XR-WRIST-2',
-        localDisplay: 'Wrist X-ray, 2 views',
-        count: 4,
-        places: [
-          { place: 'imaging.order', count: 2 },
-          { place: 'imaging.report', count: 2 },
-        ],
-        firstMetAt: '2026-01-10T08:00:00.000Z',
-        lastMetAt: '2026-01-10T09:30:00.000Z',
-      },
-    ],
-  },
+const UnmappedSchema = named(
+  'UnmappedCode',
+  Type.Object(
+    {
+      facilityId: Type.String(),
+      localSystem: Type.String({ description: 'Empty for a code without a system.' }),
+      localCode: Type.String(),
+      localDisplay: NullableText(),
+      count: Type.Integer({ description: 'How often the code left the service without a standard code.' }),
+      places: Type.Array(
+        named('UnmappedPlace', Type.Object({ place: Type.String(), count: Type.Integer() })),
+        {
+          description: `Where the code was found: ${UNMAPPED_PLACES.join(', ')}.`,
+        },
+      ),
+      firstMetAt: Type.String({ description: 'UTC instant.' }),
+      lastMetAt: Type.String({ description: 'UTC instant.' }),
+    },
+    {
+      examples: [
+        {
+          facilityId: '1ad45065-64ba-4128-b0b5-1666625efdaf',
+          localSystem: 'http://hospital.example/imaging',
+          localCode: 'XR-WRIST-2',
+          localDisplay: 'Wrist X-ray, 2 views',
+          count: 4,
+          places: [
+            { place: 'imaging.order', count: 2 },
+            { place: 'imaging.report', count: 2 },
+          ],
+          firstMetAt: '2026-01-10T08:00:00.000Z',
+          lastMetAt: '2026-01-10T09:30:00.000Z',
+        },
+      ],
+    },
+  ),
 );
 
 export function listUnmappedRoute(deps: ListUnmappedDependencies): Route<Access> {

@@ -1,6 +1,8 @@
 /** GET /terminology/unmapped/suggestions. Contract: ADM-65. */
 import Type from 'typebox';
 import type { Queryable } from '../../platform/db/database.ts';
+import { named } from '../../platform/http/named-schema.ts';
+import { listSchema } from '../../platform/http/paging.ts';
 import type { Route } from '../../platform/http/route.ts';
 import { Choice, Nullable, NullableText } from '../../platform/http/schema.ts';
 import { type Access, facilityRoute } from '../../tenancy/callers/access.ts';
@@ -14,44 +16,50 @@ export const LOCAL_CODE_QUERY = {
   code: Type.String({ minLength: 1, maxLength: 200 }),
 };
 
-const SuggestionSchema = Type.Object(
-  {
-    targetSystem: Type.String(),
-    targetCode: Type.String(),
-    targetDisplay: NullableText(),
-    unitFits: Nullable(
-      Type.Boolean(),
-      'Whether the name of the target has the property that the unit measures. null: that cannot be told.',
-    ),
-    why: Type.Array(
-      Type.Object({
-        reason: Choice(SUGGESTION_REASONS),
-        from: Choice(['organisation', 'facility', 'other-facility'] as const, 'Whose map it stands in.'),
-        localSystem: Type.String(),
-        localCode: Type.String(),
-        localDisplay: NullableText(),
-      }),
-    ),
-  },
-  {
-    examples: [
-      {
-        targetSystem: 'http://loinc.org',
-        targetCode: '15074-8',
-        targetDisplay: 'Glucose [Moles/volume] in Blood',
-        unitFits: true,
-        why: [
-          {
-            reason: 'same-code',
-            from: 'other-facility',
-            localSystem: 'http://hospital.example/lab',
-            localCode: 'GLU',
-            localDisplay: 'Glucose',
-          },
-        ],
-      },
-    ],
-  },
+const SuggestionSchema = named(
+  'MapSuggestion',
+  Type.Object(
+    {
+      targetSystem: Type.String(),
+      targetCode: Type.String(),
+      targetDisplay: NullableText(),
+      unitFits: Nullable(
+        Type.Boolean(),
+        'Whether the name of the target has the property that the unit measures. null: that cannot be told.',
+      ),
+      why: Type.Array(
+        named(
+          'MapSuggestionReason',
+          Type.Object({
+            reason: Choice(SUGGESTION_REASONS),
+            from: Choice(['organisation', 'facility', 'other-facility'] as const, 'Whose map it stands in.'),
+            localSystem: Type.String(),
+            localCode: Type.String(),
+            localDisplay: NullableText(),
+          }),
+        ),
+      ),
+    },
+    {
+      examples: [
+        {
+          targetSystem: 'http://loinc.org',
+          targetCode: '15074-8',
+          targetDisplay: 'Glucose [Moles/volume] in Blood',
+          unitFits: true,
+          why: [
+            {
+              reason: 'same-code',
+              from: 'other-facility',
+              localSystem: 'http://hospital.example/lab',
+              localCode: 'GLU',
+              localDisplay: 'Glucose',
+            },
+          ],
+        },
+      ],
+    },
+  ),
 );
 
 export function suggestMapsRoute({ db }: { db: Queryable }): Route<Access> {
@@ -75,7 +83,7 @@ export function suggestMapsRoute({ db }: { db: Queryable }): Route<Access> {
       responses: {
         200: {
           description: 'The suggestions.',
-          schema: Type.Object({ items: Type.Array(SuggestionSchema) }),
+          schema: listSchema(SuggestionSchema),
         },
       },
       handle: async ({ query: { system = '', ...rest } }, { scope }) => ({

@@ -1,5 +1,6 @@
 /** GET /imports and GET /imports/<id>: the imports of the facility. Contract: ADM-46, ADM-49, ADM-73. */
 import Type from 'typebox';
+import { named } from '../../../platform/http/named-schema.ts';
 import { PAGE_PARAMETERS, pageSchema } from '../../../platform/http/paging.ts';
 import type { Route } from '../../../platform/http/route.ts';
 import { Choice, Nullable, NullableText } from '../../../platform/http/schema.ts';
@@ -27,41 +28,50 @@ const EXAMPLE = {
   failure: null,
 };
 
-const ImportSchema = Type.Object(
-  {
-    id: Type.String(),
-    state: Choice(
-      IMPORT_STATES,
-      'finished: everything was taken. rejected: it came to its end, and something was not taken. failed: it did not come to its end.',
-    ),
-    startedAt: Type.String({ format: 'date-time' }),
-    finishedAt: NullableText('null while it runs.'),
-    startedBy: Type.Object({
-      kind: Choice(['account', 'operator'] as const, 'operator: the command interchange import.'),
-      id: Type.Optional(Type.String()),
-      email: Type.Optional(NullableText()),
-    }),
-    way: Choice(IMPORT_WAYS),
-    fileName: NullableText(
-      'As whoever began it named it. null: no name was given, or there were several files.',
-    ),
-    content: Nullable(
-      Choice(IMPORT_CONTENTS),
-      'lines: NDJSON. null: not known yet, nothing of the kind, or several files that differ.',
-    ),
-    progress: Type.Object(
-      {
-        files: Type.Integer(),
-        totalBytes: Type.Integer({ description: 'Of all files. 0 while the body is on its way.' }),
-        doneBytes: Type.Integer(),
-        resources: Type.Integer({ description: 'Resources that were taken.' }),
-        rejected: Type.Integer(),
-      },
-      { description: 'Written once a second while it runs.' },
-    ),
-    failure: NullableText('Why it failed.'),
-  },
-  { examples: [EXAMPLE] },
+const ImportSchema = named(
+  'Import',
+  Type.Object(
+    {
+      id: Type.String(),
+      state: Choice(
+        IMPORT_STATES,
+        'finished: everything was taken. rejected: it came to its end, and something was not taken. failed: it did not come to its end.',
+      ),
+      startedAt: Type.String({ format: 'date-time' }),
+      finishedAt: NullableText('null while it runs.'),
+      startedBy: named(
+        'ImportStarter',
+        Type.Object({
+          kind: Choice(['account', 'operator'] as const, 'operator: the command interchange import.'),
+          id: Type.Optional(Type.String()),
+          email: Type.Optional(NullableText()),
+        }),
+      ),
+      way: Choice(IMPORT_WAYS),
+      fileName: NullableText(
+        'As whoever began it named it. null: no name was given, or there were several files.',
+      ),
+      content: Nullable(
+        Choice(IMPORT_CONTENTS),
+        'lines: NDJSON. null: not known yet, nothing of the kind, or several files that differ.',
+      ),
+      progress: named(
+        'ImportProgress',
+        Type.Object(
+          {
+            files: Type.Integer(),
+            totalBytes: Type.Integer({ description: 'Of all files. 0 while the body is on its way.' }),
+            doneBytes: Type.Integer(),
+            resources: Type.Integer({ description: 'Resources that were taken.' }),
+            rejected: Type.Integer(),
+          },
+          { description: 'Written once a second while it runs.' },
+        ),
+      ),
+      failure: NullableText('Why it failed.'),
+    },
+    { examples: [EXAMPLE] },
+  ),
 );
 
 export function listImportsRoute(deps: ListImportsDependencies): Route<Access> {
@@ -89,15 +99,18 @@ export function readImportRoute(deps: Pick<ListImportsDependencies, 'db'>): Rout
     responses: {
       200: {
         description: 'The import.',
-        schema: Type.Object(
-          {
-            ...ImportSchema.properties,
-            report: Nullable(
-              ReportSchema,
-              'As the import answered, at most 500 of each list. It names files by their number. null while it runs, and when it failed.',
-            ),
-          },
-          { examples: [{ ...EXAMPLE, report: null }] },
+        schema: named(
+          'ImportDetail',
+          Type.Object(
+            {
+              ...ImportSchema.properties,
+              report: Nullable(
+                ReportSchema,
+                'As the import answered, at most 500 of each list. It names files by their number. null while it runs, and when it failed.',
+              ),
+            },
+            { examples: [{ ...EXAMPLE, report: null }] },
+          ),
         ),
       },
     },

@@ -1,0 +1,33 @@
+/** Data types of FHIR R4 in the OpenAPI document, as far as answers spell them out. */
+import Type from 'typebox';
+import { named } from '../../platform/http/named-schema.ts';
+
+export const Reference = named(
+  'Reference',
+  Type.Object({
+    reference: Type.Optional(Type.String()),
+    display: Type.Optional(Type.String()),
+  }),
+);
+
+export const Coding = named(
+  'Coding',
+  Type.Object({
+    system: Type.Optional(Type.String()),
+    code: Type.Optional(Type.String()),
+    display: Type.Optional(Type.String()),
+  }),
+);
+
+export const CodeableConcept = named(
+  'CodeableConcept',
+  Type.Object({
+    coding: Type.Optional(Type.Array(Coding)),
+    text: Type.Optional(Type.String()),
+  }),
+);
+
+export const Period = named(
+  'Period',
+  Type.Object({ start: Type.Optional(Type.String()), end: Type.Optional(Type.String()) }),
+);
