@@ -32,8 +32,10 @@ export interface FoundPatient {
 
 /** How many patients are few at first. */
 const FEW = 1_000;
-/** Patients that are read of each name: first for a page of patients of this facility, then past those of others. */
-const DEPTHS = [50, 500];
+/** Entries that are read beyond a page at first: some patients have two names that start so, and some are not shown. */
+const BEYOND = 5;
+/** Entries that are read of the names after that, past patients of other facilities. */
+const DEPTHS = [200, 500];
 
 /**
  * A page comes from the names that start with a word, each read in the order of the page (`walk-names.ts`). That ends
@@ -53,7 +55,7 @@ export async function searchPatientPage(
   const { terms } = search;
   if (terms !== undefined && isEmpty(terms)) return [];
   if (terms !== undefined) {
-    for (const depth of DEPTHS) {
+    for (const depth of [search.limit + BEYOND, ...DEPTHS]) {
       const walked = await taken(db, walkStatement(scope, search, { terms, depth }), search);
       if (walked === 'no source') break;
       if (walked !== 'not enough') return walked;
@@ -130,7 +132,7 @@ function walkStatement(
   if (match.word === undefined) return undefined;
   const page = walkedPage(match.word, {
     match,
-    depth: Math.max(depth, search.limit),
+    depth,
     limit: search.limit,
     isBehind,
   });

@@ -15,7 +15,7 @@ const NAMES = "k.kind in ('name', 'replaced')";
 
 export interface Walk {
   match: Match;
-  /** Patients that are read of each name. */
+  /** Entries that are read of each name, and of all of them together. */
   depth: number;
   limit: number;
   /** SQL that is true behind the position of the page, of a row with this alias. */
@@ -24,7 +24,7 @@ export interface Walk {
 
 /**
  * `page`, and `walked_count`, whose `few` says whether the page is all that follows; null if there are too many names. The
- * page ends at the `horizon`: behind the last patient that was read of some name there may be others of that name.
+ * page ends before the `horizon`, the last entry that was read: of its patient there may be others.
  *
  * A patient who replaces another has the names of that one too. Whether its links lead to a patient who meets the search,
  * by way of patients whom the search would show, is looked up.
@@ -60,12 +60,11 @@ export function walkedPage(word: string, { match, depth, limit, isBehind }: Walk
     ), matched_count (few) as materialized (
       select (select count(*) from names) <= ${MAX_NAMES}
         and (select count(*) from matched) <= ${MAX_OTHERS}
-    ), ${foundAmong(match)}, walked (sort_name, id, own, place) as materialized (
-      select first.sort_name, first.patient_id, first.kind = 'name', first.place
+    ), ${foundAmong(match)}, walked (sort_name, id, own) as materialized (
+      select first.sort_name, first.patient_id, first.kind = 'name'
       from names
       cross join lateral (
-        select k.sort_name, k.patient_id, k.kind,
-          row_number() over (order by k.sort_name, k.patient_id) as place
+        select k.sort_name, k.patient_id, k.kind
         from patient_search_key k
         where k.organisation_id = $1
           and ${NAMES}
@@ -76,14 +75,15 @@ export function walkedPage(word: string, { match, depth, limit, isBehind }: Walk
         limit ${depth}
       ) first
       where (select few from matched_count)
+      order by first.sort_name, first.patient_id
+      limit ${depth}
     ), horizon as materialized (
       select w.sort_name, w.id
       from walked w
-      where w.place = ${depth}
       order by w.sort_name, w.id
-      limit 1
+      offset ${depth - 1}
     ), walked_count (few) as materialized (
-      select case when few then not exists (select from horizon) end
+      select case when few then (select count(*) from walked) < ${depth} end
       from matched_count
     ), page (sort_name, id) as (
       (
@@ -112,5 +112,5 @@ export function walkedPage(word: string, { match, depth, limit, isBehind }: Walk
 }
 
 function isBeforeHorizon(alias: string): string {
-  return `((${alias}.sort_name, ${alias}.id) <= (select h.sort_name, h.id from horizon h)) is not false`;
+  return `((${alias}.sort_name, ${alias}.id) < (select h.sort_name, h.id from horizon h)) is not false`;
 }
