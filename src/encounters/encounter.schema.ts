@@ -1,11 +1,11 @@
 /** The Encounter in the OpenAPI document. */
 
-import Type from 'typebox';
 import { CodeableConcept, Coding, Period, Reference } from '../clinical/fetch/data-types.schema.ts';
 import { ENCOUNTER_ID as ID, PATIENT_ID } from '../clinical/fetch/fetched-examples.ts';
 import { ENCOUNTER_STATUSES } from '../clinical/resources/encounter.fhir.ts';
 import { named } from '../platform/http/named-schema.ts';
 import { Choice } from '../platform/http/schema.ts';
+import { Type } from '../platform/json-schema.ts';
 
 const Status = Choice(ENCOUNTER_STATUSES);
 

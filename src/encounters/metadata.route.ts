@@ -2,11 +2,12 @@
  * GET /encounters/fhir/metadata: the CapabilityStatement, open to anyone (docs/encounters.md).
  * Contract: ENC-34.
  */
-import Type from 'typebox';
+
 import { FORMAT_PARAMETER } from '../fhir/format-parameter.ts';
 import { FHIR_JSON, requireFhirJson } from '../fhir/media-type.ts';
 import { named } from '../platform/http/named-schema.ts';
 import type { Route } from '../platform/http/route.ts';
+import { Type } from '../platform/json-schema.ts';
 import { type Access, openRoute } from '../tenancy/callers/access.ts';
 import { capabilityStatement } from './capability-statement.ts';
 

@@ -1,9 +1,10 @@
 /** GET /encounters/fhir/Encounter/<encounter_id>. Contract: ENC-1, ENC-12, ENC-30, ENC-31. */
-import Type from 'typebox';
+
 import { FORMAT_PARAMETER } from '../fhir/format-parameter.ts';
 import { requireFhirJson } from '../fhir/media-type.ts';
 import { CONDITIONAL_READ, versionedReply, versionedResponses } from '../fhir/versioned-resource.ts';
 import type { Route } from '../platform/http/route.ts';
+import { Type } from '../platform/json-schema.ts';
 import { type Access, facilityRoute } from '../tenancy/callers/access.ts';
 import { encounterJson } from './encounter.fhir.ts';
 import { EncounterSchema } from './encounter.schema.ts';

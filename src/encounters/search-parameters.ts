@@ -2,12 +2,13 @@
  * The parameters of an encounter search (docs/encounters.md, "Search").
  * Contract: ENC-10, ENC-11, ENC-13, ENC-14, ENC-15, ENC-16, ENC-20, ENC-21.
  */
-import Type, { type Static } from 'typebox';
+import type { Static } from 'typebox';
 import type { EncounterStatus } from '../clinical/resources/encounter.fhir.ts';
 import { ENCOUNTER_STATUSES } from '../clinical/resources/encounter.fhir.ts';
 import { parseDateTime } from '../fhir/date-time.ts';
 import { FORMAT_PARAMETER } from '../fhir/format-parameter.ts';
 import { referencedId } from '../fhir/reference.ts';
+import { Type } from '../platform/json-schema.ts';
 import { encounterError } from './errors.ts';
 import type { DateFilter } from './search-encounters.store.ts';
 

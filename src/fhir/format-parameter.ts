@@ -1,5 +1,5 @@
 /** `_format` (FHIR R4, "RESTful API", general parameters), of every route that answers FHIR. */
-import Type from 'typebox';
+import { Type } from '../platform/json-schema.ts';
 
 export const FORMAT_PARAMETER = Type.Optional(
   Type.String({

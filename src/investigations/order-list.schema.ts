@@ -1,9 +1,10 @@
 /** An order in a list, in the OpenAPI document. */
-import Type from 'typebox';
+
 import { CODE_SCHEMAS } from '../clinical/fetch/clinical.schema.ts';
 import { ENCOUNTER_ID, ORDER_ID, PATIENT_ID } from '../clinical/fetch/fetched-examples.ts';
 import { named } from '../platform/http/named-schema.ts';
 import { pageSchema } from '../platform/http/paging.ts';
+import { Type } from '../platform/json-schema.ts';
 
 export const OrderPageSchema = pageSchema(
   named(

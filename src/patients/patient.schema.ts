@@ -3,13 +3,14 @@
  * Contract: PAT-8.
  */
 
-import Type, { type Static } from 'typebox';
+import type { Static } from 'typebox';
 import { CodeableConcept, Period } from '../clinical/fetch/data-types.schema.ts';
 import { PATIENT_ID } from '../clinical/fetch/fetched-examples.ts';
 import { displayName } from '../fhir/person.ts';
 import { PurposeOfUseSchema } from '../fhir/purpose-of-use.ts';
 import { named } from '../platform/http/named-schema.ts';
 import { Choice, Nullable, NullableText } from '../platform/http/schema.ts';
+import { Type } from '../platform/json-schema.ts';
 import { isDeceased, type PatientRecord, type PatientSummary } from './patient.ts';
 
 const Identifier = named(

@@ -1,10 +1,10 @@
 /** GET /patients/base/<id>/clinical/fhir: the FHIR Patient. Contract: PAT-7, PAT-13. */
 import { hash } from 'node:crypto';
-import Type from 'typebox';
 import { FORMAT_PARAMETER } from '../fhir/format-parameter.ts';
 import { requireFhirJson } from '../fhir/media-type.ts';
 import { CONDITIONAL_READ, versionedReply, versionedResponses } from '../fhir/versioned-resource.ts';
 import type { Route } from '../platform/http/route.ts';
+import { Type } from '../platform/json-schema.ts';
 import { type Access, facilityRoute } from '../tenancy/callers/access.ts';
 import { patientResource } from './patient.fhir.ts';
 import { FhirPatientSchema } from './patient.schema.ts';

@@ -1,6 +1,7 @@
 /** GET /patients/base/<id>. Contract: PAT-6. */
-import Type from 'typebox';
+
 import type { Route } from '../platform/http/route.ts';
+import { Type } from '../platform/json-schema.ts';
 import { type Access, facilityRoute } from '../tenancy/callers/access.ts';
 import { PatientSchema, patientDocument } from './patient.schema.ts';
 import { createReadPatient, type ReadPatientDependencies } from './read-patient.ts';

@@ -1,9 +1,10 @@
 /** PUT and GET /patients/base/<id>/privacy. Contract: LOG-6, ADM-40. */
-import Type from 'typebox';
+
 import { PurposeOfUseSchema } from '../fhir/purpose-of-use.ts';
 import type { Pool } from '../platform/db/database.ts';
 import { named } from '../platform/http/named-schema.ts';
 import type { Route } from '../platform/http/route.ts';
+import { Type } from '../platform/json-schema.ts';
 import type { AccessLog } from '../privacy/access-log/access-log.ts';
 import { type Access, facilityRoute } from '../tenancy/callers/access.ts';
 import { readPrivacy, setPrivacy } from './set-privacy.ts';

@@ -2,9 +2,10 @@
  * The console at /console/: its page at every address that is none of a file, since its own router reads the rest, and
  * the files that the page names, which never change under their names. Contract: SIGN-IN-47, SEC-29, WEB-1, WEB-2, WEB-3.
  */
-import Type from 'typebox';
+
 import { HttpError, NO_SUCH_PATH, unavailable } from '../../platform/http/errors.ts';
 import type { Reply, RequestContext, Route } from '../../platform/http/route.ts';
+import { Type } from '../../platform/json-schema.ts';
 import { type Access, openRoute } from '../../tenancy/callers/access.ts';
 import type { ConsoleFile, ConsoleFiles } from './console-files.ts';
 

@@ -2,11 +2,12 @@
  * What the operations of the OpenAPI document share: errors, headers of answers, parameters in headers.
  * Contract: HTTP-26.
  */
-import Type from 'typebox';
+
 import { operationOutcome } from '../../fhir/operation-outcome.ts';
 import { errorBody } from '../../platform/http/errors.ts';
 import { named } from '../../platform/http/named-schema.ts';
 import type { ResponseHeader } from '../../platform/http/route.ts';
+import { Type } from '../../platform/json-schema.ts';
 import { ERROR_EXAMPLES } from './error-examples.ts';
 import type { Json, SchemaComponents } from './open-api-schemas.ts';
 

@@ -3,7 +3,7 @@
  * Contract: ACC-14, HTTP-9, HTTP-22, LOG-2.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest, FastifySchema, HTTPMethods } from 'fastify';
-import Type, { type TObject, type TSchema } from 'typebox';
+import type { TObject, TSchema } from 'typebox';
 import { DEFAULT_PURPOSE_OF_USE, PURPOSES_OF_USE, type PurposeOfUse } from '../../fhir/purpose-of-use.ts';
 import type { DatabaseTime } from '../../platform/db/database-time.ts';
 import { addValue, parseForm, parseJson, readBytes } from '../../platform/http/body.ts';
@@ -16,6 +16,7 @@ import {
 } from '../../platform/http/input.ts';
 import type { Reply, RequestContext, Route } from '../../platform/http/route.ts';
 import { DEFAULT_BODY_LIMIT_BYTES } from '../../platform/http/server.ts';
+import { Type } from '../../platform/json-schema.ts';
 import type { ActivityKind, ActivityRecorder } from '../../tenancy/activity/record-activity.ts';
 import type { Access } from '../../tenancy/callers/access.ts';
 import type { TokenIdentity } from '../../tenancy/callers/caller.ts';

@@ -1,9 +1,10 @@
 /** GET /overview and GET /overview/activity. Contract: ADM-52, ADM-55. */
-import Type from 'typebox';
+
 import type { Queryable } from '../../platform/db/database.ts';
 import { named } from '../../platform/http/named-schema.ts';
 import type { Route } from '../../platform/http/route.ts';
 import { Choice, Instant } from '../../platform/http/schema.ts';
+import { Type } from '../../platform/json-schema.ts';
 import { type Access, facilityRoute } from '../../tenancy/callers/access.ts';
 import type { Permission } from '../../tenancy/roles/permissions.ts';
 import { ACTIVITY_SERIES, readActivitySeries } from './read-activity.ts';

@@ -3,9 +3,10 @@
  * Contract: FETCH-4.
  */
 
-import Type, { type TSchema } from 'typebox';
+import type { TSchema } from 'typebox';
 import { named } from '../../platform/http/named-schema.ts';
 import { PAGE_PARAMETERS } from '../../platform/http/paging.ts';
+import { Type } from '../../platform/json-schema.ts';
 import { RESOURCE_EXAMPLES } from './fetched-examples.ts';
 
 /** A FHIR R4 resource of one type; FHIR's own schema says what is in it. */

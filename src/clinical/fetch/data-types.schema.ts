@@ -1,6 +1,7 @@
 /** Data types of FHIR R4 in the OpenAPI document, as far as answers spell them out. */
-import Type from 'typebox';
+
 import { named } from '../../platform/http/named-schema.ts';
+import { Type } from '../../platform/json-schema.ts';
 
 export const Reference = named(
   'Reference',

@@ -2,11 +2,12 @@
  * GET /fhir/<Type>/<id>: where the `fullUrl` of a fetched resource leads (docs/adr/0094).
  * Contract: FETCH-17.
  */
-import Type from 'typebox';
+
 import { FORMAT_PARAMETER } from '../../fhir/format-parameter.ts';
 import { FHIR_JSON, requireFhirJson } from '../../fhir/media-type.ts';
 import type { Queryable } from '../../platform/db/database.ts';
 import type { Route } from '../../platform/http/route.ts';
+import { Type } from '../../platform/json-schema.ts';
 import { type Access, facilityRoute } from '../../tenancy/callers/access.ts';
 import { resource } from './clinical.schema.ts';
 import { type FetchKind, readResource } from './read-resource.ts';

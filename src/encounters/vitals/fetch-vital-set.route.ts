@@ -1,5 +1,5 @@
 /** GET /encounters/vitals/<vital_set_id>/clinical/fhir. Contract: FETCH-3. */
-import Type from 'typebox';
+
 import {
   CollectionSchema,
   JSON_TEXT,
@@ -9,6 +9,7 @@ import { VITALS_EXAMPLE } from '../../clinical/fetch/fetched-examples.ts';
 import type { FetchKind } from '../../clinical/fetch/read-resource.ts';
 import { named } from '../../platform/http/named-schema.ts';
 import type { Route } from '../../platform/http/route.ts';
+import { Type } from '../../platform/json-schema.ts';
 import { type Access, facilityRoute } from '../../tenancy/callers/access.ts';
 
 export function fetchVitalSetRoute(fetchVitalSet: FetchKind['fetch']): Route<Access> {

@@ -1,10 +1,11 @@
 /** GET /encounters/vitals (docs/vitals.md). Contract: FETCH-20. */
-import Type from 'typebox';
+
 import { LIST_QUERY } from '../../clinical/fetch/clinical.schema.ts';
 import { ENCOUNTER_ID, PATIENT_ID, VITAL_SET_ID } from '../../clinical/fetch/fetched-examples.ts';
 import { named } from '../../platform/http/named-schema.ts';
 import { pageSchema } from '../../platform/http/paging.ts';
 import type { Route } from '../../platform/http/route.ts';
+import { Type } from '../../platform/json-schema.ts';
 import { type Access, facilityRoute } from '../../tenancy/callers/access.ts';
 import { type ListVitalSetsDependencies, listVitalSets } from './list-vital-sets.ts';
 

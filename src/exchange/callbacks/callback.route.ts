@@ -3,8 +3,7 @@
  * Contract: EXC-34, EXC-36, EXC-38, EXC-42, SEC-18.
  */
 import type { Registry } from 'prom-client';
-import Type, { type Static } from 'typebox';
-import Schema from 'typebox/schema';
+import type { Static } from 'typebox';
 import type { KeyRing } from '../../platform/crypto/key-ring.ts';
 import type { Pool } from '../../platform/db/database.ts';
 import { DomainError } from '../../platform/domain-error.ts';
@@ -15,6 +14,8 @@ import { refuseUnusableText } from '../../platform/http/input.ts';
 import { named } from '../../platform/http/named-schema.ts';
 import type { Route } from '../../platform/http/route.ts';
 import { Nullable, NullableText } from '../../platform/http/schema.ts';
+import { checkAtFirstUse } from '../../platform/http/validation/check-at-first-use.ts';
+import { Type } from '../../platform/json-schema.ts';
 import { type Access, openRoute } from '../../tenancy/callers/access.ts';
 import { isOneLine } from '../../tenancy/organisations/name.ts';
 import { callbackAnswers } from '../worker/exchange-metrics.ts';
@@ -37,7 +38,7 @@ const CallbackBody = named(
     message: Type.Optional(Nullable(Type.String({ maxLength: 4_000 }))),
   }),
 );
-const checkBody = Schema.Compile(CallbackBody);
+const faultsOfBody = checkAtFirstUse(CallbackBody);
 
 const ConfirmedBody = named(
   'ConfirmedCallback',
@@ -117,9 +118,9 @@ export function callbackRoute(deps: CallbackDependencies): Route<Access> {
 }
 
 function parseConfirmation(bytes: Uint8Array): Static<typeof CallbackBody> {
-  const document = parseJson(bytes);
-  refuseUnusableText(document);
-  if (!checkBody.Check(document))
+  const given = parseJson(bytes);
+  refuseUnusableText(given);
+  if (faultsOfBody(given).length > 0)
     throw badRequest(
       {
         en: 'The callback must be { deliveryId, status: accepted or rejected, assignedId, message }.',
@@ -127,6 +128,7 @@ function parseConfirmation(bytes: Uint8Array): Static<typeof CallbackBody> {
       },
       'bad_callback',
     );
+  const document = given as Static<typeof CallbackBody>;
   if (typeof document.assignedId === 'string' && !isAssignedId(document.assignedId))
     throw badRequest(
       {

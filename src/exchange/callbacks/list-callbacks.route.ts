@@ -1,10 +1,11 @@
 /** GET /exchange/callbacks: what exchanges said, conflicts among it, for review. Contract: EXC-40. */
-import Type, { type Static } from 'typebox';
+import type { Static } from 'typebox';
 import { badRequest } from '../../platform/http/errors.ts';
 import { named } from '../../platform/http/named-schema.ts';
 import { mapPage, PAGE_PARAMETERS, pageSchema } from '../../platform/http/paging.ts';
 import type { Route } from '../../platform/http/route.ts';
 import { Choice, Instant, NullableText } from '../../platform/http/schema.ts';
+import { Type } from '../../platform/json-schema.ts';
 import { isUuid } from '../../platform/uuid.ts';
 import { type Access, facilityRoute } from '../../tenancy/callers/access.ts';
 import type { ListDependencies } from '../review/list-deliveries.ts';

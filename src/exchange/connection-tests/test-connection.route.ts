@@ -1,8 +1,9 @@
 /** POST /exchange/connections/<connection_id>/test. Contract: EXC-49, ADM-71. */
-import Type from 'typebox';
+
 import { named } from '../../platform/http/named-schema.ts';
 import type { Route } from '../../platform/http/route.ts';
 import { Choice, Nullable, NullableText } from '../../platform/http/schema.ts';
+import { Type } from '../../platform/json-schema.ts';
 import { type Access, facilityRoute } from '../../tenancy/callers/access.ts';
 import { ConnectionParams } from '../connections/connection.schema.ts';
 import { CONNECTION_ACCESS } from '../connections/connections.route.ts';

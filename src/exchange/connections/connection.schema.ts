@@ -1,9 +1,10 @@
 /** How connections look over HTTP and with `--json`. */
 
-import Type, { type Static } from 'typebox';
+import type { Static } from 'typebox';
 import { PurposeOfUseSchema } from '../../fhir/purpose-of-use.ts';
 import { named } from '../../platform/http/named-schema.ts';
 import { Instant, Nullable, NullableText } from '../../platform/http/schema.ts';
+import { Type } from '../../platform/json-schema.ts';
 import type { Connection } from './connection.ts';
 import { callbackUrl } from './create-connection.ts';
 

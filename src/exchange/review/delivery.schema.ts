@@ -1,8 +1,9 @@
 /** How deliveries look over HTTP and with `--json`. */
 
-import Type, { type Static } from 'typebox';
+import type { Static } from 'typebox';
 import { named } from '../../platform/http/named-schema.ts';
 import { Instant, Nullable, NullableText } from '../../platform/http/schema.ts';
+import { Type } from '../../platform/json-schema.ts';
 import { DELIVERY_STATUSES, type Delivery, type DeliveryDetail } from '../queue/delivery.ts';
 
 const Time = Instant('ISO 8601 UTC.');

@@ -1,10 +1,11 @@
 /** GET /exchange/deliveries: what is queued, held, delivered or skipped at the facility. Contract: EXC-28. */
-import Type from 'typebox';
+
 import { parseDateTime } from '../../fhir/date-time.ts';
 import { badRequest } from '../../platform/http/errors.ts';
 import { mapPage, PAGE_PARAMETERS, pageSchema } from '../../platform/http/paging.ts';
 import type { Route } from '../../platform/http/route.ts';
 import { Choice } from '../../platform/http/schema.ts';
+import { Type } from '../../platform/json-schema.ts';
 import { isUuid } from '../../platform/uuid.ts';
 import { type Access, facilityRoute } from '../../tenancy/callers/access.ts';
 import { DELIVERY_STATUSES } from '../queue/delivery.ts';

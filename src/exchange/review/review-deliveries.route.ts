@@ -1,9 +1,10 @@
 /** POST /exchange/deliveries/replay and …/skip: decide about held deliveries. Contract: EXC-29. */
-import Type, { type Static } from 'typebox';
+import type { Static } from 'typebox';
 import type { Pool } from '../../platform/db/database.ts';
 import { badRequest } from '../../platform/http/errors.ts';
 import { named } from '../../platform/http/named-schema.ts';
 import type { Reply, Route } from '../../platform/http/route.ts';
+import { Type } from '../../platform/json-schema.ts';
 import { isUuid } from '../../platform/uuid.ts';
 import type { AccessLog } from '../../privacy/access-log/access-log.ts';
 import { authorOf } from '../../tenancy/administration/author.ts';

@@ -1,5 +1,5 @@
 /** GET /investigations/imaging/orders/<imaging_order_id>/clinical/fhir. Contract: FETCH-2. */
-import Type from 'typebox';
+
 import {
   CollectionSchema,
   JSON_TEXT,
@@ -10,6 +10,7 @@ import { IMAGING_EXAMPLE } from '../../clinical/fetch/fetched-examples.ts';
 import type { FetchKind } from '../../clinical/fetch/read-resource.ts';
 import { named } from '../../platform/http/named-schema.ts';
 import type { Route } from '../../platform/http/route.ts';
+import { Type } from '../../platform/json-schema.ts';
 import { type Access, facilityRoute } from '../../tenancy/callers/access.ts';
 
 export function fetchImagingOrderRoute(fetchOrder: FetchKind['fetch']): Route<Access> {

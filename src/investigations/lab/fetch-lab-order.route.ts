@@ -1,5 +1,5 @@
 /** GET /investigations/lab/orders/<lab_order_id>/clinical/fhir. Contract: FETCH-1. */
-import Type from 'typebox';
+
 import {
   CollectionSchema,
   JSON_TEXT,
@@ -11,6 +11,7 @@ import { LAB_EXAMPLE } from '../../clinical/fetch/fetched-examples.ts';
 import type { FetchKind } from '../../clinical/fetch/read-resource.ts';
 import { named } from '../../platform/http/named-schema.ts';
 import type { Route } from '../../platform/http/route.ts';
+import { Type } from '../../platform/json-schema.ts';
 import { type Access, facilityRoute } from '../../tenancy/callers/access.ts';
 
 export function fetchLabOrderRoute(fetchOrder: FetchKind['fetch']): Route<Access> {

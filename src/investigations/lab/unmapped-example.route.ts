@@ -1,8 +1,9 @@
 /** GET /terminology/unmapped/example. Contract: ADM-67. */
-import Type from 'typebox';
+
 import { named } from '../../platform/http/named-schema.ts';
 import { listSchema } from '../../platform/http/paging.ts';
 import type { Route } from '../../platform/http/route.ts';
+import { Type } from '../../platform/json-schema.ts';
 import { type Access, facilityRoute } from '../../tenancy/callers/access.ts';
 import { LOCAL_CODE_QUERY } from '../../terminology/unmapped/suggest-maps.route.ts';
 import { readUnmappedExample, type UnmappedExampleDependencies } from './unmapped-example.ts';

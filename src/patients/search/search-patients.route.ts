@@ -1,7 +1,8 @@
 /** GET /patients/base. Contract: PAT-1. */
-import Type from 'typebox';
+
 import { mapPage, PAGE_PARAMETERS, pageSchema } from '../../platform/http/paging.ts';
 import type { Route } from '../../platform/http/route.ts';
+import { Type } from '../../platform/json-schema.ts';
 import { type Access, facilityRoute } from '../../tenancy/callers/access.ts';
 import { PatientSummarySchema, patientSummary } from '../patient.schema.ts';
 import { type SearchPatientsDependencies, searchPatients } from './search-patients.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import Type from 'typebox';
+import { Type } from '../json-schema.ts';
 import { addValue, decodeText, parseForm, parseJson } from './body.ts';
 import { convertQuery, refuseMalformedEncoding, refuseUnencodedBytes, refuseUnusableText } from './input.ts';
 

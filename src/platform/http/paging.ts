@@ -3,7 +3,8 @@
  * position of its last item, so that a list stays exact and fast while records come and go.
  * Contract: FETCH-21.
  */
-import Type, { type TArrayOptions, type TProperties, type TSchema } from 'typebox';
+import type { TArrayOptions, TProperties, TSchema } from 'typebox';
+import { Type } from '../json-schema.ts';
 import type { CursorCodec } from './cursor.ts';
 import { named, nameOf } from './named-schema.ts';
 

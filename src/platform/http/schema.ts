@@ -1,5 +1,6 @@
 /** Schemas that several areas write alike. */
-import Type, { type TSchema } from 'typebox';
+import type { TSchema } from 'typebox';
+import { Type } from '../json-schema.ts';
 
 /** A value of this schema, or null. */
 export function Nullable<Schema extends TSchema>(schema: Schema, description?: string) {

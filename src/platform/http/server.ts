@@ -4,7 +4,6 @@
  */
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import Fastify, {
   type FastifyInstance,
   type FastifyReply,
@@ -21,6 +20,7 @@ import { errorBody, HttpError } from './errors.ts';
 import { headerFault } from './header-faults.ts';
 import { createFaultAnswers, MAX_HEADER_BYTES } from './protocol-faults.ts';
 import { isSlowBody } from './slow-bodies.ts';
+import { checkAtFirstUse } from './validation/check-at-first-use.ts';
 
 const CORRELATION_ID = /^[A-Za-z0-9._-]{1,128}$/;
 export const DEFAULT_BODY_LIMIT_BYTES = 65_536;
@@ -52,17 +52,6 @@ export function createServer({
   leadTo = () => undefined,
   writeError,
 }: ServerOptions): FastifyInstance {
-  const ajv = new Ajv2020({
-    coerceTypes: false,
-    useDefaults: true,
-    removeAdditional: false,
-    strict: false,
-    // Formats are for readers of the OpenAPI document: a malformed id is 404, like an unknown one.
-    validateFormats: false,
-    verbose: true,
-    // test/open-api.test.ts holds the schemas to JSON Schema; here that would cost each process.
-    validateSchema: false,
-  });
   const allowed = createAllowedMethods();
   const faults = createFaultAnswers(allowed);
   const server = Fastify({
@@ -86,7 +75,7 @@ export function createServer({
       if (!isSlowBody(error, socket)) faults.answerBroken(error, socket);
     },
   });
-  server.setValidatorCompiler(({ schema }) => compileAtFirstUse(ajv, schema as object));
+  server.setValidatorCompiler(validatorOf);
   server.setSerializerCompiler(() => (data) => JSON.stringify(data));
   server.removeAllContentTypeParsers();
   // Bodies are read by the route itself, after its caller was checked.
@@ -212,12 +201,11 @@ function requestSpan({ id, method, headers, routeOptions }: FastifyRequest): Spa
   };
 }
 
-/** To compile all schemas takes a quarter of a start; a process that was just started needs few of them. */
-function compileAtFirstUse(ajv: Ajv2020, schema: object) {
-  let validate: ValidateFunction | undefined;
+function validatorOf({ schema }: { schema: unknown }) {
+  const faultsOf = checkAtFirstUse(schema as object);
   return (data: unknown) => {
-    validate ??= ajv.compile(schema);
-    return validate(data) || { error: (validate.errors ?? []) as FastifySchemaValidationError[] };
+    const error = faultsOf(data);
+    return error.length === 0 || { error: error as FastifySchemaValidationError[] };
   };
 }
 

@@ -1,10 +1,11 @@
 /** GET /patients/base/<id>/access-log: who read what of a patient, and why. Contract: LOG-18. */
-import Type from 'typebox';
+
 import { PurposeOfUseSchema } from '../../fhir/purpose-of-use.ts';
 import { named } from '../../platform/http/named-schema.ts';
 import { PAGE_PARAMETERS, pageSchema } from '../../platform/http/paging.ts';
 import type { Route } from '../../platform/http/route.ts';
 import { Choice, NullableText } from '../../platform/http/schema.ts';
+import { Type } from '../../platform/json-schema.ts';
 import { type Access, facilityRoute } from '../../tenancy/callers/access.ts';
 import { type ReadAccessLogDependencies, readAccessLog } from './read-access-log.ts';
 

@@ -1,10 +1,11 @@
 /** GET /publish/targets: what the facility can publish to, and how each target does. Contract: ADM-41, ADM-42. */
-import Type from 'typebox';
+
 import type { Queryable } from '../../platform/db/database.ts';
 import { named } from '../../platform/http/named-schema.ts';
 import { listSchema } from '../../platform/http/paging.ts';
 import type { Route } from '../../platform/http/route.ts';
 import { Choice, Instant, Nullable } from '../../platform/http/schema.ts';
+import { Type } from '../../platform/json-schema.ts';
 import { type Access, facilityRoute } from '../../tenancy/callers/access.ts';
 import type { Publisher } from '../runs/publish.ts';
 import { BREAKER_STATES } from '../send/breaker.ts';

@@ -1,10 +1,11 @@
 /** GET /publish/publications. Contract: ADM-43. */
-import Type from 'typebox';
+
 import { parseInstant } from '../../exchange/review/list-deliveries.route.ts';
 import { named } from '../../platform/http/named-schema.ts';
 import { PAGE_PARAMETERS, pageSchema } from '../../platform/http/paging.ts';
 import type { Route } from '../../platform/http/route.ts';
 import { Choice, NullableText } from '../../platform/http/schema.ts';
+import { Type } from '../../platform/json-schema.ts';
 import { type Access, facilityRoute } from '../../tenancy/callers/access.ts';
 import type { SubjectKind } from '../runs/run.store.ts';
 import type { ListPublicationsDependencies } from './list-publications.ts';

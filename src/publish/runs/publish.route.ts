@@ -3,7 +3,7 @@
  * Contract: PUB-5, PUB-6, PUB-7.
  */
 
-import Type, { type Static } from 'typebox';
+import type { Static } from 'typebox';
 import { PurposeOfUseSchema } from '../../fhir/purpose-of-use.ts';
 import { decodeText } from '../../platform/http/body.ts';
 import { badRequest } from '../../platform/http/errors.ts';
@@ -11,6 +11,7 @@ import { named } from '../../platform/http/named-schema.ts';
 import { PAGE_PARAMETERS, pageSchema } from '../../platform/http/paging.ts';
 import type { Route } from '../../platform/http/route.ts';
 import { Choice, NullableText } from '../../platform/http/schema.ts';
+import { Type } from '../../platform/json-schema.ts';
 import { type Access, facilityRoute } from '../../tenancy/callers/access.ts';
 import type { Module } from '../../tenancy/organisations/modules.ts';
 import type { Permission } from '../../tenancy/roles/permissions.ts';

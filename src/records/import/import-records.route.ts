@@ -5,7 +5,6 @@
 
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import Type from 'typebox';
 import { DEFAULT_PURPOSE_OF_USE } from '../../fhir/purpose-of-use.ts';
 import type { Pool } from '../../platform/db/database.ts';
 import { bodyTooLarge } from '../../platform/http/body.ts';
@@ -13,6 +12,7 @@ import { badRequest, HttpError, unavailable } from '../../platform/http/errors.t
 import { named } from '../../platform/http/named-schema.ts';
 import type { Route } from '../../platform/http/route.ts';
 import { takeSlowBody } from '../../platform/http/slow-bodies.ts';
+import { Type } from '../../platform/json-schema.ts';
 import { errorFields, type Log } from '../../platform/log/log.ts';
 import { isUuid } from '../../platform/uuid.ts';
 import type { Words } from '../../platform/words/words.ts';

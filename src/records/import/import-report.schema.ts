@@ -1,6 +1,7 @@
 /** How the report of an import looks over HTTP. */
-import Type from 'typebox';
+
 import { named } from '../../platform/http/named-schema.ts';
+import { Type } from '../../platform/json-schema.ts';
 
 const Counts = (description: string) => Type.Record(Type.String(), Type.Integer(), { description });
 

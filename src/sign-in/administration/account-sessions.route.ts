@@ -1,7 +1,8 @@
 /** /accounts/<id>/sessions: administrators see and end the sessions of an account. Contract: ADM-10. */
-import Type from 'typebox';
+
 import { PAGE_PARAMETERS, pageSchema } from '../../platform/http/paging.ts';
 import type { Route } from '../../platform/http/route.ts';
+import { Type } from '../../platform/json-schema.ts';
 import { type Access, facilityRoute } from '../../tenancy/callers/access.ts';
 import { AccountParams, SessionParams, SessionSchema } from './account.schema.ts';
 import { endSessionsOf, listSessionsOf } from './account-sessions.ts';

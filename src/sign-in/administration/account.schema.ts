@@ -1,7 +1,8 @@
 /** How accounts look over HTTP to those who manage them. */
-import Type, { type Static } from 'typebox';
+import type { Static } from 'typebox';
 import { named } from '../../platform/http/named-schema.ts';
 import { Choice, Instant, Nullable, NullableText } from '../../platform/http/schema.ts';
+import { Type } from '../../platform/json-schema.ts';
 import { USER_TYPES } from '../accounts/account.store.ts';
 import { EMAIL_MAX_LENGTH } from '../accounts/email.ts';
 import { ACCOUNT_STATES, type ListedAccount } from './list-accounts.ts';

@@ -1,10 +1,11 @@
 /** /accounts: administrators list, create and change accounts. Contract: ADM-1, ADM-7, ADM-8, ADM-9, ADM-68. */
-import Type from 'typebox';
+
 import { readDatabaseTime } from '../../platform/db/database-time.ts';
 import { badRequest } from '../../platform/http/errors.ts';
 import { mapPage, PAGE_PARAMETERS, pageSchema } from '../../platform/http/paging.ts';
 import type { Route } from '../../platform/http/route.ts';
 import { Choice } from '../../platform/http/schema.ts';
+import { Type } from '../../platform/json-schema.ts';
 import { isUuid } from '../../platform/uuid.ts';
 import { authorOf } from '../../tenancy/administration/author.ts';
 import { type Access, type FacilityContext, facilityRoute } from '../../tenancy/callers/access.ts';

@@ -1,8 +1,9 @@
 /** One's own sessions and one's own password. Contract: SIGN-IN-68, SIGN-IN-69. */
-import Type from 'typebox';
+
 import { named } from '../../platform/http/named-schema.ts';
 import { listSchema } from '../../platform/http/paging.ts';
 import type { Route } from '../../platform/http/route.ts';
+import { Type } from '../../platform/json-schema.ts';
 import { type Access, consoleRoute } from '../../tenancy/callers/access.ts';
 import type { ProofDependencies } from '../credentials/prove-identity.ts';
 import { signInFailures } from '../sign-in-responses.ts';

@@ -1,8 +1,9 @@
 /** POST, GET and DELETE /session at the console. Contract: SIGN-IN-50, SIGN-IN-51, SIGN-IN-59, SIGN-IN-60, SIGN-IN-74. */
-import Type from 'typebox';
+
 import type { Pool } from '../../platform/db/database.ts';
 import { named } from '../../platform/http/named-schema.ts';
 import type { Route } from '../../platform/http/route.ts';
+import { Type } from '../../platform/json-schema.ts';
 import { type Access, consoleRoute, openRoute } from '../../tenancy/callers/access.ts';
 import { CONSOLE_STAGES } from '../../tenancy/callers/caller.ts';
 import { EMAIL_MAX_LENGTH } from '../accounts/email.ts';

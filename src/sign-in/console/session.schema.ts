@@ -1,6 +1,7 @@
 /** The JSON shapes of the console's session. */
-import Type from 'typebox';
+
 import { named } from '../../platform/http/named-schema.ts';
+import { Type } from '../../platform/json-schema.ts';
 import { CONSOLE_STAGES } from '../../tenancy/callers/caller.ts';
 import { SECOND_FACTOR_METHODS } from '../second-factor/second-factor.ts';
 

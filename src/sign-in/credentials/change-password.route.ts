@@ -1,7 +1,8 @@
 /** POST /auth/password: change a password that is known. Contract: SIGN-IN-42. */
-import Type from 'typebox';
+
 import { named } from '../../platform/http/named-schema.ts';
 import type { Route } from '../../platform/http/route.ts';
+import { Type } from '../../platform/json-schema.ts';
 import { type Access, openRoute } from '../../tenancy/callers/access.ts';
 import { LoginBody } from '../sessions/login.route.ts';
 import { signInFailures } from '../sign-in-responses.ts';

@@ -1,7 +1,8 @@
 /** POST /auth/password-setup: set the first password with the token of a setup link. Contract: SIGN-IN-47. */
-import Type from 'typebox';
+
 import { named } from '../../platform/http/named-schema.ts';
 import type { Route } from '../../platform/http/route.ts';
+import { Type } from '../../platform/json-schema.ts';
 import { type Access, openRoute } from '../../tenancy/callers/access.ts';
 import { signInFailures } from '../sign-in-responses.ts';
 import { type SetUpPasswordDependencies, setUpPassword } from './set-up-password.ts';

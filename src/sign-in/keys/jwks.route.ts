@@ -2,8 +2,9 @@
  * GET /.well-known/jwks.json: the public keys of access tokens (RFC 7517 section 5).
  * Contract: SIGN-IN-24.
  */
-import Type from 'typebox';
+
 import type { Route } from '../../platform/http/route.ts';
+import { Type } from '../../platform/json-schema.ts';
 import { type Access, openRoute } from '../../tenancy/callers/access.ts';
 import type { SigningKeys } from './signing-keys.ts';
 

@@ -5,10 +5,10 @@ import type {
   PublicKeyCredentialRequestOptionsJSON,
   RegistrationResponseJSON,
 } from '@simplewebauthn/server';
-import Type from 'typebox';
 import { named } from '../../platform/http/named-schema.ts';
 import { listSchema } from '../../platform/http/paging.ts';
 import type { Route } from '../../platform/http/route.ts';
+import { Type } from '../../platform/json-schema.ts';
 import { type Access, consoleRoute } from '../../tenancy/callers/access.ts';
 import type { ConsoleCookie } from '../console/console-cookie.ts';
 import { SessionState } from '../console/session.schema.ts';

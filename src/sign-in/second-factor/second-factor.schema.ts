@@ -1,6 +1,7 @@
 /** The JSON shapes of second factors. */
-import Type from 'typebox';
+
 import { named } from '../../platform/http/named-schema.ts';
+import { Type } from '../../platform/json-schema.ts';
 
 export const PasswordBody = named(
   'PasswordProof',

@@ -1,7 +1,7 @@
 /** The login response; refresh answers in the same shape. Contract: SIGN-IN-7. */
 
-import Type from 'typebox';
 import { named } from '../../platform/http/named-schema.ts';
+import { Type } from '../../platform/json-schema.ts';
 import type { UserType } from '../accounts/account.store.ts';
 
 export const LoginResponse = named(

@@ -1,7 +1,8 @@
 /** POST /auth/login. Contract: SIGN-IN-7, SIGN-IN-8, SIGN-IN-9. */
-import Type from 'typebox';
+
 import { named } from '../../platform/http/named-schema.ts';
 import type { Route } from '../../platform/http/route.ts';
+import { Type } from '../../platform/json-schema.ts';
 import { type Access, openRoute } from '../../tenancy/callers/access.ts';
 import { noTokens, signInFailures } from '../sign-in-responses.ts';
 import { type LoginDependencies, login } from './login.ts';

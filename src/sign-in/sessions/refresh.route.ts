@@ -1,7 +1,8 @@
 /** POST /auth/refresh. Contract: SIGN-IN-9, SIGN-IN-27. */
-import Type from 'typebox';
+
 import { named } from '../../platform/http/named-schema.ts';
 import type { Route } from '../../platform/http/route.ts';
+import { Type } from '../../platform/json-schema.ts';
 import { type Access, openRoute } from '../../tenancy/callers/access.ts';
 import { badBody, tokenRefused } from '../sign-in-responses.ts';
 import { LoginResponse } from './login-reply.ts';

@@ -1,8 +1,9 @@
 /** POST /auth/verify. Contract: SIGN-IN-3, SIGN-IN-9. */
-import Type from 'typebox';
+
 import type { Queryable } from '../../platform/db/database.ts';
 import { named } from '../../platform/http/named-schema.ts';
 import type { Route } from '../../platform/http/route.ts';
+import { Type } from '../../platform/json-schema.ts';
 import { type Access, openRoute } from '../../tenancy/callers/access.ts';
 import { EMAIL_MAX_LENGTH } from '../accounts/email.ts';
 import { badBody } from '../sign-in-responses.ts';

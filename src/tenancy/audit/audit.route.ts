@@ -1,11 +1,11 @@
 /** GET /administration/audit and …/export: who changed what. Contract: ADM-32, ADM-33. */
 import { Readable } from 'node:stream';
-import Type from 'typebox';
 import { badRequest } from '../../platform/http/errors.ts';
 import { named } from '../../platform/http/named-schema.ts';
 import { mapPage, PAGE_PARAMETERS, pageSchema } from '../../platform/http/paging.ts';
 import type { Route } from '../../platform/http/route.ts';
 import { Choice, Instant } from '../../platform/http/schema.ts';
+import { Type } from '../../platform/json-schema.ts';
 import { type Access, type FacilityContext, facilityRoute } from '../callers/access.ts';
 import { SUBJECT_TYPES } from './audit-entry.ts';
 import { auditFilterOf, type GivenAuditFilter } from './audit-filter.ts';

@@ -1,10 +1,11 @@
 /** /facilities: administrators see and change the facilities that are theirs. Contract: ADM-20, ADM-21. */
-import Type from 'typebox';
+
 import type { Pool } from '../../platform/db/database.ts';
 import { named } from '../../platform/http/named-schema.ts';
 import { PAGE_PARAMETERS, pageSchema } from '../../platform/http/paging.ts';
 import type { Route } from '../../platform/http/route.ts';
 import { Choice } from '../../platform/http/schema.ts';
+import { Type } from '../../platform/json-schema.ts';
 import { authorOf } from '../administration/author.ts';
 import { type Access, facilityRoute } from '../callers/access.ts';
 import { notFound } from '../errors.ts';

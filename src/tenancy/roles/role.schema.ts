@@ -1,7 +1,8 @@
 /** How roles look over HTTP. */
-import Type, { type Static } from 'typebox';
+import type { Static } from 'typebox';
 import { named } from '../../platform/http/named-schema.ts';
 import { Choice } from '../../platform/http/schema.ts';
+import { Type } from '../../platform/json-schema.ts';
 import { PERMISSIONS, type Permission } from './permissions.ts';
 import type { ListedRole, Role } from './role.store.ts';
 

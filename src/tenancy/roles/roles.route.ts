@@ -1,8 +1,9 @@
 /** /roles: administrators manage what accounts may do. Contract: ADM-11, ADM-12, ADM-13, ADM-14. */
-import Type from 'typebox';
+
 import type { Pool } from '../../platform/db/database.ts';
 import { mapPage, PAGE_PARAMETERS, pageSchema } from '../../platform/http/paging.ts';
 import type { Route } from '../../platform/http/route.ts';
+import { Type } from '../../platform/json-schema.ts';
 import { authorOf } from '../administration/author.ts';
 import { type Access, facilityRoute } from '../callers/access.ts';
 import { type ListRolesDependencies, listRolePage } from './list-roles.ts';

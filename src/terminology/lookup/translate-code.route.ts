@@ -1,10 +1,11 @@
 /** GET /terminology/maps/$translate (R4, "ConceptMap", operation translate). Contract: TERM-15. */
-import Type from 'typebox';
+
 import { FORMAT_PARAMETER } from '../../fhir/format-parameter.ts';
 import { FHIR_JSON, requireFhirJson } from '../../fhir/media-type.ts';
 import type { Queryable } from '../../platform/db/database.ts';
 import { named } from '../../platform/http/named-schema.ts';
 import type { Route } from '../../platform/http/route.ts';
+import { Type } from '../../platform/json-schema.ts';
 import { type Access, facilityRoute } from '../../tenancy/callers/access.ts';
 import { lookUpCode, translateParameters } from './look-up-code.ts';
 

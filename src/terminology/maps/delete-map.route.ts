@@ -1,7 +1,8 @@
 /** DELETE /terminology/maps: one entry, by its local code and standard system. Contract: TERM-9. */
-import Type from 'typebox';
+
 import type { Pool } from '../../platform/db/database.ts';
 import type { Route } from '../../platform/http/route.ts';
+import { Type } from '../../platform/json-schema.ts';
 import { type Access, facilityRoute } from '../../tenancy/callers/access.ts';
 import { deleteMapEntry } from './change-maps.ts';
 import { LevelParameter, mapScope } from './map.schema.ts';

@@ -1,9 +1,10 @@
 /** GET /terminology/maps/changes: who changed which entry, and when. Contract: TERM-18. */
-import Type from 'typebox';
+
 import { named } from '../../platform/http/named-schema.ts';
 import { PAGE_PARAMETERS, pageSchema } from '../../platform/http/paging.ts';
 import type { Route } from '../../platform/http/route.ts';
 import { Choice, NullableText } from '../../platform/http/schema.ts';
+import { Type } from '../../platform/json-schema.ts';
 import { type Access, facilityRoute } from '../../tenancy/callers/access.ts';
 import { listMapChanges } from './list-changes.ts';
 import type { ListMapsDependencies } from './list-maps.ts';

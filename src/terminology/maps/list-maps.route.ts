@@ -1,7 +1,8 @@
 /** GET /terminology/maps. Contract: TERM-8. */
-import Type from 'typebox';
+
 import { PAGE_PARAMETERS, pageSchema } from '../../platform/http/paging.ts';
 import type { Route } from '../../platform/http/route.ts';
+import { Type } from '../../platform/json-schema.ts';
 import { type Access, facilityRoute } from '../../tenancy/callers/access.ts';
 import { type ListMapsDependencies, listMaps } from './list-maps.ts';
 import { LevelParameter, MapItemSchema } from './map.schema.ts';

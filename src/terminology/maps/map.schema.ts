@@ -1,8 +1,9 @@
 /** Shapes of terminology maps in requests and answers. */
 
-import Type, { type Static, type TSchema } from 'typebox';
+import type { Static, TSchema } from 'typebox';
 import { named } from '../../platform/http/named-schema.ts';
 import { Choice, Instant, NullableText } from '../../platform/http/schema.ts';
+import { Type } from '../../platform/json-schema.ts';
 import type { FacilityContext } from '../../tenancy/callers/access.ts';
 import type { MapScope } from './map.store.ts';
 import { EQUIVALENCES } from './map-entry.ts';

@@ -1,9 +1,9 @@
 /** GET /terminology/maps/export: one map as a file that the import takes. Contract: TERM-14. */
 import { Readable } from 'node:stream';
-import Type from 'typebox';
 import type { Queryable } from '../../platform/db/database.ts';
 import type { Route } from '../../platform/http/route.ts';
 import { Choice } from '../../platform/http/schema.ts';
+import { Type } from '../../platform/json-schema.ts';
 import { type Access, facilityRoute } from '../../tenancy/callers/access.ts';
 import { ConceptMapSchema, LevelParameter, mapScope } from '../maps/map.schema.ts';
 import { EXPORT_FORMATS, type ExportFormat, exportMaps } from './export-maps.ts';

@@ -1,9 +1,9 @@
 /** POST /terminology/maps/import: a CSV file or a FHIR ConceptMap. Contract: TERM-10, TERM-23, TERM-24, TERM-25. */
 import { Readable } from 'node:stream';
-import Type from 'typebox';
 import type { Pool } from '../../platform/db/database.ts';
 import { mediaTypeOf, requireContentType } from '../../platform/http/content-type.ts';
 import type { Route } from '../../platform/http/route.ts';
+import { Type } from '../../platform/json-schema.ts';
 import { contentLanguage, languageOf } from '../../platform/words/accept-language.ts';
 import { type Access, facilityRoute } from '../../tenancy/callers/access.ts';
 import { ConceptMapSchema, LevelParameter, mapScope } from '../maps/map.schema.ts';

@@ -1,7 +1,8 @@
 /** Shape of the report of an import of maps. */
-import Type from 'typebox';
+
 import { named } from '../../platform/http/named-schema.ts';
 import { Choice, Nullable, NullableText } from '../../platform/http/schema.ts';
+import { Type } from '../../platform/json-schema.ts';
 import { MAP_EXAMPLE, MapItemSchema } from '../maps/map.schema.ts';
 import { CHANGES_AT_MOST } from './preview-changes.ts';
 

@@ -2,11 +2,12 @@
  * GET /terminology/unmapped: local codes without a standard code, how often and where they were met.
  * Contract: TERM-16.
  */
-import Type from 'typebox';
+
 import { named } from '../../platform/http/named-schema.ts';
 import { PAGE_PARAMETERS, pageSchema } from '../../platform/http/paging.ts';
 import type { Route } from '../../platform/http/route.ts';
 import { Choice, NullableText } from '../../platform/http/schema.ts';
+import { Type } from '../../platform/json-schema.ts';
 import { type Access, facilityRoute } from '../../tenancy/callers/access.ts';
 import { type ListUnmappedDependencies, listUnmappedCodes } from './list-unmapped.ts';
 import { UNMAPPED_PLACES } from './record-unmapped.ts';

@@ -1,10 +1,11 @@
 /** GET /terminology/unmapped/suggestions. Contract: ADM-65. */
-import Type from 'typebox';
+
 import type { Queryable } from '../../platform/db/database.ts';
 import { named } from '../../platform/http/named-schema.ts';
 import { listSchema } from '../../platform/http/paging.ts';
 import type { Route } from '../../platform/http/route.ts';
 import { Choice, Nullable, NullableText } from '../../platform/http/schema.ts';
+import { Type } from '../../platform/json-schema.ts';
 import { type Access, facilityRoute } from '../../tenancy/callers/access.ts';
 import { SUGGESTION_REASONS, suggestMaps } from './suggest-maps.ts';
 

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import type { FastifySchemaValidationError } from 'fastify';
-import Type, { type TSchema } from 'typebox';
+import type { TSchema } from 'typebox';
+import { Type } from '../../json-schema.ts';
 import { validationMessage } from './validation-message.ts';
 
 /** The message for the first fault of a value. */

@@ -1,9 +1,10 @@
 /** GET /imports and GET /imports/<id>: the imports of the facility. Contract: ADM-46, ADM-49, ADM-73. */
-import Type from 'typebox';
+
 import { named } from '../../../platform/http/named-schema.ts';
 import { PAGE_PARAMETERS, pageSchema } from '../../../platform/http/paging.ts';
 import type { Route } from '../../../platform/http/route.ts';
 import { Choice, Nullable, NullableText } from '../../../platform/http/schema.ts';
+import { Type } from '../../../platform/json-schema.ts';
 import { type Access, facilityRoute } from '../../../tenancy/callers/access.ts';
 import { ReportSchema } from '../import-report.schema.ts';
 import { IMPORT_CONTENTS, IMPORT_STATES, IMPORT_WAYS } from './kept-import.ts';
