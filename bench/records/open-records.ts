@@ -7,6 +7,8 @@ import { OBSERVATION_MAPPING } from '../../src/clinical/kept/observation-text.fh
 import { checkObservationTexts } from '../../src/clinical/kept/observation-texts.store.ts';
 import { checkEncounterTexts } from '../../src/encounters/check-texts.ts';
 import { ENCOUNTER_MAPPING } from '../../src/encounters/encounter.fhir.ts';
+import { checkPatientTexts } from '../../src/patients/search/check-texts.ts';
+import { PATIENT_MAPPING } from '../../src/patients/search/summary-text.fhir.ts';
 import type { KeyRing } from '../../src/platform/crypto/key-ring.ts';
 import { createPool, type Pool } from '../../src/platform/db/database.ts';
 import { SERVICE_ROLE } from '../../src/platform/db/migrate.ts';
@@ -43,7 +45,7 @@ export async function openRecords({ serverUrl, say }: Bench, size: LoadSize): Pr
   const statements = [...peopleStatements(size), ...orderStatements(size)];
   const databaseUrl = await keptDatabase(serverUrl, {
     name: `bench_${size.encounters}`,
-    mark: hash('sha256', [...statements, ENCOUNTER_MAPPING, OBSERVATION_MAPPING].join()),
+    mark: hash('sha256', [...statements, ENCOUNTER_MAPPING, OBSERVATION_MAPPING, PATIENT_MAPPING].join()),
     fill: async (url) => {
       say(`loading ${size.patients} patients, ${size.encounters} encounters, ${size.orders} orders (once) …`);
       await withService(url, (db) => createPlace(db, PLACE));
@@ -53,8 +55,10 @@ export async function openRecords({ serverUrl, say }: Bench, size: LoadSize): Pr
         // An import leaves each row with its text; a row that got it later lies beside its dead one.
         await checkEncounterTexts(client, PLACE.organisationId, { renew: true });
         await checkObservationTexts(client, PLACE.organisationId, { renew: true });
+        await checkPatientTexts(client, PLACE.organisationId, { renew: true });
         await client.query('vacuum (full) encounter');
         await client.query('vacuum (full) observation');
+        await client.query('vacuum (full) patient');
         await client.query('vacuum (analyze)');
       });
     },

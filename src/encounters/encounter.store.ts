@@ -34,6 +34,7 @@ const FIELDS = ENCOUNTER.fields('e');
 export const ENCOUNTER_TEXTS: KeptTable = {
   name: 'encounter',
   alias: 'e',
+  reach: 'facility',
   fields: FIELDS,
   render: elementsOf,
 };

@@ -3,15 +3,13 @@
  * Contract: PAT-8.
  */
 
-import type { Static } from 'typebox';
 import { CodeableConcept, Period } from '../clinical/fetch/data-types.schema.ts';
 import { PATIENT_ID } from '../clinical/fetch/fetched-examples.ts';
-import { displayName } from '../fhir/person.ts';
 import { PurposeOfUseSchema } from '../fhir/purpose-of-use.ts';
 import { named } from '../platform/http/named-schema.ts';
 import { Choice, Nullable, NullableText } from '../platform/http/schema.ts';
 import { Type } from '../platform/json-schema.ts';
-import { isDeceased, type PatientRecord, type PatientSummary } from './patient.ts';
+import { type PatientRecord, summaryOf } from './patient.ts';
 
 const Identifier = named(
   'Identifier',
@@ -189,22 +187,13 @@ export const FhirPatientSchema = named(
   ),
 );
 
-export function patientSummary(patient: PatientSummary): Static<typeof PatientSummarySchema> {
+export function patientDocument(patient: PatientRecord) {
   return {
     id: patient.id,
-    name: displayName(patient.names),
-    gender: patient.gender,
-    birthDate: patient.birthDate,
-    deceased: isDeceased(patient),
+    ...summaryOf(patient),
     identifiers: [...patient.identifiers, ...(patient.assignedIdentifiers ?? [])],
     replacedBy: patient.replacedBy ?? null,
     replaces: patient.replaces ?? [],
-  };
-}
-
-export function patientDocument(patient: PatientRecord) {
-  return {
-    ...patientSummary(patient),
     active: patient.active,
     deceasedDateTime: patient.deceasedDateTime,
     names: patient.names,

@@ -4,7 +4,7 @@ import type { PurposeOfUse } from '../fhir/purpose-of-use.ts';
 import type { Queryable } from '../platform/db/database.ts';
 import { instantFromTimestamp } from '../platform/db/timestamp.ts';
 import { createOrganisationBatcher } from '../tenancy/organisations/organisation-batch.ts';
-import type { PatientRecord, PatientSummary, RegistrationScope } from './patient.ts';
+import type { PatientRecord, RegistrationScope } from './patient.ts';
 import { mayBeNamed, REPLACEMENTS, survivorOf, type Viewer } from './replacement.store.ts';
 
 type Nullable<Held> = {
@@ -12,7 +12,7 @@ type Nullable<Held> = {
 };
 
 /** A patient as it is selected; lists arrive in the shapes of the FHIR data types, without nulls. */
-export interface PatientRow extends Nullable<HeldPatient> {
+interface PatientRow extends Nullable<HeldPatient> {
   replacedBy: string | null;
   replaces: string[] | null;
   refusedPurposes: string[];
@@ -20,10 +20,14 @@ export interface PatientRow extends Nullable<HeldPatient> {
   updatedText: string;
 }
 
-const ASSIGNED_IDENTIFIERS = `(
-  select json_agg(json_build_object(
+/** SQL of the identifier that an exchange gave a patient, of a row aliased `s`, and of the order of several. */
+export const ASSIGNED_IDENTIFIER = `json_build_object(
     'system', s.system, 'value', s.value, 'assigner', json_build_object('display', s.assigner)
-  ) order by s.assigned_at, s.connection_id)
+  )`;
+export const ASSIGNED_ORDER = 's.assigned_at, s.connection_id';
+
+const ASSIGNED_IDENTIFIERS = `(
+  select json_agg(${ASSIGNED_IDENTIFIER} order by ${ASSIGNED_ORDER})
   from patient_assigned_identifier s
   where s.organisation_id = $1
     and s.patient_id = p.id
@@ -48,9 +52,9 @@ const replacesFor = (viewer: Viewer) => `(
 
 /**
  * What {@link PatientRow} selects, of a patient named `p` in the organisation `$1`. The viewer decides which other patients
- * are named. `members` leaves out the others.
+ * are named.
  */
-export function patientColumns(viewer: Viewer, members?: readonly (keyof PatientRow)[]): string {
+function patientColumns(viewer: Viewer): string {
   const columns = [
     ...PATIENT.fields('p'),
     { name: 'assignedIdentifiers', sql: ASSIGNED_IDENTIFIERS },
@@ -61,10 +65,7 @@ export function patientColumns(viewer: Viewer, members?: readonly (keyof Patient
     { name: 'version', sql: 'p.version' },
     { name: 'updatedText', sql: 'p.updated_at::text' },
   ];
-  return columns
-    .filter(({ name }) => members === undefined || members.some((member) => member === name))
-    .map(({ name, sql }) => `${sql} as "${name}"`)
-    .join(', ');
+  return columns.map(({ name, sql }) => `${sql} as "${name}"`).join(', ');
 }
 
 /** Arrays from selects are ten rows each to the planner, however many are sent, so that it keeps the plan. */
@@ -138,7 +139,7 @@ export async function loadPatients(
   return new Map(patients.flatMap((patient) => (patient === undefined ? [] : [[patient.id, patient]])));
 }
 
-export function toPatient(organisationId: string, { updatedText, ...row }: PatientRow): PatientRecord {
+function toPatient(organisationId: string, { updatedText, ...row }: PatientRow): PatientRecord {
   return {
     ...row,
     organisationId,
@@ -152,31 +153,5 @@ export function toPatient(organisationId: string, { updatedText, ...row }: Patie
     telecoms: row.telecoms ?? [],
     addresses: row.addresses ?? [],
     lastUpdated: instantFromTimestamp(updatedText),
-  };
-}
-
-/** What a {@link PatientSummary} is made of. */
-export const SUMMARY_MEMBERS = [
-  'id',
-  'names',
-  'gender',
-  'birthDate',
-  'deceasedBoolean',
-  'deceasedDateTime',
-  'identifiers',
-  'assignedIdentifiers',
-  'replacedBy',
-  'replaces',
-] as const satisfies readonly (keyof PatientRow)[];
-
-export type SummaryRow = Pick<PatientRow, (typeof SUMMARY_MEMBERS)[number]>;
-
-export function toSummary(row: SummaryRow): PatientSummary {
-  return {
-    ...row,
-    names: row.names ?? [],
-    identifiers: row.identifiers ?? [],
-    assignedIdentifiers: row.assignedIdentifiers ?? [],
-    replaces: row.replaces ?? [],
   };
 }

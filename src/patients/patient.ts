@@ -1,6 +1,7 @@
-/** A patient as the internal model holds it. */
+/** A patient as the internal model holds it, and what lists show of it. */
 import type { HeldPatient, PatientLink } from '../clinical/resources/patient.fhir.ts';
 import type { Identifier } from '../fhir/coded.ts';
+import { displayName } from '../fhir/person.ts';
 import type { FacilityScope } from '../tenancy/scope.ts';
 
 /** Where a patient is registered; the time zone does not matter. */
@@ -32,28 +33,36 @@ export interface PatientRecord extends Filled<Omit<HeldPatient, 'assignedIdentif
   lastUpdated: string;
 }
 
-/** What lists show of a patient. */
-export type PatientSummary = Pick<
+/** What a {@link PatientSummary} is made of: nothing that another record says. */
+export type SummarisedPatient = Pick<
   PatientRecord,
-  | 'id'
-  | 'names'
-  | 'gender'
-  | 'birthDate'
-  | 'deceasedBoolean'
-  | 'deceasedDateTime'
-  | 'identifiers'
-  | 'assignedIdentifiers'
-  | 'replacedBy'
-  | 'replaces'
+  'names' | 'gender' | 'birthDate' | 'deceasedBoolean' | 'deceasedDateTime' | 'identifiers'
 >;
+
+/** What lists show of a patient beside its id, the ids that exchanges assigned, and whom it replaces or is replaced by. */
+export interface PatientSummary {
+  name: string | null;
+  gender: PatientRecord['gender'];
+  birthDate: string | null;
+  deceased: boolean;
+  /** Of the source. */
+  identifiers: Identifier[];
+}
+
+export function summaryOf(patient: SummarisedPatient): PatientSummary {
+  const { names, gender, birthDate, deceasedBoolean, deceasedDateTime, identifiers } = patient;
+  return {
+    name: displayName(names),
+    gender,
+    birthDate,
+    // A date of death without the boolean says it too.
+    deceased: deceasedDateTime !== null || deceasedBoolean === true,
+    identifiers,
+  };
+}
 
 /** What a transaction did to a patient, for those who are told of it. */
 export interface PatientChange {
   patientId: string;
   event: 'created' | 'updated';
-}
-
-/** A date of death without the boolean says it too. */
-export function isDeceased({ deceasedBoolean, deceasedDateTime }: PatientSummary): boolean {
-  return deceasedDateTime !== null || deceasedBoolean === true;
 }

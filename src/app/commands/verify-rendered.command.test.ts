@@ -13,6 +13,7 @@ const verify = (...args: string[]) =>
   runCommand(['rendered', 'verify', ...args], { env: { DATABASE_URL: database.url, MASTER_KEY } });
 
 const NO_OBSERVATIONS = 'Observation: 0 records, 0 without a current text. Every other text is right.\n';
+const RIGHT_PATIENT = 'Patient: 1 record, 0 without a current text. Every other text is right.\n';
 
 before(async () => {
   database = await createTestDatabase();
@@ -31,7 +32,8 @@ test('a missing text is no fault; a wrong one ends with 1, and --renew writes it
     [
       0,
       'Encounter: 1 record, 1 without a current text (the next read writes it). Every other text is right.\n' +
-        NO_OBSERVATIONS,
+        NO_OBSERVATIONS +
+        'Patient: 1 record, 1 without a current text (the next read writes it). Every other text is right.\n',
     ],
   );
   const written = await verify('--renew', '--json');
@@ -41,6 +43,7 @@ test('a missing text is no fault; a wrong one ends with 1, and --renew writes it
     types: [
       { type: 'Encounter', records: 1, missing: 1, different: [] },
       { type: 'Observation', records: 0, missing: 0, different: [] },
+      { type: 'Patient', records: 1, missing: 1, different: [] },
     ],
   });
   await database.pool.query("update encounter set rendered = replace(rendered, 'finished', 'planned')");
@@ -48,19 +51,22 @@ test('a missing text is no fault; a wrong one ends with 1, and --renew writes it
   assert.equal(wrong.code, 1);
   assert.equal(
     wrong.stdout,
-    `Encounter: 1 record, 0 without a current text. 1 wrong text. Write it anew with --renew:\n  Encounter/${id}\n${NO_OBSERVATIONS}`,
+    `Encounter: 1 record, 0 without a current text. 1 wrong text. Write it anew with --renew:\n  Encounter/${id}\n${NO_OBSERVATIONS}${RIGHT_PATIENT}`,
   );
   const renewed = await verify('--renew');
   assert.deepEqual(
     [renewed.code, renewed.stdout],
     [
       0,
-      `Encounter: 1 record, 0 without a current text. 1 wrong text, written anew:\n  Encounter/${id}\n${NO_OBSERVATIONS}`,
+      `Encounter: 1 record, 0 without a current text. 1 wrong text, written anew:\n  Encounter/${id}\n${NO_OBSERVATIONS}${RIGHT_PATIENT}`,
     ],
   );
   const right = await verify();
   assert.deepEqual(
     [right.code, right.stdout],
-    [0, `Encounter: 1 record, 0 without a current text. Every other text is right.\n${NO_OBSERVATIONS}`],
+    [
+      0,
+      `Encounter: 1 record, 0 without a current text. Every other text is right.\n${NO_OBSERVATIONS}${RIGHT_PATIENT}`,
+    ],
   );
 });

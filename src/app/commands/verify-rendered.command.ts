@@ -3,6 +3,7 @@ import { Command } from 'commander';
 import type { TextCheck } from '../../clinical/kept/check-texts.ts';
 import { checkObservationTexts } from '../../clinical/kept/observation-texts.store.ts';
 import { checkEncounterTexts } from '../../encounters/check-texts.ts';
+import { checkPatientTexts } from '../../patients/search/check-texts.ts';
 import type { CommandEnvironment } from '../../platform/command/command.ts';
 import type { Queryable } from '../../platform/db/database.ts';
 import { listOrganisations } from '../../tenancy/organisations/organisation.store.ts';
@@ -13,6 +14,7 @@ type Check = (db: Queryable, organisationId: string, options: { renew: boolean }
 const CHECKS: Readonly<Record<string, Check>> = {
   Encounter: checkEncounterTexts,
   Observation: checkObservationTexts,
+  Patient: checkPatientTexts,
 };
 
 /** Records that are named in words. */

@@ -131,6 +131,30 @@ export function dataTypeList<const Name extends string, Value extends object>(
   };
 }
 
+/** The item that is selected of a row that {@link dataTypeList} read. `value` gives what is stored in a column. */
+export function storedItem<Value extends object>(
+  { name, columns }: DataType<Value>,
+  value: (column: string) => unknown,
+): Value {
+  const item: Record<string, unknown> = {};
+  for (const element of R4_ELEMENTS[name].split(' ')) {
+    const type = columns[element];
+    if (type === undefined) continue;
+    const stored = type === 'Period' ? storedPeriod(element, value) : value(columnName(element));
+    const isEmpty = Array.isArray(stored) && stored.length === 0;
+    if (stored !== undefined && stored !== null && !isEmpty) item[element] = stored;
+  }
+  return item as Value;
+}
+
+function storedPeriod(element: string, value: (column: string) => unknown): object | undefined {
+  const bounds = ['start', 'end'].flatMap((bound) => {
+    const at = value(columnName(`${element}_${bound}`)) ?? undefined;
+    return at === undefined ? [] : [[bound, at]];
+  });
+  return bounds.length === 0 ? undefined : Object.fromEntries(bounds);
+}
+
 function columnsOf(element: string, type: ColumnType): Column[] {
   const column = columnName(element);
   if (type !== 'Period') return [[column, type]];

@@ -10,6 +10,8 @@ export interface KeptTable {
   name: string;
   /** Of the table in the select list. */
   alias: string;
+  /** What its primary key names beside the organisation and the id. */
+  reach: 'organisation' | 'facility';
   /** The columns that a text is made of. */
   fields: readonly Field[];
   /** The text as these columns say it; `columns` is what {@link columnsSql} gave. */
@@ -23,9 +25,19 @@ export interface Rendering {
 }
 
 export interface RecordPlace {
-  facilityId: string;
+  /** Of a record that its facility alone has. */
+  facilityId?: string;
   id: string;
 }
+
+/** Columns of the primary key beside the organisation, and where a place has their values. */
+const KEYS = {
+  organisation: [['id', 'id']],
+  facility: [
+    ['facility_id', 'facilityId'],
+    ['id', 'id'],
+  ],
+} as const satisfies Record<KeptTable['reach'], readonly (readonly [string, keyof RecordPlace])[]>;
 
 export interface FreshText extends RecordPlace {
   version: number;
@@ -48,34 +60,35 @@ export function columnsSql({ fields }: Pick<KeptTable, 'fields'>): string {
  */
 export async function keepTexts(
   db: Queryable,
-  { name }: Pick<KeptTable, 'name'>,
+  { name, reach }: Pick<KeptTable, 'name' | 'reach'>,
   { organisationId, mapping }: Rendering,
   texts: readonly FreshText[],
 ): Promise<void> {
   if (texts.length === 0) return;
+  const keys = KEYS[reach].map(([column]) => column);
+  const sameKey = (one: string, other: string) =>
+    keys.map((column) => `and ${one}.${column} = ${other}.${column}`).join(' ');
   await db.query({
     name: `${name}-keep-texts`,
     text: `
       update ${name} kept
       set rendered = fresh.text, rendered_version = fresh.version, rendered_mapping = $2
       from (
-        select stored.facility_id, stored.id, stored.version, given.text
+        select ${keys.map((column) => `stored.${column}`).join(', ')}, stored.version, given.text
         from unnest($3::uuid[], $4::uuid[], $5::bigint[], $6::text[]) as given (facility_id, id, version, text)
         join ${name} stored
           on stored.organisation_id = $1
-          and stored.facility_id = given.facility_id
-          and stored.id = given.id
+          ${sameKey('stored', 'given')}
           and stored.version = given.version
         where (stored.rendered_version = stored.version and stored.rendered_mapping > $2) is not true
         for no key update of stored skip locked
       ) fresh
       where kept.organisation_id = $1
-        and kept.facility_id = fresh.facility_id
-        and kept.id = fresh.id`,
+        ${sameKey('kept', 'fresh')}`,
     values: [
       organisationId,
       mapping,
-      texts.map(({ facilityId }) => facilityId),
+      texts.map(({ facilityId }) => facilityId ?? null),
       texts.map(({ id }) => id),
       texts.map(({ version }) => version),
       texts.map(({ text }) => text),
@@ -97,18 +110,20 @@ export async function recordsAfter(
   { organisationId, mapping }: Rendering,
   { after, limit }: { after: RecordPlace; limit: number },
 ): Promise<KeptRecord[]> {
-  const { name, alias } = table;
+  const { name, alias, reach } = table;
+  const keys = KEYS[reach];
+  const columns = keys.map(([column]) => `${alias}.${column}`).join(', ');
   const { rows } = await db.query<KeptRecord>({
     name: `${name}-texts-after`,
     text: `
-      select ${alias}.facility_id as "facilityId", ${alias}.id, ${alias}.version,
+      select ${keys.map(([column, member]) => `${alias}.${column} as "${member}"`).join(', ')}, ${alias}.version,
         case when ${countsSql(table, '$2')} then ${alias}.rendered end as text, ${columnsSql(table)} as columns
       from ${name} ${alias}
       where ${alias}.organisation_id = $1
-        and (${alias}.facility_id, ${alias}.id) > ($3, $4)
-      order by ${alias}.facility_id, ${alias}.id
-      limit $5`,
-    values: [organisationId, mapping, after.facilityId, after.id, limit],
+        and (${columns}) > (${keys.map((_, index) => `$${index + 4}`).join(', ')})
+      order by ${columns}
+      limit $3`,
+    values: [organisationId, mapping, limit, ...keys.map(([, member]) => after[member])],
   });
   return rows;
 }

@@ -19,6 +19,7 @@ const FIELDS = OBSERVATION.fields('b');
 export const OBSERVATION_TEXTS: KeptTable = {
   name: 'observation',
   alias: 'b',
+  reach: 'facility',
   fields: FIELDS,
   render: (columns, organisationId) =>
     keptObservation(readRow(FIELDS, JSON.parse(columns)) as ObservationRecord, organisationId),

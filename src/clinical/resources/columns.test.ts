@@ -41,7 +41,7 @@ const OF_EVERY_RECORD = [
 const RENDERED = ['rendered', 'rendered_version', 'rendered_mapping'];
 const NO_ELEMENTS: Readonly<Record<string, readonly string[]>> = {
   encounter: RENDERED,
-  patient: ['refused_purposes'],
+  patient: ['refused_purposes', ...RENDERED],
   investigation_report: ['order_id'],
   imaging_study: ['order_id'],
   observation: ['order_id', 'vital_set_id', ...RENDERED],

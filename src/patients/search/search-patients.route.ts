@@ -1,10 +1,10 @@
 /** GET /patients/base. Contract: PAT-1. */
 
-import { mapPage, PAGE_PARAMETERS, pageSchema } from '../../platform/http/paging.ts';
+import { PAGE_PARAMETERS, pageJson, pageSchema } from '../../platform/http/paging.ts';
 import type { Route } from '../../platform/http/route.ts';
 import { Type } from '../../platform/json-schema.ts';
 import { type Access, facilityRoute } from '../../tenancy/callers/access.ts';
-import { PatientSummarySchema, patientSummary } from '../patient.schema.ts';
+import { PatientSummarySchema } from '../patient.schema.ts';
 import { type SearchPatientsDependencies, searchPatients } from './search-patients.ts';
 
 export function searchPatientsRoute(deps: SearchPatientsDependencies): Route<Access> {
@@ -35,7 +35,7 @@ export function searchPatientsRoute(deps: SearchPatientsDependencies): Route<Acc
         },
       },
       handle: async ({ query }, context) => ({
-        body: mapPage(await searchPatients(deps, query, context), patientSummary),
+        body: pageJson(await searchPatients(deps, query, context), ({ summary }) => summary),
       }),
     },
   );

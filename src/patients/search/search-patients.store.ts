@@ -4,16 +4,17 @@
  */
 
 import { hash } from 'node:crypto';
+import { keepTexts } from '../../clinical/kept/kept-texts.store.ts';
 import type { SearchTerms } from '../../clinical/resources/search-key.ts';
 import type { PurposeOfUse } from '../../fhir/purpose-of-use.ts';
 import type { Queryable } from '../../platform/db/database.ts';
 import { DEFAULT_LIMIT, type Slice } from '../../platform/http/paging.ts';
 import type { FacilityScope } from '../../tenancy/scope.ts';
-import { patientColumns, SUMMARY_MEMBERS, type SummaryRow, toSummary } from '../patient.store.ts';
-import type { PatientSummary } from '../patient.ts';
 import { mayBeNamed } from '../replacement.store.ts';
 import { foundAmong, patientById, patientsWith, survives, VIEWER } from './found-patients.ts';
 import { isEmpty, type Match, matchOf, startsWith } from './match.ts';
+import { PATIENT_TEXTS, pageOf, readPage, type SelectedPage } from './patient-texts.store.ts';
+import { PATIENT_MAPPING, summaryJson } from './summary-text.fhir.ts';
 import { walkedPage } from './walk-names.ts';
 
 export type PatientPosition = readonly [sortName: string, id: string];
@@ -26,7 +27,9 @@ export interface PatientSearch extends Slice<PatientPosition> {
 }
 
 export interface FoundPatient {
-  record: PatientSummary;
+  id: string;
+  /** What a list shows, as JSON text. */
+  summary: string;
   position: PatientPosition;
 }
 
@@ -51,22 +54,32 @@ export async function searchPatientPage(
   db: Queryable,
   scope: FacilityScope,
   search: PatientSearch,
+  mapping = PATIENT_MAPPING,
 ): Promise<FoundPatient[]> {
   const { terms } = search;
   if (terms !== undefined && isEmpty(terms)) return [];
+  const work: Work = { db, scope, search, mapping };
   if (terms !== undefined) {
     for (const depth of [search.limit + BEYOND, ...DEPTHS]) {
-      const walked = await taken(db, walkStatement(scope, search, { terms, depth }), search);
+      const walked = await taken(work, walkStatement(work, { terms, depth }));
       if (walked === 'no source') break;
       if (walked !== 'not enough') return walked;
     }
-    const matched = await taken(db, matchedStatement(scope, search, terms), search);
+    const matched = await taken(work, matchedStatement(work, terms));
     if (typeof matched !== 'string') return matched;
   }
   for (let few = FEW; ; few *= 4) {
-    const page = await taken(db, searchStatement(scope, search, few), search);
+    const page = await taken(work, searchStatement(work, few));
     if (typeof page !== 'string') return page;
   }
+}
+
+/** A search, and the version of the mapping of the texts that count. */
+interface Work {
+  db: Queryable;
+  scope: FacilityScope;
+  search: PatientSearch;
+  mapping: number;
 }
 
 interface Statement {
@@ -77,37 +90,33 @@ interface Statement {
 
 /** `not enough`: no source is few enough, and the page is not full. `no source`: more would not be enough either. */
 async function taken(
-  db: Queryable,
+  { db, scope: { organisationId }, search: { limit }, mapping }: Work,
   statement: Statement | undefined,
-  { limit }: PatientSearch,
 ): Promise<FoundPatient[] | 'not enough' | 'no source'> {
   if (statement === undefined) return 'no source';
-  const { rows } = await db.query<FoundRow | NobodyRow>(statement);
-  if (rows.some(({ whole }) => whole === null)) return 'no source';
-  const found = rows.filter((row) => row.id !== null);
-  if (found.length < limit && rows.some(({ whole }) => !whole)) return 'not enough';
-  return found.map(({ whole: _, sort_name, ...row }) => ({
-    record: toSummary(row),
-    position: [sort_name, row.id],
+  const { rows } = await db.query<SelectedPage>(statement);
+  const [row] = rows;
+  if (row === undefined || row.whole === null) return 'no source';
+  const { patients, fresh } = readPage(row, organisationId);
+  if (patients.length < limit && !row.whole) return 'not enough';
+  await keepTexts(db, PATIENT_TEXTS, { organisationId, mapping }, fresh);
+  return patients.map((patient) => ({
+    id: patient.id,
+    summary: summaryJson(patient),
+    position: [patient.sortName, patient.id],
   }));
 }
 
-/** Whether the page was taken from one of the sources as a whole; null where there is none. */
-interface Taken {
-  whole: boolean | null;
-}
-
-type FoundRow = SummaryRow & Taken & { sort_name: string };
-
-/** The only row of an empty page. */
-type NobodyRow = Taken & { id: null };
+/** Of the parameters of every statement, the version of the mapping. */
+const MAPPING = '$4';
 
 /** What every statement of a search has, with its parameters. */
-function parametersOf(
-  scope: FacilityScope,
-  { purposeOfUse, after }: PatientSearch,
-): { values: unknown[]; parameter: (value: unknown) => string; isBehind: (place: string) => string } {
-  const values: unknown[] = [scope.organisationId, scope.facilityId, purposeOfUse];
+function parametersOf({ scope, search: { purposeOfUse, after }, mapping }: Work): {
+  values: unknown[];
+  parameter: (value: unknown) => string;
+  isBehind: (place: string) => string;
+} {
+  const values: unknown[] = [scope.organisationId, scope.facilityId, purposeOfUse, mapping];
   const parameter = (value: unknown): string => `$${values.push(value)}`;
   const position = after === undefined ? '' : `(${parameter(after[0])}, ${parameter(after[1])}::uuid)`;
   return { values, parameter, isBehind: (place) => (position === '' ? '' : `and ${place} > ${position}`) };
@@ -123,28 +132,28 @@ function planned({ text, values }: Statement, { limit, terms }: PatientSearch): 
 
 /** The page of the names that start with a word; undefined where there is no word. */
 function walkStatement(
-  scope: FacilityScope,
-  search: PatientSearch,
+  work: Work,
   { terms, depth }: { terms: SearchTerms; depth: number },
 ): Statement | undefined {
-  const { values, parameter, isBehind } = parametersOf(scope, search);
+  const { values, parameter, isBehind } = parametersOf(work);
   const match = matchOf(terms, parameter);
   if (match.word === undefined) return undefined;
+  const { limit } = work.search;
   const page = walkedPage(match.word, {
     match,
     depth,
-    limit: search.limit,
+    limit,
     isBehind,
   });
   const text = `
     with recursive ${page}
-    ${pageOf('(select few from walked_count)')}`;
-  return planned({ text, values }, search);
+    ${pageOf('(select few from walked_count)', MAPPING)}`;
+  return planned({ text, values }, work.search);
 }
 
 /** The page of the patients with a key that is searched for, if they are few. */
-function matchedStatement(scope: FacilityScope, search: PatientSearch, terms: SearchTerms): Statement {
-  const { values, parameter, isBehind } = parametersOf(scope, search);
+function matchedStatement(work: Work, terms: SearchTerms): Statement {
+  const { values, parameter, isBehind } = parametersOf(work);
   const text = `
     with recursive ${matchedBy(matchOf(terms, parameter), FEW)}, page as (
       select p.sort_name, p.id
@@ -152,26 +161,19 @@ function matchedStatement(scope: FacilityScope, search: PatientSearch, terms: Se
       where true
         ${isBehind('(p.sort_name, p.id)')}
       order by p.sort_name, p.id
-      limit ${search.limit}
+      limit ${work.search.limit}
     )
-    ${pageOf('(select few from matched_count)')}`;
-  return planned({ text, values }, search);
-}
-
-/** The patients of `page`, and whether it is `whole`. */
-function pageOf(whole: string): string {
-  return `select taken.whole, page.sort_name, ${patientColumns(VIEWER, SUMMARY_MEMBERS)}
-    from (select ${whole} as whole) taken
-    left join (page cross join ${patientById('page.id')} p) on true
-    order by page.sort_name, page.id`;
+    ${pageOf('(select few from matched_count)', MAPPING)}`;
+  return planned({ text, values }, work.search);
 }
 
 /**
  * What each patient must meet is looked up by whole keys, in scalar selects: a join could be planned the other way round.
  * Where neither source is few, the page is that of the first few names.
  */
-function searchStatement(scope: FacilityScope, search: PatientSearch, few: number): Statement {
-  const { values, parameter, isBehind } = parametersOf(scope, search);
+function searchStatement(work: Work, few: number): Statement {
+  const { search } = work;
+  const { values, parameter, isBehind } = parametersOf(work);
   const match = search.terms && matchOf(search.terms, parameter);
   const position = isBehind('(p.sort_name, p.id)');
   const page = (source: string, condition: string) => `(
@@ -208,7 +210,7 @@ function searchStatement(scope: FacilityScope, search: PatientSearch, few: numbe
       order by sort_name, id
       limit ${search.limit}
     )
-    ${pageOf(`${match === undefined ? '' : `${matchedFew} or `}${hereFew}`)}`;
+    ${pageOf(`${match === undefined ? '' : `${matchedFew} or `}${hereFew}`, MAPPING)}`;
   return { text, values };
 }
 

@@ -3,13 +3,12 @@
 import { searchTerms } from '../../clinical/resources/search-key.ts';
 import type { Queryable } from '../../platform/db/database.ts';
 import type { CursorCodec } from '../../platform/http/cursor.ts';
-import { mapPage, openPage, type Page, type PageRequest } from '../../platform/http/paging.ts';
+import { openPage, type Page, type PageRequest } from '../../platform/http/paging.ts';
 import type { AccessLog } from '../../privacy/access-log/access-log.ts';
 import { accessEntry } from '../../privacy/authorise-access.ts';
 import type { FacilityContext } from '../../tenancy/callers/access.ts';
 import { patientError } from '../errors.ts';
-import type { PatientSummary } from '../patient.ts';
-import { type PatientPosition, searchPatientPage } from './search-patients.store.ts';
+import { type FoundPatient, type PatientPosition, searchPatientPage } from './search-patients.store.ts';
 
 /** Words of one search at most: each is one more condition with a look-up of its own. */
 const MAX_WORDS = 8;
@@ -29,7 +28,7 @@ export async function searchPatients(
   { db, accessLog, cursors }: SearchPatientsDependencies,
   { search = '', ...request }: PatientSearchRequest,
   context: FacilityContext,
-): Promise<Page<PatientSummary>> {
+): Promise<Page<FoundPatient>> {
   const { scope, purposeOfUse } = context;
   const terms = searchTerms(search);
   if (terms.nameStarts.length > MAX_WORDS) throw patientError('search_too_long', { maxWords: MAX_WORDS });
@@ -40,10 +39,7 @@ export async function searchPatients(
     purposeOfUse,
     ...page.slice,
   });
-  const patients = mapPage(
-    page.close(found, ({ position }) => position),
-    ({ record }) => record,
-  );
+  const patients = page.close(found, ({ position }) => position);
   await accessLog.record(
     patients.items.map(({ id }) =>
       accessEntry(

@@ -85,6 +85,11 @@ export function openPage<At extends Position>(
   };
 }
 
+/** The page as JSON text, of items that are JSON text already. */
+export function pageJson<Item>({ items, nextCursor }: Page<Item>, textOf: (item: Item) => string): string {
+  return `{"items":[${items.map(textOf).join(',')}],"nextCursor":${JSON.stringify(nextCursor)}}`;
+}
+
 /** The page with each item as the answer shows it. */
 export function mapPage<Item, Shown>(page: Page<Item>, show: (item: Item) => Shown): Page<Shown> {
   return { ...page, items: page.items.map(show) };

@@ -5,12 +5,13 @@
 
 import type { RecordRow } from '../../../clinical/description/describe.ts';
 import { PATIENT } from '../../../clinical/resources/patient.fhir.ts';
+import { keptSummary, PATIENT_MAPPING, storedSummary } from '../../../patients/search/summary-text.fhir.ts';
 import type { ResourceImporter, WriteContext } from '../map/resource-importer.ts';
 import { patientLookup } from '../resolve/lookups.store.ts';
 import { otherPersons, sharingIdentifiers } from '../resolve/patient-identity.ts';
 import { registerPatients } from '../resolve/registration.store.ts';
 import { inheritNames } from '../write/replaced-names.store.ts';
-import { type BeforeChange, WrittenByAnother, writeRecords } from '../write/write-records.ts';
+import { type BeforeChange, type Rendering, WrittenByAnother, writeRecords } from '../write/write-records.ts';
 
 const OTHER_PERSON =
   'Patient differs from the record with this id in name, birth date and sex, so it may be another person. Give another person another id. A correction must keep one of the three';
@@ -21,6 +22,12 @@ const LONG_CHAIN =
 const SHARED_IDENTIFIER =
   'has an identifier, with the same system, that another patient of this facility has. Both were taken. If they are one person, merge them in the source; else correct the identifier';
 
+/** What lists show of a patient is kept as text. */
+const RENDERING: Rendering = {
+  mapping: PATIENT_MAPPING,
+  render: (row) => keptSummary(storedSummary(row)),
+};
+
 export const patientImporter: ResourceImporter<RecordRow> = {
   type: 'Patient',
   order: 40,
@@ -30,7 +37,12 @@ export const patientImporter: ResourceImporter<RecordRow> = {
   map: PATIENT.read,
   async write(rows, context) {
     const beforeChange = refuseOtherPersons(context);
-    const result = await writeRecords(context, { table: PATIENT.table, rows, beforeChange });
+    const result = await writeRecords(context, {
+      table: PATIENT.table,
+      rows,
+      beforeChange,
+      rendering: RENDERING,
+    });
     const there = [...result.updated, ...result.unchanged, ...result.older];
     await keepToFacility(there, context);
     await register([...result.created, ...there], context);

@@ -1,0 +1,205 @@
+/** The text that a patient is kept as for lists: that it says what the columns say, and when it counts (docs/adr/0117). */
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { after, before, beforeEach, test } from 'node:test';
+import fc from 'fast-check';
+import { createTestDatabase, type TestDatabase } from '../../../test-support/database/database.ts';
+import { patient } from '../../../test-support/records/clinic.ts';
+import { importJson } from '../../../test-support/records/import-files.ts';
+import { createFacility, createOrganisation } from '../../tenancy/organisations/facilities.ts';
+import type { FacilityScope } from '../../tenancy/scope.ts';
+import { checkPatientTexts } from './check-texts.ts';
+import { searchPatientPage } from './search-patients.store.ts';
+import { PATIENT_MAPPING } from './summary-text.fhir.ts';
+
+let database: TestDatabase;
+let scope: FacilityScope;
+
+before(async () => {
+  database = await createTestDatabase();
+});
+beforeEach(async () => {
+  const organisation = await createOrganisation(database.pool, { name: 'Test' });
+  const facility = await createFacility(database.pool, { organisationId: organisation.id, name: 'Test' });
+  scope = { organisationId: organisation.id, facilityId: facility.id, timeZone: 'UTC' };
+});
+after(() => database.drop());
+
+const check = (options = {}) => checkPatientTexts(database.pool, scope.organisationId, options);
+const ALL_RIGHT = { missing: 0, different: [] };
+const WITHOUT = 'rendered = null, rendered_version = null, rendered_mapping = null';
+
+async function send(...resources: object[]): Promise<void> {
+  const texts = resources.map((one) => JSON.stringify(one));
+  const { rejected } = await importJson(database.pool, scope, ...texts);
+  assert.deepEqual(rejected, []);
+}
+
+async function imported(): Promise<string> {
+  const someone = patient();
+  await send(someone);
+  return String(someone.id);
+}
+
+interface Kept {
+  rendered: string | null;
+  rendered_version: number | null;
+  rendered_mapping: number | null;
+  version: number;
+}
+async function kept(id: string): Promise<Kept> {
+  const { rows } = await database.pool.query({
+    text: `select rendered, rendered_version, rendered_mapping, version
+      from patient where organisation_id = $1 and id = $2`,
+    values: [scope.organisationId, id],
+  });
+  return rows[0];
+}
+function change(id: string, set: string): Promise<unknown> {
+  return database.pool.query({
+    text: `update patient set ${set} where organisation_id = $1 and id = $2`,
+    values: [scope.organisationId, id],
+  });
+}
+/** What a list of all shows of the only patient. */
+async function listed(mapping?: number): Promise<string> {
+  const search = { terms: undefined, purposeOfUse: 'OPS', limit: 21 } as const;
+  const found = await searchPatientPage(database.pool, scope, search, mapping);
+  assert.equal(found.length, 1);
+  return found[0]?.summary ?? '';
+}
+
+const words = fc.oneof(
+  fc
+    .string({ minLength: 1, maxLength: 12, unit: 'grapheme' })
+    .map((text) => `x${text.replace(/[\s\p{C}_]/gu, '')}`),
+  fc.constantFrom('"quoted"', 'back\\slash', 'Öz', '<&>', '🙂', 'a\u2028b'),
+);
+const list = <Value>(value: fc.Arbitrary<Value>) => fc.array(value, { minLength: 1, maxLength: 3 });
+const maybe = <Value>(value: fc.Arbitrary<Value>) => fc.option(value, { nil: undefined });
+const period = fc.record(
+  { start: fc.constantFrom('2001', '2001-02-03'), end: fc.constantFrom('2010-12', '2011-01-01T10:00:00Z') },
+  { requiredKeys: [] },
+);
+const name = fc.record(
+  {
+    use: fc.constantFrom('official', 'usual', 'old', 'maiden'),
+    text: words,
+    family: words,
+    given: list(words),
+    prefix: list(words),
+    suffix: list(words),
+    period,
+  },
+  { requiredKeys: ['family'] },
+);
+const coding = fc.record(
+  {
+    system: fc.constant('urn:example:local'),
+    version: words,
+    code: fc.constantFrom('A', 'B-1'),
+    display: words,
+    userSelected: fc.boolean(),
+  },
+  { requiredKeys: ['code'] },
+);
+const identifier = fc.record(
+  {
+    use: fc.constantFrom('official', 'old'),
+    type: fc.record({ text: words, coding: list(coding) }, { requiredKeys: ['coding'] }),
+    system: fc.constantFrom('urn:example:one', 'urn:example:two'),
+    value: words,
+    period,
+    assigner: fc.record({ display: words }),
+  },
+  { requiredKeys: ['value'] },
+);
+const death = fc.constantFrom<object>(
+  {},
+  { deceasedBoolean: true },
+  { deceasedBoolean: false },
+  { deceasedDateTime: '2023-12-24' },
+);
+
+test('random changes by imports leave every text as the columns say it', async () => {
+  const ids = Array.from({ length: 3 }, () => randomUUID());
+  const someone = fc
+    .record({
+      id: fc.constantFrom(...ids),
+      name: maybe(list(name)),
+      identifier: maybe(list(identifier)),
+      telecom: maybe(list(fc.record({ system: fc.constant('phone'), value: words }))),
+      gender: maybe(fc.constantFrom('male', 'female', 'other', 'unknown')),
+      meta: maybe(fc.record({ versionId: fc.constantFrom('1', '2', '3') })),
+      death,
+    })
+    // The birth date stays: it is the same person.
+    .map(({ death: how, ...one }) => ({ resourceType: 'Patient', birthDate: '1970-01-01', ...one, ...how }));
+  await fc.assert(
+    fc.asyncProperty(list(someone), async (people) => {
+      await send(...people);
+      const { records, ...found } = await check();
+      assert.deepEqual(found, ALL_RIGHT);
+      assert.ok(records > 0);
+    }),
+    { numRuns: 40 },
+  );
+});
+
+test('a wrong text is found and written anew; the version stays [CMD-22]', async () => {
+  const id = await imported();
+  const right = await kept(id);
+  assert.deepEqual([right.rendered_version, right.rendered_mapping, right.version], [1, PATIENT_MAPPING, 1]);
+  await change(id, "rendered = replace(rendered, 'female', 'male')");
+  assert.deepEqual(await check(), { records: 1, missing: 0, different: [id] });
+  assert.deepEqual((await check({ renew: true })).different, [id]);
+  assert.deepEqual(await check(), { records: 1, ...ALL_RIGHT });
+  assert.deepEqual(await kept(id), right);
+});
+
+test('a text of another version of the row does not count: an older process may have changed the columns', async () => {
+  const id = await imported();
+  await change(id, "gender = 'other', version = version + 1");
+  assert.equal(JSON.parse(await listed()).gender, 'other');
+  assert.deepEqual(await check(), { records: 1, ...ALL_RIGHT });
+});
+
+test('a patient without a text is rendered at the first search, and stays at its version', async () => {
+  const id = await imported();
+  const right = await kept(id);
+  const answer = await listed();
+  await change(id, WITHOUT);
+  assert.equal(await listed(), answer);
+  assert.deepEqual(await kept(id), right);
+});
+
+test('a newer mapping renders at the first search; the older one beside it reads the columns and leaves the text', async () => {
+  const id = await imported();
+  const newer = PATIENT_MAPPING + 1;
+  await change(id, 'rendered = \'"name":"of an older mapping","identifiers":[]\'');
+  assert.equal(JSON.parse(await listed()).name, 'of an older mapping');
+  assert.equal(JSON.parse(await listed(newer)).name, 'Noor Rivers');
+  const written = await kept(id);
+  assert.deepEqual([written.rendered_version, written.rendered_mapping], [1, newer]);
+  await change(id, 'rendered = \'"name":"of a newer mapping","identifiers":[]\'');
+  assert.equal(JSON.parse(await listed()).name, 'Noor Rivers');
+  assert.equal(JSON.parse(await listed(newer)).name, 'of a newer mapping');
+});
+
+test('a search does not wait for an import that is changing the row', async () => {
+  const id = await imported();
+  await change(id, WITHOUT);
+  const client = await database.pool.connect();
+  try {
+    await client.query('begin');
+    await client.query({
+      text: "update patient set gender = 'other', version = 2 where organisation_id = $1 and id = $2",
+      values: [scope.organisationId, id],
+    });
+    assert.equal(JSON.parse(await listed()).gender, 'female');
+    await client.query('commit');
+  } finally {
+    client.release();
+  }
+  assert.equal(JSON.parse(await listed()).gender, 'other');
+});

@@ -1,0 +1,116 @@
+/**
+ * SQL of the patients of a page as they are kept: one value, however many there are. What other records say of them stands
+ * beside it (docs/adr/0117). Contract: PAT-8, PAT-11, PAT-12.
+ */
+import { readRow } from '../../clinical/content/document.ts';
+import {
+  columnsSql,
+  countsSql,
+  type FreshText,
+  type KeptTable,
+} from '../../clinical/kept/kept-texts.store.ts';
+import { PATIENT } from '../../clinical/resources/patient.fhir.ts';
+import type { Identifier } from '../../fhir/coded.ts';
+import { ASSIGNED_IDENTIFIER, ASSIGNED_ORDER } from '../patient.store.ts';
+import type { SummarisedPatient } from '../patient.ts';
+import { mayBeNamed } from '../replacement.store.ts';
+import { patientById, VIEWER } from './found-patients.ts';
+import { keptSummary, type ListedPatient, type SummaryRecord } from './summary-text.fhir.ts';
+
+const SUMMARISED: readonly string[] = [
+  'names',
+  'gender',
+  'birthDate',
+  'deceasedBoolean',
+  'deceasedDateTime',
+  'identifiers',
+] satisfies (keyof SummarisedPatient)[];
+
+const FIELDS = PATIENT.fields('p').filter(({ name }) => SUMMARISED.includes(name));
+
+/** Patients as they are kept for lists, aliased `p`. */
+export const PATIENT_TEXTS: KeptTable = {
+  name: 'patient',
+  alias: 'p',
+  reach: 'organisation',
+  fields: FIELDS,
+  render: (columns) => keptSummary(readRow(FIELDS, JSON.parse(columns)) as SummaryRecord),
+};
+
+/** Between the texts of a page, and between the parts of each: JSON text has neither. */
+const SEPARATOR = '\x1e';
+const FIELD = '\x1f';
+
+/** What {@link pageOf} selects: one row. */
+export interface SelectedPage {
+  /** Whether the page was taken from one of the sources as a whole; null where there is none. */
+  whole: boolean | null;
+  /** Null for none. */
+  patients: string | null;
+  /** Pairs of a patient and an identifier that an exchange gave it. */
+  assigned: [patientId: string, identifier: Identifier][] | null;
+  links: [replacedId: string, survivorId: string][] | null;
+}
+
+/**
+ * The patients of `page`, and whether it is `whole`; `mapping` is SQL of the version of the mapping. Who is on the page may
+ * be named to the viewer, so only the other end of a link is looked up.
+ */
+export function pageOf(whole: string, mapping: string): string {
+  const link = (end: string, other: string) => `
+        select l.replaced_id, l.survivor_id
+        from patient_link l
+        where l.organisation_id = $1
+          and l.${end} = any(shown.ids)
+          and l.replaced_id is not null
+          and ${mayBeNamed(`l.${other}`, VIEWER)}`;
+  return `select (select ${whole}) as whole, shown.patients, (
+        select json_agg(json_build_array(s.patient_id, ${ASSIGNED_IDENTIFIER}) order by ${ASSIGNED_ORDER})
+        from patient_assigned_identifier s
+        where s.organisation_id = $1
+          and s.patient_id = any(shown.ids)
+      ) as assigned, (
+        select json_agg(json_build_array(l.replaced_id, l.survivor_id) order by l.replaced_id, l.survivor_id)
+        from (${link('replaced_id', 'survivor_id')}
+        union ${link('survivor_id', 'replaced_id')}
+        ) l
+      ) as links
+    from (
+      select array_agg(page.id) as ids, string_agg(
+        page.id || chr(31) || to_json(page.sort_name) || chr(31)
+          || case when ${countsSql(PATIENT_TEXTS, mapping)} then p.rendered
+            else p.version || chr(31) || ${columnsSql(PATIENT_TEXTS)} end,
+        chr(30) order by page.sort_name, page.id) as patients
+      from page
+      cross join ${patientById('page.id')} p
+    ) shown`;
+}
+
+export interface SelectedPatient extends ListedPatient {
+  sortName: string;
+}
+
+/** What was selected. `fresh` are texts that were rendered just now, to be kept. */
+export function readPage(
+  { patients: selected, assigned, links }: SelectedPage,
+  organisationId: string,
+): { patients: SelectedPatient[]; fresh: FreshText[] } {
+  const identifiers = Map.groupBy(assigned ?? [], ([patientId]) => patientId);
+  const survivors = Map.groupBy(links ?? [], ([replacedId]) => replacedId);
+  const replaced = Map.groupBy(links ?? [], ([, survivorId]) => survivorId);
+  const fresh: FreshText[] = [];
+  const patients = (selected?.split(SEPARATOR) ?? []).map((one) => {
+    const [id = '', sortName = '', text = '', columns] = one.split(FIELD);
+    const kept = columns === undefined ? text : PATIENT_TEXTS.render(columns, organisationId);
+    if (columns !== undefined) fresh.push({ id, version: Number(text), text: kept });
+    return {
+      id,
+      sortName: JSON.parse(sortName) as string,
+      kept,
+      assigned: identifiers.get(id)?.map(([, identifier]) => identifier) ?? [],
+      replacedBy: survivors.get(id)?.[0]?.[1] ?? null,
+      replaces: replaced.get(id)?.map(([replacedId]) => replacedId) ?? [],
+    };
+  });
+  return { patients, fresh };
+}
