@@ -77,6 +77,14 @@ describe('import rules', () => {
     );
   });
 
+  test('forbids what takes long to load, but not its types', () => {
+    const file = 'src/patients/patient.schema.ts';
+    for (const name of ['typebox', 'node:http']) {
+      assert.equal(check({ [file]: `import Type, { type A } from '${name}';` }).length, 1);
+      assert.deepEqual(check({ [file]: `import type { A } from '${name}';` }), []);
+    }
+  });
+
   test('keeps ranks for types too', () => {
     assert.equal(imported('src/platform/a.ts', 'src/app/b.ts', 'type { B }').length, 1);
   });

@@ -44,7 +44,7 @@ export function importViolations(sources: Sources): string[] {
   const inside = imports.filter(({ to }) => areaOf(to) !== undefined);
   return [
     ...[...sources.keys()].filter((path) => isChecked(path) && rankOf(path) === undefined).map(unknownFolder),
-    ...imports.flatMap(outsideViolation),
+    ...imports.flatMap((one) => [...outsideViolation(one), ...costViolation(one)]),
     ...inside.flatMap((one) => [...rankViolation(one), ...suffixViolation(one), ...errorViolation(one)]),
     ...mapperViolations(sources, imports),
     ...cycles(inside),
@@ -125,6 +125,17 @@ function outsideViolation({ from, to }: Import): string[] {
   if (/^(test|test-support|bench|soak|scripts|web)\//.test(to) || to.endsWith('.test.ts'))
     return [`${from} imports ${to}, which is not part of the service.`];
   return [];
+}
+
+/** What takes long to load, and what has it for less. */
+const DEAR: Readonly<Record<string, string>> = {
+  typebox: 'src/platform/json-schema.ts writes schemas; only its types are here in production.',
+  'node:http': 'src/platform/node-http.ts has it without what an import loads.',
+};
+
+function costViolation({ from, to, typeOnly }: Import): string[] {
+  const instead = DEAR[to];
+  return typeOnly || instead === undefined ? [] : [`${from} imports ${to}; ${instead}`];
 }
 
 /** A mapper has no clock and no I/O, nor does anything that it imports, however far away. */

@@ -2,9 +2,10 @@
  * Requests to one server of somebody else, over kept connections. Follows no redirect.
  * Contract: SEC-26, SEC-28.
  */
-import http from 'node:http';
+import type { ClientRequest, IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import https from 'node:https';
 import type { Socket } from 'node:net';
+import { http } from '../platform/node-http.ts';
 import { type Span, traced } from '../platform/trace/trace.ts';
 import { parseRetryAfter } from './backoff.ts';
 import { guardedLookup, parseOutboundAddress, type Reach } from './outbound-address.ts';
@@ -33,7 +34,7 @@ export interface OutboundRequest {
 export interface OutboundAnswer {
   kind: 'answered';
   status: number;
-  headers: http.IncomingHttpHeaders;
+  headers: IncomingHttpHeaders;
   retryAfterMs: number | undefined;
   /** What was read of the body. */
   chunks: readonly Buffer[];
@@ -126,7 +127,7 @@ function noteAnswer(span: Span, answer: OutboundAnswer | Unanswered): void {
  * for one handed on by a request that ended, tells nothing: so those that stand are remembered.
  */
 function whenConnected(
-  sending: http.ClientRequest,
+  sending: ClientRequest,
   { event, standing }: Connecting,
   then: () => void = () => undefined,
 ): void {
@@ -145,7 +146,7 @@ interface Connecting {
 }
 
 /** Nothing of a request, its head included, is written before its body is given. */
-function writeIf(mayWrite: () => Promise<boolean>, sending: http.ClientRequest, body?: string): void {
+function writeIf(mayWrite: () => Promise<boolean>, sending: ClientRequest, body?: string): void {
   mayWrite().then(
     (may) => (may ? sending.end(body) : sending.destroy(new NotWrittenError())),
     (error: Error) => sending.destroy(error),
@@ -158,7 +159,7 @@ class NotWrittenError extends Error {
 }
 
 function answerTo(
-  sending: http.ClientRequest,
+  sending: ClientRequest,
   { timeoutMs, maxResponseBytes }: OutboundLimits,
 ): Promise<OutboundAnswer | Unanswered> {
   return new Promise((resolve) => {
@@ -178,7 +179,7 @@ function answerTo(
   });
 }
 
-function read(response: http.IncomingMessage, maxBytes: number, finish: Finish): void {
+function read(response: IncomingMessage, maxBytes: number, finish: Finish): void {
   const chunks: Buffer[] = [];
   let size = 0;
   const answered = (complete: boolean): OutboundAnswer => ({
@@ -207,7 +208,7 @@ function codeOf(error: Error): string {
   return typeof code === 'string' && /^[A-Z0-9_a-z]{1,60}$/.test(code) ? code : 'FAILED';
 }
 
-function isConnected({ socket }: http.ClientRequest): boolean {
+function isConnected({ socket }: ClientRequest): boolean {
   return socket !== null && !socket.connecting;
 }
 

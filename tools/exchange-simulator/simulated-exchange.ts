@@ -3,9 +3,10 @@
  * with signed callbacks. It keeps everything in memory.
  */
 import { createHmac, hash } from 'node:crypto';
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { verifyRequest } from '../../src/exchange/signing/verify-request.ts';
+import { http } from '../../src/platform/node-http.ts';
 import { type Behaviour, changedBehaviour } from './behaviour.ts';
 import type { ConnectionFile } from './connection-file.ts';
 
@@ -135,7 +136,7 @@ export function createSimulatedExchange(options: SimulatedExchangeOptions): Serv
     }
   }
 
-  return createServer((request, response) => {
+  return http.createServer((request, response) => {
     receive(request, response).catch(() => response.destroy());
   });
 }

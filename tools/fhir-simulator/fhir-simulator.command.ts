@@ -1,9 +1,10 @@
 /** `interchange fhir-simulator`: a FHIR server on this machine to try publishing with (docs/publish.md). */
 import { once } from 'node:events';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Command } from 'commander';
 import { type CommandEnvironment, CommandError, UsageError } from '../../src/platform/command/command.ts';
+import { http } from '../../src/platform/node-http.ts';
 import { answerWith, isOutcome, perform, readPath } from './fhir-interface.ts';
 import { FhirStore } from './fhir-store.ts';
 
@@ -37,7 +38,7 @@ export function fhirSimulatorCommand(environment: CommandEnvironment): Command {
         conditionalCreate: true,
         search: true,
       });
-      const server = createServer((request, response) => {
+      const server = http.createServer((request, response) => {
         answerCall(environment, store, { request, response }).catch(() => response.destroy());
       });
       server.listen(port, '127.0.0.1');

@@ -1,6 +1,7 @@
 /** A listener of its own for /metrics, for any role of a process. Contract: OPS-19. */
-import { createServer, type Server } from 'node:http';
+import type { Server } from 'node:http';
 import { errorBody } from '../../platform/http/errors.ts';
+import { http } from '../../platform/node-http.ts';
 import { listenFailure, METRICS_ADDRESS } from './listen-failure.ts';
 
 export interface MetricsSource {
@@ -9,7 +10,7 @@ export interface MetricsSource {
 }
 
 export async function listenMetrics(source: MetricsSource, host: string, port: number): Promise<Server> {
-  const server = createServer((request, response) => {
+  const server = http.createServer((request, response) => {
     if (request.url !== '/metrics') {
       response
         .writeHead(404, { 'content-type': 'application/json; charset=utf-8' })

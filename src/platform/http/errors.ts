@@ -2,8 +2,9 @@
  * The errors that become HTTP answers, and the one shape that they are answered in.
  * Contract: HTTP-2, HTTP-5.
  */
-import { STATUS_CODES } from 'node:http';
+
 import type { DomainError } from '../domain-error.ts';
+import { http } from '../node-http.ts';
 import type { Words } from '../words/words.ts';
 
 /** `{ statusCode, message, error }`, nothing else. */
@@ -61,7 +62,7 @@ export function httpErrorOf(error: DomainError): HttpError | undefined {
 }
 
 export function errorBody(statusCode: number, message: string): ErrorBody {
-  return { statusCode, message, error: STATUS_CODES[statusCode] ?? 'Error' };
+  return { statusCode, message, error: http.STATUS_CODES[statusCode] ?? 'Error' };
 }
 
 /** Of the 404 for an unknown path. */
