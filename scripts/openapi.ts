@@ -25,8 +25,8 @@ async function generate(): Promise<string> {
       url: opened.url,
       keys,
     });
-    const { server } = await buildApi(runtime);
-    const document = server.swagger();
+    const { server, openApi } = await buildApi(runtime);
+    const document = openApi();
     await server.close();
     await runtime.close();
     return `${written(document, '')}\n`;

@@ -10,6 +10,7 @@ import { CONSOLE_PREFIX, consoleRewrite, guardConsole } from './http/console-mou
 import { fhirErrorWriter } from './http/fhir-errors.ts';
 import { createHealth, type Health } from './http/health.ts';
 import { openApiDocument } from './http/open-api.ts';
+import type { Json } from './http/open-api-schemas.ts';
 import { referencePage } from './http/reference-page.ts';
 import { type ApiRoute, type HttpMethod, querySchemaOf, registerRoute } from './http/register-route.ts';
 import { warnOfUntrustedProxy } from './http/untrusted-proxy.ts';
@@ -27,6 +28,8 @@ export interface Api {
   routes: { method: HttpMethod; path: string; route: ApiRoute }[];
   /** Those of the console alone. */
   consoleRoutes: Api['routes'];
+  /** The OpenAPI document. */
+  openApi(): object;
 }
 
 export async function buildApi(runtime: Runtime, options: { publicBaseUrl?: string } = {}): Promise<Api> {
@@ -69,12 +72,18 @@ export async function buildApi(runtime: Runtime, options: { publicBaseUrl?: stri
     ...entry,
     query: querySchemaOf(entry.route),
   }));
-  const document = openApiDocument(documented, { publicBaseUrl, fhirPath: FHIR_PATH });
+  const document: Json = {};
+  /** Made when somebody first asks for it. */
+  const openApi = () => {
+    if (document.openapi === undefined)
+      Object.assign(document, openApiDocument(documented, { publicBaseUrl, fhirPath: FHIR_PATH }));
+    return document;
+  };
   await server.register(fastifySwagger, { mode: 'static', specification: { document: document as never } });
   const root = rootRoutes(features);
   await server.register(
     async (scope) => {
-      await scope.register(referencePage(API_PREFIX));
+      await scope.register(referencePage(API_PREFIX, openApi));
       for (const route of api) registerRoute(scope, deps, route);
     },
     { prefix: API_PREFIX },
@@ -88,5 +97,6 @@ export async function buildApi(runtime: Runtime, options: { publicBaseUrl?: stri
     health,
     routes: [...root, ...api.map((route) => ({ ...route, path: API_PREFIX + route.path }))],
     consoleRoutes: own.map((route) => ({ ...route, path: CONSOLE_PREFIX + route.path })),
+    openApi,
   };
 }

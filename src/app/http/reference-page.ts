@@ -23,9 +23,13 @@ const ICON = svg(
   '<rect width="40" height="40" rx="8" fill="#1b1b1b"/><path d="M8 15h20l-6-6M32 25H12l6 6" stroke="#fff" stroke-width="4" fill="none"/>',
 );
 
-/** Its files would otherwise say that they may be cached. */
-export function referencePage(apiPrefix: string): (scope: FastifyInstance) => Promise<void> {
+/** Its files would otherwise say that they may be cached. `describe` makes the document that it shows. */
+export function referencePage(
+  apiPrefix: string,
+  describe: () => unknown,
+): (scope: FastifyInstance) => Promise<void> {
   return async (scope) => {
+    scope.addHook('onRequest', async () => void describe());
     scope.addHook('onSend', async (_request, reply) => {
       reply.headers({ 'cache-control': 'no-store', 'referrer-policy': 'no-referrer' });
     });

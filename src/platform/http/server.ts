@@ -68,6 +68,13 @@ export function createServer({
     // What still arrives on open connections while the server closes is answered like anything else.
     return503OnClosing: false,
     routerOptions: { maxParamLength: 512 },
+    // Set later, these would come in place of Fastify's own, and it would have loaded those.
+    schemaController: {
+      compilersFactory: {
+        buildValidator: () => validatorOf as never,
+        buildSerializer: () => () => (data) => JSON.stringify(data),
+      },
+    },
     trustProxy: trustProxy === undefined || trustProxy.length === 0 ? false : trustProxy,
     ...(rewriteUrl === undefined ? {} : { rewriteUrl }),
     frameworkErrors: (error, request, reply) => void answerError(error, request, reply),
@@ -75,8 +82,6 @@ export function createServer({
       if (!isSlowBody(error, socket)) faults.answerBroken(error, socket);
     },
   });
-  server.setValidatorCompiler(validatorOf);
-  server.setSerializerCompiler(() => (data) => JSON.stringify(data));
   server.removeAllContentTypeParsers();
   // Bodies are read by the route itself, after its caller was checked.
   server.addContentTypeParser('*', (_request, payload, done) => done(null, payload));
