@@ -49,9 +49,11 @@ const RESULTS = `select e.observation_id as target
 
 /** Targets of a column of pointers, `{ type, id, display }`. */
 function pointersTo(type: string, column: string): string {
+  // Most records have no such element: the first condition is looked at before the list is taken apart.
   return `select (pointer ->> 'id')::uuid as target
-      from jsonb_array_elements(source.${column}) pointer
-      where pointer ->> 'type' = '${type}'`;
+        from jsonb_array_elements(source.${column}) pointer
+        where source.${column} is not null
+          and pointer ->> 'type' = '${type}'`;
 }
 
 function pointerLink(
@@ -127,8 +129,9 @@ const PLACES: Readonly<Record<keyof LinkSources, number>> = {
   specimens: 8,
 };
 
-function linkSql({ element, from, to, targets }: Link): string {
-  return `select '${element}' as path, source.id
+/** Each record is read once, whatever refers to others in it. */
+function linksOf([from, links]: [keyof LinkSources, readonly Link[]]): string {
+  return `select link.path, source.id
     from unnest($${PLACES[from]}::uuid[]) as asked (id)
     cross join lateral (
       select *
@@ -139,24 +142,31 @@ function linkSql({ element, from, to, targets }: Link): string {
       offset 0
     ) source
     cross join lateral (
-      ${targets}
-    ) link
-    -- By its whole key: see grouping.store.ts.
-    cross join lateral (
-      select other.patient_id
-      from ${to} other
-      where other.organisation_id = $1
-        and other.facility_id = $2
-        and other.id = link.target
-      offset 0
-    ) other
-    where other.patient_id <> source.patient_id`;
+      ${links.map(foreignTarget).join('\n      union all\n      ')}
+    ) link`;
+}
+
+function foreignTarget({ element, to, targets }: Link): string {
+  return `select '${element}' as path
+      from (
+        ${targets}
+      ) link
+      -- By its whole key: see grouping.store.ts.
+      cross join lateral (
+        select other.patient_id
+        from ${to} other
+        where other.organisation_id = $1
+          and other.facility_id = $2
+          and other.id = link.target
+        offset 0
+      ) other
+      where other.patient_id <> source.patient_id`;
 }
 
 const FOREIGN = `
   select path, array_agg(distinct id) as ids
   from (
-    ${LINKS.map(linkSql).join('\n    union all\n    ')}
+    ${[...Map.groupBy(LINKS, ({ from }) => from)].map(linksOf).join('\n    union all\n    ')}
   ) found
   group by path
   order by path`;

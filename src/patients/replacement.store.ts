@@ -72,15 +72,19 @@ export async function replacedAmong(
     name: 'patients-replaced-among',
     text: `select asked.id
       from unnest($3::uuid[]) as asked (id)
-      where exists (
+      cross join lateral (
         select
-        from ${REPLACEMENTS} x
-        join patient_registration r
-          on r.organisation_id = $1
-          and r.facility_id = $2
-          and r.patient_id = x.survivor_id
-        where x.replaced_id = asked.id
-      )`,
+        from ${replacementsOf('asked.id')} x
+        cross join lateral (
+          select
+          from patient_registration r
+          where r.organisation_id = $1
+            and r.facility_id = $2
+            and r.patient_id = x.survivor_id
+          offset 0
+        ) registered
+        limit 1
+      ) replaced`,
     values: [organisationId, facilityId, patientIds],
   });
   return new Set(rows.map(({ id }) => id));

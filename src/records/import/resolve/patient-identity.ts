@@ -85,27 +85,42 @@ export async function sharingIdentifiers(
     text: `
       select asked.id
       from unnest($3::uuid[]) as asked (id)
-      where exists (
+      -- Each look-up is fenced, as in by-key.ts: a join may read all patients of the facility.
+      cross join lateral (
         select
-        from patient_identifier own
-        join patient_identifier other
-          on other.organisation_id = $1
-          and other.value = own.value
-          and other.system = own.system
-          and other.patient_id <> own.patient_id
-        join patient_registration r
-          on r.organisation_id = $1
-          and r.facility_id = $2
-          and r.patient_id = other.patient_id
-        where own.organisation_id = $1
-          and own.patient_id = asked.id
-          and not exists (
-            select
-            from patient_link l
-            where l.organisation_id = $1
-              and (l.patient_id, l.other_id) in (
-                (own.patient_id, other.patient_id), (other.patient_id, own.patient_id)))
-      )`,
+        from (
+          select i.system, i.value
+          from patient_identifier i
+          where i.organisation_id = $1
+            and i.patient_id = asked.id
+          offset 0
+        ) own
+        cross join lateral (
+          select i.patient_id as id
+          from patient_identifier i
+          where i.organisation_id = $1
+            and i.value = own.value
+            and i.system = own.system
+            and i.patient_id <> asked.id
+          offset 0
+        ) other
+        cross join lateral (
+          select
+          from patient_registration r
+          where r.organisation_id = $1
+            and r.facility_id = $2
+            and r.patient_id = other.id
+          offset 0
+        ) registered
+        cross join lateral (
+          select count(*) as links
+          from patient_link l
+          where l.organisation_id = $1
+            and (l.patient_id, l.other_id) in ((asked.id, other.id), (other.id, asked.id))
+        ) linked
+        where linked.links = 0
+        limit 1
+      ) shared`,
     values: [scope.organisationId, scope.facilityId, ids],
   });
   return rows.map(({ id }) => id);

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { RecordTable } from '../../../clinical/description/describe.ts';
 import { onOwnConnection } from '../../../platform/db/connection/own-connection.ts';
 import { type Client, type Pool, transaction } from '../../../platform/db/database.ts';
-import { isDistributed } from '../../../platform/db/distributed.ts';
+import { isDistributed, onePlanForAll } from '../../../platform/db/distributed.ts';
 import { outageOf } from '../../../platform/db/unavailable.ts';
 import type { OrganisationScope } from '../../../tenancy/scope.ts';
 import { importError } from '../../errors.ts';
@@ -19,7 +19,13 @@ const ATTEMPTS = 12;
 const LONGEST_WAIT_MS = 3_000;
 
 export function inTransactions(pool: Pool): RunTransaction {
-  return (work) => transaction(pool, work);
+  let planCacheMode: string | undefined;
+  return (work) =>
+    transaction(pool, async (client) => {
+      planCacheMode ??= await onePlanForAll(client);
+      await client.query(`set local plan_cache_mode = ${planCacheMode}`);
+      return work(client);
+    });
 }
 
 /**

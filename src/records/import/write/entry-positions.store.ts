@@ -49,10 +49,15 @@ export async function sameAsStored(
     text: `
       select stored.id
       from unnest($2::uuid[], $3::text[]) as given (id, digest)
-      join ${table} stored
-        on stored.organisation_id = $1
-        and stored.id = given.id
-        and stored.content_digest = decode(given.digest, 'hex')`,
+      -- Fenced, as in by-key.ts: a join may read the whole organisation.
+      cross join lateral (
+        select s.id, s.content_digest
+        from ${table} s
+        where s.organisation_id = $1
+          and s.id = given.id
+        offset 0
+      ) stored
+      where stored.content_digest = decode(given.digest, 'hex')`,
     values: [organisationId, records.map(({ id }) => id), records.map(({ digest }) => digest)],
   });
   return new Set(rows.map(({ id }) => id));
