@@ -4,7 +4,7 @@ import { type ImportDependencies, type ImportRequest, importRecords } from './im
 import type { ImportDocument, Rejection } from './import-report.ts';
 import type { ImportSource } from './run/import-sources.ts';
 import { type FoundFile, findFiles } from './source/find-sources.ts';
-import { DEFAULT_LIMITS } from './source/limits.ts';
+import { fileLimits } from './source/limits.ts';
 import { openFile, openStream } from './source/open-source.ts';
 import { SourceError } from './source/source-error.ts';
 import type { Spool } from './source/spool.ts';
@@ -27,7 +27,7 @@ export async function importPaths(
   deps: ImportDependencies,
   { paths, stdin, onFound, ...request }: ImportPathsRequest,
 ): Promise<ImportPathsDocument> {
-  const limits = deps.limits ?? DEFAULT_LIMITS;
+  const limits = deps.limits ?? fileLimits();
   const { files, missing, otherFiles } = await findFiles(paths.filter((given) => given !== '-'));
   let input: Spool | undefined;
   if (stdin !== undefined && paths.includes('-'))
@@ -45,7 +45,7 @@ export async function importPaths(
       sources.reduce((total, { sizeBytes }) => total + sizeBytes, 0),
       sources.length,
     );
-    const { document } = await importRecords(deps, { ...request, sources });
+    const { document } = await importRecords({ ...deps, limits }, { ...request, sources });
     const rejected = [...missing.map(missingPath), ...document.rejected];
     return { ...document, rejected, rejectedCount: document.rejectedCount + missing.length, otherFiles };
   } finally {

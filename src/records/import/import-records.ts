@@ -11,7 +11,7 @@ import type { ImportReach } from './map/resource-importer.ts';
 import type { OnPatients, OnPatientsChanged } from './run/import-run.ts';
 import { type ImportSource, importSources, type RunOfSources } from './run/import-sources.ts';
 import { inDryRun, inTransactions, type RunTransaction } from './run/import-transaction.ts';
-import { DEFAULT_LIMITS, type SourceLimits } from './source/limits.ts';
+import { fileLimits, type SourceLimits } from './source/limits.ts';
 import { forgetMet } from './write/entry-positions.store.ts';
 
 export interface ImportDependencies {
@@ -74,7 +74,7 @@ export async function importRecords(deps: ImportDependencies, request: ImportReq
       gone: new AbortController(),
       scope: request.scope,
       alone: request.sources.length === 1,
-      limits: deps.limits ?? DEFAULT_LIMITS,
+      limits: deps.limits ?? fileLimits(),
       transaction,
       report,
       onPatientsChanged: deps.onPatientsChanged,

@@ -235,7 +235,7 @@ test('killed in the middle of a Bundle: it is not there at all, and the next run
       values ($1, $2, $3, $4, 'planned', 'AMB', now(), '')`,
     [scope.organisationId, scope.facilityId, bundles[5]?.visits[20]?.id, await madeBy(blocker, scope)],
   );
-  const child = start([...where, files, '--json']);
+  const child = start([...where, files, '--workers', '1', '--json']);
   const gone = once(child, 'exit');
   const blocking = (await blocker.query('select pg_backend_pid() as pid')).rows[0].pid;
   await Promise.race([

@@ -31,7 +31,7 @@ interface Options {
 }
 
 const MAX_WORKERS = 32;
-/** Connections that a command's own pool has. */
+/** Connections that a command's own pool has. So many files at a time keep one core and the database busy. */
 const SESSION_CONNECTIONS = 4;
 
 const HELP = `
@@ -58,7 +58,12 @@ export function importCommand(environment: CommandEnvironment, parts: ImportComm
     .argument('<path...>', 'files, folders, or - for standard input')
     .requiredOption('--organisation <id>', 'organisation')
     .requiredOption('--facility <id>', 'facility that the records belong to')
-    .option('--workers <n>', 'number of files that are imported at the same time', workerCount, 1)
+    .option(
+      '--workers <n>',
+      'number of files that are imported at the same time',
+      workerCount,
+      SESSION_CONNECTIONS,
+    )
     .option('--dry-run', 'check and count everything, and keep nothing')
     .addHelpText('after', HELP)
     .action(async (paths: string[], options: Options) => {

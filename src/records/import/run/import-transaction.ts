@@ -1,4 +1,4 @@
-/** One transaction for one unit: normal ones, and those of a dry run. Contract: IN-24. */
+/** One transaction for one unit: normal ones, and those of a dry run. Contract: IN-24, IN-53. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { RecordTable } from '../../../clinical/description/describe.ts';
 import { onOwnConnection } from '../../../platform/db/connection/own-connection.ts';

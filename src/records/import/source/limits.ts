@@ -30,7 +30,7 @@ const MIB = 1_048_576;
 /** Levels of objects and lists in each other at most, in one entry, line or single resource. */
 export const MAX_JSON_LEVELS = 1_000;
 
-/** Of the command, whose files the operator has chosen. */
+/** Of one source by command. */
 export const DEFAULT_LIMITS: SourceLimits = {
   maxSourceBytes: 4_096 * MIB,
   maxRatio: Number.POSITIVE_INFINITY,
@@ -43,6 +43,11 @@ export const DEFAULT_LIMITS: SourceLimits = {
   maxFaults: 1_000,
   maxMemoryBytes: 32 * MIB,
 };
+
+/** Of one import by command, whose files the operator has chosen: several at a time share the memory of one. */
+export function fileLimits(): SourceLimits {
+  return { ...DEFAULT_LIMITS, memory: new ByteBudget(DEFAULT_LIMITS.maxMemoryBytes) };
+}
 
 /** Times the limit of a body that it may unpack to. */
 const UNPACKED = 8;
