@@ -10,6 +10,7 @@ import { createPasswords, type Passwords } from './credentials/password.ts';
 import { createSigningKeys, type SigningKeys } from './keys/signing-keys.ts';
 import { createLockout, type Lockout } from './lockout/lockout.ts';
 import { createAuthenticator, type VerifyAccessToken } from './sessions/authenticate.ts';
+import { createRefreshTokens, type RefreshTokens } from './sessions/refresh-token.store.ts';
 import { DEFAULT_SIGN_IN_SETTINGS, type SignInSettings } from './settings.ts';
 
 export interface SignIn {
@@ -18,6 +19,7 @@ export interface SignIn {
   passwords: Passwords;
   lockout: Lockout;
   signingKeys: SigningKeys;
+  refreshTokens: RefreshTokens;
   clock: ClockWatch;
   audit: Audit;
   decoyKey: Buffer;
@@ -50,6 +52,7 @@ export function createSignIn(options: SignInOptions): SignIn {
     passwords: createPasswords(settings),
     lockout: createLockout(db, keys, settings),
     signingKeys,
+    refreshTokens: createRefreshTokens(db),
     clock,
     audit: createAudit(log),
     decoyKey: keys.derive(DECOY_PURPOSE),

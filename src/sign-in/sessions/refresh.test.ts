@@ -20,6 +20,7 @@ import { login } from './login.ts';
 import type { LoginReply } from './login-reply.ts';
 import { logout } from './logout.ts';
 import { refresh } from './refresh.ts';
+import { createRefreshTokens, type RefreshTokens } from './refresh-token.store.ts';
 import { newRefreshToken } from './refresh-token.ts';
 import { eraseExpiredReplacements } from './sweep.ts';
 
@@ -83,6 +84,45 @@ test('ten racing refreshes, on two nodes, give one pair, byte for byte [SIGN-IN-
     );
     assert.equal(rows[0].tokens, 1 + round);
   }
+});
+
+test('a token that somebody holds keeps the others waiting for nothing', async () => {
+  const { signIn, database, organisationId, addAccount } = fixture;
+  const { userId } = await addAccount();
+  const proof = { identity: userId, credential: PASSWORD, userType: 'EHR' };
+  const other = await login(signIn, proof, {
+    databaseTime: NOW,
+    correlationId: 'test',
+    remoteAddress: '192.0.2.10',
+  });
+  const holder = await database.pool.connect();
+  await holder.query('begin');
+  // Ends the wait, and the test, when it is waited for after all.
+  await holder.query(`set local idle_in_transaction_session_timeout = '5s'`);
+  await holder.query('select from refresh_token where organisation_id = $1 and session_id = $2 for update', [
+    organisationId,
+    sessionOf(first),
+  ]);
+  const held = at(1, first.refreshToken);
+  assert.ok(await at(1, other.refreshToken));
+  await holder.query('rollback');
+  holder.release();
+  assert.ok(await held);
+});
+
+test('a session that ends while its token is being exchanged gets no other token', async () => {
+  const { signIn, database, organisationId } = fixture;
+  const [sessionId, context] = [sessionOf(first), { now: NOW, correlationId: 'test' }];
+  const exchange: RefreshTokens['exchange'] = async (wanted) => {
+    await logout(signIn, { accountId: account.userId, sessionId, organisationId }, context);
+    return signIn.refreshTokens.exchange(wanted);
+  };
+  const node = { ...signIn, refreshTokens: { ...signIn.refreshTokens, exchange } };
+  assert.equal(await statusOf(at(1, first.refreshToken, node)), 401);
+  const { rowCount } = await database.pool.query('select from refresh_token where session_id = $1', [
+    sessionId,
+  ]);
+  assert.equal(rowCount, 1);
 });
 
 test('a repeat at 59 s and at 60 s gives the same two strings [SIGN-IN-28]', async () => {
@@ -220,7 +260,9 @@ test('a refresh takes one connection, also when the signing keys have to be read
   };
   const signingKeys = createSigningKeys({ db, keys, accessTokenSeconds: 900, monotonicSeconds });
   try {
-    assert.ok(await at(1, first.refreshToken, { ...signIn, db, signingKeys }));
+    assert.ok(
+      await at(1, first.refreshToken, { ...signIn, db, refreshTokens: createRefreshTokens(db), signingKeys }),
+    );
   } finally {
     await db.end();
   }

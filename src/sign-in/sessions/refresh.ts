@@ -15,9 +15,10 @@ import { earlier, replacementsUntil, type SignInSettings, secondsAfter } from '.
 import { assertMayIssue, issueAccessToken } from './access-token.ts';
 import type { LoginReply } from './login-reply.ts';
 import {
-  insertRefreshToken,
+  type Exchange,
+  exchangeRefreshTokens,
   lockRefreshToken,
-  markExchanged,
+  type RefreshTokens,
   type StoredRefreshToken,
 } from './refresh-token.store.ts';
 import {
@@ -32,6 +33,7 @@ import { revokeSession } from './session.store.ts';
 
 export interface RefreshDependencies {
   db: Pool;
+  refreshTokens: RefreshTokens;
   signingKeys: Pick<SigningKeys, 'prepare'>;
   clock: Pick<ClockWatch, 'isOff'>;
   audit: Audit;
@@ -62,8 +64,7 @@ export async function refresh(
   if (token === undefined) throw signInError('refresh_refused');
   // Read before the transaction, which would otherwise hold one connection while it waits for another.
   const ready = { ...deps, signingKeys: await deps.signingKeys.prepare() };
-  // What is refused is returned, not thrown: the revocation of a session has to be committed.
-  const outcome = await transaction(deps.db, (client) => exchange(ready, client, token, databaseTime));
+  const outcome = await outcomeOf(ready, token, databaseTime);
   if (outcome.kind === 'reused') {
     const { organisationId, sessionId } = token;
     const { accountId } = outcome.stored;
@@ -74,26 +75,57 @@ export async function refresh(
   return { ...outcome.pair, userType, mustChangePassword };
 }
 
-async function exchange(
+/** Two statements, which others share, where the token is exchanged now. Any other takes a transaction. */
+async function outcomeOf(
   deps: ExchangeDependencies,
-  client: Client,
   token: RefreshToken,
   databaseTime: DatabaseTime,
 ): Promise<Outcome> {
-  const stored = await lockRefreshToken(client, token, { tokenHash: token.hash, databaseTime });
+  const { db, refreshTokens } = deps;
+  const wanted = { scope: token, tokenHash: token.hash, databaseTime };
+  const found = await refreshTokens.read(wanted);
+  const outcome = await exchange(deps, refreshTokens.exchange, token, found);
+  if (outcome !== undefined) return outcome;
+  // What is refused is returned, not thrown: the revocation of a session has to be committed.
+  return transaction(db, async (client) => {
+    const locked = await lockRefreshToken(client, wanted);
+    const alone = async (kept: Exchange) =>
+      (await exchangeRefreshTokens(client, token, [kept])).includes(true);
+    return (await exchange(deps, alone, token, locked)) ?? repeat(deps, client, token, locked);
+  });
+}
+
+/** Undefined when it was exchanged before, or somebody else does it. */
+async function exchange(
+  { signingKeys, settings }: ExchangeDependencies,
+  keep: (exchange: Exchange) => Promise<boolean>,
+  token: RefreshToken,
+  stored: StoredRefreshToken | undefined,
+): Promise<Outcome | undefined> {
   if (stored === undefined || !isLive(stored)) return { kind: 'refused' };
-  const { exchangedAt, now } = stored;
-  if (exchangedAt !== null) return repeat(deps, client, token, { ...stored, exchangedAt });
+  const { sessionId, sessionExpiresAt, accountId, now } = stored;
+  if (stored.exchangedAt !== null) return undefined;
   if (stored.expiresAt <= now) return { kind: 'refused' };
-  const pair = await issuePair(deps, client, token, stored);
-  await markExchanged(client, token, {
+  const next = newRefreshToken(token.organisationId, sessionId);
+  const accessToken = await issueAccessToken(signingKeys, {
+    accountId,
+    sessionId,
+    now,
+    ttlSeconds: settings.accessTokenSeconds,
+    sessionExpiresAt,
+  });
+  const pair = { accessToken, refreshToken: next.text };
+  const kept = await keep({
+    scope: token,
     tokenHash: token.hash,
-    sessionId: stored.sessionId,
+    sessionId,
     exchangedAt: now,
     sealedReplacement: sealReplacement(token, pair),
-    eraseBefore: replacementsUntil(now, deps.settings),
+    nextHash: next.hash,
+    nextExpiresAt: earlier(secondsAfter(now, settings.refreshTokenSeconds), sessionExpiresAt),
+    eraseBefore: replacementsUntil(now, settings),
   });
-  return { kind: 'pair', pair, stored };
+  return kept ? { kind: 'pair', pair, stored } : undefined;
 }
 
 function isLive({ sessionRevoked, sessionExpiresAt, accountDisabled, now }: StoredRefreshToken): boolean {
@@ -108,8 +140,9 @@ async function repeat(
   deps: ExchangeDependencies,
   client: Client,
   token: RefreshToken,
-  stored: StoredRefreshToken & { exchangedAt: Date },
+  stored: StoredRefreshToken | undefined,
 ): Promise<Outcome> {
+  if (stored === undefined || stored.exchangedAt === null) return { kind: 'refused' };
   const { exchangedAt, sealedReplacement, now } = stored;
   if (now <= secondsAfter(exchangedAt, deps.settings.refreshRepeatSeconds))
     return sealedReplacement === null
@@ -118,28 +151,4 @@ async function repeat(
   await revokeSession(client, token, { sessionId: stored.sessionId, reason: 'refresh-token-reuse', now });
   await notifyLive(client, { organisationId: token.organisationId, sessionId: stored.sessionId });
   return { kind: 'reused', stored };
-}
-
-async function issuePair(
-  { signingKeys, settings }: ExchangeDependencies,
-  client: Client,
-  token: RefreshToken,
-  stored: StoredRefreshToken,
-): Promise<TokenPair> {
-  const { sessionId, sessionExpiresAt, accountId, now } = stored;
-  const next = newRefreshToken(token.organisationId, sessionId);
-  const accessToken = await issueAccessToken(signingKeys, {
-    accountId,
-    sessionId,
-    now,
-    ttlSeconds: settings.accessTokenSeconds,
-    sessionExpiresAt,
-  });
-  await insertRefreshToken(client, token, {
-    tokenHash: next.hash,
-    sessionId,
-    issuedAt: now,
-    expiresAt: earlier(secondsAfter(now, settings.refreshTokenSeconds), sessionExpiresAt),
-  });
-  return { accessToken, refreshToken: next.text };
 }
