@@ -26,6 +26,18 @@ describe('parseFhirJson', () => {
     );
   });
 
+  test('gives a decimal that stands alone back digit for digit, wherever it stands [HTTP-29]', () => {
+    const small = digits(1, 20).map((fraction) => `0.000000${fraction}`);
+    const places = [(n: string) => n, (n: string) => `[${n}]`, (n: string) => `{"a":[true,${n}]}`];
+    fc.assert(
+      fc.property(fc.oneof(plain, small), fc.constantFrom(...places), (number, place) => {
+        assert.equal(JSON.stringify(parseFhirJson(place(number))), place(number));
+        assert.equal(JSON.stringify(parseFhirJson(` ${place(` ${number}\n`)}`)), place(number));
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
   test('keeps the digits that a double would lose [HTTP-29]', () => {
     for (const text of [
       '1.20',

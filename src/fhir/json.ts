@@ -28,8 +28,17 @@ export class Decimal {
  * exponent beyond 400, which would take that many digits to write.
  */
 export function parseFhirJson(text: string): unknown {
+  // Looking at each value takes several times as long as reading them.
+  if (!MAY_LOSE_DIGITS.test(text)) return JSON.parse(text);
   return JSON.parse(text, reviveNumber as (key: string, value: unknown) => unknown);
 }
+
+/**
+ * Matches text that has a number which JavaScript may print differently: one that ends in a zero after its point, has an
+ * exponent, has more than 15 digits, is below 0.000001, or is `-0`. It may match within a string, too.
+ */
+const MAY_LOSE_DIGITS =
+  /(?:^|[\s,:[])-?(?:\d+\.\d*0|\d[\d.]{15,}|0\.0{6}\d+|\d+(?:\.\d+)?[eE][+-]?\d+|(?<=-)0)(?=[\s,\]}]|$)/;
 
 /** The literal text of a parsed number; undefined when the value is no number. */
 export function decimalText(value: unknown): string | undefined {
