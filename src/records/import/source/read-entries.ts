@@ -74,12 +74,24 @@ interface FirstLine {
 
 /** First byte of the second line that is not blank; undefined when it is not in this chunk. */
 function startOfSecondLine(chunk: Buffer, seen: FirstLine): number | undefined {
-  for (const byte of chunk) {
-    if (byte === NEWLINE) seen.ended ||= seen.last !== 0;
-    if (!seen.ended) seen.sizeBytes += 1;
-    if (byte <= SPACE) continue;
-    if (seen.ended) return byte;
-    seen.last = byte;
+  let at = 0;
+  while (!seen.ended && at < chunk.length) {
+    const newline = chunk.indexOf(NEWLINE, at);
+    const end = newline === -1 ? chunk.length : newline;
+    seen.last = lastVisible(chunk, at, end) ?? seen.last;
+    seen.ended = newline !== -1 && seen.last !== 0;
+    const next = newline === -1 ? chunk.length : newline + 1;
+    // The line break that ends it is none of it.
+    seen.sizeBytes += (seen.ended ? end : next) - at;
+    at = next;
+  }
+  return seen.ended ? chunk.subarray(at).find((byte) => byte > SPACE) : undefined;
+}
+
+function lastVisible(chunk: Buffer, from: number, to: number): number | undefined {
+  for (let index = to - 1; index >= from; index -= 1) {
+    const byte = chunk[index];
+    if (byte !== undefined && byte > SPACE) return byte;
   }
   return undefined;
 }
