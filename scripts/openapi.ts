@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buildApi } from '../src/app/build-api.ts';
 import { loadConfig } from '../src/app/config/config.ts';
-import { buildRuntime, openDatabase, openKeys, requireSchema } from '../src/app/runtime/build-runtime.ts';
+import { buildRuntime } from '../src/app/runtime/build-runtime.ts';
+import { openDatabase, openKeys, requireSchema } from '../src/app/runtime/open-database.ts';
 import { createLog } from '../src/platform/log/log.ts';
 
 const LINE_LENGTH = 160;

@@ -160,8 +160,8 @@ test('wrong arguments exit 2 and say what to do; unknown ids exit 1 and say so',
   ]);
 });
 
-test('every command shows an example', () => {
-  const program = buildProgram();
+test('every command shows an example', async () => {
+  const program = await buildProgram();
   for (const name of ['connection', 'delivery']) {
     const group = program.commands.find((command) => command.name() === name);
     assert.ok(group && group.commands.length > 0);

@@ -43,8 +43,8 @@ function afterFlags(help: string, flags: string): string {
 }
 
 describe('every command', () => {
-  test('says in its help what it does, its options, and an example that begins with its name [CMD-3]', () => {
-    for (const { name, command } of leaves(buildProgram())) {
+  test('says in its help what it does, its options, and an example that begins with its name [CMD-3]', async () => {
+    for (const { name, command } of leaves(await buildProgram())) {
       if (name === 'start') continue;
       const help = helpOf(command);
       assert.ok(command.description().length > 10, name);
@@ -62,16 +62,34 @@ describe('every command', () => {
     }
   });
 
-  test('takes no secret as an argument [CMD-6]', () => {
+  test('is the same when it is loaded without the others', async () => {
+    const all = await buildProgram();
+    for (const { commands, ...one } of all.commands.map((each) => ({
+      name: each.name(),
+      help: helpOf(each),
+      commands: each.commands.map(helpOf),
+    }))) {
+      const program = await buildProgram(undefined, undefined, one.name);
+      assert.deepEqual(
+        program.commands.map((each) => each.name()),
+        [one.name],
+      );
+      const [alone] = program.commands;
+      assert.equal(alone && helpOf(alone), one.help);
+      assert.deepEqual(alone?.commands.map(helpOf), commands);
+    }
+  });
+
+  test('takes no secret as an argument [CMD-6]', async () => {
     // The path of a file is no secret.
-    for (const { name, command } of leaves(buildProgram()))
+    for (const { name, command } of leaves(await buildProgram()))
       for (const { long, required, optional } of command.options)
         if (/password|secret|token|key(?!-file)/.test(long ?? ''))
           assert.ok(!required && !optional, `${name} ${long} takes a value`);
   });
 
-  test('has every option of an example [CMD-3]', () => {
-    for (const { name, command } of leaves(buildProgram())) {
+  test('has every option of an example [CMD-3]', async () => {
+    for (const { name, command } of leaves(await buildProgram())) {
       const help = helpOf(command);
       const example = help.slice(help.search(/Examples?:\n/)).split('\n');
       for (const line of example.filter((part) => part.includes(`interchange ${name}`)))

@@ -5,7 +5,7 @@ import { createPool } from '../../platform/db/database.ts';
 import { SERVICE_ROLE } from '../../platform/db/migrate.ts';
 import { createLog } from '../../platform/log/log.ts';
 import { baseUrlOf, loadConfig } from '../config/config.ts';
-import { openDatabase, openKeys, requireSchema } from '../runtime/build-runtime.ts';
+import { openDatabase, openKeys, requireSchema } from '../runtime/open-database.ts';
 import { readServiceAddress } from '../serving/service-address.store.ts';
 
 /** What one call of the command line came to. */

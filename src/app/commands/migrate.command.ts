@@ -5,7 +5,7 @@ import { migrate, pendingMigrations, SERVICE_ROLE, withClient } from '../../plat
 import { findRoleFault, type RoleFault } from '../../platform/db/service-role.ts';
 import { createLog } from '../../platform/log/log.ts';
 import { loadConfig } from '../config/config.ts';
-import { openDatabase, openKeys } from '../runtime/build-runtime.ts';
+import { openDatabase, openKeys } from '../runtime/open-database.ts';
 import { placedMigrations } from '../scale-out/placed-migrations.ts';
 
 export function migrateCommand(environment: CommandEnvironment): Command {

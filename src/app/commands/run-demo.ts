@@ -20,7 +20,7 @@ import { consoleAddress } from '../../sign-in/console/console-address.ts';
 import { createPasswords } from '../../sign-in/credentials/password.ts';
 import type { FacilityScope } from '../../tenancy/scope.ts';
 import { baseUrlOf, type Config, loadConfig } from '../config/config.ts';
-import { type OpenDatabase, openDatabase, openKeys, requireSchema } from '../runtime/build-runtime.ts';
+import { type OpenDatabase, openDatabase, openKeys, requireSchema } from '../runtime/open-database.ts';
 import { serve, withFreePort } from '../serving/serve.ts';
 
 const RECORDS = fileURLToPath(new URL('../../../demo/records', import.meta.url));

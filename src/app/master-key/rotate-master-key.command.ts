@@ -7,7 +7,7 @@ import { createPool, type Pool } from '../../platform/db/database.ts';
 import { createLog } from '../../platform/log/log.ts';
 import { loadConfig } from '../config/config.ts';
 import { masterKeyPath } from '../config/master-key.ts';
-import { openDatabase, openKeys, requireSchema } from '../runtime/build-runtime.ts';
+import { openDatabase, openKeys, requireSchema } from '../runtime/open-database.ts';
 import { type NewKeyOptions, nextKey, previousPath, readNewKey, replaceKeyFile } from './new-key.ts';
 import {
   addMasterKey,

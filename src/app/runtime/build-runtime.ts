@@ -1,22 +1,11 @@
 /** What every part of a process stands on: database, keys, log, metrics, live callers, the access log. */
 
-import { openDataFolder } from '../../../local-postgres/data-folder.ts';
-import { type EmbeddedPostgres, openEmbeddedPostgres } from '../../../local-postgres/embedded-postgres.ts';
 import { DELIVERY_CHANNEL } from '../../exchange/queue/delivery-call.ts';
-import { CommandError } from '../../platform/command/command.ts';
-import type { MasterKeySource } from '../../platform/crypto/master-key.ts';
 import { type ClockWatch, watchClock } from '../../platform/db/clock-watch.ts';
 import { type LiveConnection, openLiveConnection } from '../../platform/db/connection/live-connection.ts';
 import { createPool, type Pool } from '../../platform/db/database.ts';
 import type { DatabaseTime } from '../../platform/db/database-time.ts';
-import {
-  letServiceRoleSignIn,
-  migrate,
-  pendingMigrations,
-  SERVICE_ROLE,
-  withClient,
-} from '../../platform/db/migrate.ts';
-import { requireServiceRole } from '../../platform/db/service-role.ts';
+import { SERVICE_ROLE } from '../../platform/db/migrate.ts';
 import { createWriteWatch, type WriteWatch } from '../../platform/db/write-watch.ts';
 import { errorFields, type Log } from '../../platform/log/log.ts';
 import { createMetrics, type Metrics } from '../../platform/metrics/metrics.ts';
@@ -33,88 +22,12 @@ import { type CallerDirectory, createCallerDirectory } from '../../tenancy/calle
 import { LIVE_CHANNEL, parseLiveChange } from '../../tenancy/live.ts';
 import { createWorkWatch, type WorkWatch } from '../../tenancy/organisations/organisation-work.ts';
 import type { Config } from '../config/config.ts';
-import { masterKeySource } from '../config/master-key.ts';
-import { refuseWrongMasterKey } from '../master-key/first-data-key.ts';
 import { announceKey, KEYS_CHANNEL } from '../master-key/key-holders.ts';
-import { openServiceKeys, type ServiceKeys } from '../master-key/service-keys.ts';
-import { requireWholePlacement } from '../scale-out/placed-migrations.ts';
+import type { ServiceKeys } from '../master-key/service-keys.ts';
 import { type ChangeNotifications, createChangeNotifications } from './change-notifications.ts';
 import { logClock, registerClockGauge } from './clock.ts';
 import { tellLostConnections } from './lost-connections.ts';
 import { logWorkChange, registerWorkGauge } from './organisation-work.ts';
-
-/** The database of a process: where it is, and how it is let go of. */
-export interface OpenDatabase {
-  /** URL of the owner of the schema. */
-  url: string;
-  masterKey: MasterKeySource;
-  release(): Promise<void>;
-}
-
-/**
- * Join or start the embedded database, or take the configured one. A master key that is not that of the database is
- * refused here, before anything is written: every command and every process passes here.
- */
-export async function openDatabase(config: Config, log: Log): Promise<OpenDatabase> {
-  // What is wrong with the folder or the key is said before anything is kept in the folder.
-  if (config.database.kind === 'embedded') await openDataFolder(config.dataDir);
-  const masterKey = masterKeySource(config);
-  await masterKey.load();
-  const { url, release } = await openServer(config, log);
-  try {
-    await refuseWrongMasterKey(url, masterKey);
-  } catch (error) {
-    await release();
-    throw error;
-  }
-  return { url, masterKey, release };
-}
-
-async function openServer({ database, dataDir }: Config, log: Log): Promise<Omit<OpenDatabase, 'masterKey'>> {
-  if (database.kind === 'url') return { url: database.url, release: async () => undefined };
-  const embedded: EmbeddedPostgres = await openEmbeddedPostgres({ dataDir, log });
-  return { url: embedded.url, release: () => embedded.release() };
-}
-
-/**
- * Make sure that the schema is that of this version. The embedded database is migrated as it is met; an operator's
- * own is left to `interchange migrate`.
- */
-export async function requireSchema({ url }: OpenDatabase, config: Config): Promise<void> {
-  if (config.database.kind === 'embedded') {
-    await migrate(url);
-    return;
-  }
-  const pending = await pendingMigrations(url);
-  if (pending.length > 0)
-    throw new CommandError(
-      `The database schema is too old: ${pending.length} migration(s) are missing, from ${pending[0]} on. Run: npx interchange migrate`,
-    );
-  await withClient(url, requireServiceRole);
-  await withClient(url, requireWholePlacement);
-}
-
-/** A database whose schema is current, with its keys. */
-export interface ReadyDatabase {
-  keys: ServiceKeys;
-  /** URL of a user who is the service's role and nothing more, where there is one. */
-  serviceUrl: string | undefined;
-}
-
-/** The keys of the database. The service's role may sign in to the embedded one. */
-export async function openKeys(
-  { url, masterKey }: OpenDatabase,
-  { database }: Config,
-): Promise<ReadyDatabase> {
-  const keys = await openServiceKeys(url, masterKey);
-  if (database.kind === 'url') return { keys, serviceUrl: database.serviceUrl };
-  const password = keys.derive('database-service-role').toString('hex');
-  await letServiceRoleSignIn(url, password);
-  const serviceUrl = new URL(url);
-  serviceUrl.username = SERVICE_ROLE;
-  serviceUrl.password = password;
-  return { keys, serviceUrl: serviceUrl.href };
-}
 
 export interface Runtime {
   config: Config;
@@ -157,9 +70,9 @@ export interface RuntimeOptions {
   now: () => Date;
   /** Names another time than the clock of the database; for tests. */
   databaseTime?: () => DatabaseTime;
-  /** URL of the owner, from {@link openDatabase}. */
+  /** URL of the owner, from `openDatabase`. */
   url: string;
-  /** See {@link ReadyDatabase}; without it, the owner acts as the service's role. */
+  /** See `ReadyDatabase`; without it, the owner acts as the service's role. */
   serviceUrl?: string | undefined;
   /** Closed with the runtime. */
   keys: ServiceKeys;

@@ -7,7 +7,7 @@ import { after, before, test } from 'node:test';
 import pg from 'pg';
 import { createLog } from '../../platform/log/log.ts';
 import { loadConfig } from '../config/config.ts';
-import { type OpenDatabase, openDatabase, openKeys, requireSchema } from './build-runtime.ts';
+import { type OpenDatabase, openDatabase, openKeys, requireSchema } from './open-database.ts';
 
 const MASTER_KEY = 'ab'.repeat(32);
 let dataDir: string;

@@ -4,7 +4,7 @@ import { type CommandEnvironment, CommandError } from '../../platform/command/co
 import { type Client, createPool } from '../../platform/db/database.ts';
 import { createLog } from '../../platform/log/log.ts';
 import { loadConfig } from '../config/config.ts';
-import { openDatabase } from '../runtime/build-runtime.ts';
+import { openDatabase } from '../runtime/open-database.ts';
 import { wordsOf } from './compare-placement.ts';
 import {
   checkPlacement,

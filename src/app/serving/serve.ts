@@ -13,14 +13,8 @@ import { housekeepingSteps } from '../features.ts';
 import type { Health } from '../http/health.ts';
 import { listenFailure, SERVICE_ADDRESS } from '../http/listen-failure.ts';
 import { listenMetrics } from '../http/metrics-listener.ts';
-import {
-  buildRuntime,
-  type OpenDatabase,
-  openDatabase,
-  openKeys,
-  type Runtime,
-  requireSchema,
-} from '../runtime/build-runtime.ts';
+import { buildRuntime, type Runtime } from '../runtime/build-runtime.ts';
+import { type OpenDatabase, openDatabase, openKeys, requireSchema } from '../runtime/open-database.ts';
 import type { Tracing } from '../tracing/start-tracing.ts';
 import { answerForMetrics, metricsOfAll } from './cluster-metrics.ts';
 import {

@@ -1,0 +1,92 @@
+/** The database of a process or a command, and its keys. Commands load no more of what a process stands on. */
+import { openDataFolder } from '../../../local-postgres/data-folder.ts';
+import { type EmbeddedPostgres, openEmbeddedPostgres } from '../../../local-postgres/embedded-postgres.ts';
+import { CommandError } from '../../platform/command/command.ts';
+import type { MasterKeySource } from '../../platform/crypto/master-key.ts';
+import {
+  letServiceRoleSignIn,
+  migrate,
+  pendingMigrations,
+  SERVICE_ROLE,
+  withClient,
+} from '../../platform/db/migrate.ts';
+import { requireServiceRole } from '../../platform/db/service-role.ts';
+import type { Log } from '../../platform/log/log.ts';
+import type { Config } from '../config/config.ts';
+import { masterKeySource } from '../config/master-key.ts';
+import { refuseWrongMasterKey } from '../master-key/first-data-key.ts';
+import { openServiceKeys, type ServiceKeys } from '../master-key/service-keys.ts';
+import { requireWholePlacement } from '../scale-out/placed-migrations.ts';
+
+/** The database of a process: where it is, and how it is let go of. */
+export interface OpenDatabase {
+  /** URL of the owner of the schema. */
+  url: string;
+  masterKey: MasterKeySource;
+  release(): Promise<void>;
+}
+
+/**
+ * Join or start the embedded database, or take the configured one. A master key that is not that of the database is
+ * refused here, before anything is written: every command and every process passes here.
+ */
+export async function openDatabase(config: Config, log: Log): Promise<OpenDatabase> {
+  // What is wrong with the folder or the key is said before anything is kept in the folder.
+  if (config.database.kind === 'embedded') await openDataFolder(config.dataDir);
+  const masterKey = masterKeySource(config);
+  await masterKey.load();
+  const { url, release } = await openServer(config, log);
+  try {
+    await refuseWrongMasterKey(url, masterKey);
+  } catch (error) {
+    await release();
+    throw error;
+  }
+  return { url, masterKey, release };
+}
+
+async function openServer({ database, dataDir }: Config, log: Log): Promise<Omit<OpenDatabase, 'masterKey'>> {
+  if (database.kind === 'url') return { url: database.url, release: async () => undefined };
+  const embedded: EmbeddedPostgres = await openEmbeddedPostgres({ dataDir, log });
+  return { url: embedded.url, release: () => embedded.release() };
+}
+
+/**
+ * Make sure that the schema is that of this version. The embedded database is migrated as it is met; an operator's
+ * own is left to `interchange migrate`.
+ */
+export async function requireSchema({ url }: OpenDatabase, config: Config): Promise<void> {
+  if (config.database.kind === 'embedded') {
+    await migrate(url);
+    return;
+  }
+  const pending = await pendingMigrations(url);
+  if (pending.length > 0)
+    throw new CommandError(
+      `The database schema is too old: ${pending.length} migration(s) are missing, from ${pending[0]} on. Run: npx interchange migrate`,
+    );
+  await withClient(url, requireServiceRole);
+  await withClient(url, requireWholePlacement);
+}
+
+/** A database whose schema is current, with its keys. */
+export interface ReadyDatabase {
+  keys: ServiceKeys;
+  /** URL of a user who is the service's role and nothing more, where there is one. */
+  serviceUrl: string | undefined;
+}
+
+/** The keys of the database. The service's role may sign in to the embedded one. */
+export async function openKeys(
+  { url, masterKey }: OpenDatabase,
+  { database }: Config,
+): Promise<ReadyDatabase> {
+  const keys = await openServiceKeys(url, masterKey);
+  if (database.kind === 'url') return { keys, serviceUrl: database.serviceUrl };
+  const password = keys.derive('database-service-role').toString('hex');
+  await letServiceRoleSignIn(url, password);
+  const serviceUrl = new URL(url);
+  serviceUrl.username = SERVICE_ROLE;
+  serviceUrl.password = password;
+  return { keys, serviceUrl: serviceUrl.href };
+}
