@@ -9,7 +9,7 @@ import { importJson } from '../../../test-support/records/import-files.ts';
 import { createFacility, createOrganisation } from '../../tenancy/organisations/facilities.ts';
 import type { FacilityScope } from '../../tenancy/scope.ts';
 import { checkPatientTexts } from './check-texts.ts';
-import { searchPatientPage } from './search-patients.store.ts';
+import { createPatientSearcher } from './search-patients.store.ts';
 import { PATIENT_MAPPING } from './summary-text.fhir.ts';
 
 let database: TestDatabase;
@@ -64,7 +64,7 @@ function change(id: string, set: string): Promise<unknown> {
 /** What a list of all shows of the only patient. */
 async function listed(mapping?: number): Promise<string> {
   const search = { terms: undefined, purposeOfUse: 'OPS', limit: 21 } as const;
-  const found = await searchPatientPage(database.pool, scope, search, mapping);
+  const found = await createPatientSearcher(database.pool, mapping)(scope, search);
   assert.equal(found.length, 1);
   return found[0]?.summary ?? '';
 }

@@ -1,11 +1,8 @@
 /**
- * SQL of the patients whom a search finds, among the tables of the organisation `$1`, for the facility `$2` and the purpose
- * `$3`. Contract: PAT-5, PAT-11.
+ * SQL of the patients whom a search finds, among the tables of the organisation `$1`. Contract: PAT-5, PAT-11.
  */
-import { mayBeNamed, replacementsOf } from '../replacement.store.ts';
+import { mayBeNamed, replacementsOf, type Viewer } from '../replacement.store.ts';
 import type { Match } from './match.ts';
-
-export const VIEWER = { facilityId: '$2', purposeOfUse: '$3' };
 
 /** A lateral look-up by the whole key. */
 export function patientById(id: string): string {
@@ -19,7 +16,7 @@ export function patientById(id: string): string {
 }
 
 /** A lateral look-up of the sort name of a patient who may be named to the viewer: {@link mayBeNamed}. */
-export function namedPatient(id: string): string {
+export function namedPatient(id: string, viewer: Viewer): string {
   return `lateral (
         select named.sort_name
         from patient_registration here
@@ -27,9 +24,9 @@ export function namedPatient(id: string): string {
           on named.organisation_id = $1
           and named.id = here.patient_id
         where here.organisation_id = $1
-          and here.facility_id = $2
+          and here.facility_id = ${viewer.facilityId}
           and here.patient_id = ${id}
-          and not $3 = any(named.refused_purposes)
+          and not ${viewer.purposeOfUse} = any(named.refused_purposes)
         offset 0
       )`;
 }
@@ -50,23 +47,23 @@ export function patientsWith(keys: string, many: number): string {
  * Those of the patients in `matched` who meet the search, if they are `few`, and who replaces these, and who replaces them
  * in turn. A patient whom the search would not show leads nowhere, neither first nor in between.
  */
-export function foundAmong({ suffices, meets }: Match): string {
+export function foundAmong({ suffices, meets, viewer }: Match): string {
   return `found (id, sort_name) as (
       select m.id, p.sort_name
       from matched m
-      cross join ${namedPatient('m.id')} p
+      cross join ${namedPatient('m.id', viewer)} p
       where (select few from matched_count)
         ${suffices ? '' : `and ${meets('m.id')}`}
       union
       select x.survivor_id, p.sort_name
       from found f
       cross join ${replacementsOf('f.id')} x
-      cross join ${namedPatient('x.survivor_id')} p
+      cross join ${namedPatient('x.survivor_id', viewer)} p
     )`;
 }
 
 /** Whether the patient with this id replaces one who meets the search: {@link foundAmong} from the other end. */
-export function survives(patientId: string, { meets }: Match): string {
+export function survives(patientId: string, { meets, viewer }: Match): string {
   const replacedBy = (survivorId: string) => `lateral (
               select l.replaced_id
               from patient_link l
@@ -83,11 +80,11 @@ export function survives(patientId: string, { meets }: Match): string {
               select l.replaced_id
               from replaced r
               cross join ${replacedBy('r.id')} l
-              where ${mayBeNamed('r.id', VIEWER)}
+              where ${mayBeNamed('r.id', viewer)}
             )
             select true
             from replaced r
-            where ${mayBeNamed('r.id', VIEWER)}
+            where ${mayBeNamed('r.id', viewer)}
               and ${meets('r.id')}
             limit 1
           ) is true`;

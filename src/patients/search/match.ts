@@ -1,7 +1,10 @@
 /** SQL of what a search looks for: keys that start with a word, or that are the whole text. Contract: PAT-2. */
 import type { SearchTerms } from '../../clinical/resources/search-key.ts';
+import type { Viewer } from '../replacement.store.ts';
 
 export interface Match {
+  /** For whom it is looked, as SQL. */
+  viewer: Viewer;
   /** The longest word, which is the rarest: every one of the words must start a name. Undefined: no word. */
   word: string | undefined;
   /** Conditions on a search key `k` that is the whole text; each is answered by an index. */
@@ -21,15 +24,18 @@ export function isEmpty(terms: SearchTerms): boolean {
 }
 
 /** Two ways to match: every word starts a name part, or the whole text is an identifier, phone or email. */
-export function matchOf(terms: SearchTerms, parameter: (value: unknown) => string): Match {
+export function matchOf(terms: SearchTerms, parameter: (value: string) => string, viewer: Viewer): Match {
   const whole = WHOLE_KINDS.filter((kind) => terms[kind] !== '').map(
     (kind) => `k.kind = '${kind}' and k.key = ${parameter(terms[kind])}`,
   );
-  const words = terms.nameStarts.toSorted((one, other) => other.length - one.length).map(parameter);
+  const words = terms.nameStarts
+    .toSorted((one, other) => other.length - one.length)
+    .map((word) => parameter(word));
   const starts = words.map((word) => `k.kind = 'name' and starts_with(k.key, ${word})`);
   const names = starts.map((start) => `bool_or(${start})`).join(' and ');
   const either = [...(names === '' ? [] : [`(${names})`]), ...whole.map((one) => `bool_or(${one})`)];
   return {
+    viewer,
     word: words[0],
     whole,
     suffices: words.length <= 1,

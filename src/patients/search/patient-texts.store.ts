@@ -13,8 +13,8 @@ import { PATIENT } from '../../clinical/resources/patient.fhir.ts';
 import type { Identifier } from '../../fhir/coded.ts';
 import { ASSIGNED_IDENTIFIER, ASSIGNED_ORDER } from '../patient.store.ts';
 import type { SummarisedPatient } from '../patient.ts';
-import { mayBeNamed } from '../replacement.store.ts';
-import { patientById, VIEWER } from './found-patients.ts';
+import { mayBeNamed, type Viewer } from '../replacement.store.ts';
+import { patientById } from './found-patients.ts';
 import { keptSummary, type ListedPatient, type SummaryRecord } from './summary-text.fhir.ts';
 
 const SUMMARISED: readonly string[] = [
@@ -56,14 +56,14 @@ export interface SelectedPage {
  * The patients of `page`, and whether it is `whole`; `mapping` is SQL of the version of the mapping. Who is on the page may
  * be named to the viewer, so only the other end of a link is looked up.
  */
-export function pageOf(whole: string, mapping: string): string {
+export function pageOf(whole: string, { mapping, viewer }: { mapping: string; viewer: Viewer }): string {
   const link = (end: string, other: string) => `
         select l.replaced_id, l.survivor_id
         from patient_link l
         where l.organisation_id = $1
           and l.${end} = any(shown.ids)
           and l.replaced_id is not null
-          and ${mayBeNamed(`l.${other}`, VIEWER)}`;
+          and ${mayBeNamed(`l.${other}`, viewer)}`;
   return `select (select ${whole}) as whole, shown.patients, (
         select json_agg(json_build_array(s.patient_id, ${ASSIGNED_IDENTIFIER}) order by ${ASSIGNED_ORDER})
         from patient_assigned_identifier s

@@ -5,8 +5,9 @@ import { after, before, test } from 'node:test';
 import { createImportTest, type ImportTest, lines } from '../../../test-support/records/import.ts';
 import { sized } from '../../../test-support/sized.ts';
 import { patientSearchKeys, searchTerms } from '../../clinical/resources/search-key.ts';
+import type { Queryable } from '../../platform/db/database.ts';
 import type { FacilityScope } from '../../tenancy/scope.ts';
-import { type PatientPosition, searchPatientPage } from './search-patients.store.ts';
+import { createPatientSearcher, type PatientPosition } from './search-patients.store.ts';
 
 const SEARCHES = sized(30, 600);
 const IMPORTS = 4;
@@ -129,7 +130,7 @@ async function expected(scope: FacilityScope, search: string): Promise<PatientPo
 async function pages(scope: FacilityScope, search: string, limit: number): Promise<PatientPosition[]> {
   const all: PatientPosition[] = [];
   for (;;) {
-    const page = await searchPatientPage(t.database.pool, scope, {
+    const page = await createPatientSearcher(t.database.pool)(scope, {
       terms: searchTerms(search),
       purposeOfUse: 'OPS',
       after: all.at(-1),
@@ -162,6 +163,37 @@ async function assertPages(): Promise<void> {
 
 test('all pages of a search are all whom it finds, in the order of their names [PAT-2, PAT-4, PAT-5, PAT-11]', () =>
   assertPages());
+
+test('searches that arrive together share statements, and each gets the page that it gets alone [PAT-2, ACC-3]', async () => {
+  const everywhere = await t.createFacility(here.organisationId);
+  await t.rows(
+    'insert into patient_registration (organisation_id, facility_id, patient_id) select $1, $2, unnest($3::uuid[])',
+    [here.organisationId, everywhere.facilityId, [...people.keys()]],
+  );
+  const scopes = [everywhere, everywhere, here, await t.createOrganisation()];
+  const searches = Array.from({ length: 60 }, () => ({
+    scope: oneOf(scopes),
+    // Few have several such names, so that one statement fills the page where everybody is shown.
+    terms: searchTerms(oneOf(['bo', 'one', 'zo', 'öz-b'])),
+    purposeOfUse: oneOf(['OPS', 'TREATMENT'] as const),
+    after: oneOf([undefined, ['bo', randomUUID()] as const]),
+    limit: 21,
+  }));
+  const sizes: number[] = [];
+  const counted = {
+    async query(statement: { name?: string; text: string; values: unknown[] }) {
+      if (statement.name?.startsWith('patient-walk-') === true)
+        sizes.push((statement.values[2] as string[]).length);
+      return t.database.pool.query(statement);
+    },
+  } as unknown as Queryable;
+  const search = createPatientSearcher(counted);
+  const together = await Promise.all(searches.map(({ scope, ...one }) => search(scope, one)));
+  assert.ok(Math.max(...sizes) > 1, `${sizes.join(', ')} searches in a statement`);
+  for (const [index, { scope, ...one }] of searches.entries())
+    assert.deepEqual(together[index], await search(scope, one));
+  assert.ok(together.some((found) => found.length === 21));
+});
 
 test('so they are where a process of the version before wrote some patients [PAT-4]', async () => {
   const some = [...people.keys()].filter(() => randomInt(10) === 0);

@@ -5,9 +5,10 @@ import type { Route } from '../../platform/http/route.ts';
 import { Type } from '../../platform/json-schema.ts';
 import { type Access, facilityRoute } from '../../tenancy/callers/access.ts';
 import { PatientSummarySchema } from '../patient.schema.ts';
-import { type SearchPatientsDependencies, searchPatients } from './search-patients.ts';
+import { createSearchPatients, type SearchPatientsDependencies } from './search-patients.ts';
 
 export function searchPatientsRoute(deps: SearchPatientsDependencies): Route<Access> {
+  const searchPatients = createSearchPatients(deps);
   return facilityRoute(
     { permissions: ['patients.patients.list'], module: 'patients', purposeOfUse: 'default' },
     {
@@ -35,7 +36,7 @@ export function searchPatientsRoute(deps: SearchPatientsDependencies): Route<Acc
         },
       },
       handle: async ({ query }, context) => ({
-        body: pageJson(await searchPatients(deps, query, context), ({ summary }) => summary),
+        body: pageJson(await searchPatients(query, context), ({ summary }) => summary),
       }),
     },
   );

@@ -11,11 +11,11 @@ import type { Queryable } from '../../platform/db/database.ts';
 import { DEFAULT_LIMIT, type Slice } from '../../platform/http/paging.ts';
 import type { FacilityScope } from '../../tenancy/scope.ts';
 import { mayBeNamed } from '../replacement.store.ts';
-import { foundAmong, patientById, patientsWith, survives, VIEWER } from './found-patients.ts';
+import { foundAmong, patientById, patientsWith, survives } from './found-patients.ts';
 import { isEmpty, type Match, matchOf, startsWith } from './match.ts';
 import { PATIENT_TEXTS, pageOf, readPage, type SelectedPage } from './patient-texts.store.ts';
 import { PATIENT_MAPPING, summaryJson } from './summary-text.fhir.ts';
-import { walkedPage } from './walk-names.ts';
+import { createWalker, type Walker } from './walk-together.store.ts';
 
 export type PatientPosition = readonly [sortName: string, id: string];
 
@@ -32,6 +32,8 @@ export interface FoundPatient {
   summary: string;
   position: PatientPosition;
 }
+
+export type PatientSearcher = (scope: FacilityScope, search: PatientSearch) => Promise<FoundPatient[]>;
 
 /** How many patients are few at first. */
 const FEW = 1_000;
@@ -50,28 +52,31 @@ const DEPTHS = [200, 500];
  * a few patients; if none does, four times as many are few. All rounds together read a small multiple of what the shortest
  * source has, however large the others are. Each round begins anew: its answer is that of one statement.
  */
-export async function searchPatientPage(
-  db: Queryable,
-  scope: FacilityScope,
-  search: PatientSearch,
-  mapping = PATIENT_MAPPING,
-): Promise<FoundPatient[]> {
-  const { terms } = search;
-  if (terms !== undefined && isEmpty(terms)) return [];
-  const work: Work = { db, scope, search, mapping };
-  if (terms !== undefined) {
-    for (const depth of [search.limit + BEYOND, ...DEPTHS]) {
-      const walked = await taken(work, walkStatement(work, { terms, depth }));
-      if (walked === 'no source') break;
-      if (walked !== 'not enough') return walked;
+export function createPatientSearcher(db: Queryable, mapping = PATIENT_MAPPING): PatientSearcher {
+  const walk = createWalker(db, mapping);
+  return async (scope, search) => {
+    const { terms } = search;
+    if (terms !== undefined && isEmpty(terms)) return [];
+    const work: Work = { db, scope, search, mapping };
+    const found = terms && (await searched(work, walk, terms));
+    if (found !== undefined) return found;
+    for (let few = FEW; ; few *= 4) {
+      const page = await taken(work, await selected(db, searchStatement(work, few)));
+      if (typeof page !== 'string') return page;
     }
-    const matched = await taken(work, matchedStatement(work, terms));
-    if (typeof matched !== 'string') return matched;
+  };
+}
+
+/** From the names, or from the few patients with a key; undefined where neither ends soon. */
+async function searched(work: Work, walk: Walker, terms: SearchTerms): Promise<FoundPatient[] | undefined> {
+  const { scope, search } = work;
+  for (const depth of [search.limit + BEYOND, ...DEPTHS]) {
+    const walked = await taken(work, await walk({ ...search, scope, terms }, depth));
+    if (walked === 'no source') break;
+    if (walked !== 'not enough') return walked;
   }
-  for (let few = FEW; ; few *= 4) {
-    const page = await taken(work, searchStatement(work, few));
-    if (typeof page !== 'string') return page;
-  }
+  const matched = await taken(work, await selected(work.db, matchedStatement(work, terms)));
+  return typeof matched === 'string' ? undefined : matched;
 }
 
 /** A search, and the version of the mapping of the texts that count. */
@@ -88,17 +93,19 @@ interface Statement {
   values: unknown[];
 }
 
+async function selected(db: Queryable, statement: Statement): Promise<SelectedPage | undefined> {
+  const { rows } = await db.query<SelectedPage>(statement);
+  return rows[0];
+}
+
 /** `not enough`: no source is few enough, and the page is not full. `no source`: more would not be enough either. */
 async function taken(
   { db, scope: { organisationId }, search: { limit }, mapping }: Work,
-  statement: Statement | undefined,
+  page: SelectedPage | undefined,
 ): Promise<FoundPatient[] | 'not enough' | 'no source'> {
-  if (statement === undefined) return 'no source';
-  const { rows } = await db.query<SelectedPage>(statement);
-  const [row] = rows;
-  if (row === undefined || row.whole === null) return 'no source';
-  const { patients, fresh } = readPage(row, organisationId);
-  if (patients.length < limit && !row.whole) return 'not enough';
+  if (page === undefined || page.whole === null) return 'no source';
+  const { patients, fresh } = readPage(page, organisationId);
+  if (patients.length < limit && !page.whole) return 'not enough';
   await keepTexts(db, PATIENT_TEXTS, { organisationId, mapping }, fresh);
   return patients.map((patient) => ({
     id: patient.id,
@@ -107,17 +114,18 @@ async function taken(
   }));
 }
 
-/** Of the parameters of every statement, the version of the mapping. */
-const MAPPING = '$4';
+const VIEWER = { facilityId: '$2', purposeOfUse: '$3' };
+/** What the texts of a page depend on. */
+const TEXTS = { mapping: '$4', viewer: VIEWER };
 
-/** What every statement of a search has, with its parameters. */
+/** What every statement of one search has, with its parameters. */
 function parametersOf({ scope, search: { purposeOfUse, after }, mapping }: Work): {
   values: unknown[];
-  parameter: (value: unknown) => string;
+  parameter: (value: string) => string;
   isBehind: (place: string) => string;
 } {
   const values: unknown[] = [scope.organisationId, scope.facilityId, purposeOfUse, mapping];
-  const parameter = (value: unknown): string => `$${values.push(value)}`;
+  const parameter = (value: string): string => `$${values.push(value)}`;
   const position = after === undefined ? '' : `(${parameter(after[0])}, ${parameter(after[1])}::uuid)`;
   return { values, parameter, isBehind: (place) => (position === '' ? '' : `and ${place} > ${position}`) };
 }
@@ -130,32 +138,11 @@ function planned({ text, values }: Statement, { limit, terms }: PatientSearch): 
   return { ...(isPlanned && { name: `patient-search-${hash('sha256', text).slice(0, 16)}` }), text, values };
 }
 
-/** The page of the names that start with a word; undefined where there is no word. */
-function walkStatement(
-  work: Work,
-  { terms, depth }: { terms: SearchTerms; depth: number },
-): Statement | undefined {
-  const { values, parameter, isBehind } = parametersOf(work);
-  const match = matchOf(terms, parameter);
-  if (match.word === undefined) return undefined;
-  const { limit } = work.search;
-  const page = walkedPage(match.word, {
-    match,
-    depth,
-    limit,
-    isBehind,
-  });
-  const text = `
-    with recursive ${page}
-    ${pageOf('(select few from walked_count)', MAPPING)}`;
-  return planned({ text, values }, work.search);
-}
-
 /** The page of the patients with a key that is searched for, if they are few. */
 function matchedStatement(work: Work, terms: SearchTerms): Statement {
   const { values, parameter, isBehind } = parametersOf(work);
   const text = `
-    with recursive ${matchedBy(matchOf(terms, parameter), FEW)}, page as (
+    with recursive ${matchedBy(matchOf(terms, parameter, VIEWER), FEW)}, page as (
       select p.sort_name, p.id
       from found p
       where true
@@ -163,7 +150,7 @@ function matchedStatement(work: Work, terms: SearchTerms): Statement {
       order by p.sort_name, p.id
       limit ${work.search.limit}
     )
-    ${pageOf('(select few from matched_count)', MAPPING)}`;
+    ${pageOf('(select few from matched_count)', TEXTS)}`;
   return planned({ text, values }, work.search);
 }
 
@@ -174,7 +161,7 @@ function matchedStatement(work: Work, terms: SearchTerms): Statement {
 function searchStatement(work: Work, few: number): Statement {
   const { search } = work;
   const { values, parameter, isBehind } = parametersOf(work);
-  const match = search.terms && matchOf(search.terms, parameter);
+  const match = search.terms && matchOf(search.terms, parameter, VIEWER);
   const position = isBehind('(p.sort_name, p.id)');
   const page = (source: string, condition: string) => `(
         select p.sort_name, p.id
@@ -210,7 +197,7 @@ function searchStatement(work: Work, few: number): Statement {
       order by sort_name, id
       limit ${search.limit}
     )
-    ${pageOf(`${match === undefined ? '' : `${matchedFew} or `}${hereFew}`, MAPPING)}`;
+    ${pageOf(`${match === undefined ? '' : `${matchedFew} or `}${hereFew}`, TEXTS)}`;
   return { text, values };
 }
 

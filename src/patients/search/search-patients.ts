@@ -8,7 +8,7 @@ import type { AccessLog } from '../../privacy/access-log/access-log.ts';
 import { accessEntry } from '../../privacy/authorise-access.ts';
 import type { FacilityContext } from '../../tenancy/callers/access.ts';
 import { patientError } from '../errors.ts';
-import { type FoundPatient, type PatientPosition, searchPatientPage } from './search-patients.store.ts';
+import { createPatientSearcher, type FoundPatient, type PatientPosition } from './search-patients.store.ts';
 
 /** Words of one search at most: each is one more condition with a look-up of its own. */
 const MAX_WORDS = 8;
@@ -24,30 +24,36 @@ export interface PatientSearchRequest extends PageRequest {
 }
 
 /** Patients whose privacy refuses the purpose are left out. 400 for a cursor of another search. */
-export async function searchPatients(
-  { db, accessLog, cursors }: SearchPatientsDependencies,
-  { search = '', ...request }: PatientSearchRequest,
+export function createSearchPatients({
+  db,
+  accessLog,
+  cursors,
+}: SearchPatientsDependencies): (
+  request: PatientSearchRequest,
   context: FacilityContext,
-): Promise<Page<FoundPatient>> {
-  const { scope, purposeOfUse } = context;
-  const terms = searchTerms(search);
-  if (terms.nameStarts.length > MAX_WORDS) throw patientError('search_too_long', { maxWords: MAX_WORDS });
-  const binding = ['patient-search', scope.organisationId, scope.facilityId, terms.identifier, terms.phone];
-  const page = openPage<PatientPosition>(cursors, request, binding);
-  const found = await searchPatientPage(db, scope, {
-    terms: search.trim() === '' ? undefined : terms,
-    purposeOfUse,
-    ...page.slice,
-  });
-  const patients = page.close(found, ({ position }) => position);
-  await accessLog.record(
-    patients.items.map(({ id }) =>
-      accessEntry(
-        context,
-        { patientId: id, action: 'patient.list', resourceType: 'Patient', resourceId: id },
-        'allowed',
+) => Promise<Page<FoundPatient>> {
+  const searchPage = createPatientSearcher(db);
+  return async ({ search = '', ...request }, context) => {
+    const { scope, purposeOfUse } = context;
+    const terms = searchTerms(search);
+    if (terms.nameStarts.length > MAX_WORDS) throw patientError('search_too_long', { maxWords: MAX_WORDS });
+    const binding = ['patient-search', scope.organisationId, scope.facilityId, terms.identifier, terms.phone];
+    const page = openPage<PatientPosition>(cursors, request, binding);
+    const found = await searchPage(scope, {
+      terms: search.trim() === '' ? undefined : terms,
+      purposeOfUse,
+      ...page.slice,
+    });
+    const patients = page.close(found, ({ position }) => position);
+    await accessLog.record(
+      patients.items.map(({ id }) =>
+        accessEntry(
+          context,
+          { patientId: id, action: 'patient.list', resourceType: 'Patient', resourceId: id },
+          'allowed',
+        ),
       ),
-    ),
-  );
-  return patients;
+    );
+    return patients;
+  };
 }

@@ -7,7 +7,7 @@ import { createImportTest, type ImportTest } from '../../../test-support/records
 import { searchTerms } from '../../clinical/resources/search-key.ts';
 import type { Queryable } from '../../platform/db/database.ts';
 import type { FacilityScope } from '../../tenancy/scope.ts';
-import { searchPatientPage } from './search-patients.store.ts';
+import { createPatientSearcher } from './search-patients.store.ts';
 
 const PLAIN = needsPlainPostgres('Citus shows plans, and what they read, otherwise');
 
@@ -76,7 +76,7 @@ async function searched(
       return owner.query({ text, values });
     },
   } as unknown as Queryable;
-  const found = await searchPatientPage(db, scope, {
+  const found = await createPatientSearcher(db)(scope, {
     terms: search === undefined ? undefined : searchTerms(search),
     purposeOfUse: 'TREATMENT',
     after: undefined,

@@ -13,7 +13,7 @@ const MAX_OTHERS = 200;
 /** As the index says it. */
 const NAMES = "k.kind in ('name', 'replaced')";
 
-export interface Walk {
+export interface WalkedPage {
   match: Match;
   /** Entries that are read of each name, and of all of them together. */
   depth: number;
@@ -29,7 +29,7 @@ export interface Walk {
  * A patient who replaces another has the names of that one too. Whether its links lead to a patient who meets the search,
  * by way of patients whom the search would show, is looked up.
  */
-export function walkedPage(word: string, { match, depth, limit, isBehind }: Walk): string {
+export function walkedPage(word: string, { match, depth, limit, isBehind }: WalkedPage): string {
   const nextKey = (from: string) => `(
           select k.key
           from patient_search_key k
@@ -95,7 +95,7 @@ export function walkedPage(word: string, { match, depth, limit, isBehind }: Walk
           group by w.sort_name, w.id
           order by w.sort_name, w.id
         ) w
-        cross join ${namedPatient('w.id')} p
+        cross join ${namedPatient('w.id', match.viewer)} p
         where ${match.suffices ? 'w.own' : match.meets('w.id')}
           or ${survives('w.id', match)}
         order by w.sort_name, w.id
