@@ -1,6 +1,6 @@
 /**
  * The commands of `interchange`, in the order of their help. Each is loaded when it is called, or when all are asked for:
- * to load them all would take longer than most of them run. Contract: CMD-5.
+ * to load them all would take longer than most of them run.
  */
 import type { Command } from 'commander';
 import type { CommandEnvironment } from '../../platform/command/command.ts';

@@ -5,6 +5,7 @@
  * Contract: SIGN-IN-20, SEC-9.
  */
 import { LRUCache } from 'lru-cache';
+import { atMost } from '../../platform/cache-size.ts';
 
 export interface BoundedWork {
   /** Run when a place is free. Throws what `overloaded` makes when there is none, or when it is lost to another network. */
@@ -34,7 +35,7 @@ const PREFERRED_WEIGHT = 1 / 4;
 export function createBoundedWork({ concurrency, queue, overloaded }: BoundedWorkOptions): BoundedWork {
   /** In the order in which networks are served; one that was served goes to the end. */
   const waiting = new Map<string, Waiter[]>();
-  const preferred = new LRUCache<string, true>({ max: PREFERRED_NETWORKS });
+  const preferred = new LRUCache<string, true>(atMost(PREFERRED_NETWORKS));
   let running = 0;
   let waiters = 0;
 

@@ -3,6 +3,7 @@
  * Contract: ACC-13.
  */
 import { LRUCache } from 'lru-cache';
+import { atMost } from '../../platform/cache-size.ts';
 import type { TokenIdentity } from '../../tenancy/callers/caller.ts';
 import { signInError } from '../errors.ts';
 import type { SigningKeys } from '../keys/signing-keys.ts';
@@ -14,7 +15,7 @@ export type VerifyAccessToken = (token: string, now: Date) => Promise<TokenIdent
 const MAX_TOKENS = 10_000;
 
 export function createAuthenticator(signingKeys: SigningKeys): VerifyAccessToken {
-  const checked = new LRUCache<string, VerifiedToken>({ max: MAX_TOKENS });
+  const checked = new LRUCache<string, VerifiedToken>(atMost(MAX_TOKENS));
   let generation = -1;
 
   return async (token, now) => {

@@ -4,6 +4,7 @@
  * Contract: ACC-16, ACC-17, OPS-26, SEC-21.
  */
 import { LRUCache } from 'lru-cache';
+import { atMost } from '../../platform/cache-size.ts';
 import type { Queryable } from '../../platform/db/database.ts';
 import type { DatabaseTime } from '../../platform/db/database-time.ts';
 import { type LiveChange, parseLiveChange } from '../live.ts';
@@ -40,14 +41,14 @@ export function createCallerDirectory(
   databaseTime: () => DatabaseTime = () => null,
 ): CallerDirectory {
   const cache = new LRUCache<string, CallerEntry>({
-    max: MAX_SESSIONS,
+    ...atMost(MAX_SESSIONS),
     ttl: MAX_AGE_MS,
     dispose: (entry) => {
       entry.current = false;
     },
   });
   /** An account stays in its organisation, so what was read once counts for ever. */
-  const organisationIds = new LRUCache<string, string>({ max: MAX_ACCOUNTS });
+  const organisationIds = new LRUCache<string, string>(atMost(MAX_ACCOUNTS));
   const loading = new Map<string, Promise<CallerEntry | undefined>>();
   let listening = false;
   /** Counts invalidations: an answer read before one is not kept after it. */

@@ -4,6 +4,7 @@
  */
 import library from '@lhncbc/ucum-lhc';
 import { LRUCache } from 'lru-cache';
+import { atMost } from '../../platform/cache-size.ts';
 import { UCUM } from '../lookup/code-systems.ts';
 
 const REMEMBERED_TEXTS = 5_000;
@@ -18,7 +19,7 @@ export interface QuantityUnit {
 
 const checker = library.UcumLhcUtils.getInstance();
 /** A pure function of the text, remembered because the same few units come again and again. */
-const known = new LRUCache<string, boolean>({ max: REMEMBERED_TEXTS });
+const known = new LRUCache<string, boolean>(atMost(REMEMBERED_TEXTS));
 
 /** True for a valid, case-sensitive UCUM code. */
 export function isUcum(code: string): boolean {
@@ -44,7 +45,7 @@ export function normaliseUnit(source: QuantityUnit): QuantityUnit {
 }
 
 /** The same for pairs of a text and a code. */
-const knownPairs = new LRUCache<string, boolean>({ max: REMEMBERED_TEXTS });
+const knownPairs = new LRUCache<string, boolean>(atMost(REMEMBERED_TEXTS));
 
 /**
  * True where the unit text is a code of UCUM that measures the same as the code beside it in another size: `g/L` and
