@@ -6,7 +6,7 @@ import type { MasterKeySource } from '../../platform/crypto/master-key.ts';
 import {
   letServiceRoleSignIn,
   migrate,
-  pendingMigrations,
+  missingMigrations,
   SERVICE_ROLE,
   withClient,
 } from '../../platform/db/migrate.ts';
@@ -60,13 +60,15 @@ export async function requireSchema({ url }: OpenDatabase, config: Config): Prom
     await migrate(url);
     return;
   }
-  const pending = await pendingMigrations(url);
-  if (pending.length > 0)
-    throw new CommandError(
-      `The database schema is too old: ${pending.length} migration(s) are missing, from ${pending[0]} on. Run: npx interchange migrate`,
-    );
-  await withClient(url, requireServiceRole);
-  await withClient(url, requireWholePlacement);
+  await withClient(url, async (client) => {
+    const missing = await missingMigrations(client);
+    if (missing.length > 0)
+      throw new CommandError(
+        `The database schema is too old: ${missing.length} migration(s) are missing, from ${missing[0]} on. Run: npx interchange migrate`,
+      );
+    await requireServiceRole(client);
+    await requireWholePlacement(client);
+  });
 }
 
 /** A database whose schema is current, with its keys. */

@@ -24,13 +24,16 @@ export class MigrationError extends Error {
 }
 
 /** Migrations that the database at `url` still lacks, by file name. Throws {@link MigrationError} for a newer schema. */
-export async function pendingMigrations(url: string): Promise<string[]> {
-  return withClient(url, async (client) => {
-    const applied = await appliedMigrations(client);
-    const migrations = await readMigrations();
-    refuseNewerSchema(applied, migrations);
-    return migrations.filter(({ name }) => !applied.has(name)).map(({ name }) => name);
-  });
+export function pendingMigrations(url: string): Promise<string[]> {
+  return withClient(url, missingMigrations);
+}
+
+/** The same, of the database of this connection. */
+export async function missingMigrations(db: Queryable): Promise<string[]> {
+  const applied = await appliedMigrations(db);
+  const names = await migrationNames();
+  refuseNewerSchema(applied, names);
+  return names.filter((name) => !applied.has(name));
 }
 
 /** How the files and the database compare, by file name. */
@@ -75,7 +78,10 @@ export async function migrate(url: string, hooks?: MigrationHooks): Promise<stri
     await client.query(`create table if not exists schema_migration (
       name text primary key, checksum text not null, applied_at timestamptz not null default now())`);
     const applied = await appliedMigrations(client);
-    refuseNewerSchema(applied, migrations);
+    refuseNewerSchema(
+      applied,
+      migrations.map(({ name }) => name),
+    );
     await hooks?.before(client);
     const missing: string[] = [];
     for (const migration of migrations) {
@@ -94,8 +100,8 @@ export async function migrate(url: string, hooks?: MigrationHooks): Promise<stri
 }
 
 /** An older program may misread, or damage, what a newer one wrote. */
-function refuseNewerSchema(applied: ReadonlyMap<string, string>, migrations: readonly Migration[]): void {
-  const known = new Set(migrations.map(({ name }) => name));
+function refuseNewerSchema(applied: ReadonlyMap<string, string>, names: readonly string[]): void {
+  const known = new Set(names);
   const unknown = [...applied.keys()].filter((name) => !known.has(name)).sort();
   if (unknown.length === 0) return;
   throw new MigrationError(
@@ -172,10 +178,13 @@ async function appliedMigrations(client: Queryable): Promise<Map<string, string>
   return new Map(applied.rows.map((row) => [row.name, row.checksum]));
 }
 
+async function migrationNames(): Promise<string[]> {
+  return (await readdir(MIGRATIONS)).filter((name) => /^\d{4}-.*\.sql$/.test(name)).sort();
+}
+
 async function readMigrations(): Promise<Migration[]> {
-  const names = (await readdir(MIGRATIONS)).filter((name) => /^\d{4}-.*\.sql$/.test(name)).sort();
   return Promise.all(
-    names.map(async (name) => {
+    (await migrationNames()).map(async (name) => {
       const sql = await readFile(new URL(name, MIGRATIONS), 'utf8');
       return { name, sql, checksum: createHash('sha256').update(sql).digest('hex') };
     }),
