@@ -6,6 +6,7 @@ import { Validator } from '@seriousme/openapi-schema-validator';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { querySchemaOf } from '../src/app/http/register-route.ts';
 import { fhirFaults } from '../test-support/fhir/fhir-validator.ts';
+import { createSchemaReader, type SchemaReader } from '../test-support/http/schema-examples.ts';
 import { type Json, startTestApi, type TestApi } from '../test-support/service/api.ts';
 
 /** 250,000 bytes for 56 operations, schemas and examples included. */
@@ -13,9 +14,11 @@ const BYTES_OF_AN_OPERATION = 4_464;
 
 let api: TestApi;
 let document: Json;
+let read: SchemaReader;
 before(async () => {
   api = await startTestApi();
   document = (await api.call('/docs/json')).json;
+  read = createSchemaReader(document);
 });
 after(async () => api?.close());
 
@@ -34,15 +37,6 @@ function operations(): { where: string; path: string; method: string; operation:
 /** Calls that send something and take no body. */
 const WITHOUT_BODY =
   /\/(publish-fhir|enable|disable|unlock|remove-second-factor|activate-secret|logout|test|session\/passkey-options)$/;
-
-/** What a `$ref` names. */
-const resolve = (value: Json): Json =>
-  value.$ref === undefined
-    ? value
-    : value.$ref
-        .slice(2)
-        .split('/')
-        .reduce((at: Json, key: string) => at[key], document);
 
 describe('the OpenAPI document', () => {
   test('is valid OpenAPI 3.1 [HTTP-25]', async () => {
@@ -95,13 +89,15 @@ describe('the OpenAPI document', () => {
         assert.equal(operation.requestBody === undefined, without, where);
       }
     const form = operations().find(({ operation }) => operation.operationId === 'searchEncountersByForm');
-    const schema = resolve(form?.operation.requestBody.content['application/x-www-form-urlencoded'].schema);
+    const schema = read.resolve(
+      form?.operation.requestBody.content['application/x-www-form-urlencoded'].schema,
+    );
     assert.deepEqual([...schema.required].sort(), ['patient', 'purposeOfUse']);
   });
 
   test('gives every id in a path the format uuid, and facility headers to every call of a facility', () => {
     for (const { where, operation } of operations()) {
-      const parameters: Json[] = operation.parameters.map(resolve);
+      const parameters: Json[] = operation.parameters.map(read.resolve);
       for (const parameter of parameters.filter((one) => one.in === 'path'))
         assert.equal(parameter.schema.format, 'uuid', `${where} ${parameter.name}`);
       const headers = parameters.filter((one) => one.in === 'header').map(({ name }) => name);
@@ -219,14 +215,16 @@ describe('the OpenAPI document', () => {
     ];
   }
 
-  function examplesOf({ example, examples = {} }: Json): Json[] {
-    const named = Object.values(examples as Record<string, Json>).map((one) => resolve(one).value);
-    return example === undefined ? named : [example, ...named];
+  /** Those of a content itself, else the one that readers of the document put together from its schema. */
+  function examplesOf({ schema, example, examples = {} }: Json): Json[] {
+    const own = Object.values(examples as Record<string, Json>).map((one) => one.value);
+    if (example !== undefined) own.push(example);
+    return own.length > 0 ? own : [read.exampleOf(schema)].filter((one) => one !== undefined);
   }
 
   /** Paths of members that no schema names. Resources are open: FHIR says what is in them. */
   function unknownMembers(given: Json, value: Json, path = ''): string[] {
-    const schema = resolve(given ?? {});
+    const schema = read.whole(given ?? {});
     if (Array.isArray(value)) return value.flatMap((one) => unknownMembers(schema.items, one, `${path}/0`));
     if (value === null || typeof value !== 'object' || 'resourceType' in (schema.properties ?? {})) return [];
     if (schema.anyOf !== undefined)
@@ -252,10 +250,8 @@ describe('the OpenAPI document', () => {
       for (const [key, inner] of Object.entries(value as Json)) look(inner, `${where}/${key}`);
     };
     for (const [name, schema] of Object.entries(document.components.schemas as Json)) {
-      const { properties, ...rest } = schema as Json;
-      for (const [member, inner] of Object.entries((properties ?? {}) as Json))
-        look(inner as Json, `${name}/${member}`);
-      look({ ...rest, type: undefined }, name);
+      // A component may be an object, or add one to another component.
+      for (const part of (schema as Json).allOf ?? [schema]) look({ ...part, type: undefined }, name);
     }
     assert.deepEqual(nameless, []);
   });

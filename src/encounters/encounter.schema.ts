@@ -25,13 +25,6 @@ const ENCOUNTER_EXAMPLE = {
   serviceProvider: { reference: `Organization/${ORGANISATION_ID}` },
 };
 
-const SEARCHSET_EXAMPLE = {
-  resourceType: 'Bundle',
-  type: 'searchset',
-  link: [{ relation: 'self', url: `${COLLECTION}?patient=${PATIENT_ID}&purposeOfUse=TREATMENT&_count=20` }],
-  entry: [{ fullUrl: `${COLLECTION}/${ID}`, resource: ENCOUNTER_EXAMPLE, search: { mode: 'match' } }],
-};
-
 export const EncounterSchema = named(
   'Encounter',
   Type.Object(
@@ -153,8 +146,13 @@ export const EncounterSearchsetSchema = named(
         named(
           'BundleLink',
           Type.Object({
-            relation: Type.String({ description: '`self`, and `next` if there are more.' }),
-            url: Type.String(),
+            relation: Type.String({
+              description: '`self`, and `next` if there are more.',
+              examples: ['self'],
+            }),
+            url: Type.String({
+              examples: [`${COLLECTION}?patient=${PATIENT_ID}&purposeOfUse=TREATMENT&_count=20`],
+            }),
           }),
         ),
       ),
@@ -163,7 +161,7 @@ export const EncounterSearchsetSchema = named(
           named(
             'EncounterSearchsetEntry',
             Type.Object({
-              fullUrl: Type.Optional(Type.String()),
+              fullUrl: Type.Optional(Type.String({ examples: [`${COLLECTION}/${ID}`] })),
               resource: Type.Union([EncounterSchema, SearchOutcome]),
               search: named(
                 'SearchsetEntrySearch',
@@ -179,9 +177,6 @@ export const EncounterSearchsetSchema = named(
         ),
       ),
     },
-    {
-      description: 'FHIR R4 Bundle of type searchset, newest encounter first, without total.',
-      examples: [SEARCHSET_EXAMPLE],
-    },
+    { description: 'FHIR R4 Bundle of type searchset, newest encounter first, without total.' },
   ),
 );

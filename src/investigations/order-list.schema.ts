@@ -9,34 +9,20 @@ import { Type } from '../platform/json-schema.ts';
 export const OrderPageSchema = pageSchema(
   named(
     'ListedOrder',
-    Type.Object(
-      {
-        orderId: Type.String(),
-        patientId: Type.String(),
-        encounterId: Type.Union([Type.String(), Type.Null()]),
-        status: Type.String({ description: 'FHIR status of the order.' }),
-        ...CODE_SCHEMAS,
-        orderedAt: Type.Union([Type.String({ format: 'date-time' }), Type.Null()], {
-          description:
-            'When the order was written, else when it is due, else when its first part was made. null if neither is known, or only as a month or a year. If only the day is known, midnight at the facility.',
-        }),
-        orderedOn: Type.Optional(
-          Type.String({ description: 'The date as the source wrote it, if it gave no time of day.' }),
-        ),
-      },
-      {
-        examples: [
-          {
-            orderId: ORDER_ID,
-            patientId: PATIENT_ID,
-            encounterId: ENCOUNTER_ID,
-            status: 'completed',
-            code: '718-7',
-            codeSystem: 'http://loinc.org',
-            orderedAt: '2026-01-10T08:00:00Z',
-          },
-        ],
-      },
-    ),
+    Type.Object({
+      orderId: Type.String({ examples: [ORDER_ID] }),
+      patientId: Type.String({ examples: [PATIENT_ID] }),
+      encounterId: Type.Union([Type.String(), Type.Null()], { examples: [ENCOUNTER_ID] }),
+      status: Type.String({ description: 'FHIR status of the order.', examples: ['completed'] }),
+      ...CODE_SCHEMAS,
+      orderedAt: Type.Union([Type.String({ format: 'date-time' }), Type.Null()], {
+        examples: ['2026-01-10T08:00:00Z'],
+        description:
+          'When the order was written, else when it is due, else when its first part was made. null if neither is known, or only as a month or a year. If only the day is known, midnight at the facility.',
+      }),
+      orderedOn: Type.Optional(
+        Type.String({ description: 'The date as the source wrote it, if it gave no time of day.' }),
+      ),
+    }),
   ),
 );

@@ -106,43 +106,45 @@ export const PatientSummarySchema = named(
 
 export const PatientSchema = named(
   'PatientRecord',
-  Type.Object(
-    {
-      ...SUMMARY,
-      active: Nullable(Type.Boolean(), 'true if the record is in use.'),
-      deceasedDateTime: NullableText('When the patient died, if known.'),
-      names: Type.Array(HumanName),
-      telecoms: Type.Array(ContactPoint),
-      addresses: Type.Array(Address),
-      maritalStatus: Nullable(CodeableConcept, 'Marital status.'),
-      multipleBirth: Type.Union([Type.Boolean(), Type.Integer(), Type.Null()], {
-        description: 'true or false for a multiple birth, or the birth order as a number.',
-      }),
-      communication: Type.Array(
-        named(
-          'PatientCommunication',
-          Type.Object({ language: CodeableConcept, preferred: Type.Optional(Type.Boolean()) }),
+  Type.Intersect(
+    [
+      PatientSummarySchema,
+      Type.Object({
+        active: Nullable(Type.Boolean(), 'true if the record is in use.'),
+        deceasedDateTime: NullableText('When the patient died, if known.'),
+        names: Type.Array(HumanName),
+        telecoms: Type.Array(ContactPoint),
+        addresses: Type.Array(Address),
+        maritalStatus: Nullable(CodeableConcept, 'Marital status.'),
+        multipleBirth: Type.Union([Type.Boolean(), Type.Integer(), Type.Null()], {
+          description: 'true or false for a multiple birth, or the birth order as a number.',
+        }),
+        communication: Type.Array(
+          named(
+            'PatientCommunication',
+            Type.Object({ language: CodeableConcept, preferred: Type.Optional(Type.Boolean()) }),
+          ),
         ),
-      ),
-      contacts: Type.Array(
-        named(
-          'PatientContact',
-          Type.Object({
-            relationship: Type.Optional(Type.Array(CodeableConcept)),
-            name: Type.Optional(HumanName),
-            telecom: Type.Optional(Type.Array(ContactPoint)),
-            address: Type.Optional(Address),
-            gender: Type.Optional(Type.String()),
-            period: Type.Optional(Period),
-          }),
+        contacts: Type.Array(
+          named(
+            'PatientContact',
+            Type.Object({
+              relationship: Type.Optional(Type.Array(CodeableConcept)),
+              name: Type.Optional(HumanName),
+              telecom: Type.Optional(Type.Array(ContactPoint)),
+              address: Type.Optional(Address),
+              gender: Type.Optional(Type.String()),
+              period: Type.Optional(Period),
+            }),
+          ),
         ),
-      ),
-      refusedPurposes: Type.Array(PurposeOfUseSchema, {
-        description: 'Purposes of use that the patient refuses.',
+        refusedPurposes: Type.Array(PurposeOfUseSchema, {
+          description: 'Purposes of use that the patient refuses.',
+        }),
+        version: Type.Integer(),
+        updatedAt: Type.String({ description: 'UTC instant of the last change.' }),
       }),
-      version: Type.Integer(),
-      updatedAt: Type.String({ description: 'UTC instant of the last change.' }),
-    },
+    ],
     {
       examples: [
         {

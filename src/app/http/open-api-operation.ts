@@ -3,7 +3,6 @@ import type { TObject, TSchema } from 'typebox';
 import type { ResponseDocs, Route } from '../../platform/http/route.ts';
 import type { Access } from '../../tenancy/callers/access.ts';
 import { errorName, headersOf } from './open-api-answers.ts';
-import type { AnswerExamples } from './open-api-examples.ts';
 import type { Json, SchemaComponents } from './open-api-schemas.ts';
 
 export interface OperationInput {
@@ -15,12 +14,6 @@ export interface OperationInput {
   fhir: boolean;
 }
 
-/** What the operations of one document share. */
-export interface Shared {
-  schemas: SchemaComponents;
-  examples: AnswerExamples;
-}
-
 const SECURITY: Readonly<Record<Access['kind'], readonly Json[]>> = {
   open: [],
   session: [{ accessToken: [] }],
@@ -28,8 +21,7 @@ const SECURITY: Readonly<Record<Access['kind'], readonly Json[]>> = {
   console: [{ consoleSession: [] }],
 };
 
-export function operationOf({ method, route, query, fhir }: OperationInput, shared: Shared): Json {
-  const { schemas } = shared;
+export function operationOf({ method, route, query, fhir }: OperationInput, schemas: SchemaComponents): Json {
   const { access, docs } = route;
   const requestBody = requestBodyOf(route, query, schemas);
   return {
@@ -40,7 +32,7 @@ export function operationOf({ method, route, query, fhir }: OperationInput, shar
     security: SECURITY[access.kind],
     parameters: parametersOf(route, query, schemas),
     ...(requestBody === undefined ? {} : { requestBody }),
-    responses: responsesOf(route, { method, query, fhir }, shared),
+    responses: responsesOf(route, { method, query, fhir }, schemas),
   };
 }
 
@@ -63,8 +55,7 @@ function parametersOf(
 function describeParameters(object: TObject | undefined, place: string, schemas: SchemaComponents): Json[] {
   const required = new Set<string>(object?.required as string[] | undefined);
   return Object.entries(object?.properties ?? {}).map(([name, given]) => {
-    const { description, ...schema } = schemas.describe(given as TSchema, name);
-    const { examples } = given as Json;
+    const { description, examples, ...schema } = schemas.describe(given as TSchema, name);
     return {
       name,
       in: place,
@@ -101,7 +92,7 @@ function requestBodyOf(
 function responsesOf(
   { access, schemas: own }: Route<Access>,
   { method, query, fhir }: Omit<OperationInput, 'route'>,
-  shared: Shared,
+  schemas: SchemaComponents,
 ): Json {
   const takesBody = own.bodyMode !== undefined || own.body !== undefined;
   const usual = [
@@ -120,18 +111,15 @@ function responsesOf(
   for (const [text, docs] of Object.entries(own.responses)) {
     const status = Number(text);
     responses[text] =
-      status >= 400 ? { ...error(status), description: docs.description } : answerOf(status, docs, shared);
+      status >= 400 ? { ...error(status), description: docs.description } : answerOf(status, docs, schemas);
   }
   return responses;
 }
 
-function answerOf(status: number, docs: ResponseDocs, { schemas, examples }: Shared): Json {
+function answerOf(status: number, docs: ResponseDocs, schemas: SchemaComponents): Json {
   const { description, schema, mediaType = 'application/json', contents, headers } = docs;
   const all = contents ?? (schema && { [mediaType]: schema });
-  const content = Object.entries(all ?? {}).map(([type, one]) => [
-    type,
-    { schema: schemas.describe(one), ...examples.of(one) },
-  ]);
+  const content = Object.entries(all ?? {}).map(([type, one]) => [type, { schema: schemas.describe(one) }]);
   return {
     description,
     headers: headersOf(status, headers),

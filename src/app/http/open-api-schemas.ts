@@ -25,8 +25,7 @@ export function createSchemaComponents(): SchemaComponents {
   const components: Json = {};
 
   function describe(schema: unknown, name = ''): Json {
-    // Examples stand beside the schema, see open-api-examples.ts.
-    const { title, examples: _examples, ...own } = schema as Json;
+    const { title, ...own } = schema as Json;
     const described = shorter(
       withFormat(
         mapValues(own, (value, key) => inner(value, key, name)),
@@ -49,6 +48,7 @@ export function createSchemaComponents(): SchemaComponents {
       case 'items':
         return describe(value, name.replace(/s$/, ''));
       case 'anyOf':
+      case 'allOf':
         return (value as unknown[]).map((one) => describe(one, name));
       case 'additionalProperties':
         return typeof value === 'object' ? describe(value) : value;

@@ -6,7 +6,6 @@ import type { TObject } from 'typebox';
 import type { Route } from '../../platform/http/route.ts';
 import type { Access } from '../../tenancy/callers/access.ts';
 import { sharedComponents } from './open-api-answers.ts';
-import { createAnswerExamples } from './open-api-examples.ts';
 import { operationOf } from './open-api-operation.ts';
 import { createSchemaComponents, type Json } from './open-api-schemas.ts';
 
@@ -50,7 +49,6 @@ export function openApiDocument(
   { publicBaseUrl, fhirPath }: { publicBaseUrl: string; fhirPath: string },
 ): Json {
   const schemas = createSchemaComponents();
-  const examples = createAnswerExamples();
   const paths: Record<string, Json> = {};
   const consolePath = new URL('../../console/api', `${publicBaseUrl}/`).pathname;
   for (const { method, path, atConsole = false, ...input } of routes) {
@@ -60,7 +58,7 @@ export function openApiDocument(
     paths[address] = {
       ...paths[address],
       [method.toLowerCase()]: {
-        ...operationOf({ ...input, method, fhir }, { schemas, examples }),
+        ...operationOf({ ...input, method, fhir }, schemas),
         ...(atConsole ? { servers: [{ url: consolePath }] } : {}),
       },
     };
@@ -78,7 +76,6 @@ export function openApiDocument(
       components: {
         ...withoutUnused(shared, JSON.stringify(paths)),
         schemas: schemas.all(),
-        examples: examples.all(),
         securitySchemes: { accessToken: accessToken(), consoleSession: consoleSession() },
       },
     }),

@@ -7,7 +7,7 @@ import type { TSchema } from 'typebox';
 import { named } from '../../platform/http/named-schema.ts';
 import { PAGE_PARAMETERS } from '../../platform/http/paging.ts';
 import { Type } from '../../platform/json-schema.ts';
-import { RESOURCE_EXAMPLES } from './fetched-examples.ts';
+import { LOINC, RESOURCE_EXAMPLES } from './fetched-examples.ts';
 
 /** A FHIR R4 resource of one type; FHIR's own schema says what is in it. */
 export function resource(resourceType: string) {
@@ -25,7 +25,7 @@ export function resource(resourceType: string) {
 function summary(resourceType: string, members: Record<string, TSchema>) {
   return Type.Object(
     {
-      localId: Type.String(),
+      localId: Type.String({ examples: [RESOURCE_EXAMPLES[resourceType]?.id] }),
       resourceType: Type.Literal(resourceType),
       ...members,
       resource: resource(resourceType),
@@ -33,6 +33,14 @@ function summary(resourceType: string, members: Record<string, TSchema>) {
     { title: `${resourceType}Summary` },
   );
 }
+
+const BundledResource = named(
+  'BundledResource',
+  Type.Object(
+    { resourceType: Type.String(), id: Type.String() },
+    { additionalProperties: true, examples: [RESOURCE_EXAMPLES.Observation] },
+  ),
+);
 
 export const CollectionSchema = named(
   'FetchedBundle',
@@ -45,14 +53,12 @@ export const CollectionSchema = named(
           named(
             'FetchedBundleEntry',
             Type.Object({
-              fullUrl: Type.String(),
-              resource: named(
-                'BundledResource',
-                Type.Object(
-                  { resourceType: Type.String(), id: Type.String() },
-                  { additionalProperties: true },
-                ),
-              ),
+              fullUrl: Type.String({
+                examples: [
+                  `https://records.example.org/api/v1/fhir/Observation/${RESOURCE_EXAMPLES.Observation?.id}`,
+                ],
+              }),
+              resource: BundledResource,
             }),
           ),
         ),
@@ -65,11 +71,13 @@ export const CollectionSchema = named(
 /** `code` and `codeSystem` of a summary, and of an order in a list. */
 export const CODE_SCHEMAS = {
   code: Type.String({
+    examples: ['718-7'],
     description:
       'The LOINC code. If no terminology map has one, the local code. If the source gave only text, the text.',
   }),
   codeSystem: Type.Optional(
     Type.String({
+      examples: [LOINC],
       description:
         'The system of `code`: `http://loinc.org`, or the system of the local code. Absent if the source gave no system; then `code` is not a LOINC code.',
     }),
@@ -77,7 +85,7 @@ export const CODE_SCHEMAS = {
 };
 
 export const OrderSummarySchema = summary('ServiceRequest', {
-  status: Type.String({ description: 'FHIR status of the order.' }),
+  status: Type.String({ description: 'FHIR status of the order.', examples: ['completed'] }),
   ...CODE_SCHEMAS,
 });
 
@@ -86,12 +94,14 @@ export const ObservationSummarySchema = summary('Observation', {
   occurredAt: Type.Optional(
     Type.String({
       format: 'date-time',
+      examples: ['2026-01-10T08:15:00.000Z'],
       description:
         'Time in UTC (ISO 8601). If the source gave only a day, midnight at the facility. Absent if the source gave no time, or only a month or a year.',
     }),
   ),
   occurredOn: Type.Optional(
     Type.String({
+      examples: ['2026-01-10'],
       description:
         'The date as the source wrote it, if it gave no time of day: a day, a month or a year (`2024-03`).',
     }),
@@ -99,7 +109,7 @@ export const ObservationSummarySchema = summary('Observation', {
 });
 
 export const ReportSummarySchema = summary('DiagnosticReport', {
-  conclusion: Type.String({ description: 'Empty if the report has none.' }),
+  conclusion: Type.String({ description: 'Empty if the report has none.', examples: ['Mild anaemia.'] }),
 });
 
 /** The query of the lists of orders and of vital sets. */

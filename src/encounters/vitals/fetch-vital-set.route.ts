@@ -5,7 +5,7 @@ import {
   JSON_TEXT,
   ObservationSummarySchema,
 } from '../../clinical/fetch/clinical.schema.ts';
-import { VITALS_EXAMPLE } from '../../clinical/fetch/fetched-examples.ts';
+import { VITAL_SET_ID } from '../../clinical/fetch/fetched-examples.ts';
 import type { FetchKind } from '../../clinical/fetch/read-resource.ts';
 import { named } from '../../platform/http/named-schema.ts';
 import type { Route } from '../../platform/http/route.ts';
@@ -29,14 +29,11 @@ export function fetchVitalSetRoute(fetchVitalSet: FetchKind['fetch']): Route<Acc
           description: 'The vital set.',
           schema: named(
             'VitalSet',
-            Type.Object(
-              {
-                vitalSetId: Type.String(),
-                bundle: CollectionSchema,
-                observations: Type.Array(ObservationSummarySchema),
-              },
-              { examples: [VITALS_EXAMPLE] },
-            ),
+            Type.Object({
+              vitalSetId: Type.String({ examples: [VITAL_SET_ID] }),
+              bundle: CollectionSchema,
+              observations: Type.Array(ObservationSummarySchema),
+            }),
           ),
         },
         422: { description: 'The record is too large for one answer.' },

@@ -72,48 +72,44 @@ export const DeliverySchema = named(
   ),
 );
 export type DeliveryView = Static<typeof DeliverySchema>;
+const AttemptSchema = named(
+  'DeliveryAttempt',
+  Type.Object({
+    startedAt: Time,
+    durationMs: Type.Integer(),
+    outcome: Type.String({ description: 'delivered, failed, refused, withheld or unsent' }),
+    status: Nullable(Type.Integer({ description: 'HTTP status of the answer.' })),
+    failure: Nullable(Type.String({ description: 'Why there was no answer.' })),
+    nonce: Type.String({
+      description: 'Nonce of the request. It is also the correlation id in the access log.',
+    }),
+    responseHash: Nullable(Type.String({ description: 'SHA-256 of the body of the answer, in hex.' })),
+    counted: Type.Boolean({
+      description: 'false if the try did not count as a failure, because the exchange was down.',
+    }),
+  }),
+);
+const ReviewSchema = named(
+  'DeliveryReview',
+  Type.Object({
+    action: Type.String({ enum: ['replay', 'skip'] }),
+    reason: NullableText(),
+    accountId: Nullable(
+      Type.String({ description: 'The account that decided. null: an operator at the command line.' }),
+    ),
+    decidedAt: Time,
+  }),
+);
 export const DeliveryDetailSchema = named(
   'DeliveryDetail',
-  Type.Object(
-    {
-      ...DeliverySchema.properties,
-      attempts: Type.Array(
-        named(
-          'DeliveryAttempt',
-          Type.Object({
-            startedAt: Time,
-            durationMs: Type.Integer(),
-            outcome: Type.String({ description: 'delivered, failed, refused, withheld or unsent' }),
-            status: Nullable(Type.Integer({ description: 'HTTP status of the answer.' })),
-            failure: Nullable(Type.String({ description: 'Why there was no answer.' })),
-            nonce: Type.String({
-              description: 'Nonce of the request. It is also the correlation id in the access log.',
-            }),
-            responseHash: Nullable(
-              Type.String({ description: 'SHA-256 of the body of the answer, in hex.' }),
-            ),
-            counted: Type.Boolean({
-              description: 'false if the try did not count as a failure, because the exchange was down.',
-            }),
-          }),
-        ),
-      ),
-      reviews: Type.Array(
-        named(
-          'DeliveryReview',
-          Type.Object({
-            action: Type.String({ enum: ['replay', 'skip'] }),
-            reason: NullableText(),
-            accountId: Nullable(
-              Type.String({
-                description: 'The account that decided. null: an operator at the command line.',
-              }),
-            ),
-            decidedAt: Time,
-          }),
-        ),
-      ),
-    },
+  Type.Intersect(
+    [
+      DeliverySchema,
+      Type.Object({
+        attempts: Type.Array(AttemptSchema),
+        reviews: Type.Array(ReviewSchema),
+      }),
+    ],
     {
       examples: [
         {

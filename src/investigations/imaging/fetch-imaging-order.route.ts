@@ -6,7 +6,7 @@ import {
   OrderSummarySchema,
   ReportSummarySchema,
 } from '../../clinical/fetch/clinical.schema.ts';
-import { IMAGING_EXAMPLE } from '../../clinical/fetch/fetched-examples.ts';
+import { ORDER_ID } from '../../clinical/fetch/fetched-examples.ts';
 import type { FetchKind } from '../../clinical/fetch/read-resource.ts';
 import { named } from '../../platform/http/named-schema.ts';
 import type { Route } from '../../platform/http/route.ts';
@@ -30,15 +30,12 @@ export function fetchImagingOrderRoute(fetchOrder: FetchKind['fetch']): Route<Ac
           description: 'The order.',
           schema: named(
             'ImagingOrder',
-            Type.Object(
-              {
-                orderId: Type.String(),
-                bundle: CollectionSchema,
-                orders: Type.Array(OrderSummarySchema),
-                reports: Type.Array(ReportSummarySchema),
-              },
-              { examples: [IMAGING_EXAMPLE] },
-            ),
+            Type.Object({
+              orderId: Type.String({ examples: [ORDER_ID] }),
+              bundle: CollectionSchema,
+              orders: Type.Array(OrderSummarySchema),
+              reports: Type.Array(ReportSummarySchema),
+            }),
           ),
         },
         422: { description: 'The record is too large for one answer.' },

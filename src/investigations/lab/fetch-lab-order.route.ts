@@ -7,7 +7,7 @@ import {
   OrderSummarySchema,
   ReportSummarySchema,
 } from '../../clinical/fetch/clinical.schema.ts';
-import { LAB_EXAMPLE } from '../../clinical/fetch/fetched-examples.ts';
+import { ORDER_ID } from '../../clinical/fetch/fetched-examples.ts';
 import type { FetchKind } from '../../clinical/fetch/read-resource.ts';
 import { named } from '../../platform/http/named-schema.ts';
 import type { Route } from '../../platform/http/route.ts';
@@ -31,16 +31,13 @@ export function fetchLabOrderRoute(fetchOrder: FetchKind['fetch']): Route<Access
           description: 'The order.',
           schema: named(
             'LabOrder',
-            Type.Object(
-              {
-                orderId: Type.String(),
-                bundle: CollectionSchema,
-                orders: Type.Array(OrderSummarySchema),
-                observations: Type.Array(ObservationSummarySchema),
-                reports: Type.Array(ReportSummarySchema),
-              },
-              { examples: [LAB_EXAMPLE] },
-            ),
+            Type.Object({
+              orderId: Type.String({ examples: [ORDER_ID] }),
+              bundle: CollectionSchema,
+              orders: Type.Array(OrderSummarySchema),
+              observations: Type.Array(ObservationSummarySchema),
+              reports: Type.Array(ReportSummarySchema),
+            }),
           ),
         },
         422: { description: 'The record is too large for one answer.' },

@@ -20,6 +20,11 @@ export const PAGE_PARAMETERS = {
   ),
 };
 
+const NextCursor = named(
+  'NextCursor',
+  Type.Union([Type.String(), Type.Null()], { description: 'null on the last page.', examples: [null] }),
+);
+
 /** The answer of a list, named after its items; `more` stands beside its two members. */
 export function pageSchema<Item extends TSchema, More extends TProperties = Record<never, never>>(
   item: Item,
@@ -29,7 +34,7 @@ export function pageSchema<Item extends TSchema, More extends TProperties = Reco
     `${nameOf(item)}Page`,
     Type.Object({
       items: Type.Array(item),
-      nextCursor: Type.Union([Type.String(), Type.Null()], { description: 'null on the last page.' }),
+      nextCursor: NextCursor,
       ...(more as More),
     }),
   );

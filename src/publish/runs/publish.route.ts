@@ -10,8 +10,8 @@ import { badRequest } from '../../platform/http/errors.ts';
 import { named } from '../../platform/http/named-schema.ts';
 import { PAGE_PARAMETERS, pageSchema } from '../../platform/http/paging.ts';
 import type { Route } from '../../platform/http/route.ts';
-import { Choice, NullableText } from '../../platform/http/schema.ts';
 import { Type } from '../../platform/json-schema.ts';
+import { Choice, Nullable, NullableText } from '../../platform/http/schema.ts';
 import { type Access, facilityRoute } from '../../tenancy/callers/access.ts';
 import type { Module } from '../../tenancy/organisations/modules.ts';
 import type { Permission } from '../../tenancy/roles/permissions.ts';
@@ -36,50 +36,51 @@ export interface PublishRouteOptions {
 /** What is published, in the names of schemas. */
 const SUBJECTS = { orderId: 'Order', vitalSetId: 'VitalSet' } as const;
 const METHODS = ['PUT', 'POST'] as const;
-const OUTCOMES = ['running', 'done', 'failed', 'interrupted'] as const;
+const OUTCOMES = ['done', 'failed', 'interrupted', 'running'] as const;
 
 const RECORD_ID = '7600924d-2ca4-4cd0-9251-2306b698ef8b';
-const PUBLISHED_EXAMPLE = {
-  resourceType: 'Observation',
-  localId: '3c2b36d2-f424-47bb-a427-a2bfa9576f64',
-  id: '3c2b36d2-f424-47bb-a427-a2bfa9576f64',
-  versionId: '1',
-  method: 'PUT',
-  status: 201,
-  publishedAt: '2026-01-10T11:00:00.250Z',
-};
-const RUN_EXAMPLE = {
-  id: '01a1fc08-7c3e-7b0d-a2a4-9f1d60a8e5c3',
-  target: 'national',
-  startedAt: '2026-01-10T11:00:00.100Z',
-  finishedAt: '2026-01-10T11:00:00.300Z',
-  outcome: 'done',
-  failure: null,
-  accountId: '4303826b-527a-4add-96a0-fba711adc287',
-  purposeOfUse: 'OPS',
-  correlationId: '68203135-2e36-4fe2-9f7b-a8708c7c5b44',
-  published: [PUBLISHED_EXAMPLE],
-};
+const target = Type.String({ examples: ['national'] });
 
 const PublishedSchema = named(
   'PublishedResource',
-  Type.Object({
-    resourceType: Type.String(),
-    localId: Type.String({ description: 'Id of the record in this service.' }),
-    id: Type.String({ minLength: 1, description: 'Id of the resource at the target.' }),
-    versionId: NullableText('Version of the resource at the target. null if the target does not say.'),
-    method: Choice(METHODS),
-    status: Type.Integer({ description: 'HTTP status that the target answered.' }),
-    publishedAt: Type.String({ format: 'date-time' }),
-  }),
+  Type.Object(
+    {
+      resourceType: Type.String(),
+      localId: Type.String({ description: 'Id of the record in this service.' }),
+      id: Type.String({ minLength: 1, description: 'Id of the resource at the target.' }),
+      versionId: NullableText('Version of the resource at the target. null if the target does not say.'),
+      method: Choice(METHODS),
+      status: Type.Integer({ description: 'HTTP status that the target answered.' }),
+      publishedAt: Type.String({ format: 'date-time' }),
+    },
+    {
+      examples: [
+        {
+          resourceType: 'Observation',
+          localId: '3c2b36d2-f424-47bb-a427-a2bfa9576f64',
+          id: '3c2b36d2-f424-47bb-a427-a2bfa9576f64',
+          versionId: '1',
+          method: 'PUT',
+          status: 201,
+          publishedAt: '2026-01-10T11:00:00.250Z',
+        },
+      ],
+    },
+  ),
 );
 
 const NotSentSchema = named(
   'NotSent',
   Type.Object({
-    element: Type.String({ description: 'The element that names the record, such as Observation.focus.' }),
-    resourceType: Type.String(),
-    localId: Type.String({ description: 'Id of the record in this service.' }),
+    element: Type.String({
+      description: 'The element that names the record.',
+      examples: ['Observation.focus'],
+    }),
+    resourceType: Type.String({ examples: ['Patient'] }),
+    localId: Type.String({
+      description: 'Id of the record in this service.',
+      examples: ['b8a1f6d2-54c7-4e0b-8f19-2c3d4e5f6a7b'],
+    }),
     reason: Choice<WithheldReason>(
       ['refused', 'unavailable'],
       'refused: the patient refuses this purpose of use. unavailable: the record belongs to another facility, or does not exist.',
@@ -147,24 +148,21 @@ const DryRunMembers = {
 
 const RunSchema = named(
   'PublishRun',
-  Type.Object(
-    {
-      id: Type.String(),
-      target: Type.String(),
-      startedAt: Type.String({ format: 'date-time' }),
-      finishedAt: NullableText('null while it runs.'),
-      outcome: Choice(
-        OUTCOMES,
-        'interrupted: the process ended before the publish did. The next publish continues.',
-      ),
-      failure: NullableText('The error message, if the publish failed.'),
-      accountId: Type.String(),
-      purposeOfUse: PurposeOfUseSchema,
-      correlationId: Type.String(),
-      published: Type.Array(PublishedSchema),
-    },
-    { examples: [RUN_EXAMPLE] },
-  ),
+  Type.Object({
+    id: Type.String({ examples: ['01a1fc08-7c3e-7b0d-a2a4-9f1d60a8e5c3'] }),
+    target,
+    startedAt: Type.String({ format: 'date-time', examples: ['2026-01-10T11:00:00.100Z'] }),
+    finishedAt: Nullable(Type.String({ examples: ['2026-01-10T11:00:00.300Z'] }), 'null while it runs.'),
+    outcome: Choice(
+      OUTCOMES,
+      'interrupted: the process ended before the publish did. The next publish continues.',
+    ),
+    failure: NullableText('The error message, if the publish failed.'),
+    accountId: Type.String({ examples: ['4303826b-527a-4add-96a0-fba711adc287'] }),
+    purposeOfUse: PurposeOfUseSchema,
+    correlationId: Type.String({ examples: ['68203135-2e36-4fe2-9f7b-a8708c7c5b44'] }),
+    published: Type.Array(PublishedSchema),
+  }),
 );
 
 const PublishQuery = Type.Object({
@@ -182,19 +180,13 @@ const PublishQuery = Type.Object({
 /** What a publish answers, and what a dry run answers in its place. */
 function resultSchema(idName: PublishRouteOptions['idName']) {
   const subject = SUBJECTS[idName];
-  const key = { [idName]: Type.String(), target: Type.String() };
+  const key = { [idName]: Type.String({ examples: [RECORD_ID] }), target };
   return named(
     `${subject}PublishAnswer`,
-    Type.Union(
-      [
-        named(
-          `Published${subject}`,
-          Type.Object({ ...key, published: Type.Array(PublishedSchema), notSent }),
-        ),
-        named(`${subject}PublishDryRun`, Type.Object({ ...key, ...DryRunMembers })),
-      ],
-      { examples: [{ [idName]: RECORD_ID, target: RUN_EXAMPLE.target, published: RUN_EXAMPLE.published }] },
-    ),
+    Type.Union([
+      named(`Published${subject}`, Type.Object({ ...key, published: Type.Array(PublishedSchema), notSent })),
+      named(`${subject}PublishDryRun`, Type.Object({ ...key, ...DryRunMembers })),
+    ]),
   );
 }
 

@@ -42,14 +42,16 @@ export const RoleSchema = named(
 const count = Type.Integer();
 export const ListedRoleSchema = named(
   'ListedRole',
-  Type.Object(
-    {
-      ...RoleSchema.properties,
-      holders: named(
-        'RoleHolders',
-        Type.Object({ EHR: count, STAFF: count }, { description: 'How many accounts hold it.' }),
-      ),
-    },
+  Type.Intersect(
+    [
+      RoleSchema,
+      Type.Object({
+        holders: named(
+          'RoleHolders',
+          Type.Object({ EHR: count, STAFF: count }, { description: 'How many accounts hold it.' }),
+        ),
+      }),
+    ],
     { examples: [{ ...ROLE, holders: { EHR: 3, STAFF: 0 } }] },
   ),
 );

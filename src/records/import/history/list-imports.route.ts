@@ -75,6 +75,22 @@ const ImportSchema = named(
   ),
 );
 
+const ImportDetailSchema = named(
+  'ImportDetail',
+  Type.Intersect(
+    [
+      ImportSchema,
+      Type.Object({
+        report: Nullable(
+          ReportSchema,
+          'As the import answered, at most 500 of each list. It names files by their number. null while it runs, and when it failed.',
+        ),
+      }),
+    ],
+    { examples: [{ ...EXAMPLE, report: null }] },
+  ),
+);
+
 export function listImportsRoute(deps: ListImportsDependencies): Route<Access> {
   return facilityRoute(ACCESS, {
     docs: {
@@ -100,19 +116,7 @@ export function readImportRoute(deps: Pick<ListImportsDependencies, 'db'>): Rout
     responses: {
       200: {
         description: 'The import.',
-        schema: named(
-          'ImportDetail',
-          Type.Object(
-            {
-              ...ImportSchema.properties,
-              report: Nullable(
-                ReportSchema,
-                'As the import answered, at most 500 of each list. It names files by their number. null while it runs, and when it failed.',
-              ),
-            },
-            { examples: [{ ...EXAMPLE, report: null }] },
-          ),
-        ),
+        schema: ImportDetailSchema,
       },
     },
     handle: async ({ params }, { scope }) => ({ body: await readImport(deps, scope, params.importId) }),
