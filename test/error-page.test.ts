@@ -53,7 +53,7 @@ test('the OpenAPI document has an example of each error, in words that the sourc
     ([name, { content }]) =>
       Object.entries((content['application/json'].examples ?? {}) as Record<string, Json>).map(
         ([code, { value }]) => {
-          assert.equal(name, `Error${value.statusCode}`);
+          assert.ok(['Error', `Error${value.statusCode}`].includes(name), name);
           assert.doesNotMatch(value.message, /undefined|\[object/);
           return { key: `${value.statusCode} ${code}`, message: value.message };
         },

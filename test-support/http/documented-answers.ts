@@ -24,6 +24,7 @@ const TRANSPORT = new Set([
   'keep-alive',
   'transfer-encoding',
   'x-content-type-options',
+  'x-correlation-id',
 ]);
 /** Any call may be answered with them: see the description in `openapi.json`. */
 const ANYWHERE = new Set([405, 408, 414, 417, 431]);
@@ -62,7 +63,7 @@ export function createAnswerCheck(document: Json): AnswerCheck {
     const where = `${method} ${address} ${status}`;
     const operation = document.paths[address]?.[method.toLowerCase()];
     assert.ok(operation, `${where}: no such operation`);
-    const given = operation.responses[status];
+    const given = operation.responses[status] ?? usualAnswer(operation, { method, status });
     assert.ok(given, `${where}: the status is not documented: ${body.slice(0, 200)}`);
     const response = resolve(given);
     const names = Object.keys(headers).filter((name) => !TRANSPORT.has(name));
@@ -77,6 +78,27 @@ export function createAnswerCheck(document: Json): AnswerCheck {
     const faults = validate(`${at}/content/${escaped(mediaType)}/schema`, JSON.parse(body));
     assert.equal(faults, '', `${where}: ${body.slice(0, 300)}`);
   };
+}
+
+/** The answer `default`, where its description has the status and this call is one of those that it is of. */
+function usualAnswer(
+  { parameters, responses, security }: Json,
+  { method, status }: { method: string; status: number },
+): Json | undefined {
+  const takes = (name: string) => parameters.some(({ $ref }: Json) => $ref?.endsWith(`/${name}`));
+  const atConsole = security?.[0]?.consoleSession !== undefined;
+  const of: Readonly<Record<number, boolean>> = {
+    400: true,
+    401: security?.length !== 0,
+    403: takes('Facility') || atConsole,
+    404: takes('Facility') || atConsole,
+    406: takes('_format'),
+    413: method !== 'GET',
+    415: method !== 'GET',
+    500: true,
+    503: true,
+  };
+  return of[status] ? responses.default : undefined;
 }
 
 /** The same check for answers of `api.call`. `address` is that below `/api/v1`. Returns the answer. */

@@ -53,11 +53,17 @@ const ERRORS: Readonly<Record<number, string>> = {
   503: 'The service cannot answer at the moment. Try again later.',
 };
 
-/** The error of each status that a FHIR client meets most; else the first one. */
-const FHIR_EXAMPLES: Readonly<Record<number, string>> = {
-  400: 'validation',
-  401: 'token_refused',
-  403: 'purpose_refused',
+/** The statuses that a call may answer without a word about them, and which calls. */
+const USUAL: Readonly<Record<number, string>> = {
+  400: 'any call',
+  401: 'calls that need a session',
+  403: 'calls of a facility, and of the console',
+  404: 'calls of a facility, and of the console',
+  406: 'calls with `_format`',
+  413: 'calls other than GET',
+  415: 'calls other than GET',
+  500: 'any call',
+  503: 'any call',
 };
 
 /** Headers that some answers have, by status. */
@@ -68,8 +74,6 @@ const HEADERS_OF: Readonly<Record<number, readonly ResponseHeader[]>> = {
   502: ['retry-after'],
   503: ['retry-after'],
 };
-/** Headers that every answer has. */
-const COMMON: readonly ResponseHeader[] = ['x-correlation-id'];
 
 const HEADERS: Readonly<Record<ResponseHeader, string>> = {
   'x-correlation-id':
@@ -126,35 +130,44 @@ const PARAMETERS: Json = {
   ),
 };
 
-/** Throws for a status that has no description. */
-export function errorName(status: number, fhir: boolean): string {
+/** The name of the answer to an error that a call has words of its own for. Throws for a status without a description. */
+export function errorName(status: number): string {
   if (ERRORS[status] === undefined) throw new Error(`the status ${status} has no description`);
-  return `${fhir ? 'FhirError' : 'Error'}${status}`;
+  return `Error${status}`;
 }
 
-/** The headers of an answer, those of its own among them. */
+/** The answer to every other error. */
+export function usualErrorName(fhir: boolean): string {
+  return fhir ? 'FhirError' : 'Error';
+}
+
+/** The member `headers` of an answer, where it has any beside those of every answer. */
 export function headersOf(status: number, own: readonly ResponseHeader[] = []): Json {
   const ofErrors: readonly ResponseHeader[] = status >= 400 ? ['content-language'] : [];
-  const names = [...COMMON, ...ofErrors, ...(HEADERS_OF[status] ?? []), ...own];
-  return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
+  return describedHeaders([...ofErrors, ...(HEADERS_OF[status] ?? []), ...own]);
+}
+
+function describedHeaders(names: readonly ResponseHeader[]): Json {
+  if (names.length === 0) return {};
+  return {
+    headers: Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }])),
+  };
 }
 
 /** Parameters, headers and error answers, which operations name by `$ref`. */
 export function sharedComponents(schemas: SchemaComponents): Json {
   const plain = { schema: schemas.describe(ErrorSchema) };
-  const outcome = { schema: schemas.describe(OperationOutcomeSchema) };
-  const responses = Object.entries(ERRORS).flatMap(([text, description]) => {
+  const usual = {
+    description: ['What calls may answer beside what stands with each:', ...usualErrors()].join('\n- '),
+    ...describedHeaders(['content-language', 'www-authenticate', 'accept-encoding', 'retry-after']),
+  };
+  const responses = Object.keys(ERRORS).map((text) => {
     const status = Number(text);
-    const headers = headersOf(status);
-    const examples = examplesOf(status);
-    return [
-      [
-        errorName(status, false),
-        { description, headers, content: { 'application/json': { ...plain, examples } } },
-      ],
-      [errorName(status, true), { description, headers, content: fhirContents(status, plain, outcome) }],
-    ];
+    const shown = status in USUAL ? { example: exampleOf(status) } : { examples: examplesOf(status) };
+    const content = { 'application/json': { ...plain, ...shown } };
+    return [errorName(status), { description: ERRORS[status], ...headersOf(status), content }];
   });
+  const examples = Object.assign({}, ...Object.keys(USUAL).map((status) => examplesOf(Number(status))));
   return {
     parameters: PARAMETERS,
     headers: Object.fromEntries(
@@ -163,25 +176,45 @@ export function sharedComponents(schemas: SchemaComponents): Json {
         { description, schema: { type: 'string' } },
       ]),
     ),
-    responses: Object.fromEntries(responses),
+    responses: {
+      Error: { ...usual, content: { 'application/json': { ...plain, examples } } },
+      FhirError: {
+        ...usual,
+        content: {
+          'application/json': { ...plain, example: exampleOf(401) },
+          'application/fhir+json': {
+            schema: schemas.describe(OperationOutcomeSchema),
+            example: outcomeExampleOf(401),
+          },
+        },
+      },
+      ...Object.fromEntries(responses),
+    },
   };
+}
+
+/** One sentence for each status. */
+function usualErrors(): string[] {
+  return Object.entries(USUAL).map(([status, calls]) => `${status}, ${calls}: ${ERRORS[Number(status)]}`);
+}
+
+/** The example of the first code. */
+function exampleOf(status: number): object {
+  return errorBody(status, messageOf(status));
+}
+
+function outcomeExampleOf(status: number): object {
+  return { ...operationOutcome(status, messageOf(status)), ...exampleOf(status) };
+}
+
+function messageOf(status: number): string {
+  return Object.values(ERROR_EXAMPLES[status] ?? {})[0] ?? '';
 }
 
 /** One example of each code. */
 function examplesOf(status: number): Json {
   const messages = Object.entries(ERROR_EXAMPLES[status] ?? {});
   return Object.fromEntries(messages.map(([code, message]) => [code, { value: errorBody(status, message) }]));
-}
-
-/** One example, in both shapes. */
-function fhirContents(status: number, plain: Json, outcome: Json): Json {
-  const { [FHIR_EXAMPLES[status] ?? '']: chosen, ...others } = ERROR_EXAMPLES[status] ?? {};
-  const message = chosen ?? Object.values(others)[0] ?? '';
-  const example = errorBody(status, message);
-  return {
-    'application/json': { ...plain, example },
-    'application/fhir+json': { ...outcome, example: { ...operationOutcome(status, message), ...example } },
-  };
 }
 
 function header(name: string, description: string, schema: Json): Json {

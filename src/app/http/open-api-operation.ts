@@ -2,11 +2,10 @@
 import type { TObject, TSchema } from 'typebox';
 import type { ResponseDocs, Route } from '../../platform/http/route.ts';
 import type { Access } from '../../tenancy/callers/access.ts';
-import { errorName, headersOf } from './open-api-answers.ts';
+import { errorName, headersOf, usualErrorName } from './open-api-answers.ts';
 import type { Json, SchemaComponents } from './open-api-schemas.ts';
 
 export interface OperationInput {
-  method: string;
   route: Route<Access>;
   /** With `purposeOfUse`, where the route has it. */
   query: TObject;
@@ -14,14 +13,13 @@ export interface OperationInput {
   fhir: boolean;
 }
 
-const SECURITY: Readonly<Record<Access['kind'], readonly Json[]>> = {
+/** What calls need that do not need the access token, which the document names for all others. */
+const OTHER_SECURITY: Partial<Record<Access['kind'], readonly Json[]>> = {
   open: [],
-  session: [{ accessToken: [] }],
-  facility: [{ accessToken: [] }],
   console: [{ consoleSession: [] }],
 };
 
-export function operationOf({ method, route, query, fhir }: OperationInput, schemas: SchemaComponents): Json {
+export function operationOf({ route, query, fhir }: OperationInput, schemas: SchemaComponents): Json {
   const { access, docs } = route;
   const requestBody = requestBodyOf(route, query, schemas);
   return {
@@ -29,10 +27,10 @@ export function operationOf({ method, route, query, fhir }: OperationInput, sche
     summary: docs.summary,
     description: [docs.description, permissionText(access)].filter(Boolean).join('\n\n') || undefined,
     tags: [docs.tag],
-    security: SECURITY[access.kind],
+    ...(access.kind in OTHER_SECURITY ? { security: OTHER_SECURITY[access.kind] } : {}),
     parameters: parametersOf(route, query, schemas),
     ...(requestBody === undefined ? {} : { requestBody }),
-    responses: responsesOf(route, { method, query, fhir }, schemas),
+    responses: responsesOf(route, fhir, schemas),
   };
 }
 
@@ -41,7 +39,7 @@ function parametersOf(
   query: TObject,
   schemas: SchemaComponents,
 ): Json[] {
-  const shared = ['CorrelationId', 'AcceptLanguage'];
+  const shared: string[] = [];
   if (own.bodyMode !== 'form' && Object.keys(query.properties).length > 0) shared.push('Prefer');
   if (access.kind === 'facility') shared.push('Organisation', 'Facility');
   if (304 in own.responses) shared.push('IfNoneMatch');
@@ -89,31 +87,18 @@ function requestBodyOf(
   };
 }
 
-function responsesOf(
-  { access, schemas: own }: Route<Access>,
-  { method, query, fhir }: Omit<OperationInput, 'route'>,
-  schemas: SchemaComponents,
-): Json {
-  const takesBody = own.bodyMode !== undefined || own.body !== undefined;
-  const usual = [
-    400,
-    500,
-    503,
-    ...(access.kind === 'open' ? [] : [401]),
-    ...(access.kind === 'facility' || access.kind === 'console' ? [403, 404] : []),
-    ...(takesBody ? [413] : []),
-    // Also where no body is taken: the server refuses a broken Content-Type itself.
-    ...(method === 'GET' ? [] : [415]),
-    ...('_format' in query.properties ? [406] : []),
-  ];
-  const error = (status: number) => ({ $ref: `#/components/responses/${errorName(status, fhir)}` });
-  const responses: Json = Object.fromEntries(usual.map((status) => [status, error(status)]));
-  for (const [text, docs] of Object.entries(own.responses)) {
+/** Errors that many calls have alike are one answer, `default`. */
+function responsesOf({ schemas: own }: Route<Access>, fhir: boolean, schemas: SchemaComponents): Json {
+  const error = (name: string) => ({ $ref: `#/components/responses/${name}` });
+  const answers = Object.entries(own.responses).map(([text, docs]) => {
     const status = Number(text);
-    responses[text] =
-      status >= 400 ? { ...error(status), description: docs.description } : answerOf(status, docs, schemas);
-  }
-  return responses;
+    const answer =
+      status >= 400
+        ? { ...error(errorName(status)), description: docs.description }
+        : answerOf(status, docs, schemas);
+    return [text, answer];
+  });
+  return { ...Object.fromEntries(answers), default: error(usualErrorName(fhir)) };
 }
 
 function answerOf(status: number, docs: ResponseDocs, schemas: SchemaComponents): Json {
@@ -122,7 +107,7 @@ function answerOf(status: number, docs: ResponseDocs, schemas: SchemaComponents)
   const content = Object.entries(all ?? {}).map(([type, one]) => [type, { schema: schemas.describe(one) }]);
   return {
     description,
-    headers: headersOf(status, headers),
+    ...headersOf(status, headers),
     ...(all === undefined ? {} : { content: Object.fromEntries(content) }),
   };
 }

@@ -58,7 +58,7 @@ export function openApiDocument(
     paths[address] = {
       ...paths[address],
       [method.toLowerCase()]: {
-        ...operationOf({ ...input, method, fhir }, schemas),
+        ...operationOf({ ...input, fhir }, schemas),
         ...(atConsole ? { servers: [{ url: consolePath }] } : {}),
       },
     };
@@ -71,6 +71,7 @@ export function openApiDocument(
       openapi: '3.1.0',
       info: information(),
       servers: [{ url: new URL(publicBaseUrl).pathname }],
+      security: [{ accessToken: [] }],
       tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
       paths,
       components: {
@@ -89,8 +90,8 @@ function information(): Json {
     description: [
       'Exchange of clinical records: sign-in for systems, FHIR R4 resources, and a log of every access.',
       'These paths are outside the base address: /.well-known/jwks.json (public keys of access tokens), /healthz and /readyz.',
-      'Every answer has the headers `cache-control: no-store` and `x-content-type-options: nosniff`. HEAD works wherever GET does. Any call may also be answered 405 (with `allow`), 408, 414, 417 or 431, in the ' +
-        'shape of Error: docs/http.md.',
+      'Every call takes the headers `x-correlation-id` and `accept-language` (CorrelationId and AcceptLanguage among the parameters). Every answer has the headers `x-correlation-id`, `cache-control: no-store` and `x-content-type-options: nosniff`. HEAD works wherever GET does.',
+      'An error that has no answer of its own at a call is described as its `default`. Any call may also be answered 405 (with `allow`), 408, 414, 417 or 431, in the shape of Error: docs/http.md.',
     ].join('\n\n'),
     contact: { name: 'The interchange project' },
     license: { name: 'Apache License 2.0', identifier: 'Apache-2.0' },
