@@ -11,8 +11,6 @@ import { Type } from '../platform/json-schema.ts';
 import { type Access, openRoute } from '../tenancy/callers/access.ts';
 import { capabilityStatement } from './capability-statement.ts';
 
-const EXAMPLE = capabilityStatement('https://records.example.org/api/v1');
-
 export function encounterMetadataRoute({ publicBaseUrl }: { publicBaseUrl: string }): Route<Access> {
   const body = JSON.stringify(capabilityStatement(publicBaseUrl));
   return openRoute({
@@ -27,13 +25,10 @@ export function encounterMetadataRoute({ publicBaseUrl }: { publicBaseUrl: strin
         description: 'The CapabilityStatement.',
         schema: named(
           'CapabilityStatement',
-          Type.Object(
-            {
-              resourceType: Type.Literal('CapabilityStatement'),
-              fhirVersion: Type.Literal('4.0.1'),
-            },
-            { examples: [EXAMPLE] },
-          ),
+          Type.Object({
+            resourceType: Type.Literal('CapabilityStatement'),
+            fhirVersion: Type.Literal('4.0.1'),
+          }),
         ),
         mediaType: 'application/fhir+json',
       },

@@ -155,7 +155,7 @@ function describedHeaders(names: readonly ResponseHeader[]): Json {
 }
 
 /** Parameters, headers and error answers, which operations name by `$ref`. */
-export function sharedComponents(schemas: SchemaComponents): Json {
+export function sharedComponents(schemas: SchemaComponents): Record<string, Json> {
   const plain = { schema: schemas.describe(ErrorSchema) };
   const usual = {
     description: ['What calls may answer beside what stands with each:', ...usualErrors()].join('\n- '),

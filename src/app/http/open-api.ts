@@ -8,6 +8,7 @@ import type { Access } from '../../tenancy/callers/access.ts';
 import { sharedComponents } from './open-api-answers.ts';
 import { operationOf } from './open-api-operation.ts';
 import { createSchemaComponents, type Json } from './open-api-schemas.ts';
+import { shareRepeated } from './open-api-sharing.ts';
 
 export const API_VERSION = '1.0.0';
 
@@ -38,11 +39,6 @@ export interface DocumentedRoute {
   atConsole?: boolean;
 }
 
-interface Operation {
-  operationId: string;
-  parameters: Json[];
-}
-
 /** `fhirPath`: below it, errors may be OperationOutcomes. Throws for a tag that is not declared. */
 export function openApiDocument(
   routes: readonly DocumentedRoute[],
@@ -64,7 +60,7 @@ export function openApiDocument(
     };
   }
   const shared = sharedComponents(schemas);
-  shareParameters(paths, shared.parameters as Json);
+  shareRepeated(paths, shared);
   // As JSON, so that what is undefined is not there.
   return JSON.parse(
     JSON.stringify({
@@ -112,41 +108,9 @@ function consoleSession(): Json {
   };
 }
 
-/**
- * Names a parameter that several operations have among the components, and leaves a `$ref` where it stood. Of several
- * with one name the most used has it; the others have the operation's before theirs.
- */
-function shareParameters(paths: Record<string, Json>, components: Json): void {
-  const operations = Object.values(paths).flatMap((item) => Object.values(item)) as Operation[];
-  const uses = Object.groupBy(
-    operations.flatMap(({ operationId, parameters }) => parameters.map((one) => ({ operationId, one }))),
-    ({ one }) => JSON.stringify(one),
-  );
-  const names = new Map<string, string>();
-  for (const [text, found] of Object.entries(uses as Record<string, Use[]>).sort(byUses)) {
-    const [{ operationId, one }, second] = found as [Use, Use?];
-    if (second === undefined || '$ref' in one) continue;
-    const name = String(one.name) in components ? `${operationId}.${one.name}` : String(one.name);
-    names.set(text, name);
-    components[name] = one;
-  }
-  for (const operation of operations)
-    operation.parameters = operation.parameters.map((one) => {
-      const name = names.get(JSON.stringify(one));
-      return name === undefined ? one : { $ref: `#/components/parameters/${name}` };
-    });
-}
-
-interface Use {
-  operationId: string;
-  one: Json;
-}
-
-const byUses = ([, a]: [string, Use[]], [, b]: [string, Use[]]) => b.length - a.length;
-
 /** Only the error answers that some operation names. */
-function withoutUnused(shared: Json, paths: string): Json {
-  const used = Object.entries(shared.responses as Json).filter(([name]) =>
+function withoutUnused(shared: Record<string, Json>, paths: string): Json {
+  const used = Object.entries(shared.responses ?? {}).filter(([name]) =>
     paths.includes(`"#/components/responses/${name}"`),
   );
   return { ...shared, responses: Object.fromEntries(used) };

@@ -37,8 +37,11 @@ function summary(resourceType: string, members: Record<string, TSchema>) {
 const BundledResource = named(
   'BundledResource',
   Type.Object(
-    { resourceType: Type.String(), id: Type.String() },
-    { additionalProperties: true, examples: [RESOURCE_EXAMPLES.Observation] },
+    {
+      resourceType: Type.String({ examples: ['Observation'] }),
+      id: Type.String({ examples: [RESOURCE_EXAMPLES.Observation?.id] }),
+    },
+    { additionalProperties: true },
   ),
 );
 
