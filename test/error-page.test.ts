@@ -51,7 +51,7 @@ test('the OpenAPI document has an example of each error, in words that the sourc
   const { json } = await api.call('/docs/json');
   const shown = Object.entries(json.components.responses as Record<string, Json>).flatMap(
     ([name, { content }]) =>
-      Object.entries((content['application/json'].examples ?? {}) as Record<string, Json>).map(
+      Object.entries((content?.['application/json']?.examples ?? {}) as Record<string, Json>).map(
         ([code, { value }]) => {
           assert.ok(['Error', `Error${value.statusCode}`].includes(name), name);
           assert.doesNotMatch(value.message, /undefined|\[object/);

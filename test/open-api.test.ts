@@ -22,16 +22,26 @@ before(async () => {
 });
 after(async () => api?.close());
 
-/** Every operation with its method and path. */
+/** Every operation with its method and path, and with its own body and answers, wherever they stand. */
 function operations(): { where: string; path: string; method: string; operation: Json }[] {
   return Object.entries(document.paths).flatMap(([path, item]) =>
     Object.entries(item as Json).map(([method, operation]) => ({
       where: `${method} ${path}`,
       path,
       method,
-      operation: operation as Json,
+      operation: resolved(operation as Json),
     })),
   );
+}
+
+function resolved({ requestBody, responses, ...operation }: Json): Json {
+  return {
+    ...operation,
+    ...(requestBody === undefined ? {} : { requestBody: read.resolve(requestBody) }),
+    responses: Object.fromEntries(
+      Object.entries(responses as Json).map(([status, response]) => [status, read.resolve(response as Json)]),
+    ),
+  };
 }
 
 /** Calls that send something and take no body. */
@@ -184,24 +194,18 @@ describe('the OpenAPI document', () => {
 
   /** Every content of the document, with the keys that lead to it. */
   function everyContent(): { keys: string[]; content: Json }[] {
-    const shared = Object.entries(document.components.responses as Json).map(([name, response]) => ({
-      keys: ['components', 'responses', name],
-      holder: response as Json,
-    }));
-    const own = operations().flatMap(({ path, method, operation }) =>
-      Object.entries({ requestBody: operation.requestBody, ...operation.responses })
-        .filter(([, holder]) => holder !== undefined)
-        .map(([name, holder]) => ({
-          keys: ['paths', path, method, ...(name === 'requestBody' ? [name] : ['responses', name])],
-          holder: holder as Json,
-        })),
-    );
-    return [...shared, ...own].flatMap(({ keys, holder }) =>
-      Object.entries((holder.content ?? {}) as Record<string, Json>).map(([type, content]) => ({
-        keys: [...keys, 'content', type],
-        content,
-      })),
-    );
+    const found: { keys: string[]; content: Json }[] = [];
+    const look = (value: Json, keys: string[]): void => {
+      if (value === null || typeof value !== 'object') return;
+      for (const [key, inner] of Object.entries(value))
+        if (key === 'content')
+          for (const [type, content] of Object.entries(inner as Json))
+            found.push({ keys: [...keys, key, type], content: content as Json });
+        else look(inner as Json, [...keys, key]);
+    };
+    const { responses, requestBodies } = document.components;
+    look({ paths: document.paths, components: { responses, requestBodies } }, []);
+    return found;
   }
 
   /** Members of every schema inside a value, however deep. */

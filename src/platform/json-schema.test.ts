@@ -8,6 +8,8 @@ const examples: Readonly<Record<string, (of: typeof Type) => object>> = {
   texts: (of) => of.Object({ a: of.String(), b: of.String({ minLength: 1, description: 'a text' }) }),
   numbers: (of) => of.Array(of.Union([of.Integer({ minimum: 1 }), of.Number(), of.Null(), of.Boolean()])),
   literals: (of) => of.Union([of.Literal('a'), of.Literal(1), of.Literal(true, { description: 'always' })]),
+  'all of several': (of) =>
+    of.Intersect([of.Object({ a: of.Null() }), of.Object({ b: of.Null() })], { title: 'both' }),
   choices: (of) => of.Enum(['a', 'b'], { description: 'one of two' }),
   'members by name': (of) => of.Record(of.String(), of.Integer(), { description: 'counts' }),
   'what is optional': (of) =>

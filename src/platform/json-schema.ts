@@ -49,6 +49,7 @@ const builders = {
   Literal: (value: unknown, options?: Options) => ({ type: typeof value, const: value, ...options }),
   Enum: (values: readonly string[], options?: Options) => ({ enum: values, ...options }),
   Union: (anyOf: readonly TSchema[], options?: Options) => ({ anyOf, ...options }),
+  Intersect: (allOf: readonly TSchema[], options?: Options) => ({ allOf, ...options }),
   Unsafe: (schema: Options) => schema,
 };
 
