@@ -180,6 +180,7 @@ export function sharedComponents(schemas: SchemaComponents): Record<string, Json
       Error: { ...usual, content: { 'application/json': { ...plain, examples } } },
       FhirError: {
         ...usual,
+        description: 'The same as Error. For FHIR clients it is an OperationOutcome, too.',
         content: {
           'application/json': { ...plain, example: exampleOf(401) },
           'application/fhir+json': {

@@ -1,4 +1,7 @@
-/** What several operations of the OpenAPI document have just so: a component, and a `$ref` in each place. */
+/**
+ * What several operations of the OpenAPI document have just so: a component, and a `$ref` in each place.
+ * Contract: HTTP-32.
+ */
 import { STATUS_CODES } from 'node:http';
 import type { Json } from './open-api-schemas.ts';
 
@@ -10,6 +13,8 @@ interface Place {
   holder: Json;
   key: string;
 }
+
+type Contents = Readonly<Record<string, { schema: Json }>>;
 
 interface Operation {
   operationId: string;
@@ -38,7 +43,7 @@ const KINDS: Readonly<Record<string, (operation: Operation) => Omit<Place, 'oper
         ],
   responses: ({ responses }) =>
     Object.entries(responses).map(([status, response]) => ({
-      name: schemaNameOf(response) ?? String(STATUS_CODES[status]).replaceAll(' ', ''),
+      name: tailOf(response) ?? schemaNameOf(response) ?? String(STATUS_CODES[status]).replaceAll(' ', ''),
       holder: responses,
       key: status,
     })),
@@ -62,16 +67,30 @@ function shared(kind: string, places: readonly Place[], taken: Json): Json {
   for (const same of [...groups.values()].sort((a, b) => b.length - a.length)) {
     const [{ operationId, name, holder, key }, second] = same as [Place, Place?];
     const value = holder[key] as Json;
-    if (second === undefined || '$ref' in value) continue;
+    const component = componentOf(value, taken[name] as Json);
+    if (second === undefined || component === undefined) continue;
     const unique = name in taken || name in added ? `${operationId}.${name}` : name;
-    added[unique] = value;
+    added[unique] = component;
     for (const place of same) place.holder[place.key] = { $ref: `#/components/${kind}/${unique}` };
   }
   return added;
 }
 
+/** What a component is to be; undefined for what is one already, and for answers that are worth their examples. */
+function componentOf(value: Json, named: Json): Json | undefined {
+  if (!('$ref' in value)) return value;
+  if (!('description' in value)) return undefined;
+  const shown = Object.values(named.content as Contents).some((one) => 'examples' in one);
+  return shown ? undefined : { ...named, description: value.description };
+}
+
 /** The name of the schema of its first media type. */
 function schemaNameOf({ content }: Json): string | undefined {
-  const [first] = Object.values((content ?? {}) as Record<string, { schema: { $ref?: string } }>);
-  return first?.schema.$ref?.split('/').at(-1);
+  const [first] = Object.values((content ?? {}) as Contents);
+  return first && tailOf(first.schema);
+}
+
+/** The name of what a `$ref` leads to. */
+function tailOf({ $ref }: Json): string | undefined {
+  return $ref === undefined ? undefined : String($ref).split('/').at(-1);
 }

@@ -16,7 +16,7 @@ export function resource(resourceType: string) {
     {
       title: resourceType,
       additionalProperties: true,
-      description: `FHIR R4 ${resourceType} resource. Use it as it is: it is complete, and the fields beside it are only a summary.`,
+      description: `FHIR R4 ${resourceType}.`,
       examples: [RESOURCE_EXAMPLES[resourceType]],
     },
   );
@@ -67,7 +67,10 @@ export const CollectionSchema = named(
         ),
       ),
     },
-    { description: 'FHIR R4 Bundle of type collection.' },
+    {
+      description:
+        'FHIR R4 Bundle of type collection. Use its resources as they are: they are complete. What stands beside a resource in an answer is only a summary of it.',
+    },
   ),
 );
 

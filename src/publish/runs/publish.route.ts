@@ -10,8 +10,8 @@ import { badRequest } from '../../platform/http/errors.ts';
 import { named } from '../../platform/http/named-schema.ts';
 import { PAGE_PARAMETERS, pageSchema } from '../../platform/http/paging.ts';
 import type { Route } from '../../platform/http/route.ts';
-import { Type } from '../../platform/json-schema.ts';
 import { Choice, Nullable, NullableText } from '../../platform/http/schema.ts';
+import { Type } from '../../platform/json-schema.ts';
 import { type Access, facilityRoute } from '../../tenancy/callers/access.ts';
 import type { Module } from '../../tenancy/organisations/modules.ts';
 import type { Permission } from '../../tenancy/roles/permissions.ts';
@@ -71,28 +71,29 @@ const PublishedSchema = named(
 
 const NotSentSchema = named(
   'NotSent',
-  Type.Object({
-    element: Type.String({
-      description: 'The element that names the record.',
-      examples: ['Observation.focus'],
-    }),
-    resourceType: Type.String({ examples: ['Patient'] }),
-    localId: Type.String({
-      description: 'Id of the record in this service.',
-      examples: ['b8a1f6d2-54c7-4e0b-8f19-2c3d4e5f6a7b'],
-    }),
-    reason: Choice<WithheldReason>(
-      ['refused', 'unavailable'],
-      'refused: the patient refuses this purpose of use. unavailable: the record belongs to another facility, or does not exist.',
-    ),
-  }),
+  Type.Object(
+    {
+      element: Type.String({
+        description: 'The element that names the record.',
+        examples: ['Observation.focus'],
+      }),
+      resourceType: Type.String({ examples: ['Patient'] }),
+      localId: Type.String({
+        description: 'Id of the record in this service.',
+        examples: ['b8a1f6d2-54c7-4e0b-8f19-2c3d4e5f6a7b'],
+      }),
+      reason: Choice<WithheldReason>(
+        ['refused', 'unavailable'],
+        'refused: the patient refuses this purpose of use. unavailable: the record belongs to another facility, or does not exist.',
+      ),
+    },
+    {
+      description:
+        'A record of another patient that is named, but not sent: the target gets only our identifier.',
+    },
+  ),
 );
-const notSent = Type.Optional(
-  Type.Array(NotSentSchema, {
-    description:
-      'Records of other patients that are named, but not sent: the target gets only our identifier. Absent if there are none.',
-  }),
-);
+const notSent = Type.Optional(Type.Array(NotSentSchema, { description: 'Absent if there are none.' }));
 
 const PlannedSchema = named(
   'PlannedRequest',
