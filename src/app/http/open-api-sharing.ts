@@ -2,7 +2,7 @@
  * What several operations of the OpenAPI document have just so: a component, and a `$ref` in each place.
  * Contract: HTTP-32.
  */
-import { STATUS_CODES } from 'node:http';
+import { http } from '../../platform/node-http.ts';
 import type { Json } from './open-api-schemas.ts';
 
 /** Where something stands that may stand in other operations too. */
@@ -43,7 +43,8 @@ const KINDS: Readonly<Record<string, (operation: Operation) => Omit<Place, 'oper
         ],
   responses: ({ responses }) =>
     Object.entries(responses).map(([status, response]) => ({
-      name: tailOf(response) ?? schemaNameOf(response) ?? String(STATUS_CODES[status]).replaceAll(' ', ''),
+      name:
+        tailOf(response) ?? schemaNameOf(response) ?? String(http.STATUS_CODES[status]).replaceAll(' ', ''),
       holder: responses,
       key: status,
     })),
