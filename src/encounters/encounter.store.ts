@@ -12,6 +12,7 @@ import {
   type Rendering,
 } from '../clinical/kept/kept-texts.store.ts';
 import { ENCOUNTER, type EncounterRow } from '../clinical/resources/encounter.fhir.ts';
+import { rowByKey } from '../platform/db/by-key.ts';
 import type { Queryable } from '../platform/db/database.ts';
 import { instantFromTimestamp } from '../platform/db/timestamp.ts';
 import { createOrganisationBatcher } from '../tenancy/organisations/organisation-batch.ts';
@@ -92,13 +93,8 @@ export function selectionOf(
 const READ = `
   select r.place, p.refused_purposes, ${ENCOUNTER_COLUMNS}
   from unnest($3::uuid[], $4::uuid[]) with ordinality as r (facility_id, id, place)
-  join encounter e
-    on e.organisation_id = $1
-    and e.facility_id = r.facility_id
-    and e.id = r.id
-  join patient p
-    on p.organisation_id = $1
-    and p.id = e.patient_id`;
+  cross join ${rowByKey('encounter', 'e', { facility_id: 'r.facility_id', id: 'r.id' })} e
+  cross join ${rowByKey('patient', 'p', { id: 'e.patient_id' }, 'p.refused_purposes')} p`;
 
 /** Keys in one read, and reads under way, at most. */
 const MAX_KEYS = 100;

@@ -7,6 +7,7 @@ import type { Rendering } from '../clinical/kept/kept-texts.store.ts';
 import type { EncounterStatus } from '../clinical/resources/encounter.fhir.ts';
 import type { PurposeOfUse } from '../fhir/purpose-of-use.ts';
 import { survivorOf } from '../patients/replacement.store.ts';
+import { rowByKey } from '../platform/db/by-key.ts';
 import type { Queryable } from '../platform/db/database.ts';
 import { timestampFromDate } from '../platform/db/timestamp.ts';
 import type { Slice } from '../platform/http/paging.ts';
@@ -67,13 +68,8 @@ const SEARCH = `
     facility_id, patient_id, status, dated, ends_from, starts_before, after_start, after_id, row_limit, id,
     purpose_of_use, place
   )
-  join patient_registration g
-    on g.organisation_id = $1
-    and g.facility_id = r.facility_id
-    and g.patient_id = r.patient_id
-  join patient p
-    on p.organisation_id = $1
-    and p.id = r.patient_id
+  cross join ${rowByKey('patient_registration', 'g', { facility_id: 'r.facility_id', patient_id: 'r.patient_id' }, 'g.patient_id')} g
+  cross join ${rowByKey('patient', 'p', { id: 'g.patient_id' }, 'p.refused_purposes')} p
   cross join lateral (
     select ${survivorOf('r.patient_id', { facilityId: 'r.facility_id', purposeOfUse: 'r.purpose_of_use' })} as replaced_by
     offset 0

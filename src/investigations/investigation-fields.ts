@@ -4,6 +4,8 @@ import type { ObservationList } from '../clinical/kept/observation-texts.store.t
 import { DIAGNOSTIC_REPORT } from '../clinical/resources/diagnostic-report.fhir.ts';
 import { IMAGING_STUDY } from '../clinical/resources/imaging-study.fhir.ts';
 import { SERVICE_REQUEST } from '../clinical/resources/service-request.fhir.ts';
+import { rowByKey } from '../platform/db/by-key.ts';
+import { partsOfOrder, RESULTS_OF_REPORT } from './parts-of-order.ts';
 import { SPECIMENS } from './specimen.store.ts';
 
 const ORDER_FIELDS = SERVICE_REQUEST.fields('o');
@@ -13,11 +15,8 @@ function reports(options: { lesser: boolean }): Field {
   return parts(
     'reports',
     DIAGNOSTIC_REPORT.fields('r', options),
-    `from investigation_report r
-    where r.organisation_id = $1
-      and r.facility_id = o.facility_id
-      and r.order_id = o.id
-      and r.patient_id = o.patient_id`,
+    `from ${partsOfOrder('investigation_report', 'r')} r
+    where r.patient_id = o.patient_id`,
     'r.issued_at, r.id',
   );
 }
@@ -25,11 +24,8 @@ function reports(options: { lesser: boolean }): Field {
 const STUDIES = parts(
   'studies',
   IMAGING_STUDY.fields('s'),
-  `from imaging_study s
-    where s.organisation_id = $1
-      and s.facility_id = o.facility_id
-      and s.order_id = o.id
-      and s.patient_id = o.patient_id`,
+  `from ${partsOfOrder('imaging_study', 's')} s
+    where s.patient_id = o.patient_id`,
   's.started_at, s.id',
 );
 
@@ -40,28 +36,16 @@ export const ORDER_OBSERVATIONS: ObservationList = {
       select member.id, min(member.place) as place
       from (
         select e.observation_id as id, e.position as place
-        from investigation_report r
-        join investigation_report_result e
-          on e.organisation_id = $1
-          and e.facility_id = r.facility_id
-          and e.report_id = r.id
-        where r.organisation_id = $1
-          and r.facility_id = o.facility_id
-          and r.order_id = o.id
+        from ${partsOfOrder('investigation_report', 'r', 'r.id')} r
+        cross join ${RESULTS_OF_REPORT} e
         union all
         select own.id, null
-        from observation own
-        where own.organisation_id = $1
-          and own.facility_id = o.facility_id
-          and own.order_id = o.id
+        from ${partsOfOrder('observation', 'own', 'own.id')} own
       ) member
       group by member.id
     ) listed
-    join observation b
-      on b.organisation_id = $1
-      and b.facility_id = o.facility_id
-      and b.id = listed.id
-      and b.patient_id = o.patient_id`,
+    cross join ${rowByKey('observation', 'b', { facility_id: 'o.facility_id', id: 'listed.id' })} b
+    where b.patient_id = o.patient_id`,
   order: 'listed.place nulls last, b.effective_at, b.id',
 };
 

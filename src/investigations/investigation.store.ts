@@ -2,10 +2,12 @@
 import type { Loaded, RecordKey } from '../clinical/fetch/loaded.ts';
 import { createRecordLoader, type LoadLimits, type RecordSource } from '../clinical/fetch/record-loader.ts';
 import type { Discipline } from '../clinical/resources/discipline.ts';
+import { rowByKey } from '../platform/db/by-key.ts';
 import type { Queryable } from '../platform/db/database.ts';
 import type { FacilityScope } from '../tenancy/scope.ts';
 import { type InvestigationRecord, ORDER_NAMES } from './investigation.ts';
 import { investigationFields, ORDER_OBSERVATIONS } from './investigation-fields.ts';
+import { partsOfOrder } from './parts-of-order.ts';
 
 /** What one caller asks for. */
 export interface InvestigationKey extends RecordKey {
@@ -20,26 +22,14 @@ const SOURCE: RecordSource<InvestigationKey> = {
   // Documents are nearly all of a large order, and are written as base64.
   leastBytes: `(
         select coalesce(sum(octet_length(d.content)), 0) / 3 * 4
-        from investigation_report r
-        join investigation_document d
-          on d.organisation_id = $1
-          and d.facility_id = r.facility_id
-          and d.report_id = r.id
-        where r.organisation_id = $1
-          and r.facility_id = o.facility_id
-          and r.order_id = o.id
+        from ${partsOfOrder('investigation_report', 'r', 'r.id, r.facility_id')} r
+        cross join ${rowByKey('investigation_document', 'd', { facility_id: 'r.facility_id', report_id: 'r.id' }, 'd.content')} d
       )`,
   alias: 'o',
   empty: { specimens: [], observations: [], reports: [], studies: [] },
   joins: `
-    join investigation_order o
-      on o.organisation_id = $1
-      and o.facility_id = asked.facility_id
-      and o.id = asked.id
-      and o.discipline = asked.discipline
-    join patient p
-      on p.organisation_id = $1
-      and p.id = o.patient_id`,
+    cross join ${rowByKey('investigation_order', 'o', { facility_id: 'asked.facility_id', id: 'asked.id', discipline: 'asked.discipline' })} o
+    cross join ${rowByKey('patient', 'p', { id: 'o.patient_id' }, 'p.refused_purposes')} p`,
   arrays: { discipline: { type: 'text', value: ({ discipline }) => discipline } },
 };
 

@@ -2,8 +2,10 @@
 import { type Field, parts } from '../clinical/content/document.ts';
 import { ordersShowing } from '../clinical/fetch/resource-owner.store.ts';
 import { SPECIMEN } from '../clinical/resources/specimen.fhir.ts';
+import { rowByKey } from '../platform/db/by-key.ts';
 import type { Queryable } from '../platform/db/database.ts';
 import type { FacilityScope } from '../tenancy/scope.ts';
+import { partsOfOrder, RESULTS_OF_REPORT } from './parts-of-order.ts';
 
 /** SQL of the ids in a list of pointers, as text. */
 const idsIn = (list: string) => `select pointer ->> 'id' as id from jsonb_array_elements(${list}) pointer`;
@@ -19,38 +21,20 @@ export const SPECIMENS: Field = parts(
       ${idsIn('o.specimen')}
       union
       select b.specimen ->> 'id'
-      from observation b
-      where b.organisation_id = $1
-        and b.facility_id = o.facility_id
-        and b.order_id = o.id
+      from ${partsOfOrder('observation', 'b', 'b.specimen')} b
       union
       select b.specimen ->> 'id'
-      from investigation_report r
-      join investigation_report_result e
-        on e.organisation_id = $1
-        and e.facility_id = o.facility_id
-        and e.report_id = r.id
-      join observation b
-        on b.organisation_id = $1
-        and b.facility_id = o.facility_id
-        and b.id = e.observation_id
-      where r.organisation_id = $1
-        and r.facility_id = o.facility_id
-        and r.order_id = o.id
-        and b.patient_id = o.patient_id
+      from ${partsOfOrder('investigation_report', 'r', 'r.id')} r
+      cross join ${RESULTS_OF_REPORT} e
+      cross join ${rowByKey('observation', 'b', { facility_id: 'o.facility_id', id: 'e.observation_id' }, 'b.specimen, b.patient_id')} b
+      where b.patient_id = o.patient_id
       union
       select named.id
-      from investigation_report r
+      from ${partsOfOrder('investigation_report', 'r', 'r.specimen')} r
       cross join lateral (${idsIn('r.specimen')}) named
-      where r.organisation_id = $1
-        and r.facility_id = o.facility_id
-        and r.order_id = o.id
     ) named
-    join specimen m
-      on m.organisation_id = $1
-      and m.facility_id = o.facility_id
-      and m.id = named.id::uuid
-      and m.patient_id = o.patient_id`,
+    cross join ${rowByKey('specimen', 'm', { facility_id: 'o.facility_id', id: 'named.id::uuid' })} m
+    where m.patient_id = o.patient_id`,
   'm.id',
 );
 

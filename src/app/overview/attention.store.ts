@@ -2,6 +2,7 @@
  * SQL of what somebody should look at, at one facility. Each statement stops counting at `MOST`, so that a facility in
  * trouble is answered as fast as any other. Contract: ADM-53.
  */
+import { rowsByIndex } from '../../platform/db/by-key.ts';
 import type { Queryable } from '../../platform/db/database.ts';
 import type { FacilityScope } from '../../tenancy/scope.ts';
 
@@ -20,11 +21,7 @@ export function countHeldDeliveries(db: Queryable, scope: FacilityScope): Promis
   const text = `
     select 1
     from exchange_head h
-    join exchange_delivery d
-      on d.organisation_id = $1
-      and d.connection_id = h.connection_id
-      and d.patient_id = h.patient_id
-      and d.sequence = h.sequence
+    cross join ${rowsByIndex('exchange_delivery', 'd', { first: { connection_id: 'h.connection_id', patient_id: 'h.patient_id' }, column: 'sequence', value: 'h.sequence' }, 'd.facility_id')} d
     where h.organisation_id = $1
       and h.held_at is not null
       and d.facility_id = $2`;

@@ -1,13 +1,13 @@
 /** SQL of one page of a patient's records, in one statement with what the patient refuses. Contract: FETCH-20. */
 
+import { rowByKey } from '../../platform/db/by-key.ts';
+
 /** `$1`: the organisation. `$2`: the facility. `$3`: the patient. No row: no such patient at the facility. */
 export function patientPageSql(page: string, order: string): string {
   return `
       select p.refused_purposes, page.*
       from patient_registration g
-      join patient p
-        on p.organisation_id = $1
-        and p.id = g.patient_id
+      cross join ${rowByKey('patient', 'p', { id: 'g.patient_id' }, 'p.refused_purposes')} p
       left join lateral (
         ${page}
       ) page on true

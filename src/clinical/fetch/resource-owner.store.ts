@@ -1,4 +1,5 @@
 /** SQL that tells by which fetch a resource goes out: its order, its vital set, or both (docs/adr/0094). */
+import { rowByKey } from '../../platform/db/by-key.ts';
 import type { Queryable } from '../../platform/db/database.ts';
 import type { FacilityScope } from '../../tenancy/scope.ts';
 
@@ -25,10 +26,7 @@ const IN_SCOPE = `
     and part.id = $3`;
 
 const WITH_ORDER = `
-  left join investigation_order o
-    on o.organisation_id = $1
-    and o.facility_id = part.facility_id
-    and o.id = part.order_id`;
+  left join ${rowByKey('investigation_order', 'o', { facility_id: 'part.facility_id', id: 'part.order_id' }, 'o.discipline')} o on true`;
 
 /**
  * SQL of the ids of the orders that show a specimen, because they, their results, their reports or results that these
@@ -97,11 +95,8 @@ const OWNERS: Readonly<Record<FetchedType, string>> = {
     from (
       ${ordersShowing('part.id::text', 'part.facility_id')}
     ) named (order_id)
-    join investigation_order o
-      on o.organisation_id = $1
-      and o.facility_id = part.facility_id
-      and o.id = named.order_id
-      and o.patient_id = part.patient_id
+    cross join ${rowByKey('investigation_order', 'o', { facility_id: 'part.facility_id', id: 'named.order_id' }, 'o.id, o.patient_id, o.discipline')} o
+    where o.patient_id = part.patient_id
     -- Orders for other things are shown by no fetch.
     order by o.discipline = 'other', o.discipline desc, o.id
     limit 1

@@ -1,4 +1,5 @@
 /** SQL that tells whose the results are that a record names. */
+import { rowById, rowByKey } from '../../platform/db/by-key.ts';
 import type { Queryable } from '../../platform/db/database.ts';
 import type { FacilityScope } from '../../tenancy/scope.ts';
 
@@ -17,17 +18,10 @@ export async function loadNamedResults(
     name: 'observations-named-results',
     text: `
       select o.id, o.patient_id, p.refused_purposes
-      from observation o
-      join patient_registration r
-        on r.organisation_id = $1
-        and r.facility_id = $2
-        and r.patient_id = o.patient_id
-      join patient p
-        on p.organisation_id = $1
-        and p.id = o.patient_id
-      where o.organisation_id = $1
-        and o.facility_id = $2
-        and o.id = any($3::uuid[])`,
+      from (select distinct id from unnest($3::uuid[]) id) asked
+      cross join ${rowById('observation', 'o', 'asked.id', 'o.id, o.patient_id')} o
+      cross join ${rowByKey('patient_registration', 'r', { facility_id: '$2', patient_id: 'o.patient_id' }, 'r.patient_id')} r
+      cross join ${rowByKey('patient', 'p', { id: 'r.patient_id' }, 'p.refused_purposes')} p`,
     values: [organisationId, facilityId, ids],
   });
   return rows.map((row) => ({

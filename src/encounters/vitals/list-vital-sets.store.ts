@@ -8,6 +8,7 @@ import {
 } from '../../clinical/fetch/patient-page.store.ts';
 import { BLOOD_PRESSURE, DIASTOLIC, SYSTOLIC } from '../../clinical/observations/blood-pressure.fhir.ts';
 import { type ObservationRecord, PRESSURE_FIELDS } from '../../clinical/resources/observation.fhir.ts';
+import { rowsByIndex } from '../../platform/db/by-key.ts';
 import type { Queryable } from '../../platform/db/database.ts';
 import type { Slice } from '../../platform/http/paging.ts';
 import type { FacilityScope } from '../../tenancy/scope.ts';
@@ -38,15 +39,14 @@ interface VitalSetRow extends PatientPageRow {
   pressures: unknown[][] | null;
 }
 
+const SIGNS = `${rowsByIndex('observation', 'b', { first: { facility_id: '$2' }, column: 'vital_set_id', value: 'v.id' })} b`;
+
 /** By their LOINC codes, or by local ones that a map may lead to these. One with components is a whole pressure. */
 const PRESSURES = parts(
   'pressures',
   PRESSURE_FIELDS('b'),
-  `from observation b
-          where b.organisation_id = $1
-            and b.facility_id = $2
-            and b.vital_set_id = v.id
-            and b.patient_id = v.patient_id
+  `from ${SIGNS}
+          where b.patient_id = v.patient_id
             and b.order_id is null
             and exists (
               select
@@ -78,11 +78,8 @@ export async function listVitalSetPage(
       `select v.id, v.encounter_id, v.taken_at, v.taken_at::text as taken_text,
           (
             select count(*)::int
-            from observation b
-            where b.organisation_id = $1
-              and b.facility_id = $2
-              and b.vital_set_id = v.id
-              and b.patient_id = v.patient_id
+            from ${SIGNS}
+            where b.patient_id = v.patient_id
           ) as signs,
           ${PRESSURES.sql} as pressures
         from vital_set v

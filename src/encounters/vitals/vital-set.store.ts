@@ -7,6 +7,7 @@ import {
   type RecordSource,
 } from '../../clinical/fetch/record-loader.ts';
 import type { KeptObservation } from '../../clinical/kept/fill-observation.fhir.ts';
+import { rowByKey, rowsByIndex } from '../../platform/db/by-key.ts';
 import type { Queryable } from '../../platform/db/database.ts';
 
 /** The vital signs of one encounter and time. */
@@ -20,23 +21,15 @@ const SOURCE: RecordSource<RecordKey> = {
   title: () => 'The vital set',
   fields: columns('v', ['id']),
   observations: {
-    from: `from observation b
-        where b.organisation_id = $1
-          and b.facility_id = v.facility_id
-          and b.vital_set_id = v.id
-          and b.patient_id = v.patient_id`,
+    from: `from ${rowsByIndex('observation', 'b', { first: { facility_id: 'v.facility_id' }, column: 'vital_set_id', value: 'v.id' })} b
+        where b.patient_id = v.patient_id`,
     order: 'b.effective_at, b.issued_at, b.id',
   },
   alias: 'v',
   empty: {},
   joins: `
-    join vital_set v
-      on v.organisation_id = $1
-      and v.facility_id = asked.facility_id
-      and v.id = asked.id
-    join patient p
-      on p.organisation_id = $1
-      and p.id = v.patient_id`,
+    cross join ${rowByKey('vital_set', 'v', { facility_id: 'asked.facility_id', id: 'asked.id' })} v
+    cross join ${rowByKey('patient', 'p', { id: 'v.patient_id' }, 'p.refused_purposes')} p`,
 };
 
 /**

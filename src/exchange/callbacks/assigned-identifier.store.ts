@@ -34,9 +34,8 @@ export async function assignIdentifier(
       update patient
       set version = version + 1,
           updated_at = $8
-      from added
       where organisation_id = $1
-        and id = added.patient_id`,
+        and id = any(array(select patient_id from added))`,
     values: [
       organisationId,
       assigned.patientId,

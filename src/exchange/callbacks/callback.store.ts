@@ -1,4 +1,5 @@
 /** SQL of callbacks: who may call, which delivery is meant, and what was said before. Contract: EXC-41. */
+import { exactly, rowsByIndex } from '../../platform/db/by-key.ts';
 import type { Queryable } from '../../platform/db/database.ts';
 import type { Slice } from '../../platform/http/paging.ts';
 import type { OrganisationScope } from '../../tenancy/scope.ts';
@@ -56,7 +57,8 @@ export async function findCallback(
       from exchange_callback
       where organisation_id = $1
         and connection_id = $2
-        and body_digest = $3`,
+        and ${exactly('body_digest', '$3::bytea')}
+      order by body_digest`,
     values: [key.organisationId, key.connectionId, bodyDigest],
   });
   return rows[0];
@@ -106,17 +108,13 @@ export async function deliveredPatient(
   const { rows } = await db.query<Pick<CallbackRecord, 'patientId' | 'facilityId'>>({
     name: 'exchange-delivered-patient',
     text: `
-      select patient_id as "patientId", facility_id as "facilityId"
-      from exchange_delivery
-      where organisation_id = $1
-        and id = $3
-        and connection_id = $2
+      select d.patient_id as "patientId", d.facility_id as "facilityId"
+      from ${rowsByIndex('exchange_delivery', 'd', { column: 'id', value: '$3::uuid' })} d
+      where d.connection_id = $2
       union all
-      select patient_id, facility_id
-      from exchange_callback
-      where organisation_id = $1
-        and delivery_id = $3
-        and connection_id = $2
+      select c.patient_id, c.facility_id
+      from ${rowsByIndex('exchange_callback', 'c', { column: 'delivery_id', value: '$3::uuid' })} c
+      where c.connection_id = $2
       limit 1`,
     values: [key.organisationId, key.connectionId, deliveryId],
   });

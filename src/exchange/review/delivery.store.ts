@@ -1,4 +1,5 @@
 /** SQL of reviewing deliveries: lists by where they stand, and everything about one. */
+import { exactly, rowByKey } from '../../platform/db/by-key.ts';
 import type { Queryable } from '../../platform/db/database.ts';
 import type { Slice } from '../../platform/http/paging.ts';
 import type { OrganisationScope } from '../../tenancy/scope.ts';
@@ -57,14 +58,20 @@ const LANE = `
   and h.connection_id = d.connection_id
   and h.patient_id = d.patient_id`;
 
+/** Each by its lane; the planner might read all heads for each delivery. */
+const WITH_HEAD = `exchange_delivery d left join ${rowByKey('exchange_head', 'h', {
+  connection_id: 'd.connection_id',
+  patient_id: 'd.patient_id',
+})} h on true`;
+
 /** Where each list starts, so that what waits is found without reading what is done. */
 const FROM: Record<DeliveryStatus | 'any', string> = {
   held: `exchange_head h join exchange_delivery d on ${LANE} and d.sequence = h.sequence and h.held_at is not null`,
   queued: `exchange_head h join exchange_delivery d on ${LANE}
     and (d.sequence > h.sequence or (d.sequence = h.sequence and h.held_at is null))`,
-  delivered: `exchange_delivery d left join exchange_head h on ${LANE}`,
-  skipped: `exchange_delivery d left join exchange_head h on ${LANE}`,
-  any: `exchange_delivery d left join exchange_head h on ${LANE}`,
+  delivered: WITH_HEAD,
+  skipped: WITH_HEAD,
+  any: WITH_HEAD,
 };
 
 const DONE = {
@@ -115,9 +122,9 @@ export async function listDeliveries(
         select status, assigned_id
         from exchange_callback c
         where c.organisation_id = $1
-          and c.delivery_id = d.id
+          and ${exactly('c.delivery_id', 'd.id')}
           and c.outcome = 'applied'
-        order by received_at desc
+        order by c.delivery_id, received_at desc
         limit 1
       ) c on true
       where ${FILTER}
@@ -220,9 +227,7 @@ export async function readPayload(
     text: `
       select d.patient_id as "patientId", d.body, p.refused_purposes as "refusedPurposes"
       from exchange_delivery d
-      join patient p
-        on p.organisation_id = $1
-        and p.id = d.patient_id
+      cross join ${rowByKey('patient', 'p', { id: 'd.patient_id' }, 'p.refused_purposes')} p
       where d.organisation_id = $1
         and d.id = $2
         and d.facility_id = $3`,

@@ -1,5 +1,5 @@
 /**
- * SQL of changes to many rows of a facility, and of look-ups of them, each by its whole key.
+ * SQL of changes to many rows of a facility, and of look-ups, each by its whole key. Contract: HTTP-33.
  *
  * The planner takes an organisation and a facility that it knows nothing of for one row: in tables without statistics,
  * and for a tenant that came after them. A join with a table that names both as parameters may then read that table from
@@ -28,6 +28,58 @@ export function rowById(table: string, alias: string, id: string, columns: strin
       where ${alias}.organisation_id = $1
         and ${alias}.facility_id = $2
         and ${alias}.id = ${id}
+      offset 0
+    )`;
+}
+
+type Columns = Readonly<Record<string, string>>;
+
+const equal = (alias: string, columns: Columns): string =>
+  Object.entries(columns)
+    .map(([column, value]) => `and ${alias}.${column} = ${value}`)
+    .join('\n        ');
+
+/**
+ * A lateral look-up in the organisation `$1` by a whole key, under `alias`; values are SQL. For tables where no other index
+ * can be read by a part of the key: it is then the only one that answers.
+ */
+export function rowByKey(table: string, alias: string, key: Columns, columns = `${alias}.*`): string {
+  return `lateral (
+      select ${columns}
+      from ${table} ${alias}
+      where ${alias}.organisation_id = $1
+        ${equal(alias, key)}
+      offset 0
+    )`;
+}
+
+/**
+ * The column is the value: with `order by` this column first, only the index that goes on with it answers
+ * ({@link rowsByIndex}).
+ */
+export function exactly(column: string, value: string): string {
+  return `${column} >= ${value} and ${column} <= ${value}`;
+}
+
+/**
+ * A lateral look-up in the organisation `$1` by the index that begins with the columns of `first` and then has `column`.
+ * Another index begins with the same columns: where the planner takes the organisation for one row, it may read that one
+ * to its end. Only the one that is meant has the rows in the order of `column`, and no planner knows that a range from a
+ * value to that value needs no order.
+ */
+export function rowsByIndex(
+  table: string,
+  alias: string,
+  { first = {}, column, value }: { first?: Columns; column: string; value: string },
+  columns = `${alias}.*`,
+): string {
+  return `lateral (
+      select ${columns}
+      from ${table} ${alias}
+      where ${alias}.organisation_id = $1
+        ${equal(alias, first)}
+        and ${exactly(`${alias}.${column}`, value)}
+      order by ${alias}.${column}
       offset 0
     )`;
 }

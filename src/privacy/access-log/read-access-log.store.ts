@@ -1,4 +1,5 @@
 /** SQL of reading a patient's access log. */
+import { rowByKey } from '../../platform/db/by-key.ts';
 import type { Queryable } from '../../platform/db/database.ts';
 import { instantFromTimestamp, timestampFromDate } from '../../platform/db/timestamp.ts';
 import type { Slice } from '../../platform/http/paging.ts';
@@ -76,9 +77,7 @@ export async function loadRefusedPurposes(
     text: `
       select p.refused_purposes
       from patient_registration r
-      join patient p
-        on p.organisation_id = $1
-        and p.id = r.patient_id
+      cross join ${rowByKey('patient', 'p', { id: 'r.patient_id' }, 'p.refused_purposes')} p
       where r.organisation_id = $1
         and r.facility_id = $2
         and r.patient_id = $3`,

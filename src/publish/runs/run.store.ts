@@ -1,6 +1,7 @@
 /** SQL of publishes: begins one, ends one, and lists those of an order or vital set. */
 
 import type { PurposeOfUse } from '../../fhir/purpose-of-use.ts';
+import { exactly } from '../../platform/db/by-key.ts';
 import type { Queryable } from '../../platform/db/database.ts';
 import { instantFromTimestamp } from '../../platform/db/timestamp.ts';
 import type { Slice } from '../../platform/http/paging.ts';
@@ -64,9 +65,9 @@ export async function beginRun(
         where r.organisation_id = $1
           and r.facility_id = $2
           and r.subject_kind = $3
-          and r.subject_id = $4
+          and ${exactly('r.subject_id', '$4::uuid')}
           and r.target_id = $5
-        order by r.begun_at desc, r.id desc
+        order by r.subject_id, r.begun_at desc, r.id desc
         limit 1
       ),
       interrupted as (
@@ -171,9 +172,9 @@ export async function listRuns(
       where r.organisation_id = $1
         and r.facility_id = $2
         and r.subject_kind = $3
-        and r.subject_id = $4
+        and ${exactly('r.subject_id', '$4::uuid')}
         and (r.begun_at, r.id) < ($5::timestamptz, $6::uuid)
-      order by r.begun_at desc, r.id desc
+      order by r.subject_id, r.begun_at desc, r.id desc
       limit $7`,
     values: [scope.organisationId, scope.facilityId, subject.kind, subject.id, ...after, limit],
   });

@@ -3,6 +3,7 @@
  * organisation, whatever facility published it (docs/adr/0056).
  * Contract: PUB-20, PUB-34.
  */
+import { exactly } from '../../platform/db/by-key.ts';
 import type { Queryable } from '../../platform/db/database.ts';
 import type { OrganisationScope } from '../../tenancy/scope.ts';
 import { type ResourceKey, splitKey } from '../plan/content.fhir.ts';
@@ -95,30 +96,36 @@ export async function recordStored(
   const statement = {
     name: 'publish-resource-record',
     text: `
-      with taken_over as (
+      with others as materialized (
+        select other.ctid, other.resource_type, other.local_id
+        from unnest($3::text[], $4::uuid[], $5::text[]) as s (resource_type, local_id, server_id)
+        -- limit: one look-up by key for each, as above.
+        cross join lateral (
+          select p.ctid, p.resource_type, p.local_id
+          from publish_resource p
+          where p.organisation_id = $1
+            and p.target_id = $2
+            and p.resource_type = s.resource_type
+            and ${exactly('p.server_id', 's.server_id')}
+            and p.server_id <> p.local_id::text
+            and p.local_id <> s.local_id
+          order by p.server_id
+          limit 1
+        ) other
+        where s.server_id <> s.local_id::text
+      ),
+      taken_over as (
         update publish_resource
         set server_id = null,
             version_id = null,
             content_hash = null,
             chain_id = null
         where organisation_id = $1
-          and ctid = any (array(
-            select other.ctid
-            from unnest($3::text[], $4::uuid[], $5::text[]) as s (resource_type, local_id, server_id)
-            -- limit: one look-up by key for each, as above.
-            cross join lateral (
-              select p.ctid
-              from publish_resource p
-              where p.organisation_id = $1
-                and p.target_id = $2
-                and p.resource_type = s.resource_type
-                and p.server_id = s.server_id
-                and p.server_id <> p.local_id::text
-                and p.local_id <> s.local_id
-              limit 1
-            ) other
-            where s.server_id <> s.local_id::text
-          ))
+          -- The whole key: for fewer rows than there are of the organisation.
+          and target_id = $2
+          and resource_type = any (array(select resource_type from others))
+          and local_id = any (array(select local_id from others))
+          and ctid = any (array(select ctid from others))
         returning 1
       )
       insert into publish_resource (organisation_id, target_id, resource_type, local_id, server_id,

@@ -1,4 +1,5 @@
 /** Accounts as sign-in reads them. */
+import { rowsByIndex } from '../../platform/db/by-key.ts';
 import type { Client, Queryable } from '../../platform/db/database.ts';
 import type { OrganisationScope } from '../../tenancy/scope.ts';
 import { SECOND_FACTOR_COLUMNS, type SecondFactor } from '../second-factor/second-factor.store.ts';
@@ -55,9 +56,7 @@ const CREDENTIALS = `
         a.must_change_password as "mustChangePassword", a.requires_password_setup as "requiresPasswordSetup",
         a.disabled_at is not null as disabled, ${SECOND_FACTOR_COLUMNS}
       from account a
-      join role r
-        on r.organisation_id = $1
-        and r.id = a.role_id
+      cross join ${rowsByIndex('role', 'r', { column: 'id', value: 'a.role_id' })} r
       where a.organisation_id = $1
         and a.id = $2`;
 

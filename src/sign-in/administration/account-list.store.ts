@@ -2,9 +2,11 @@
  * SQL of listing accounts: by address, quick however many the organisation has (docs/adr/0150).
  * Contract: ADM-9, ADM-68, ADM-72, ADM-76.
  */
+import { rowsByIndex } from '../../platform/db/by-key.ts';
 import type { Queryable } from '../../platform/db/database.ts';
 import { type DatabaseTime, databaseTimeSql } from '../../platform/db/database-time.ts';
 import type { Slice } from '../../platform/http/paging.ts';
+import { addressOfAccount } from '../../tenancy/callers/account-address.ts';
 import type { OrganisationScope } from '../../tenancy/scope.ts';
 import type { UserType } from '../accounts/account.store.ts';
 import { type AccountFilter, accountSources, type Parameter } from './account-sources.ts';
@@ -104,13 +106,12 @@ function pageStatement(
         order by 1
         limit ${limit}
       )`;
-  const account = (id: string) => byKey('*', 'account', `id = ${id}`);
-  const directory = (id: string) => byKey('email', 'account_directory', `user_id = ${id}`);
+  const account = (id: string) => oneOf('account', 'id', id);
   const isShort = sources.map((_, index) => `(select is_short from source_${index}_count)`);
   const pages = [
     ...sources.map((_, index) =>
       page(
-        `(select distinct id from source_${index}) source cross join ${account('source.id')} a cross join ${directory('source.id')} d`,
+        `(select distinct id from source_${index}) source cross join ${account('source.id')} a cross join ${addressOfAccount('source.id')} d`,
         [...isShort.slice(0, index).map((one) => `not ${one}`), isShort[index]].join(' and '),
       ),
     ),
@@ -155,8 +156,8 @@ function pageStatement(
     order by told.email`;
 }
 
-function byKey(columns: string, table: string, key: string): string {
-  return `lateral (select t.${columns} from ${table} t where t.organisation_id = $1 and t.${key} offset 0)`;
+function oneOf(table: string, column: string, value: string): string {
+  return rowsByIndex(table, 't', { column, value });
 }
 
 /** What else is told of the accounts of a page, looked up for these alone. */
@@ -189,8 +190,8 @@ function detailsAt(now: string): Details {
             and p.account_id = a.id
         ) as "secondFactor",
         a.created_at as "createdAt", used.last as "lastUsedAt", used.live as "liveSessions"`,
-    joins: `cross join ${byKey('*', 'account', 'id = page.id')} a
-      cross join ${byKey('*', 'role', 'id = a.role_id')} r
+    joins: `cross join ${oneOf('account', 'id', 'page.id')} a
+      cross join ${oneOf('role', 'id', 'a.role_id')} r
       cross join lateral (
         select max(greatest(s.created_at, (
             select max(t.issued_at)

@@ -1,4 +1,5 @@
 /** SQL of the live sessions of an account. */
+import { exactly } from '../../platform/db/by-key.ts';
 import type { Queryable } from '../../platform/db/database.ts';
 import { type DatabaseTime, databaseTimeSql } from '../../platform/db/database-time.ts';
 import type { Slice } from '../../platform/http/paging.ts';
@@ -31,14 +32,19 @@ export async function listLiveSessions(
           where t.organisation_id = $1
             and t.session_id = s.id
         ), c.last_used_at) as "lastUsedAt", c.user_agent as "userAgent", c.network
-      from session s
+      from (
+        select live.id, live.created_at, live.expires_at
+        from session live
+        where live.organisation_id = $1
+          and ${exactly('live.account_id', '$2::uuid')}
+          and live.revoked_at is null
+        order by live.account_id
+        offset 0
+      ) s
       left join console_session c
         on c.organisation_id = $1
         and c.session_id = s.id
-      where s.organisation_id = $1
-        and s.account_id = $2
-        and s.revoked_at is null
-        and s.expires_at > ${databaseTimeSql(3)}
+      where s.expires_at > ${databaseTimeSql(3)}
         and ($4::timestamptz is null
           or (date_trunc('milliseconds', s.created_at), s.id) < ($4::timestamptz, $5::uuid))
       order by date_trunc('milliseconds', s.created_at) desc, s.id desc

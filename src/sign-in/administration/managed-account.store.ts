@@ -1,5 +1,7 @@
 /** SQL of an account that somebody manages: what it is and may do, held until the transaction ends. */
+import { rowsByIndex } from '../../platform/db/by-key.ts';
 import type { Client, Queryable } from '../../platform/db/database.ts';
+import { addressOfAccount } from '../../tenancy/callers/account-address.ts';
 import type { OrganisationScope } from '../../tenancy/scope.ts';
 import type { UserType } from '../accounts/account.store.ts';
 
@@ -29,11 +31,8 @@ export async function lockManagedAccount(
         a.default_facility_id as "defaultFacilityId", a.must_change_password as "mustChangePassword",
         a.disabled_at is not null as disabled
       from account a
-      join role r
-        on r.organisation_id = $1
-        and r.id = a.role_id
-      join account_directory d
-        on d.user_id = a.id
+      cross join ${rowsByIndex('role', 'r', { column: 'id', value: 'a.role_id' })} r
+      cross join ${addressOfAccount('a.id')} d
       where a.organisation_id = $1
         and a.id = $2
       for no key update of a`,

@@ -1,4 +1,5 @@
 /** What an account has of second factors, and whether its role asks for one. */
+import { rowsByIndex } from '../../platform/db/by-key.ts';
 import type { Queryable } from '../../platform/db/database.ts';
 import type { OrganisationScope } from '../../tenancy/scope.ts';
 
@@ -42,9 +43,7 @@ export async function readSecondFactor(
     text: `
       select ${SECOND_FACTOR_COLUMNS}
       from account a
-      join role r
-        on r.organisation_id = $1
-        and r.id = a.role_id
+      cross join ${rowsByIndex('role', 'r', { column: 'id', value: 'a.role_id' })} r
       where a.organisation_id = $1
         and a.id = $2`,
     values: [organisationId, accountId],

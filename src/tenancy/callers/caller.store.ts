@@ -1,4 +1,5 @@
 /** Loads everything that the checks of a call need, in one round trip. Contract: ACC-15, OPS-26. */
+import { rowsByIndex } from '../../platform/db/by-key.ts';
 import type { Queryable } from '../../platform/db/database.ts';
 import { type DatabaseTime, databaseTimeSql } from '../../platform/db/database-time.ts';
 import type { OrganisationScope } from '../scope.ts';
@@ -56,9 +57,7 @@ export async function loadCaller(
             and af.account_id = $2
         ) as facilities
       from account a
-      join role r
-        on r.organisation_id = $1
-        and r.id = a.role_id
+      cross join ${rowsByIndex('role', 'r', { column: 'id', value: 'a.role_id' })} r
       join session s
         on s.organisation_id = $1
         and s.account_id = $2

@@ -1,4 +1,5 @@
 /** SQL of the list of unmapped codes. Contract: TERM-16. */
+import { rowsByIndex } from '../../platform/db/by-key.ts';
 import type { Queryable } from '../../platform/db/database.ts';
 import type { Slice } from '../../platform/http/paging.ts';
 import type { OrganisationScope } from '../../tenancy/scope.ts';
@@ -65,6 +66,16 @@ export async function addMetCodes(
   });
 }
 
+/** The entries of the local code of `code`. */
+function mapsOf(alias: string, code: string): string {
+  const index = {
+    first: { local_system: `${code}.local_system` },
+    column: 'local_code',
+    value: `${code}.local_code`,
+  };
+  return rowsByIndex('terminology_map', alias, index);
+}
+
 /**
  * Codes that were met and that no map covers now, those met most often first. A map covers a code when the
  * entry that counts for the facility gives a standard code for it, or says that there is none.
@@ -91,19 +102,13 @@ export async function listUnmapped(
           and ($3::text is null or unmapped.place = $3)
           and not exists (
             select
-            from terminology_map map
-            where map.organisation_id = $1
-              and map.local_system = unmapped.local_system
-              and map.local_code = unmapped.local_code
-              and (map.facility_id is null or map.facility_id = unmapped.facility_id)
+            from ${mapsOf('map', 'unmapped')} map
+            where (map.facility_id is null or map.facility_id = unmapped.facility_id)
               and map.equivalence in ('equal', 'equivalent', 'wider', 'subsumes', 'unmatched')
               and not exists (
                 select
-                from terminology_map own
+                from ${mapsOf('own', 'map')} own
                 where map.facility_id is null
-                  and own.organisation_id = $1
-                  and own.local_system = map.local_system
-                  and own.local_code = map.local_code
                   and own.target_system = map.target_system
                   and own.facility_id = unmapped.facility_id
               )

@@ -2,6 +2,7 @@
 import type { Queryable } from '../../../platform/db/database.ts';
 import { instantFromTimestamp } from '../../../platform/db/timestamp.ts';
 import type { Slice } from '../../../platform/http/paging.ts';
+import { addressOfAccount } from '../../../tenancy/callers/account-address.ts';
 import type { FacilityScope } from '../../../tenancy/scope.ts';
 import type { ImportDocument } from '../import-report.ts';
 import type { ImportContent, ImportProgress, ImportState, ImportWay, ListedImport } from './kept-import.ts';
@@ -126,9 +127,8 @@ const COLUMNS = `
 
 const FROM = `
   import_run r
-  left join account_directory d
-    on d.user_id = r.account_id
-    and d.organisation_id = $1`;
+  left join ${addressOfAccount('r.account_id')} d
+    on d.organisation_id = $1`;
 
 interface StoredRow extends ImportProgress {
   id: string;
