@@ -82,17 +82,19 @@ export function createAnswerCheck(document: Json): AnswerCheck {
 
 /** The answer `default`, where its description has the status and this call is one of those that it is of. */
 function usualAnswer(
-  { parameters, responses, security }: Json,
+  { parameters, requestBody, responses, security }: Json,
   { method, status }: { method: string; status: number },
 ): Json | undefined {
   const takes = (name: string) => parameters.some(({ $ref }: Json) => $ref?.endsWith(`/${name}`));
+  // A form has `_format` among its members.
+  const isForm = requestBody?.content?.['application/x-www-form-urlencoded'] !== undefined;
   const atConsole = security?.[0]?.consoleSession !== undefined;
   const of: Readonly<Record<number, boolean>> = {
     400: true,
     401: security?.length !== 0,
     403: takes('Facility') || atConsole,
     404: takes('Facility') || atConsole,
-    406: takes('_format'),
+    406: takes('_format') || isForm,
     413: method !== 'GET',
     415: method !== 'GET',
     500: true,
