@@ -53,11 +53,23 @@ export function visitEntries(source: string, number: number): { resource: object
       class: { code: 'AMB' },
       subject: about('Patient'),
       period: { start: day, end: day },
-      participant: [{ individual: about('Practitioner') }],
+      participant: [
+        { individual: about('Practitioner') },
+        {
+          individual: {
+            reference: `Practitioner?identifier=urn:oid:1.2.3|${name('Practitioner', '-identifier')}`,
+          },
+        },
+      ],
     },
     ...observations,
     ...vitalSigns,
-    { ...clinical('ImagingStudy', { status: 'available' }), id: name('ImagingStudy') },
+    {
+      ...clinical('ImagingStudy', { status: 'available' }),
+      id: name('ImagingStudy'),
+      subject: { type: 'Patient', identifier: identifier('Patient')[0] },
+      encounter: { type: 'Encounter', identifier: identifier('Encounter')[0] },
+    },
     {
       ...clinical('DiagnosticReport', { category: laboratory, code: { text: 'Panel' } }),
       id: name('DiagnosticReport'),

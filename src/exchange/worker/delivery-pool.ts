@@ -1,6 +1,6 @@
 /** The connections of a delivery worker. */
 import { createPool, type Pool, type PoolOptions } from '../../platform/db/database.ts';
-import { onePlanForAll } from '../../platform/db/distributed.ts';
+import { isDistributed } from '../../platform/db/distributed.ts';
 
 /** By index, whatever the statistics say. */
 const BY_INDEX = {
@@ -24,10 +24,15 @@ export function createDeliveryPool(
       ...options,
       applicationName: 'interchange delivery',
       async settingsOn(client) {
-        planCacheMode ??= await onePlanForAll(client);
+        planCacheMode ??= await choosePlanCacheMode(client);
         return { ...BY_INDEX, plan_cache_mode: planCacheMode };
       },
     },
     onError,
   );
+}
+
+/** Citus plans each statement with its parameters, to find the node: it refuses generic plans (docs/adr/0133). */
+async function choosePlanCacheMode(client: Pick<Pool, 'query'>): Promise<string> {
+  return (await isDistributed(client)) ? 'auto' : 'force_generic_plan';
 }

@@ -7,12 +7,3 @@ export async function isDistributed(db: Pick<Queryable, 'query'>): Promise<boole
   });
   return rows[0]?.citus === true;
 }
-
-/**
- * The `plan_cache_mode` for statements whose plan must not depend on the organisation: statistics know nothing of one that
- * came after them, and PostgreSQL then takes its rows for few. Citus plans each statement with its parameters, to find the
- * node: it refuses generic plans (docs/adr/0133).
- */
-export async function onePlanForAll(db: Pick<Queryable, 'query'>): Promise<string> {
-  return (await isDistributed(db)) ? 'auto' : 'force_generic_plan';
-}

@@ -1,6 +1,12 @@
-/** How references find stored records: by id and by business identifier, many at a time. Contract: IN-10. */
+/**
+ * How references find stored records: by id and by business identifier, many at a time.
+ * Contract: IN-10, IN-53.
+ */
+import { rowByKey, rowsByIndex } from '../../../platform/db/by-key.ts';
 import type { Queryable } from '../../../platform/db/database.ts';
 import type { IdentifierKey, IdentifierMatch, RecordLookup } from '../map/resource-importer.ts';
+
+const BY_VALUE = { column: 'value', value: 'wanted.value' };
 
 /** Practitioner, Organization, Location: those that all facilities share, and those that this facility has alone. */
 export function directoryLookup(resourceType: string, table: string): RecordLookup {
@@ -17,20 +23,15 @@ export function directoryLookup(resourceType: string, table: string): RecordLook
       });
     },
     async byIdentifier(db, { organisationId, facilityId }, keys) {
-      return matches(db, keys, {
+      return matches(db, organisationId, keys, {
         name: `import-${table}-by-identifier`,
         text: `select distinct i.record_id as id, i.system, i.value
-          from unnest($1::text[], $2::text[]) as wanted (system, value)
-          join directory_identifier i
-            on i.organisation_id = $3
-            and i.resource_type = $4
-            and i.value = wanted.value
-            and i.system = wanted.system
-          join ${table} t
-            on t.organisation_id = $3
-            and t.id = i.record_id
+          from unnest($2::text[], $3::text[]) as wanted (system, value)
+          cross join ${rowsByIndex('directory_identifier', 'i', { first: { resource_type: '$4' }, ...BY_VALUE })} i
+          cross join ${rowByKey(table, 't', { id: 'i.record_id' }, 't.source_facility_id')} t
+          where i.system = wanted.system
             and (t.source_facility_id is null or t.source_facility_id = $5)`,
-        values: [organisationId, resourceType, facilityId],
+        values: [resourceType, facilityId],
       });
     },
   };
@@ -50,22 +51,24 @@ export const patientLookup: RecordLookup = {
     });
   },
   async byIdentifier(db, { organisationId, facilityId }, keys, reach) {
-    return matches(db, keys, {
+    return matches(db, organisationId, keys, {
       name: 'import-patient-by-identifier',
+      // Not exists: the planner may answer that by reading every registration of the facility.
       text: `select distinct i.patient_id as id, i.system, i.value
-        from unnest($1::text[], $2::text[]) as wanted (system, value)
-        join patient_identifier i
-          on i.organisation_id = $3
-          and i.value = wanted.value
-          and i.system = wanted.system
-        where $4::uuid is null
-          or exists (
-            select
-            from patient_registration r
-            where r.organisation_id = $3
-              and r.facility_id = $4
-              and r.patient_id = i.patient_id)`,
-      values: [organisationId, reach === 'facility' ? facilityId : null],
+        from unnest($2::text[], $3::text[]) as wanted (system, value)
+        cross join ${rowsByIndex('patient_identifier', 'i', BY_VALUE)} i
+        where i.system = wanted.system
+          and (
+            $4::uuid is null
+            or (
+              select count(*)
+              from patient_registration r
+              where r.organisation_id = $1
+                and r.facility_id = $4
+                and r.patient_id = i.patient_id
+            ) > 0
+          )`,
+      values: [reach === 'facility' ? facilityId : null],
     });
   },
   async elsewhere(db, { organisationId, facilityId }, ids) {
@@ -75,12 +78,13 @@ export const patientLookup: RecordLookup = {
         from patient p
         where p.organisation_id = $1
           and p.id = any($3::uuid[])
-          and not exists (
-            select
+          and (
+            select count(*)
             from patient_registration r
             where r.organisation_id = $1
               and r.facility_id = $2
-              and r.patient_id = p.id)`,
+              and r.patient_id = p.id
+          ) = 0`,
       values: [organisationId, facilityId, ids],
     });
   },
@@ -99,16 +103,13 @@ export const encounterLookup: RecordLookup = {
     });
   },
   async byIdentifier(db, { organisationId, facilityId }, keys) {
-    return matches(db, keys, {
+    return matches(db, organisationId, keys, {
       name: 'import-encounter-by-identifier',
       text: `select distinct i.encounter_id as id, i.system, i.value
-        from unnest($1::text[], $2::text[]) as wanted (system, value)
-        join encounter_identifier i
-          on i.organisation_id = $3
-          and i.facility_id = $4
-          and i.value = wanted.value
-          and i.system = wanted.system`,
-      values: [organisationId, facilityId],
+        from unnest($2::text[], $3::text[]) as wanted (system, value)
+        cross join ${rowsByIndex('encounter_identifier', 'i', { first: { facility_id: '$4' }, ...BY_VALUE })} i
+        where i.system = wanted.system`,
+      values: [facilityId],
     });
   },
 };
@@ -124,13 +125,15 @@ async function idsOf(db: Queryable, statement: Statement): Promise<string[]> {
   return rows.map(({ id }) => id);
 }
 
+/** `statement` has the organisation as `$1`, the systems as `$2` and the values as `$3`. */
 async function matches(
   db: Queryable,
+  organisationId: string,
   keys: readonly IdentifierKey[],
   statement: Statement,
 ): Promise<IdentifierMatch[]> {
   if (keys.length === 0) return [];
-  const wanted = [keys.map(({ system }) => system), keys.map(({ value }) => value)];
+  const wanted = [organisationId, keys.map(({ system }) => system), keys.map(({ value }) => value)];
   const { rows } = await db.query<{ id: string; system: string; value: string }>({
     ...statement,
     values: [...wanted, ...statement.values],

@@ -2,7 +2,9 @@
  * Whether a Patient that comes under the id of a stored one is still the same person, and whether two of them may be one.
  * Contract: IN-21, IN-36.
  */
+
 import type { RecordRow } from '../../../clinical/description/describe.ts';
+import { rowByKey, rowsByIndex } from '../../../platform/db/by-key.ts';
 import type { WriteContext } from '../map/resource-importer.ts';
 
 interface Identity {
@@ -85,40 +87,20 @@ export async function sharingIdentifiers(
     text: `
       select asked.id
       from unnest($3::uuid[]) as asked (id)
-      -- Each look-up is fenced, as in by-key.ts: a join may read all patients of the facility.
       cross join lateral (
         select
-        from (
-          select i.system, i.value
-          from patient_identifier i
-          where i.organisation_id = $1
-            and i.patient_id = asked.id
-          offset 0
-        ) own
-        cross join lateral (
-          select i.patient_id as id
-          from patient_identifier i
-          where i.organisation_id = $1
-            and i.value = own.value
-            and i.system = own.system
-            and i.patient_id <> asked.id
-          offset 0
-        ) other
-        cross join lateral (
-          select
-          from patient_registration r
-          where r.organisation_id = $1
-            and r.facility_id = $2
-            and r.patient_id = other.id
-          offset 0
-        ) registered
+        from ${rowsByIndex('patient_identifier', 'i', { column: 'patient_id', value: 'asked.id' })} own
+        cross join ${rowsByIndex('patient_identifier', 'i', { column: 'value', value: 'own.value' })} other
+        cross join ${rowByKey('patient_registration', 'r', { facility_id: '$2', patient_id: 'other.patient_id' }, '')} r
         cross join lateral (
           select count(*) as links
           from patient_link l
           where l.organisation_id = $1
-            and (l.patient_id, l.other_id) in ((asked.id, other.id), (other.id, asked.id))
+            and (l.patient_id, l.other_id) in ((asked.id, other.patient_id), (other.patient_id, asked.id))
         ) linked
-        where linked.links = 0
+        where other.system = own.system
+          and other.patient_id <> asked.id
+          and linked.links = 0
         limit 1
       ) shared`,
     values: [scope.organisationId, scope.facilityId, ids],

@@ -1,9 +1,9 @@
-/** One transaction for one unit: normal ones, and those of a dry run. Contract: IN-24, IN-53. */
+/** One transaction for one unit: normal ones, and those of a dry run. Contract: IN-24. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { RecordTable } from '../../../clinical/description/describe.ts';
 import { onOwnConnection } from '../../../platform/db/connection/own-connection.ts';
 import { type Client, type Pool, transaction } from '../../../platform/db/database.ts';
-import { isDistributed, onePlanForAll } from '../../../platform/db/distributed.ts';
+import { isDistributed } from '../../../platform/db/distributed.ts';
 import { outageOf } from '../../../platform/db/unavailable.ts';
 import type { OrganisationScope } from '../../../tenancy/scope.ts';
 import { importError } from '../../errors.ts';
@@ -19,13 +19,7 @@ const ATTEMPTS = 12;
 const LONGEST_WAIT_MS = 3_000;
 
 export function inTransactions(pool: Pool): RunTransaction {
-  let planCacheMode: string | undefined;
-  return (work) =>
-    transaction(pool, async (client) => {
-      planCacheMode ??= await onePlanForAll(client);
-      await client.query(`set local plan_cache_mode = ${planCacheMode}`);
-      return work(client);
-    });
+  return (work) => transaction(pool, work);
 }
 
 /**

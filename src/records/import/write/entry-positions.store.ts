@@ -3,6 +3,7 @@
  * files stands, whichever is written first (docs/adr/0108).
  */
 import type { RecordTable } from '../../../clinical/description/describe.ts';
+import { rowByKey } from '../../../platform/db/by-key.ts';
 import type { Queryable } from '../../../platform/db/database.ts';
 import type { OrganisationScope } from '../../../tenancy/scope.ts';
 
@@ -49,14 +50,7 @@ export async function sameAsStored(
     text: `
       select stored.id
       from unnest($2::uuid[], $3::text[]) as given (id, digest)
-      -- Fenced, as in by-key.ts: a join may read the whole organisation.
-      cross join lateral (
-        select s.id, s.content_digest
-        from ${table} s
-        where s.organisation_id = $1
-          and s.id = given.id
-        offset 0
-      ) stored
+      cross join ${rowByKey(table, 's', { id: 'given.id' }, 's.id, s.content_digest')} stored
       where stored.content_digest = decode(given.digest, 'hex')`,
     values: [organisationId, records.map(({ id }) => id), records.map(({ digest }) => digest)],
   });
