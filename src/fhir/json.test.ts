@@ -56,6 +56,11 @@ describe('parseFhirJson', () => {
     }
   });
 
+  test('reads a string of digits, however long it is', () => {
+    const digits = ` ${'1'.repeat(7_000_000)}`;
+    assert.equal(parseFhirJson(JSON.stringify(digits)), digits);
+  });
+
   test('writes an exponent out, without changing the value or its precision', () => {
     const written: Record<string, string> = {
       '1e3': '1000',

@@ -34,11 +34,12 @@ export function parseFhirJson(text: string): unknown {
 }
 
 /**
- * Matches text that has a number which JavaScript may print differently: one that ends in a zero after its point, has an
- * exponent, has more than 15 digits, is below 0.000001, or is `-0`. It may match within a string, too.
+ * Matches text that has a number which JavaScript may print differently: one with an exponent, with 16 characters or more,
+ * with a zero at the end of its fraction, below 0.000001, or `-0`. It may match within a string, too. Runs of digits that
+ * have no end are let through first: the expression would take as much memory as they are long.
  */
 const MAY_LOSE_DIGITS =
-  /(?:^|[\s,:[])-?(?:\d+\.\d*0|\d[\d.]{15,}|0\.0{6}\d+|\d+(?:\.\d+)?[eE][+-]?\d+|(?<=-)0)(?=[\s,\]}]|$)/;
+  /(?:^|[\s,:[])(?:-?\d[\d.]{400}|-?\d+(?:\.\d+)?[eE][+-]?\d|(?:-0|-?\d[\d.]{15,}|-?\d+\.\d*0|-?0\.0{6}\d+)(?=[\s,\]}]|$))/;
 
 /** The literal text of a parsed number; undefined when the value is no number. */
 export function decimalText(value: unknown): string | undefined {

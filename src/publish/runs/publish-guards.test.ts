@@ -253,6 +253,14 @@ describe('around a publish', () => {
   test('nobody waits on for a shared record once the publish has failed', async () => {
     const { publish, clock } = await practitionerInUse();
     await server.script({ kind: 'status', type: 'Organization', status: 422 });
+    const { sleep } = clock;
+    // Time goes on no faster than the server answers.
+    clock.sleep = async function (ms) {
+      await waitUntil(async () =>
+        (await server.state()).seen.some(({ path }) => path.includes('Organization')),
+      );
+      await sleep.call(this, ms);
+    };
     await assert.rejects(publish(), /Organization .* 422/);
     assert.ok(clock.nowMs() < 50_000, `${clock.nowMs()} ms`);
   });

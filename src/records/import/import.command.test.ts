@@ -19,7 +19,7 @@ import {
   practitioner,
 } from '../../../test-support/records/clinic.ts';
 import { createImportTest, type ImportTest, lines } from '../../../test-support/records/import.ts';
-import { waitForDisconnect, waitForLock } from '../../../test-support/wait-until.ts';
+import { waitForDisconnect, waitForLock, waitUntil } from '../../../test-support/wait-until.ts';
 import type { FacilityScope } from '../../tenancy/scope.ts';
 
 const PROGRAM = fileURLToPath(new URL('../../bin/interchange.ts', import.meta.url));
@@ -254,6 +254,37 @@ test('killed in the middle of a Bundle: it is not there at all, and the next run
   assert.deepEqual([code, document.resources], [0, { Encounter: 360, Patient: 9 }]);
   assert.deepEqual(document.unchanged, { Encounter: 200, Patient: 5 });
   assert.equal((await stored()).length, 9);
+});
+
+test('while every worker waits, the import is still known to go on [ADM-48]', async () => {
+  const scope = await t.createOrganisation();
+  const files = await mkdtemp(path.join(folder, 'waiting-'));
+  for (let index = 0; index < 4; index += 1) {
+    const someone = patient();
+    const visit = encounter(`urn:uuid:${String(someone.id)}`);
+    await writeFile(path.join(files, `${index}.json`), JSON.stringify(bundle([someone, visit])));
+  }
+  const [blocker, watcher] = await Promise.all([connect(), connect()]);
+  await blocker.query('begin');
+  await blocker.query('lock table encounter in share mode');
+  const child = start(['--organisation', scope.organisationId, '--facility', scope.facilityId, files]);
+  const gone = once(child, 'exit');
+  await waitUntil(async () => {
+    const { rows } = await watcher.query(
+      `select from pg_locks l join pg_stat_activity a using (pid)
+        where not l.granted and a.datname = current_database() and l.relation = 'encounter'::regclass`,
+    );
+    return rows.length === 4;
+  });
+  const { rows } = await watcher.query('select clock_timestamp()::text as since');
+  await waitUntil(async () => {
+    const values = [scope.organisationId, rows[0].since];
+    const text = 'select from import_run where organisation_id = $1 and alive_at > $2::timestamptz';
+    return (await watcher.query({ text, values })).rows.length === 1;
+  });
+  await blocker.query('rollback');
+  assert.deepEqual(await gone, [0, null]);
+  await Promise.all([blocker.end(), watcher.end()]);
 });
 
 /** A patient made in the blocker's transaction. */

@@ -31,8 +31,8 @@ interface Options {
 }
 
 const MAX_WORKERS = 32;
-/** Connections that a command's own pool has. So many files at a time keep one core and the database busy. */
-const SESSION_CONNECTIONS = 4;
+/** So many files at a time keep one core and the database busy. */
+const DEFAULT_WORKERS = 4;
 
 const HELP = `
 PATH is a file, a folder (all in it, sorted by name) or - for standard input: FHIR R4 JSON as a Bundle
@@ -62,7 +62,7 @@ export function importCommand(environment: CommandEnvironment, parts: ImportComm
       '--workers <n>',
       'number of files that are imported at the same time',
       workerCount,
-      SESSION_CONNECTIONS,
+      DEFAULT_WORKERS,
     )
     .option('--dry-run', 'check and count everything, and keep nothing')
     .addHelpText('after', HELP)
@@ -159,13 +159,14 @@ function progress(bar: SingleBar | undefined): (sizeBytes: number) => void {
   };
 }
 
+/** One for each worker, and one to tell that the import goes on. */
 async function withConnections<T>(
-  { db, adminUrl }: CommandSession,
+  { adminUrl }: CommandSession,
   workers: number,
   work: (db: Pool) => Promise<T>,
 ): Promise<T> {
-  if (workers <= SESSION_CONNECTIONS) return work(db);
-  const options = { url: adminUrl, max: workers, applicationName: 'interchange import', role: SERVICE_ROLE };
+  const max = workers + 1;
+  const options = { url: adminUrl, max, applicationName: 'interchange import', role: SERVICE_ROLE };
   const pool = createPool(options, () => undefined);
   try {
     return await work(pool);

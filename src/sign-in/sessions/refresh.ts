@@ -75,7 +75,7 @@ export async function refresh(
   return { ...outcome.pair, userType, mustChangePassword };
 }
 
-/** Two statements, which others share, where the token is exchanged now. Any other takes a transaction. */
+/** Two statements, which others share, where the token is exchanged now. One that was used before takes a transaction. */
 async function outcomeOf(
   deps: ExchangeDependencies,
   token: RefreshToken,
@@ -95,7 +95,7 @@ async function outcomeOf(
   });
 }
 
-/** Undefined when it was exchanged before, or somebody else does it. */
+/** Undefined when it was exchanged before, its session has ended, or somebody else exchanges it now. */
 async function exchange(
   { signingKeys, settings }: ExchangeDependencies,
   keep: (exchange: Exchange) => Promise<boolean>,
