@@ -1,40 +1,19 @@
 /** The text that is kept beside the columns of an Encounter: that it says what they say, and when it counts (docs/adr/0120). */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { after, before, beforeEach, test } from 'node:test';
+import { test } from 'node:test';
 import fc from 'fast-check';
-import { createTestDatabase, type TestDatabase } from '../../test-support/database/database.ts';
 import { encounter, organization, patient, practitioner } from '../../test-support/records/clinic.ts';
-import { importJson } from '../../test-support/records/import-files.ts';
-import { createFacility, createOrganisation } from '../tenancy/organisations/facilities.ts';
-import type { FacilityScope } from '../tenancy/scope.ts';
+import { ALL_RIGHT, useKeptTexts } from '../../test-support/records/kept-texts.ts';
 import { checkEncounterTexts } from './check-texts.ts';
 import { ENCOUNTER_MAPPING, encounterJson } from './encounter.fhir.ts';
 import { createEncounterReader } from './encounter.store.ts';
 import { createEncounterSearcher } from './search-encounters.store.ts';
 
-let database: TestDatabase;
-let scope: FacilityScope;
+const t = useKeptTexts('encounter');
+const { send, kept, change } = t;
 
-before(async () => {
-  database = await createTestDatabase();
-});
-beforeEach(async () => {
-  const organisation = await createOrganisation(database.pool, { name: 'Test' });
-  const facility = await createFacility(database.pool, { organisationId: organisation.id, name: 'Test' });
-  scope = { organisationId: organisation.id, facilityId: facility.id, timeZone: 'UTC' };
-});
-after(() => database.drop());
-
-const check = (options = {}) => checkEncounterTexts(database.pool, scope.organisationId, options);
-const ALL_RIGHT = { missing: 0, different: [] };
-
-/** `__1.50__` stands for the number 1.50: JSON.stringify would write 1.5. */
-async function send(...resources: object[]): Promise<void> {
-  const texts = resources.map((one) => JSON.stringify(one).replace(/"__(.*?)__"/g, '$1'));
-  const { rejected } = await importJson(database.pool, scope, ...texts);
-  assert.deepEqual(rejected, []);
-}
+const check = (options = {}) => checkEncounterTexts(t.pool, t.scope.organisationId, options);
 
 async function imported(): Promise<{ id: string; patientId: string }> {
   const someone = patient();
@@ -43,37 +22,17 @@ async function imported(): Promise<{ id: string; patientId: string }> {
   return { id: String(visit.id), patientId: String(someone.id) };
 }
 
-interface Kept {
-  rendered: string | null;
-  rendered_version: number | null;
-  rendered_mapping: number | null;
-  version: number;
-}
-async function kept(id: string): Promise<Kept> {
-  const { rows } = await database.pool.query({
-    text: `select rendered, rendered_version, rendered_mapping, version
-      from encounter where organisation_id = $1 and facility_id = $2 and id = $3`,
-    values: [scope.organisationId, scope.facilityId, id],
-  });
-  return rows[0];
-}
-function change(id: string, set: string): Promise<unknown> {
-  return database.pool.query({
-    text: `update encounter set ${set} where organisation_id = $1 and facility_id = $2 and id = $3`,
-    values: [scope.organisationId, scope.facilityId, id],
-  });
-}
 async function read(id: string, mapping?: number): Promise<string> {
-  const found = await createEncounterReader(database.pool, mapping)({ scope, id });
+  const found = await createEncounterReader(t.pool, mapping)({ scope: t.scope, id });
   assert.ok(found);
   return encounterJson(found.encounter);
 }
 async function search(patientId: string, mapping?: number): Promise<string[]> {
   const page = await createEncounterSearcher(
-    database.pool,
+    t.pool,
     mapping,
   )({
-    scope,
+    scope: t.scope,
     patientId,
     purposeOfUse: 'TREATMENT',
     status: undefined,
@@ -276,12 +235,12 @@ test('a newer mapping renders at the first read; the older one beside it reads t
 test('a read does not wait for an import that is changing the row', async () => {
   const { id } = await imported();
   await change(id, 'rendered = null');
-  const client = await database.pool.connect();
+  const client = await t.pool.connect();
   try {
     await client.query('begin');
     await client.query({
       text: "update encounter set status = 'cancelled', version = 2 where organisation_id = $1 and facility_id = $2 and id = $3",
-      values: [scope.organisationId, scope.facilityId, id],
+      values: [t.scope.organisationId, t.scope.facilityId, id],
     });
     assert.match(await read(id), /"versionId":"1".*"status":"finished"/);
     await client.query('commit');

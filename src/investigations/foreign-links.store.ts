@@ -1,4 +1,5 @@
 /** SQL that finds references of clinical records to those of another patient. Contract: FETCH-25, IN-20. */
+import { rowById } from '../platform/db/by-key.ts';
 import type { Queryable } from '../platform/db/database.ts';
 import type { FacilityScope } from '../tenancy/scope.ts';
 
@@ -133,14 +134,7 @@ const PLACES: Readonly<Record<keyof LinkSources, number>> = {
 function linksOf([from, links]: [keyof LinkSources, readonly Link[]]): string {
   return `select link.path, source.id
     from unnest($${PLACES[from]}::uuid[]) as asked (id)
-    cross join lateral (
-      select *
-      from ${TABLES[from]} source
-      where source.organisation_id = $1
-        and source.facility_id = $2
-        and source.id = asked.id
-      offset 0
-    ) source
+    cross join ${rowById(TABLES[from], 'source', 'asked.id', '*')} source
     cross join lateral (
       ${links.map(foreignTarget).join('\n      union all\n      ')}
     ) link`;
@@ -151,15 +145,7 @@ function foreignTarget({ element, to, targets }: Link): string {
       from (
         ${targets}
       ) link
-      -- By its whole key: see grouping.store.ts.
-      cross join lateral (
-        select other.patient_id
-        from ${to} other
-        where other.organisation_id = $1
-          and other.facility_id = $2
-          and other.id = link.target
-        offset 0
-      ) other
+      cross join ${rowById(to, 'other', 'link.target', 'other.patient_id')} other
       where other.patient_id <> source.patient_id`;
 }
 

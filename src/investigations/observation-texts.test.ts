@@ -1,10 +1,9 @@
 /** The text that is kept beside the columns of an Observation: that it says what they say, and when it counts (docs/adr/0148). */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { after, before, beforeEach, test } from 'node:test';
+import { test } from 'node:test';
 import fc from 'fast-check';
-import { createTestDatabase, type TestDatabase } from '../../test-support/database/database.ts';
-import { importJson } from '../../test-support/records/import-files.ts';
+import { ALL_RIGHT, useKeptTexts } from '../../test-support/records/kept-texts.ts';
 import { sized } from '../../test-support/sized.ts';
 import { emitContext } from '../clinical/content/coded-content.ts';
 import { readRow } from '../clinical/content/document.ts';
@@ -17,32 +16,12 @@ import {
   observationResource,
   vitalSetResources,
 } from '../clinical/resources/observation.fhir.ts';
-import { createFacility, createOrganisation } from '../tenancy/organisations/facilities.ts';
-import type { FacilityScope } from '../tenancy/scope.ts';
 import { createInvestigationLoader } from './investigation.store.ts';
 
-let database: TestDatabase;
-let scope: FacilityScope;
+const t = useKeptTexts('observation');
+const { send, kept, change } = t;
 
-before(async () => {
-  database = await createTestDatabase();
-});
-beforeEach(async () => {
-  const organisation = await createOrganisation(database.pool, { name: 'Test' });
-  const facility = await createFacility(database.pool, { organisationId: organisation.id, name: 'Test' });
-  scope = { organisationId: organisation.id, facilityId: facility.id, timeZone: 'UTC' };
-});
-after(() => database.drop());
-
-const check = (options = {}) => checkObservationTexts(database.pool, scope.organisationId, options);
-const ALL_RIGHT = { missing: 0, different: [] };
-
-/** `__1.50__` stands for the number 1.50: JSON.stringify would write 1.5. */
-async function send(...resources: object[]): Promise<void> {
-  const texts = resources.map((one) => JSON.stringify(one).replace(/"__(.*?)__"/g, '$1'));
-  const { rejected } = await importJson(database.pool, scope, ...texts);
-  assert.deepEqual(rejected, []);
-}
+const check = (options = {}) => checkObservationTexts(t.pool, t.scope.organisationId, options);
 
 const LOINC = 'http://loinc.org';
 const UCUM = 'http://unitsofmeasure.org';
@@ -195,13 +174,13 @@ function newest<One extends { id: string; hasMember?: unknown[] | undefined }>(s
 }
 
 async function assertFilled(maps: Parameters<typeof emitContext>[1]): Promise<void> {
-  const { organisationId } = scope;
+  const { organisationId } = t.scope;
   const beforeAll = {
     facilityId: '00000000-0000-0000-0000-000000000000',
     id: '00000000-0000-0000-0000-000000000000',
   };
   const rendering = { organisationId, mapping: OBSERVATION_MAPPING };
-  const rows = await recordsAfter(database.pool, OBSERVATION_TEXTS, rendering, {
+  const rows = await recordsAfter(t.pool, OBSERVATION_TEXTS, rendering, {
     after: beforeAll,
     limit: 100,
   });
@@ -235,36 +214,16 @@ async function imported(): Promise<{ id: string; orderId: string }> {
     valueString: 'negative',
   };
   await send(someone, result);
-  const { rows } = await database.pool.query<{ order_id: string }>({
+  const { rows } = await t.pool.query<{ order_id: string }>({
     text: 'select order_id from observation where organisation_id = $1 and id = $2',
-    values: [scope.organisationId, result.id],
+    values: [t.scope.organisationId, result.id],
   });
   return { id: result.id, orderId: rows[0]?.order_id ?? '' };
 }
 
-interface Kept {
-  rendered: string | null;
-  rendered_version: number | null;
-  rendered_mapping: number | null;
-  version: number;
-}
-async function kept(id: string): Promise<Kept | undefined> {
-  const { rows } = await database.pool.query<Kept>({
-    text: `select rendered, rendered_version, rendered_mapping, version
-      from observation where organisation_id = $1 and facility_id = $2 and id = $3`,
-    values: [scope.organisationId, scope.facilityId, id],
-  });
-  return rows[0];
-}
-function change(id: string, set: string): Promise<unknown> {
-  return database.pool.query({
-    text: `update observation set ${set} where organisation_id = $1 and facility_id = $2 and id = $3`,
-    values: [scope.organisationId, scope.facilityId, id],
-  });
-}
 async function read(orderId: string): Promise<string> {
-  const key = { scope, id: orderId, discipline: 'laboratory' as const, heldVersion: null };
-  const loaded = await createInvestigationLoader(database.pool)(key);
+  const key = { scope: t.scope, id: orderId, discipline: 'laboratory' as const, heldVersion: null };
+  const loaded = await createInvestigationLoader(t.pool)(key);
   const [observation] = loaded?.record?.observations ?? [];
   assert.ok(observation);
   return fillObservation(observation, { translations: new Map(), inLaboratoryOrder: true }).json;

@@ -2,6 +2,7 @@
  * SQL of patients who were replaced by another record of the same person (R4, Patient.link): either of the two may say it.
  * Contract: PAT-11, PAT-12.
  */
+import { rowByKey } from '../platform/db/by-key.ts';
 import type { Queryable } from '../platform/db/database.ts';
 import type { RegistrationScope } from './patient.ts';
 
@@ -75,14 +76,7 @@ export async function replacedAmong(
       cross join lateral (
         select
         from ${replacementsOf('asked.id')} x
-        cross join lateral (
-          select
-          from patient_registration r
-          where r.organisation_id = $1
-            and r.facility_id = $2
-            and r.patient_id = x.survivor_id
-          offset 0
-        ) registered
+        cross join ${rowByKey('patient_registration', 'r', { facility_id: '$2', patient_id: 'x.survivor_id' }, '')} r
         limit 1
       ) replaced`,
     values: [organisationId, facilityId, patientIds],

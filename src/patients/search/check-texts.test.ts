@@ -1,39 +1,19 @@
 /** The text that a patient is kept as for lists: that it says what the columns say, and when it counts (docs/adr/0117). */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { after, before, beforeEach, test } from 'node:test';
+import { test } from 'node:test';
 import fc from 'fast-check';
-import { createTestDatabase, type TestDatabase } from '../../../test-support/database/database.ts';
 import { patient } from '../../../test-support/records/clinic.ts';
-import { importJson } from '../../../test-support/records/import-files.ts';
-import { createFacility, createOrganisation } from '../../tenancy/organisations/facilities.ts';
-import type { FacilityScope } from '../../tenancy/scope.ts';
+import { ALL_RIGHT, useKeptTexts } from '../../../test-support/records/kept-texts.ts';
 import { checkPatientTexts } from './check-texts.ts';
 import { createPatientSearcher } from './search-patients.store.ts';
 import { PATIENT_MAPPING } from './summary-text.fhir.ts';
 
-let database: TestDatabase;
-let scope: FacilityScope;
+const t = useKeptTexts('patient');
+const { send, kept, change } = t;
 
-before(async () => {
-  database = await createTestDatabase();
-});
-beforeEach(async () => {
-  const organisation = await createOrganisation(database.pool, { name: 'Test' });
-  const facility = await createFacility(database.pool, { organisationId: organisation.id, name: 'Test' });
-  scope = { organisationId: organisation.id, facilityId: facility.id, timeZone: 'UTC' };
-});
-after(() => database.drop());
-
-const check = (options = {}) => checkPatientTexts(database.pool, scope.organisationId, options);
-const ALL_RIGHT = { missing: 0, different: [] };
+const check = (options = {}) => checkPatientTexts(t.pool, t.scope.organisationId, options);
 const WITHOUT = 'rendered = null, rendered_version = null, rendered_mapping = null';
-
-async function send(...resources: object[]): Promise<void> {
-  const texts = resources.map((one) => JSON.stringify(one));
-  const { rejected } = await importJson(database.pool, scope, ...texts);
-  assert.deepEqual(rejected, []);
-}
 
 async function imported(): Promise<string> {
   const someone = patient();
@@ -41,30 +21,10 @@ async function imported(): Promise<string> {
   return String(someone.id);
 }
 
-interface Kept {
-  rendered: string | null;
-  rendered_version: number | null;
-  rendered_mapping: number | null;
-  version: number;
-}
-async function kept(id: string): Promise<Kept> {
-  const { rows } = await database.pool.query({
-    text: `select rendered, rendered_version, rendered_mapping, version
-      from patient where organisation_id = $1 and id = $2`,
-    values: [scope.organisationId, id],
-  });
-  return rows[0];
-}
-function change(id: string, set: string): Promise<unknown> {
-  return database.pool.query({
-    text: `update patient set ${set} where organisation_id = $1 and id = $2`,
-    values: [scope.organisationId, id],
-  });
-}
 /** What a list of all shows of the only patient. */
 async function listed(mapping?: number): Promise<string> {
   const search = { terms: undefined, purposeOfUse: 'OPS', limit: 21 } as const;
-  const found = await createPatientSearcher(database.pool, mapping)(scope, search);
+  const found = await createPatientSearcher(t.pool, mapping)(t.scope, search);
   assert.equal(found.length, 1);
   return found[0]?.summary ?? '';
 }
@@ -189,12 +149,12 @@ test('a newer mapping renders at the first search; the older one beside it reads
 test('a search does not wait for an import that is changing the row', async () => {
   const id = await imported();
   await change(id, WITHOUT);
-  const client = await database.pool.connect();
+  const client = await t.pool.connect();
   try {
     await client.query('begin');
     await client.query({
       text: "update patient set gender = 'other', version = 2 where organisation_id = $1 and id = $2",
-      values: [scope.organisationId, id],
+      values: [t.scope.organisationId, id],
     });
     assert.equal(JSON.parse(await listed()).gender, 'female');
     await client.query('commit');

@@ -17,21 +17,6 @@ export function hasId(table: string, ids: string): string {
     and ${table}.id = any(${ids})`;
 }
 
-/**
- * A lateral look-up of one row of the facility `$1`, `$2`, under `alias`: `offset 0` has only the primary key answer.
- * `id` is the SQL of its id; `columns` name the alias.
- */
-export function rowById(table: string, alias: string, id: string, columns: string): string {
-  return `lateral (
-      select ${columns}
-      from ${table} ${alias}
-      where ${alias}.organisation_id = $1
-        and ${alias}.facility_id = $2
-        and ${alias}.id = ${id}
-      offset 0
-    )`;
-}
-
 type Columns = Readonly<Record<string, string>>;
 
 const equal = (alias: string, columns: Columns): string =>
@@ -51,6 +36,11 @@ export function rowByKey(table: string, alias: string, key: Columns, columns = `
         ${equal(alias, key)}
       offset 0
     )`;
+}
+
+/** {@link rowByKey} of one row of the facility `$1`, `$2`. `id` is the SQL of its id. */
+export function rowById(table: string, alias: string, id: string, columns: string): string {
+  return rowByKey(table, alias, { facility_id: '$2', id }, columns);
 }
 
 /**

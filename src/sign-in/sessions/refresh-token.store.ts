@@ -2,6 +2,7 @@
  * Refresh tokens at rest: their hash, when they were exchanged, and the sealed pair that replaced them.
  * Contract: SIGN-IN-32.
  */
+import { rowByKey } from '../../platform/db/by-key.ts';
 import type { Client, Queryable } from '../../platform/db/database.ts';
 import type { DatabaseTime } from '../../platform/db/database-time.ts';
 import { createOrganisationBatcher } from '../../tenancy/organisations/organisation-batch.ts';
@@ -100,20 +101,8 @@ const read = (lock: string) => `
         offset 0
         ${lock}
       ) t
-      cross join lateral (
-        select account_id, expires_at, revoked_at
-        from session
-        where organisation_id = $1
-          and id = t.session_id
-        offset 0
-      ) s
-      cross join lateral (
-        select id, user_type, must_change_password, disabled_at
-        from account
-        where organisation_id = $1
-          and id = s.account_id
-        offset 0
-      ) a`;
+      cross join ${rowByKey('session', 's', { id: 't.session_id' })} s
+      cross join ${rowByKey('account', 'a', { id: 's.account_id' })} a`;
 
 const [READ, READ_LOCKED] = [read(''), read('for no key update')];
 
