@@ -3,6 +3,7 @@ import { rowByKey } from '../../platform/db/by-key.ts';
 import type { Queryable } from '../../platform/db/database.ts';
 import { instantFromTimestamp, timestampFromDate } from '../../platform/db/timestamp.ts';
 import type { Slice } from '../../platform/http/paging.ts';
+import { addressOfAccount } from '../../tenancy/callers/account-address.ts';
 import type { FacilityScope } from '../../tenancy/scope.ts';
 import type { AccessEntry } from './access-log.ts';
 
@@ -46,8 +47,8 @@ const PAGE = `
     d.email as "accountEmail", l.action, l.resource_type as "resourceType", l.resource_id as "resourceId",
     l.purpose_of_use as "purposeOfUse", l.outcome, l.correlation_id as "correlationId"
   from access_log l
-  left join account_directory d
-    on d.user_id = l.account_id
+  left join ${addressOfAccount('l.account_id')} d
+    on true
   where l.organisation_id = $1
     and l.facility_id = $2
     and l.patient_id = $3
