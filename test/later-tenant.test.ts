@@ -37,7 +37,8 @@ const READ_MORE: Readonly<Record<string, string>> = {
   '/accounts': 'up to 1,000 accounts are sorted',
   '/fhir/Specimen/:resourceId': 'looks for orders by the specimens in their lists',
   '/exchange/deliveries': 'sorts all deliveries where there are no statistics',
-  '/exchange/callbacks': 'sorts a few hundred callbacks where there are no statistics, or reads a page in order',
+  '/exchange/callbacks':
+    'sorts a few hundred callbacks where there are no statistics, or reads a page in order',
   '/roles': 'sorts a few hundred roles where there are no statistics, or reads a page in order',
 };
 
