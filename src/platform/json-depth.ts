@@ -1,6 +1,7 @@
-/** How deep JSON text is nested, found before it is parsed: each level of it takes memory then. */
+/** How deep JSON text is nested and how many values it has, found before it is parsed: each takes memory and time then. */
 
 const BACKSLASH = 0x5c;
+const COMMA = 0x2c;
 const QUOTE = 0x22;
 const OPEN_BRACKET = 0x5b;
 const CLOSE_BRACKET = 0x5d;
@@ -18,6 +19,19 @@ export function isDeeper(text: string, levels: number): boolean {
     if (depth > levels) return true;
   }
   return false;
+}
+
+/** Whether there are more than `most` values in it; an object or a list is one, too. The text may be no JSON. */
+export function hasMoreValues(text: string, most: number): boolean {
+  // A value and the comma after it.
+  if (text.length < 2 * most) return false;
+  let values = 1;
+  for (let index = 0; index < text.length && values <= most; index += 1) {
+    const character = text.charCodeAt(index);
+    if (character === QUOTE) index = endOfString(text, index);
+    else if (character === COMMA || character === OPEN_BRACE || character === OPEN_BRACKET) values += 1;
+  }
+  return values > most;
 }
 
 /** Says it, and what to do. */

@@ -1,6 +1,6 @@
 /**
  * Writes one unit (a Bundle, or a run of single resources) inside a transaction that is open already.
- * Contract: IN-12, IN-35.
+ * Contract: IN-12, IN-35, IN-54.
  */
 
 import type { RecordRow } from '../../../clinical/description/describe.ts';
@@ -8,6 +8,7 @@ import { parseFhirJson } from '../../../fhir/json.ts';
 import type { JsonObject } from '../../../fhir/reading/json-resource.ts';
 import { replacedAmong } from '../../../patients/replacement.store.ts';
 import type { Client } from '../../../platform/db/database.ts';
+import { hasMoreValues } from '../../../platform/json-depth.ts';
 import type { FacilityScope } from '../../../tenancy/scope.ts';
 import { nothingTouched } from '../group/group-records.ts';
 import { ElementTally } from '../map/element-tally.ts';
@@ -20,6 +21,7 @@ import { applyConditions } from '../resolve/apply-conditions.ts';
 import { placeIds } from '../resolve/place-ids.ts';
 import type { MissingRecord } from '../resolve/read-reference.ts';
 import { ReferenceResolver } from '../resolve/resolve-references.ts';
+import { MAX_JSON_VALUES } from '../source/limits.ts';
 import { createPauses } from '../source/pauses.ts';
 import { decodeUtf8 } from '../source/read-entries.ts';
 import type { Spool } from '../source/spool.ts';
@@ -223,6 +225,8 @@ function emptyOutcome(): UnitOutcome {
   };
 }
 
+const TOO_MANY_VALUES = `The resource has more than the limit of ${MAX_JSON_VALUES} values. Send less of it`;
+
 async function mapChunk(
   client: Client,
   request: UnitRequest,
@@ -236,6 +240,10 @@ async function mapChunk(
     if (!entry.writes) continue;
     await pause();
     const text = decodeUtf8(await request.spool.read(entry.start, entry.end));
+    if (hasMoreValues(text, MAX_JSON_VALUES)) {
+      rejected.push({ entry, reason: TOO_MANY_VALUES });
+      continue;
+    }
     try {
       entries.push({ entry, resource: request.resourceOf(parseFhirJson(text)) });
     } catch {

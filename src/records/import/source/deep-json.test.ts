@@ -1,4 +1,4 @@
-/** JSON that is nested without end is refused before it is parsed: each level would take memory. */
+/** JSON that is nested without end, or has values without end, is refused before it is parsed: each takes memory and time. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { createImportTest, type ImportTest } from '../../../../test-support/records/import.ts';
@@ -58,4 +58,25 @@ test('JSON that is nested deeper is not parsed, not even to tell NDJSON from a d
     JSON.parse = parse;
   }
   assert.ok(Math.max(...parsed) < deep.length);
+});
+
+test('a resource may have 250,000 values, not more; others of the file are taken [IN-54]', async () => {
+  // Seven other values: the resource, its type and id, two lists, the name and the family.
+  const wide = (id: string, values: number) =>
+    `{"resourceType":"Patient","id":"${id}","name":[{"family":"A"}],"extension":[${Array(values - 7)
+      .fill('1.0')
+      .join(',')}]}`;
+  const { rejected, resources } = await t.run([
+    `${wide('fits', 250_000)}\n${wide('too-wide', 250_001)}\n${patient(3).replace('"1"', '"small"')}`,
+    `{"resourceType":"Bundle","type":"collection","entry":[{"resource":${wide('too-wide', 250_001)}}]}`,
+    wide('too-wide', 250_001),
+  ]);
+  assert.deepEqual(
+    rejected.map(({ entry, reason: given }) => [entry, given]),
+    [2, 1, 1].map((entry) => [
+      entry,
+      'The resource has more than the limit of 250000 values. Send less of it',
+    ]),
+  );
+  assert.deepEqual(resources, { Patient: 2 });
 });

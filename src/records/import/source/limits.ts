@@ -30,6 +30,9 @@ const MIB = 1_048_576;
 /** Levels of objects and lists in each other at most, in one entry, line or single resource. */
 export const MAX_JSON_LEVELS = 1_000;
 
+/** Values of one resource at most. They are parsed and mapped in one go, and everybody else waits meanwhile. */
+export const MAX_JSON_VALUES = 250_000;
+
 /** Of one source by command. */
 export const DEFAULT_LIMITS: SourceLimits = {
   maxSourceBytes: 4_096 * MIB,
