@@ -25,6 +25,11 @@ const GOOD: Readonly<Record<string, string>> = {
     from encounter e
     left join patient p on p.organisation_id = $1 and p.id = e.patient_id
     where e.organisation_id = $1`,
+  'an outer join whose other side states it in the where': `
+    select 1
+    from (facility f join role r on r.organisation_id = $1 and r.id = f.id)
+    right join patient p on f.organisation_id = $1 and p.id = f.id
+    where p.organisation_id = $1`,
   'a lateral look-up': `
     select p.id
     from unnest($2::uuid[]) as asked (id)
@@ -138,6 +143,41 @@ const BAD: readonly { name: string; rules: readonly number[]; sql: string }[] = 
     sql: 'with mine as materialized (select * from patient) select 1 from mine where organisation_id = $1',
   },
   {
+    name: 'a CTE that is planned with the rest',
+    rules: [1],
+    sql: 'with mine as (select * from patient) select 1 from mine where organisation_id = $1',
+  },
+  {
+    name: 'the organisation of the side of a left join that stays',
+    rules: [1],
+    sql: 'select 1 from encounter e left join patient p on p.organisation_id = $1 and e.organisation_id = $1',
+  },
+  {
+    name: 'the organisation of the side of a right join that stays',
+    rules: [1],
+    sql: 'select 1 from encounter e right join patient p on p.organisation_id = $1 and e.organisation_id = $1',
+  },
+  {
+    name: 'the organisation of either side of a full join',
+    rules: [1],
+    sql: 'select 1 from encounter e full join patient p on p.organisation_id = $1 and e.organisation_id = $1',
+  },
+  {
+    name: 'a month of the access log',
+    rules: [1],
+    sql: 'select 1 from access_log_2026_01 where writer_id = $1',
+  },
+  { name: 'a table made of a query', rules: [1], sql: 'create temp table mine as select * from patient' },
+  { name: 'a cursor', rules: [1], sql: 'declare every_patient cursor for select * from patient' },
+  { name: 'a copy of a query', rules: [1], sql: 'copy (select * from patient) to stdout' },
+  { name: 'a copy of a table', rules: [1], sql: 'copy patient from stdin' },
+  { name: 'every row of a table', rules: [1], sql: 'truncate account_totp' },
+  {
+    name: 'a merge',
+    rules: [1],
+    sql: 'merge into role r using unnest($1::uuid[]) as x (id) on r.id = x.id when matched then delete',
+  },
+  {
     name: 'an organisation from keys',
     rules: [1],
     sql: `
@@ -199,6 +239,11 @@ const BAD: readonly { name: string; rules: readonly number[]; sql: string }[] = 
     sql: "delete from session where organisation_id = $1 and created_at + interval '1 day' < $2",
   },
   {
+    name: 'a column as a date',
+    rules: [2],
+    sql: 'delete from session where organisation_id = $1 and created_at::date = $2',
+  },
+  {
     name: 'clock_timestamp() in an update',
     rules: [3],
     sql: 'update session set revoked_at = clock_timestamp() where organisation_id = $1',
@@ -222,6 +267,13 @@ const BAD: readonly { name: string; rules: readonly number[]; sql: string }[] = 
     name: 'a local table in a sub-select',
     rules: [3],
     sql: 'select 1 from account where organisation_id = $1 and exists (select from signing_key)',
+  },
+  {
+    name: 'a local table in a CTE that is planned with the rest',
+    rules: [3],
+    sql: `
+      with writer as (select id from access_log_writer)
+      select 1 from access_log l where l.organisation_id = $1 and l.writer_id in (select id from writer)`,
   },
   {
     name: 'a catalogue beside a distributed table',
@@ -257,6 +309,25 @@ const BAD: readonly { name: string; rules: readonly number[]; sql: string }[] = 
     name: 'a sub-select among values',
     rules: [4],
     sql: 'insert into account (organisation_id, role_id) values ($1, (select id from role where organisation_id = $1))',
+  },
+  {
+    name: 'a sub-select in on conflict',
+    rules: [4],
+    sql: `
+      insert into role (organisation_id, id) values ($1, $2)
+      on conflict (organisation_id, id) do update set name = (select name from organisation where id = $1)`,
+  },
+  {
+    name: 'a sub-select in returning',
+    rules: [4],
+    sql: 'delete from role where organisation_id = $1 returning (select name from organisation where id = $1)',
+  },
+  {
+    name: 'another organisation for a row in on conflict',
+    rules: [4],
+    sql: `
+      insert into role (organisation_id, id) values ($1, $2)
+      on conflict (organisation_id, id) do update set organisation_id = $3`,
   },
   {
     name: 'another organisation for a row',

@@ -2,7 +2,8 @@
  * What a statement must be like, so that PostgreSQL distributed by Citus runs it on the one node of its organisation
  * (docs/adr/0130). Contract: OPS-25.
  *
- * 1. Every reference to a distributed table states `organisation_id = $n` itself, all with one parameter.
+ * 1. Every reference to a distributed table states `organisation_id = $n` itself, all with one parameter. A condition of an
+ *    outer join counts for the side that may be missing alone.
  * 2. Nothing that is not immutable stands in `do update set`, in a `where` of `on conflict`, in `returning`, in `case` or
  *    `coalesce` of an update or delete, or beside a column in one.
  * 3. No volatile function in an update or delete. No row lock that spans organisations. No local table beside a
@@ -48,8 +49,24 @@ interface Source {
 /** What one query level reads, and the conditions that hold for its rows. */
 interface Level {
   sources: Source[];
-  conditions: Tree[];
+  conditions: Condition[];
 }
+
+interface Condition {
+  condition: Tree;
+  /** The tables whose rows it picks. */
+  picks(source: Source): boolean;
+}
+
+/** The sides of a join whose rows its condition picks; of an outer join those that may be missing. */
+const PICKED_SIDES: Readonly<Record<string, readonly (typeof SIDES)[number][]>> = {
+  JOIN_INNER: SIDES,
+  JOIN_LEFT: ['rarg'],
+  JOIN_RIGHT: ['larg'],
+  JOIN_FULL: [],
+};
+/** Statements over the rows of all organisations, or that Citus plans in a way of its own. */
+const OF_WHOLE_TABLES = new Set(['MergeStmt', 'CopyStmt', 'TruncateStmt']);
 
 /** What is planned together: a statement without its materialised and writing CTEs. */
 interface Unit {
@@ -67,7 +84,7 @@ interface Context {
   ctes: ReadonlySet<string>;
 }
 
-/** What Citus would refuse, or run on all nodes, in selects, inserts, updates, deletes and views. */
+/** What Citus would refuse, or run on all nodes, in selects, inserts, updates, deletes, and statements that hold these. */
 export function statementFaults(sql: string, placeOf: (table: string) => Place): Fault[] {
   const faults: Fault[] = [];
   if (/force_generic_plan/i.test(sql))
@@ -109,7 +126,21 @@ function query(node: Tree, context: Context): void {
   if (kind === 'SelectStmt') select(held, context);
   else if (kind === 'InsertStmt') insert(held, context);
   else if (kind === 'UpdateStmt' || kind === 'DeleteStmt') change(held, context);
-  else if (kind === 'ViewStmt') query(member(held, 'query') ?? {}, context);
+  else inOtherStatement(kind ?? '', held, context);
+}
+
+/** The queries that it holds: of a view, a cursor, a table made of a query. */
+function inOtherStatement(kind: string, held: Tree, context: Context): void {
+  walk(held, (type, inner) => {
+    if (/^(?:Select|Insert|Update|Delete)Stmt$/.test(type)) query({ [type]: inner }, context);
+    return !type.endsWith('Stmt');
+  });
+  if (!OF_WHOLE_TABLES.has(kind)) return;
+  for (const table of [member(held, 'relation'), ...listOf(held, 'relations', 'RangeVar')]) {
+    const name = text(table, 'relname');
+    if (context.placeOf(name) === 'distributed')
+      fault(context, 1, `${kind.replace('Stmt', '').toLowerCase()} of ${name}: it states no organisation`);
+  }
 }
 
 function withCtes(held: Tree, context: Context): Context {
@@ -256,7 +287,10 @@ function firstSelects(held: Tree): Tree[] {
 }
 
 function levelOf(from: readonly Tree[], where: Tree | undefined, context: Context): Level {
-  const level: Level = { sources: [], conditions: conjuncts(where) };
+  const level: Level = {
+    sources: [],
+    conditions: conjuncts(where).map((condition) => ({ condition, picks: () => true })),
+  };
   for (const item of from) source(item, level, context);
   return level;
 }
@@ -267,8 +301,13 @@ function source(item: Tree, level: Level, context: Context): void {
   const nested = ofType(item, 'RangeSubselect');
   if (table !== undefined) addTable(table, level, context);
   else if (join !== undefined) {
-    for (const side of SIDES) source(member(join, side) ?? {}, level, context);
-    level.conditions.push(...conjuncts(join.quals));
+    const picked = SIDES.flatMap((side) => {
+      const before = level.sources.length;
+      source(member(join, side) ?? {}, level, context);
+      return PICKED_SIDES[text(join, 'jointype')]?.includes(side) ? level.sources.slice(before) : [];
+    });
+    for (const condition of conjuncts(join.quals))
+      level.conditions.push({ condition, picks: (one) => picked.includes(one) });
     subSelects(join.quals, context);
   } else if (nested !== undefined) query(member(nested, 'subquery') ?? {}, context);
   else subSelects(item, context);
@@ -322,11 +361,13 @@ function locks(level: Level, context: Context): void {
 /** The distributed tables of a level without a condition of their own. */
 function unstated({ sources, conditions }: Level, organisations: Set<string>): Source[] {
   const distributed = sources.filter(({ place }) => place === 'distributed');
-  return distributed.filter(({ alias }) => {
+  return distributed.filter((source) => {
+    const { alias } = source;
     const names = (column: readonly string[] | undefined): boolean =>
       column?.at(-1) === ORGANISATION &&
       (column.length === 1 ? distributed.length === 1 : column.at(-2) === alias);
-    const given = conditions.flatMap(equalities).flatMap(([left, right]) => {
+    const picking = conditions.filter(({ picks }) => picks(source));
+    const given = picking.flatMap(equalities).flatMap(([left, right]) => {
       if (names(columnNames(left))) return parameter(right) ?? [];
       return names(columnNames(right)) ? (parameter(left) ?? []) : [];
     });
@@ -336,7 +377,7 @@ function unstated({ sources, conditions }: Level, organisations: Set<string>): S
 }
 
 /** The pairs that a condition has as equal: of `(a, b) = (c, d)` two. */
-function equalities(condition: Tree): [unknown, unknown][] {
+function equalities({ condition }: Condition): [unknown, unknown][] {
   const expression = ofType(condition, 'A_Expr');
   if (expression === undefined || operator(expression) !== '=') return [];
   const [left, right] = [expression.lexpr, expression.rexpr];
