@@ -5,7 +5,10 @@
  */
 import { administer } from './template.ts';
 
-/** Calls wait while a session holds this advisory lock exclusively and names the table in `held`. */
+/**
+ * Calls wait while a session holds this advisory lock exclusively and has the table in `held`: `patient` for its placing,
+ * `rows of patient` for the removal of what is left of it.
+ */
 export const HOLD_LOCK = 7_246_318_999;
 
 const SCHEMA = 'recorded_citus';
@@ -37,7 +40,6 @@ export async function callsOf(db: {
 
 const OBJECTS = `
   create table call (number bigint generated always as identity, call text not null);
-  -- The table whose placing waits for HOLD_LOCK.
   create table held (name text primary key);
   create table refused_node (port integer primary key, role text not null);
 
@@ -63,6 +65,13 @@ const OBJECTS = `
     select not exists (select from refused_node where port = nodeport and role in (current_user, 'any'))
   $$;
 
+  create function hold(what text) returns void language plpgsql as $$
+  begin
+    if exists (select from held where name = what) then
+      perform pg_advisory_xact_lock_shared(${HOLD_LOCK});
+    end if;
+  end $$;
+
   create function move_rows(moved regclass, asked text) returns void language plpgsql as $$
   begin
     if exists (select from pg_dist_partition where logicalrelid = moved) then
@@ -71,12 +80,7 @@ const OBJECTS = `
     if exists (select from pg_trigger where tgrelid = moved and not tgisinternal) then
       raise exception 'cannot distribute relation "%" because it has triggers', moved;
     end if;
-    if exists (select from pg_trigger where tgrelid = moved and not tgisinternal) then
-      raise exception 'cannot distribute relation % because it has triggers', moved;
-    end if;
-    if exists (select from held where name = moved::text) then
-      perform pg_advisory_xact_lock_shared(${HOLD_LOCK});
-    end if;
+    perform hold(moved::text);
     insert into call (call) values (asked);
     execute format('create table ${SCHEMA}.%I as select * from %s', 'shard_of_' || moved::text, moved);
   end $$;
@@ -141,6 +145,7 @@ const OBJECTS = `
     ) then
       raise exception 'cannot truncate a table referenced in a foreign key constraint by a local table';
     end if;
+    perform hold(format('rows of %s', function_name));
     insert into call (call) values (format('truncate_local_data_after_distributing_table(%s)', function_name));
     execute format('truncate %s cascade', function_name);
   end $$;

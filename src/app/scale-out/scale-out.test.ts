@@ -76,7 +76,10 @@ test(
   async () => {
     const { code, stdout, stderr } = await scaleOut();
     assert.equal(code, 0, stderr);
-    assert.match(stdout, /What to do next/);
+    assert.match(
+      stdout,
+      /What to do next:[\s\S]*analyze;[\s\S]*Start the service[\s\S]*--check[\s\S]*Back up every node/,
+    );
     assert.match(
       stderr,
       new RegExp(`\\[1 of ${TABLES.length}\\] organisation, [0-9.]+ kB: a reference table`),
@@ -117,13 +120,18 @@ test('a dry run names the tables with their rows, and places none [CMD-23]', REC
   assert.deepEqual(await callsOf(owner), []);
 });
 
-test('a run that is killed between two tables goes on where it stopped [OPS-27]', RECORDED, async () => {
+/** Kills a run that does this. Its statement stays under way in the database until `owner` unlocks. */
+async function killAt(step: string): Promise<void> {
   await owner.query('select pg_advisory_lock($1)', [HOLD_LOCK]);
-  await owner.query(`insert into recorded_citus.held values ('patient')`);
+  await owner.query('insert into recorded_citus.held values ($1)', [step]);
   const killed = startCommand(['scale-out'], { env });
   await waitForLock(database.pool, { application: 'interchange scale-out' });
   killed.child.kill('SIGKILL');
   await killed.ended;
+}
+
+test('a run that is killed between two tables goes on where it stopped [OPS-27]', RECORDED, async () => {
+  await killAt('patient');
   const before = await placed();
   assert.deepEqual(before, TABLES.slice(0, TABLES.indexOf('patient')).map(expectedCall));
   const half = await scaleOut('--check', '--json');
@@ -146,6 +154,27 @@ test('a run that is killed between two tables goes on where it stopped [OPS-27]'
   assert.equal(await count('recorded_citus.shard_of_patient'), PATIENTS);
   assert.equal(await count('patient'), 0);
 });
+
+for (const step of ['organisation', 'facility', 'access_log', 'rows of organisation', 'rows of patient'])
+  test(
+    `a run that is killed at ${step} loses nothing, and the next one ends it [OPS-27]`,
+    RECORDED,
+    async () => {
+      await killAt(step);
+      const next = startCommand(['scale-out'], { env });
+      await waitUntil(() => /Waiting for it to end/.test(next.output().stderr), 'the second run waits');
+      await owner.query('select pg_advisory_unlock($1)', [HOLD_LOCK]);
+      const { code, stderr } = await next.ended;
+      assert.equal(code, 0, stderr);
+      assert.deepEqual(await placed(), TABLES.map(expectedCall), 'each once, in order');
+      for (const [table, rows] of [
+        ['organisation', 1],
+        ['patient', PATIENTS],
+      ] as const)
+        assert.deepEqual([await count(`recorded_citus.shard_of_${table}`), await count(table)], [rows, 0]);
+      assert.equal((await scaleOut('--check')).code, 0);
+    },
+  );
 
 test(
   'a run that ends before it removed the rows left behind does so the next time [OPS-27]',
@@ -354,10 +383,24 @@ test('a month that was taken out of the access log stays on the coordinator [OPS
 test('a migration on a distributed database places the table that it makes [OPS-28]', RECORDED, async () => {
   assert.equal((await scaleOut()).code, 0);
   await forgetPatientLinks();
-  const before = (await placed()).length;
+  await owner.query(`
+    create function recorded_citus.note() returns event_trigger language plpgsql as $$
+    begin
+      insert into recorded_citus.call (call)
+      select concat_ws(' ', 'made with', current_setting('citus.enable_local_reference_table_foreign_keys', true),
+        current_setting('citus.multi_shard_modify_mode', true))
+      from pg_event_trigger_ddl_commands()
+      where object_identity = 'public.patient_link';
+    end $$;
+    create event trigger note on ddl_command_end when tag in ('create table') execute function recorded_citus.note()`);
+  const before = (await callsOf(owner)).length;
   const { code, stderr } = await runCommand(['migrate'], { env });
   assert.equal(code, 0, stderr);
-  assert.deepEqual((await placed()).slice(before), [expectedCall('patient_link')]);
+  assert.deepEqual(
+    (await callsOf(owner)).slice(before),
+    ['made with off sequential', expectedCall('patient_link')],
+    'the statements of a migration run as those that place tables',
+  );
   assert.equal((await scaleOut('--check')).code, 0);
 });
 
