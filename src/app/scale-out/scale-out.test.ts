@@ -390,7 +390,7 @@ test('a migration on a distributed database places the table that it makes [OPS-
       select concat_ws(' ', 'made with', current_setting('citus.enable_local_reference_table_foreign_keys', true),
         current_setting('citus.multi_shard_modify_mode', true))
       from pg_event_trigger_ddl_commands()
-      where object_identity = 'public.patient_link';
+      where command_tag = 'CREATE TABLE' and object_identity = 'public.patient_link';
     end $$;
     create event trigger note on ddl_command_end when tag in ('create table') execute function recorded_citus.note()`);
   const before = (await callsOf(owner)).length;
