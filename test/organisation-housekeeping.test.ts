@@ -3,6 +3,8 @@ import assert from 'node:assert/strict';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
 import { housekeepingSteps } from '../src/app/features.ts';
+import { createActivityRecorder } from '../src/tenancy/activity/record-activity.ts';
+import { createUnmappedRecorder } from '../src/terminology/unmapped/record-unmapped.ts';
 import { type Faults, ONE_FAILS, prepareFaults } from '../test-support/database/failing-organisation.ts';
 import { startTestApi, type TestAccount, type TestApi } from '../test-support/service/api.ts';
 import { runCommand } from '../test-support/service/command.ts';
@@ -86,6 +88,43 @@ describe('housekeeping while the database refuses one organisation', ONE_FAILS, 
       return Object.values(await left()).every(({ length }) => length === 0);
     }, 'its own is swept too');
     assert.equal(api.runtime.work.failing().size, 0);
+  });
+
+  test('what was counted of the others is written, and its own is when it is mended [OPS-29]', async () => {
+    const [failing] = accounts as [TestAccount];
+    const ids = [failing.organisationId];
+    const { database, runtime } = api;
+    const counting = (work: string) => ({
+      db: database.pool,
+      now: () => new Date(),
+      work: runtime.work.of(work),
+      onError: (error: unknown) => assert.fail(String(error)),
+    });
+    const activity = createActivityRecorder(counting('activity'));
+    const unmapped = createUnmappedRecorder(counting('unmapped-codes'));
+    for (const account of accounts) {
+      activity.note(account, 'publishes');
+      unmapped.met(account, 'lab.result', [{ system: 'urn:lab', code: 'new' }]);
+    }
+    const written = async () => {
+      await Promise.all([activity.flush(), unmapped.flush()]);
+      const { rows } = await runtime.owner.query<{ activity: number; unmapped: number }>(
+        `select (select sum(count)::int from activity_hour where kind = 'publishes') as activity,
+           (select count(*)::int from terminology_unmapped where local_code = 'new') as unmapped`,
+      );
+      return rows[0];
+    };
+    await faults.fail(failing.organisationId);
+    const others = accounts.length - 1;
+    assert.deepEqual(await written(), { activity: others, unmapped: others });
+    assert.deepEqual(Object.fromEntries(runtime.work.failing()), { activity: ids, 'unmapped-codes': ids });
+    await faults.mend(failing.organisationId);
+    await waitUntil(async () => {
+      const { activity: calls, unmapped: codes } = (await written()) ?? {};
+      return calls === accounts.length && codes === accounts.length;
+    }, 'its own is written');
+    assert.equal(runtime.work.failing().size, 0);
+    await Promise.all([activity.close(), unmapped.close()]);
   });
 
   test('`retention run` does the others, names it, and ends with code 1 [OPS-29]', async () => {
