@@ -52,6 +52,13 @@ describe('deliveries', () => {
     assert.equal(skipped?.wrong, 1);
     const [old] = judged([...all, arrival(1, 1, { deliveryId: 'new', sequence: 4 })]);
     assert.equal(old?.wrong, 1, 'an old content under a new sequence');
+    const doubled = [
+      ...all.slice(0, 3),
+      arrival(1, 2, { deliveryId: 'again', sequence: 3 }),
+      arrival(1, 3, { sequence: 4 }),
+    ];
+    const [twice] = judged(doubled);
+    assert.equal(twice?.wrong, 1, 'one change under two delivery ids');
     const [stranger] = judged([...all, arrival(9, 1)]);
     assert.equal(stranger?.wrong, 1);
   });

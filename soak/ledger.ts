@@ -79,7 +79,7 @@ export function isGood({ lost, wrong }: Finding): boolean {
   return lost === 0 && wrong === 0;
 }
 
-/** Every change arrived at least once, and each patient's in the order in which they were made. */
+/** Every change arrived, under one delivery id, and each patient's in the order in which they were made. */
 export function judgeDeliveries({ rounds, arrivals }: Pick<Ledger, 'rounds' | 'arrivals'>): Finding[] {
   const first = new Map<number, Arrival[]>();
   const seen = new Set<string>();
@@ -128,12 +128,15 @@ export function judgeProvoked({ arrivals, provoked }: Pick<Ledger, 'arrivals' | 
   };
 }
 
-/** How often a delivery came first that should not have: a gap or a step back in sequence, or an older content. */
+/**
+ * How often a delivery came first that should not have: a gap or a step back in sequence, an older content, or a content
+ * that another delivery brought already.
+ */
 function disorder(arrivals: readonly Arrival[]): number {
   let wrong = 0;
   for (const [index, { sequence, round }] of arrivals.entries()) {
     const before = arrivals[index - 1];
-    if (sequence !== (before?.sequence ?? 0) + 1 || round < (before?.round ?? 0)) wrong += 1;
+    if (sequence !== (before?.sequence ?? 0) + 1 || round <= (before?.round ?? 0)) wrong += 1;
   }
   return wrong;
 }

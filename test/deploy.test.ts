@@ -58,10 +58,27 @@ interface Compose {
 
 const MODELS = [ConfigMap, Job, Deployment, Service, PodDisruptionBudget];
 
-/** Throws what is wrong with it. */
+/** Throws what is wrong with it. Members that Kubernetes does not know pass its schemas, which never read them. */
 function validate(manifest: Manifest): void {
   const Model = MODELS.find(({ is }) => is(manifest)) ?? assert.fail(`${manifest.kind} is not known`);
-  new Model(manifest as never).validate();
+  const unread = new Set<string>();
+  watchReads(new Model(manifest as never), manifest.kind, unread).validate();
+  assert.deepEqual([...unread], [], 'members that are none');
+}
+
+/** The same, with the paths of the members that were not read yet in `unread`. */
+function watchReads<Value extends object>(value: Value, path: string, unread: Set<string>): Value {
+  for (const name of Object.keys(value)) unread.add(`${path}.${name}`);
+  const seen = new Map<string | symbol, unknown>();
+  return new Proxy(value, {
+    get(target, name, receiver) {
+      const at = `${path}.${String(name)}`;
+      if (!unread.delete(at)) return seen.has(name) ? seen.get(name) : Reflect.get(target, name, receiver);
+      const held = Reflect.get(target, name, receiver);
+      seen.set(name, held !== null && typeof held === 'object' ? watchReads(held, at, unread) : held);
+      return seen.get(name);
+    },
+  });
 }
 
 const manifests = async () =>
