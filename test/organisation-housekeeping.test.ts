@@ -104,7 +104,7 @@ describe('housekeeping while the database refuses one organisation', ONE_FAILS, 
     const unmapped = createUnmappedRecorder(counting('unmapped-codes'));
     for (const account of accounts) {
       activity.note(account, 'publishes');
-      unmapped.met(account, 'lab.result', [{ system: 'urn:lab', code: 'new' }]);
+      unmapped.met({ ...account, timeZone: 'UTC' }, 'lab.result', [{ system: 'urn:lab', code: 'new' }]);
     }
     const written = async () => {
       await Promise.all([activity.flush(), unmapped.flush()]);
