@@ -25,8 +25,13 @@ interface Container {
   envFrom: { configMapRef: { name: string } }[];
   securityContext: object;
   ports?: { name: string; containerPort: number }[];
-  livenessProbe?: { httpGet: { path: string; port: string } };
-  readinessProbe?: { httpGet: { path: string; port: string } };
+  volumeMounts: { name: string; mountPath: string }[];
+  startupProbe?: Probe;
+  livenessProbe?: Probe;
+  readinessProbe?: Probe;
+}
+interface Probe {
+  httpGet: { path: string; port: string };
 }
 interface Manifest {
   apiVersion: string;
@@ -34,10 +39,15 @@ interface Manifest {
   metadata: { name: string };
   data?: Record<string, string>;
   spec?: {
+    /** Of a deployment and a budget; a service has it without `matchLabels`. */
+    selector?: Record<string, string> & { matchLabels?: Record<string, string> };
+    ports?: { targetPort: string }[];
     template?: {
+      metadata: { labels: Record<string, string> };
       spec: {
         securityContext: { runAsNonRoot: boolean };
         containers: [Container];
+        volumes: { name: string; secret?: { secretName: string } }[];
         terminationGracePeriodSeconds?: number;
       };
     };
@@ -83,6 +93,7 @@ function watchReads<Value extends object>(value: Value, path: string, unread: Se
 
 const manifests = async () =>
   parseAllDocuments(await read('deploy/kubernetes.yaml')).map((document) => document.toJS() as Manifest);
+const podsOf = (all: Manifest[]) => all.flatMap(({ spec }) => spec?.template ?? []);
 const compose = async () => parse(await read('deploy/compose.yaml'), { merge: true }) as Compose;
 const unit = async () => (await read('deploy/interchange.service')).split('\n');
 const containerfile = async () => (await read('deploy/Containerfile')).split('\n');
@@ -108,6 +119,42 @@ test('the Kubernetes example is valid, and each of its parts asks for as little 
       readOnlyRootFilesystem: true,
       capabilities: { drop: ['ALL'] },
     });
+  }
+});
+
+test('each pod of the Kubernetes example has the files, settings and ports that it names', async () => {
+  const all = await manifests();
+  const settings = all.find(({ kind }) => kind === 'ConfigMap');
+  const files = Object.entries(settings?.data ?? {}).filter(([name]) => /KEY|DATABASE_URL/.test(name));
+  assert.deepEqual(
+    files.map(([name]) => name),
+    ['DATABASE_URL_FILE', 'MASTER_KEY_FILE'],
+  );
+  const exposed = (await containerfile()).find((line) => line.startsWith('EXPOSE '))?.split(' ') ?? [];
+  for (const { spec } of podsOf(all)) {
+    const [{ ports = [], volumeMounts, envFrom, ...container }] = spec.containers;
+    assert.deepEqual(envFrom, [{ configMapRef: { name: settings?.metadata.name } }]);
+    const secrets = spec.volumes.filter(({ secret }) => secret !== undefined).map(({ name }) => name);
+    const folders = volumeMounts.filter(({ name }) => secrets.includes(name)).map((one) => one.mountPath);
+    for (const [name, path] of files) assert.ok(folders.includes(dirname(path)), name);
+    const names = ports.map(({ name }) => name);
+    const probes = [container.startupProbe, container.livenessProbe, container.readinessProbe];
+    for (const probe of probes) if (probe !== undefined) assert.ok(names.includes(probe.httpGet.port));
+    for (const { containerPort } of ports) assert.ok(exposed.includes(String(containerPort)));
+  }
+});
+
+test('the selectors of the Kubernetes example find its pods', async () => {
+  const all = await manifests();
+  for (const { kind, spec } of all) {
+    const { matchLabels, ...own } = spec?.selector ?? {};
+    const wanted = Object.entries(matchLabels ?? own);
+    const found = podsOf(all).filter(({ metadata: { labels } }) =>
+      wanted.every(([name, value]) => labels[name] === value),
+    );
+    assert.equal(found.length, wanted.length === 0 ? 3 : 1, kind);
+    const ports = found[0]?.spec.containers[0].ports ?? [];
+    for (const { targetPort } of spec?.ports ?? []) assert.ok(ports.some(({ name }) => name === targetPort));
   }
 });
 
@@ -287,8 +334,12 @@ describe('what the examples run', () => {
     const { services } = await compose();
     const api = (await manifests()).find(({ metadata }) => metadata.name === 'interchange-api');
     const [container] = api?.spec?.template?.spec.containers ?? assert.fail('there is no API');
-    const migrated = await runProcess(services.migrate?.command ?? [], { env: secrets, ...inImage() });
-    assert.equal(migrated.code, 0, migrated.stderr);
+    const job = (await manifests()).find(({ kind }) => kind === 'Job')?.spec?.template?.spec.containers[0];
+    for (const args of [services.migrate?.command ?? [], job?.args ?? []]) {
+      const migrated = await runProcess(args, { env: secrets, ...inImage() });
+      assert.equal(migrated.code, 0, migrated.stderr);
+      assert.match(migrated.stdout, /schema/);
+    }
     const metricsPort = await freePort();
     const env = { ...secrets, PORT: '0', METRICS_HOST: '0.0.0.0', METRICS_PORT: String(metricsPort) };
     for (const args of [services.api?.command ?? [], container.args]) {
