@@ -35,7 +35,6 @@ const LONG = [
   'src/records/import/import.command.test.ts',
   'src/records/import/write/older-versions.test.ts',
   'src/privacy/archive/archive-access-log.test.ts',
-  'src/exchange/worker/delivery-worker.test.ts',
   'test/exchange-chaos.test.ts',
   'test/failover.test.ts',
   'test/full-disk.test.ts',
