@@ -1,4 +1,9 @@
-/** SQL that finds references of clinical records to those of another patient. Contract: FETCH-25, IN-20. */
+/**
+ * References of clinical records to those of another patient: SQL that finds them among stored records, and the same for
+ * records that are not stored yet. Contract: FETCH-25, IN-20.
+ */
+import type { Children, Values } from '../clinical/description/element.ts';
+import type { RecordPointer } from '../clinical/description/pointer.ts';
 import { rowById } from '../platform/db/by-key.ts';
 import type { Queryable } from '../platform/db/database.ts';
 import type { FacilityScope } from '../tenancy/scope.ts';
@@ -30,6 +35,15 @@ interface Link {
   to: string;
   /** SQL that gives `target`, the id of what the record aliased `source` refers to. */
   targets: string;
+  /** The same ids, of a record that is not stored yet; what leads nowhere is undefined. */
+  targetsOf(record: LinkingRecord): readonly unknown[];
+}
+
+/** A record as it will be stored. */
+export interface LinkingRecord {
+  id: string;
+  values: Values;
+  children: Children;
 }
 
 const TABLES: Readonly<Record<keyof LinkSources, string>> = {
@@ -63,7 +77,14 @@ function pointerLink(
   column: string,
   type: keyof typeof POINTED_AT,
 ): Link {
-  return { element, from, to: POINTED_AT[type], targets: pointersTo(type, column) };
+  const pointersOf = ({ values }: LinkingRecord) => (values[column] ?? []) as readonly RecordPointer[];
+  return {
+    element,
+    from,
+    to: POINTED_AT[type],
+    targets: pointersTo(type, column),
+    targetsOf: (record) => pointersOf(record).flatMap((one) => (one.type === type ? one.id : undefined)),
+  };
 }
 
 const POINTED_AT = {
@@ -75,7 +96,13 @@ const POINTED_AT = {
 } as const;
 
 function encounterLink(element: string, from: keyof LinkSources): Link {
-  return { element, from, to: 'encounter', targets: 'select source.encounter_id as target' };
+  return {
+    element,
+    from,
+    to: 'encounter',
+    targets: 'select source.encounter_id as target',
+    targetsOf: ({ values }) => [values.encounter_id],
+  };
 }
 
 /**
@@ -88,12 +115,20 @@ const LINKS: readonly Link[] = [
     from: 'encounters',
     to: 'encounter',
     targets: 'select source.part_of_id as target',
+    targetsOf: ({ values }) => [values.part_of_id],
   },
   encounterLink('DiagnosticReport.encounter', 'reports'),
   encounterLink('ImagingStudy.encounter', 'studies'),
   encounterLink('Observation.encounter', 'observations'),
   encounterLink('ServiceRequest.encounter', 'orders'),
-  { element: 'DiagnosticReport.result', from: 'reports', to: 'observation', targets: RESULTS },
+  {
+    element: 'DiagnosticReport.result',
+    from: 'reports',
+    to: 'observation',
+    targets: RESULTS,
+    targetsOf: ({ children }) =>
+      children.investigation_report_result?.map((result) => result.observation_id) ?? [],
+  },
   pointerLink('DiagnosticReport.imagingStudy', 'reports', 'imaging_study', 'ImagingStudy'),
   pointerLink('DiagnosticReport.basedOn', 'reports', 'based_on', 'ServiceRequest'),
   pointerLink('ImagingStudy.basedOn', 'studies', 'based_on', 'ServiceRequest'),
@@ -107,6 +142,7 @@ const LINKS: readonly Link[] = [
     from: 'observations',
     to: 'specimen',
     targets: "select (source.specimen ->> 'id')::uuid as target",
+    targetsOf: ({ values }) => [(values.specimen as RecordPointer | undefined)?.id],
   },
   pointerLink('DiagnosticReport.specimen', 'reports', 'specimen', 'Specimen'),
   pointerLink('ServiceRequest.specimen', 'orders', 'specimen', 'Specimen'),
@@ -180,5 +216,31 @@ export async function foreignLinks(
   return rows.map(({ path, ids }) => {
     const [type = '', element = ''] = path.split('.');
     return { type, element, ids };
+  });
+}
+
+const BY_PATH = LINKS.toSorted((a, b) => (a.element < b.element ? -1 : 1));
+
+/**
+ * The same among records that are not stored yet and have only just got their patients: what they refer to is among them,
+ * or is another patient's.
+ */
+export function foreignLinksAmong(
+  records: Readonly<Record<keyof LinkSources, readonly LinkingRecord[]>>,
+): ForeignLink[] {
+  const patients = new Map(
+    Object.entries(TABLES).map(([kind, table]) => [
+      table,
+      new Map(records[kind as keyof LinkSources].map(({ id, values }) => [id, values.patient_id])),
+    ]),
+  );
+  return BY_PATH.flatMap(({ element: path, from, to, targetsOf }) => {
+    const isForeign = (record: LinkingRecord) =>
+      targetsOf(record).some(
+        (id) => id !== undefined && patients.get(to)?.get(id as string) !== record.values.patient_id,
+      );
+    const ids = records[from].filter(isForeign).map(({ id }) => id);
+    const [type = '', element = ''] = path.split('.');
+    return ids.length === 0 ? [] : [{ type, element, ids }];
   });
 }

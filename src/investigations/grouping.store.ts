@@ -35,10 +35,10 @@ export interface GroupedReport extends GroupedPart {
 export type GroupedStudy = GroupedPart;
 
 /** Results of one report that are asked for their order, at most. */
-const RESULTS_ASKED = 1_000;
+export const RESULTS_ASKED = 1_000;
 
 /** Reports of one study that are found by it, at most: the oldest. */
-const REPORTS_OF_STUDY = 1_000;
+export const REPORTS_OF_STUDY = 1_000;
 
 export const partColumns = (part: string) =>
   `${part}.id, ${part}.order_id as "orderId", ${part}.based_on_id as "basedOnId",

@@ -17,6 +17,8 @@ export interface MadeUpOrder {
   code: CodeableConcept | null;
   /** Hex. */
   digest: string;
+  /** When the oldest of its parts was made, where that is known before they are stored; else `touchOrders` finds it. */
+  sortAt?: string | undefined;
 }
 
 /**
@@ -33,11 +35,12 @@ export async function writeMadeUpOrders(
     text: `
       insert into investigation_order as stored
         (organisation_id, facility_id, id, discipline, made_up, patient_id, encounter_id, status, intent, code,
-         content_digest, version)
+         content_digest, sort_at, version)
       select $1, $2, id, discipline, true, "patientId", "encounterId", status, 'order', code, digest,
-        ${RANDOM_VERSION}
+        coalesce("sortAt", '-infinity'), ${RANDOM_VERSION}
       from json_to_recordset($3::json) as incoming (
-        id uuid, discipline text, "patientId" uuid, "encounterId" uuid, status text, code jsonb, digest bytea
+        id uuid, discipline text, "patientId" uuid, "encounterId" uuid, status text, code jsonb, digest bytea,
+        "sortAt" timestamptz
       )
       order by id
       on conflict (organisation_id, facility_id, id) do update

@@ -32,7 +32,7 @@ function jsonbText(value: unknown): string {
 }
 
 /** What is read of a `jsonb` value or a number that is stored. */
-function jsonbValue(value: unknown): unknown {
+export function jsonbValue(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(jsonbValue);
   const number = storedDigits(value);
   if (number !== undefined) return exactNumber(number);

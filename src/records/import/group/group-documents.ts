@@ -88,7 +88,7 @@ async function loadDocuments(
   const settledIds = studiesOf(reports).difference(studyIds);
   const reportIds = new Set(reports.map(({ id }) => id));
   return {
-    // In the order that the database gives them: by time of issue, then by id.
+    // In the order that the database gives them.
     reports: reports.sort(byIssue),
     studies: await studiesBy(studyIds),
     settled: {
@@ -109,7 +109,8 @@ function studiesOf(reports: readonly GroupedReport[]): Set<string> {
   return new Set(reports.flatMap(({ studyIds }) => studyIds));
 }
 
-function byIssue(a: GroupedReport, b: GroupedReport): number {
+/** By time of issue, then by id. */
+export function byIssue(a: GroupedReport, b: GroupedReport): number {
   if (a.issuedAt === b.issuedAt) return a.id < b.id ? -1 : 1;
   return (a.issuedAt ?? Number.POSITIVE_INFINITY) - (b.issuedAt ?? Number.POSITIVE_INFINITY);
 }

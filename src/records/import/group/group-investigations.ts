@@ -50,10 +50,19 @@ export async function groupInvestigations(
   const more = following.length === 0 ? [] : await resultsOf(client, scope, following, limit);
   const results = new Set([...observations, ...listed, ...more]);
   await groupResults(client, scope, { asked: results, touched: touched.observations, limit, affected, left });
+  const removed = await settleOrders(client, scope, affected);
+  await noteReplaced(client, scope, new Map([...left].filter(([id]) => removed.has(id))));
+}
+
+/** Orders whose parts changed get their discipline, time and a new version; returns those that are removed. */
+export async function settleOrders(
+  client: Client,
+  scope: FacilityScope,
+  affected: ReadonlySet<string>,
+): Promise<Set<string>> {
   const orderIds = [...affected].sort();
   await decideDisciplines(client, scope, orderIds);
-  const removed = await touchOrders(client, scope, orderIds);
-  await noteReplaced(client, scope, new Map([...left].filter(([id]) => removed.has(id))));
+  return touchOrders(client, scope, orderIds);
 }
 
 /** What an order's category says, else what its parts are, else what its code or its specimen says. */

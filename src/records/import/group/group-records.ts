@@ -2,9 +2,9 @@
 
 import type { RecordRow } from '../../../clinical/description/describe.ts';
 import { foreignLinks } from '../../../investigations/foreign-links.store.ts';
-import type { TouchedRecords, WriteContext } from '../map/resource-importer.ts';
+import type { PatientRecords, TouchedRecords, WriteContext } from '../map/resource-importer.ts';
 import type { RecordsWritten } from '../write/write-records.ts';
-import { groupInvestigations } from './group-investigations.ts';
+import { groupInvestigations, settleOrders } from './group-investigations.ts';
 import { groupVitalSigns } from './group-vital-signs.ts';
 import { lockGrouping } from './grouping-lock.store.ts';
 
@@ -23,7 +23,7 @@ export function nothingTouched(): TouchedRecords {
 /** Note what was created or changed, and whom it is about. */
 export function noteTouched(
   context: WriteContext,
-  kind: 'orders' | 'reports' | 'studies' | 'observations' | 'specimens' | 'encounters',
+  kind: PatientRecords,
   rows: readonly RecordRow[],
   { created, updated, formerPatients }: RecordsWritten,
 ): void {
@@ -38,8 +38,11 @@ export function noteTouched(
 
 /** Put what was written under its orders and into its vital sets; once for a Bundle. */
 export async function groupRecords(context: WriteContext): Promise<void> {
-  const { client, scope, dryRun, touched } = context;
+  const { client, scope, dryRun, touched, placement } = context;
   context.touched = nothingTouched();
+  context.placement = undefined;
+  if (placement !== undefined && placement.orders.size > 0)
+    await settleOrders(client, scope, placement.orders);
   const { observations, patients } = touched;
   if (patients.size === 0) return;
   // What another import groups at the same time could not be seen, and would be torn apart.

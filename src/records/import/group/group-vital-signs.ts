@@ -37,7 +37,7 @@ export async function groupVitalSigns(
  * The set of a sign: the same for the same patient, encounter and instant. A sign without a time to the day
  * cannot be one by the R4 vital-signs profile (invariant vs-1): it is kept and belongs to no set.
  */
-function setOf(sign: GroupedVitalSign): NewVitalSet | undefined {
+export function setOf(sign: Omit<GroupedVitalSign, 'id' | 'vitalSetId'>): NewVitalSet | undefined {
   const { vitalSign, patientId, encounterId, effectiveStart, effectiveAt } = sign;
   if (!vitalSign || effectiveAt === null || (effectiveStart ?? '').length < '2000-01-01'.length)
     return undefined;

@@ -4,7 +4,9 @@
  * Contract: IN-17.
  */
 import { hash } from 'node:crypto';
+import { jsonbValue } from '../../../clinical/kept/stored-row.fhir.ts';
 import type { Discipline } from '../../../clinical/resources/discipline.ts';
+import type { CodeableConcept } from '../../../fhir/coded.ts';
 import type { GroupedPart } from '../../../investigations/grouping.store.ts';
 import type { MadeUpOrder } from '../../../investigations/place-parts.store.ts';
 import type { StandingResult } from '../../../investigations/result-grouping.store.ts';
@@ -75,7 +77,9 @@ function alike<Value>(values: readonly (Value | null)[]): Value | null {
 }
 
 function withDigest(id: string, order: Omit<MadeUpOrder, 'id' | 'digest'>): MadeUpOrder {
-  return { id, ...order, digest: hash('sha256', JSON.stringify(order), 'hex') };
+  // Of a code that is not stored yet, the digest is that of the stored one.
+  const stored = { ...order, code: jsonbValue(order.code) as CodeableConcept | null };
+  return { id, ...stored, digest: hash('sha256', JSON.stringify(stored), 'hex') };
 }
 
 /** What the status of a report, study or result says about its order (R4 request-status). */

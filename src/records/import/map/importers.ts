@@ -4,6 +4,7 @@
  */
 
 import type { Description, RecordRow } from '../../../clinical/description/describe.ts';
+import type { Column } from '../../../clinical/description/element.ts';
 import type { DescribedType } from '../../../clinical/description/r4-elements.ts';
 import {
   keptObservation,
@@ -25,13 +26,14 @@ import { facilityLookup } from '../resolve/clinical-lookup.ts';
 import { directoryLookup, encounterLookup } from '../resolve/lookups.store.ts';
 import { patientImporter } from '../resources/patient.importer.ts';
 import { type Rendering, writeRecords } from '../write/write-records.ts';
-import type { ResourceImporter } from './resource-importer.ts';
+import type { PatientRecords, ResourceImporter } from './resource-importer.ts';
 
 type RowImporter = ResourceImporter<RecordRow>;
 
 const encounter: RowImporter = {
   type: 'Encounter',
   order: 50,
+  kind: 'encounters',
   lookup: encounterLookup,
   tables: [ENCOUNTER.table],
   map: ENCOUNTER.read,
@@ -49,6 +51,9 @@ const encounter: RowImporter = {
   finish: groupRecords,
 };
 
+/** Filled when records are grouped; where their patient is new, already when they are inserted. */
+const UNDER_ORDER: Column = ['order_id', 'uuid'];
+
 /** Add a type here (see `resource-importer.ts`). */
 export const IMPORTERS: ReadonlyMap<string, ResourceImporter> = new Map(
   [
@@ -59,13 +64,14 @@ export const IMPORTERS: ReadonlyMap<string, ResourceImporter> = new Map(
     encounter,
     clinicalRecord(SPECIMEN, { order: 55, kind: 'specimens' }),
     clinicalRecord(SERVICE_REQUEST, { order: 60, kind: 'orders' }),
-    clinicalRecord(IMAGING_STUDY, { order: 70, kind: 'studies' }),
+    clinicalRecord(IMAGING_STUDY, { order: 70, kind: 'studies', places: [UNDER_ORDER] }),
     clinicalRecord(OBSERVATION, {
       order: 80,
       kind: 'observations',
+      places: [UNDER_ORDER, ['vital_set_id', 'uuid']],
       rendering: { mapping: OBSERVATION_MAPPING, render: renderedObservation },
     }),
-    clinicalRecord(DIAGNOSTIC_REPORT, { order: 90, kind: 'reports' }),
+    clinicalRecord(DIAGNOSTIC_REPORT, { order: 90, kind: 'reports', places: [UNDER_ORDER] }),
   ].map((importer) => [importer.type, importer as ResourceImporter]),
 );
 
@@ -99,18 +105,22 @@ function clinicalRecord(
   {
     order,
     kind,
+    places,
     rendering,
-  }: { order: number; kind: Parameters<typeof noteTouched>[1]; rendering?: Rendering },
+  }: { order: number; kind: PatientRecords; places?: readonly Column[]; rendering?: Rendering },
 ): RowImporter {
   return {
     type: resourceType,
     order,
+    kind,
     lookup: facilityLookup(table.name),
     tables: [table],
     map: read,
     async write(rows, context) {
-      const result = await writeRecords(context, { table, rows, ...(rendering && { rendering }) });
-      noteTouched(context, kind, rows, result);
+      const { placement } = context;
+      const result = await writeRecords(context, { table, rows, rendering, places, placement });
+      if (placement === undefined) noteTouched(context, kind, rows, result);
+      else context.patientsTouched(rows.map(({ values }) => String(values.patient_id)));
       return result;
     },
     finish: groupRecords,

@@ -14,6 +14,7 @@
  */
 
 import type { RecordTable } from '../../../clinical/description/describe.ts';
+import type { Values } from '../../../clinical/description/element.ts';
 import type { ReadContext } from '../../../clinical/description/read-context.ts';
 import type { ElementReader } from '../../../fhir/reading/element-reader.ts';
 import type { Client, Queryable } from '../../../platform/db/database.ts';
@@ -47,6 +48,17 @@ export interface TouchedRecords {
   readonly patients: Set<string>;
 }
 
+/** Where the records of a unit are put when they are inserted: they are new, and so are their patients. */
+export interface Placement {
+  /** Columns that only the insert of a record fills, by its id. */
+  readonly columns: ReadonlyMap<string, Values>;
+  /** The orders among the records: their disciplines and times follow from what was put under them. */
+  readonly orders: ReadonlySet<string>;
+}
+
+/** Kinds of records that belong to a patient. */
+export type PatientRecords = Exclude<keyof TouchedRecords, 'patients'>;
+
 export interface WriteContext {
   /** The client of the Bundle's transaction. */
   readonly client: Client;
@@ -57,6 +69,8 @@ export interface WriteContext {
   readonly dryRun: boolean;
   /** What was written so far and is to be grouped; empty once it is. */
   touched: TouchedRecords;
+  /** Undefined where records are grouped once they are written. */
+  placement: Placement | undefined;
   /** Tell which patients the written records are about, for the access log. */
   patientsTouched(patientIds: Iterable<string>): void;
   /** Tell which patients were registered at the facility just now: for the exchange, they changed. */
@@ -108,6 +122,8 @@ export interface ResourceImporter<Row extends MappedRecord = MappedRecord> {
   readonly type: string;
   /** Lower orders are written first: what is referred to before what refers to it. */
   readonly order: number;
+  /** Of records that belong to a patient. */
+  readonly kind?: PatientRecords;
   /** True where many files carry the same records: they are written by id, so that imports do not deadlock. */
   readonly shared?: boolean;
   /** How references find stored records of this type; without it, only those of the same Bundle are found. */

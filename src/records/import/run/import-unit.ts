@@ -11,6 +11,7 @@ import type { Client } from '../../../platform/db/database.ts';
 import { hasMoreValues } from '../../../platform/json-depth.ts';
 import type { FacilityScope } from '../../../tenancy/scope.ts';
 import { nothingTouched } from '../group/group-records.ts';
+import { type HeldRows, isPlaced, placeNewRecords } from '../group/place-new-records.ts';
 import { ElementTally } from '../map/element-tally.ts';
 import { type IncompleteRecord, type MapOutcome, mapResources } from '../map/map-resources.ts';
 import type { ImportReach, ResourceImporter, WriteContext, WriteResult } from '../map/resource-importer.ts';
@@ -26,6 +27,7 @@ import { createPauses } from '../source/pauses.ts';
 import { decodeUtf8 } from '../source/read-entries.ts';
 import type { Spool } from '../source/spool.ts';
 import { noteWaits, stillWaiting } from '../wait/note-waits.ts';
+import { WrittenByAnother } from '../write/write-records.ts';
 import { chunks } from './entry-chunks.ts';
 import { OrderOfEntry } from './order-of-entry.ts';
 import { count, type Unit, type UnitEntry } from './unit.ts';
@@ -92,6 +94,7 @@ export async function importUnit(client: Client, request: UnitRequest): Promise<
     reach: request.reach,
     dryRun: request.dryRun,
     touched: nothingTouched(),
+    placement: undefined,
     patientsTouched: (ids) => addAll(outcome.patientsTouched, ids),
     patientsRegistered: (ids) => addAll(outcome.patientsUpdated, ids),
     refuse: (type, ids, reason) => {
@@ -108,21 +111,64 @@ export async function importUnit(client: Client, request: UnitRequest): Promise<
   const resolver = new ReferenceResolver(unit, scope);
   const byImporter = [...Map.groupBy(unit.entries, ({ importer }) => importer)];
   byImporter.sort(([a], [b]) => a.order - b.order);
-  for (const [importer, entries] of byImporter) {
-    for (const chunk of chunks(inWritingOrder(importer, entries, request.spool))) {
-      const mapped = await mapChunk(client, request, resolver, chunk);
-      mergeMapped(outcome, mapped, request);
-      if (outcome.waiting.length > 0 || outcome.rejected.length >= request.maxReasons) return outcome;
-      if (outcome.rejected.length === 0)
-        await writeChunk(outcome, importer, { chunk, mapped, context, request, order });
-    }
-  }
+  const writing = { context, request, order };
+  const held = await writeUnlessHeld(outcome, byImporter, { ...writing, resolver });
+  if (outcome.rejected.length > 0 || outcome.waiting.length > 0) return outcome;
+  await writeHeld(outcome, held, writing);
   if (outcome.rejected.length > 0) return outcome;
   for (const [importer] of byImporter) await importer.finish?.(context);
   await order.settle();
   for (const { target, writes } of unit.entries) if (!writes) countThere(outcome, target.type);
   for (const [type, times] of unit.repeated) count(outcome.resources, type, times);
   return outcome;
+}
+
+/** Maps everything, and writes it but for what is held until it is known what each record is under. Stops early. */
+async function writeUnlessHeld(
+  outcome: UnitOutcome,
+  byImporter: readonly (readonly [ResourceImporter, readonly UnitEntry[]])[],
+  { resolver, ...writing }: ChunkWriting & { resolver: ReferenceResolver },
+): Promise<MappedChunk[]> {
+  const { request, context } = writing;
+  const mayHold = mayBeHeld(request);
+  const held: MappedChunk[] = [];
+  for (const [importer, entries] of byImporter) {
+    const holds = mayHold && importer.kind !== undefined && outcome.patientsCreated.size > 0;
+    for (const chunk of chunks(inWritingOrder(importer, entries, request.spool))) {
+      const mapped = await mapChunk(context.client, request, resolver, chunk);
+      mergeMapped(outcome, mapped, request);
+      if (outcome.waiting.length > 0 || outcome.rejected.length >= request.maxReasons) return held;
+      if (holds) held.push({ importer, chunk, mapped });
+      if (outcome.rejected.length === 0 && !(holds && isPlaced(importer)))
+        await writeChunk(outcome, { importer, chunk, mapped }, writing);
+    }
+  }
+  return held;
+}
+
+async function writeHeld(
+  outcome: UnitOutcome,
+  held: readonly MappedChunk[],
+  writing: ChunkWriting,
+): Promise<void> {
+  if (held.length === 0) return;
+  const { context } = writing;
+  context.placement = await placeNewRecords(context, held.map(rowsOf), outcome.patientsCreated);
+  if (outcome.rejected.length > 0) return;
+  for (const one of held) if (isPlaced(one.importer)) await writeChunk(outcome, one, writing);
+}
+
+/** Entries of a unit whose records are held until all of them are mapped, at most, and bytes of their JSON. */
+const HELD = 5_000;
+const HELD_BYTES = 8 * 1_048_576;
+
+function mayBeHeld({ unit, dryRun, again }: UnitRequest): boolean {
+  if (dryRun || again || unit.entries.length > HELD) return false;
+  return unit.entries.reduce((bytes, { start, end }) => bytes + end - start, 0) <= HELD_BYTES;
+}
+
+function rowsOf({ importer, mapped }: MappedChunk): HeldRows {
+  return { importer, rows: mapped.rows.filter(isRecordRow) };
 }
 
 /** The entries of a type that are stored under these ids. */
@@ -145,9 +191,13 @@ function inWritingOrder(
   return entries.toSorted((a, b) => (a.target.id < b.target.id ? -1 : 1));
 }
 
-interface ChunkToWrite {
+interface MappedChunk {
+  importer: ResourceImporter;
   chunk: readonly UnitEntry[];
   mapped: MapOutcome;
+}
+
+interface ChunkWriting {
   context: WriteContext;
   request: UnitRequest;
   order: OrderOfEntry;
@@ -155,8 +205,8 @@ interface ChunkToWrite {
 
 async function writeChunk(
   outcome: UnitOutcome,
-  importer: ResourceImporter,
-  { chunk, mapped, context, request, order }: ChunkToWrite,
+  { importer, chunk, mapped }: MappedChunk,
+  { context, request, order }: ChunkWriting,
 ): Promise<void> {
   const { again, dryRun, runId } = request;
   const waiting =
@@ -164,6 +214,7 @@ async function writeChunk(
   const passed = await order.passed(importer, waiting, { chunk, incomplete: mapped.incomplete });
   const isPassed = new Set(passed.map(({ id }) => id));
   const rows = waiting.filter(({ id }) => !isPassed.has(id));
+  if (passed.length > 0 && context.placement !== undefined) throw new WrittenByAnother();
   if (passed.length > 0) await importer.passed?.(passed, context);
   const written = await importer.write(rows, context);
   order.written(importer, written);

@@ -10,7 +10,7 @@ import type { RecordRow, RecordTable } from '../../../clinical/description/descr
 import type { ChildTable, Column, Values } from '../../../clinical/description/element.ts';
 import type { Client } from '../../../platform/db/database.ts';
 import type { FacilityScope } from '../../../tenancy/scope.ts';
-import type { MappedRecord, WriteContext, WriteResult } from '../map/resource-importer.ts';
+import type { MappedRecord, Placement, WriteContext, WriteResult } from '../map/resource-importer.ts';
 import { writtenTable } from './dry-run-tables.store.ts';
 
 type WrittenRow = RecordRow & Pick<MappedRecord, 'source'>;
@@ -55,17 +55,24 @@ interface RecordsToWrite {
   /** With distinct ids. */
   rows: readonly WrittenRow[];
   beforeChange?: BeforeChange;
-  rendering?: Rendering;
+  rendering?: Rendering | undefined;
+  /** Columns that only the insert of a record fills. */
+  places?: readonly Column[] | undefined;
+  /** Where the unit's records are, whose columns it knows and which are not stored. */
+  placement?: Pick<Placement, 'columns'> | undefined;
 }
 
 /** Write what differs. */
 export async function writeRecords(
   context: Destination,
-  { table, rows, beforeChange, rendering }: RecordsToWrite,
+  { table, rows, beforeChange, rendering, places = [], placement }: RecordsToWrite,
 ): Promise<RecordsWritten> {
   const digested = rows.map((row) => ({ row, digest: contentDigest(row) }));
   const { client, scope } = context;
-  const stored = await storedRecords(client, scope, table, digested);
+  const stored =
+    placement === undefined
+      ? await storedRecords(client, scope, table, digested)
+      : new Map<string, StoredRecord>();
   const fates = Map.groupBy(digested, ({ row }) => fateOf(stored.get(row.id)));
   const idsOf = (fate: Fate) => (fates.get(fate) ?? []).map(({ row }) => row.id);
   const older = idsOf('older');
@@ -79,12 +86,13 @@ export async function writeRecords(
   if (written.length === 0) return { ...NOTHING, unchanged: idsOf('unchanged'), older };
   // One order of rows for everyone: two imports that meet wait for each other and do not deadlock.
   written.sort((a, b) => (a.row.id < b.row.id ? -1 : 1));
-  const upserted = await upsert(context, { table, rendering }, written);
+  const upserted = await upsert(context, { table, rendering, places, placement }, written);
   // Rows whose content another import has written meanwhile are returned and not changed; in a newer version, not returned.
   const rewritten = new Set(upserted.filter((row) => row.changed).map(({ id }) => id));
   // A dry run writes to tables that are empty at first: what is stored elsewhere is not new.
   const isCreated = new Set(upserted.filter((row) => row.created && !stored.has(row.id)).map(({ id }) => id));
-  if (beforeChange !== undefined && written.some(({ row: { id } }) => !stored.has(id) && !isCreated.has(id)))
+  const mustBeNew = beforeChange !== undefined || placement !== undefined;
+  if (mustBeNew && written.some(({ row: { id } }) => !stored.has(id) && !isCreated.has(id)))
     throw new WrittenByAnother();
   const replaced = written.filter(({ row }) => rewritten.has(row.id));
   const replacedIds = replaced.flatMap(({ row }) => (isCreated.has(row.id) ? [] : [row.id]));
@@ -217,7 +225,12 @@ type Destination = Pick<WriteContext, 'client' | 'scope' | 'dryRun'>;
 
 async function upsert(
   { client, scope, dryRun }: Destination,
-  { table, rendering }: { table: RecordTable; rendering: Rendering | undefined },
+  {
+    table,
+    rendering,
+    places = [],
+    placement,
+  }: Pick<RecordsToWrite, 'table' | 'rendering' | 'places' | 'placement'>,
   changed: readonly DigestedRow[],
 ): Promise<{ id: string; created: boolean; changed: boolean }[]> {
   const { keys, values } = key(scope, table);
@@ -229,9 +242,11 @@ async function upsert(
   ];
   const names = columns.map(([name]) => name);
   const sources = new Set(SOURCE_COLUMNS.map(([name]) => name));
+  const inserted = [...columns, ...places];
   const documents = changed.map((row) => ({
     ...row.row.values,
     ...ownValues(row),
+    ...placement?.columns.get(row.row.id),
     ...(rendering && {
       rendered: rendering.render(row.row, scope.organisationId),
       rendered_version: 1,
@@ -247,9 +262,9 @@ async function upsert(
     name: statementName('upsert', table.name),
     // A distributed table takes no now() but in a select.
     text: `with written as (
-        insert into ${writtenTable(table.name, dryRun)} as stored (${[...keys, 'id', ...names, 'updated_at'].join(', ')})
-        select ${[...keys.map((_, index) => `$${index + 1}::uuid`), 'id', ...names.map((name) => (name === 'source_updated_at' ? BELIEVED : name)), 'now()'].join(', ')}
-        from json_to_recordset($${keys.length + 1}::json) as incoming (id uuid, ${columnList(columns)})
+        insert into ${writtenTable(table.name, dryRun)} as stored (${[...keys, 'id', ...inserted.map(([name]) => name), 'updated_at'].join(', ')})
+        select ${[...keys.map((_, index) => `$${index + 1}::uuid`), 'id', ...inserted.map(([name]) => (name === 'source_updated_at' ? BELIEVED : name)), 'now()'].join(', ')}
+        from json_to_recordset($${keys.length + 1}::json) as incoming (id uuid, ${columnList(inserted)})
         order by id
         on conflict (${[...keys, 'id'].join(', ')}) do update
         set ${names.map((name) => `${name} = ${next(name)}`).join(', ')},
