@@ -23,18 +23,21 @@ export function parseDateTime(text: string): FhirDateTime | undefined {
   if (match === null) return undefined;
   const [, year = '', month, day, hour, minute, second, fraction, zone] = match;
   if (year === '0000' || (hour !== undefined && !validTime(hour, minute, second, zone))) return undefined;
-  try {
-    const first = Temporal.PlainDate.from(
-      { year: Number(year), month: Number(month ?? 1), day: Number(day ?? 1) },
-      { overflow: 'reject' },
-    );
-    if (hour !== undefined)
-      return timed(text, second === undefined ? 60_000 : fraction === undefined ? 1_000 : 1);
-    const precision = day !== undefined ? 'day' : month !== undefined ? 'month' : 'year';
-    return dated(text, precision, first);
-  } catch {
-    return undefined;
-  }
+  const date = { year: Number(year), month: Number(month ?? 1), day: Number(day ?? 1) };
+  if (!isDay(date)) return undefined;
+  if (hour !== undefined)
+    return timed(text, second === undefined ? 60_000 : fraction === undefined ? 1_000 : 1);
+  const precision = day !== undefined ? 'day' : month !== undefined ? 'month' : 'year';
+  return dated(text, precision, Temporal.PlainDate.from(date));
+}
+
+const DAYS = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
+
+/** Whether the calendar has the day; an import asks for each time, and Temporal takes longer to say so. */
+function isDay({ year, month, day }: { year: number; month: number; day: number }): boolean {
+  const isLeap = year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0);
+  const days = (DAYS[month - 1] ?? 0) + (month === 2 && isLeap ? 1 : 0);
+  return day >= 1 && day <= days;
 }
 
 /** True for an IANA zone that this runtime knows. */

@@ -66,7 +66,14 @@ export function exactNumber(text: string): number | Decimal {
   return String(number) === text ? number : new Decimal(text);
 }
 
+/** By name of column: there are some hundreds. */
+const MEMBER_NAMES = new Map<string, string>();
+
 /** `patient_instruction` → `patientInstruction`. */
-export function memberName(name: string): string {
-  return name.replace(/_([a-z0-9])/g, (_match, letter: string) => letter.toUpperCase());
+export function memberName(column: string): string {
+  const known = MEMBER_NAMES.get(column);
+  if (known !== undefined) return known;
+  const name = column.replace(/_([a-z0-9])/g, (_match, letter: string) => letter.toUpperCase());
+  MEMBER_NAMES.set(column, name);
+  return name;
 }

@@ -4,15 +4,16 @@
  */
 import type { ElementReader } from '../../fhir/reading/element-reader.ts';
 import type { Field } from '../content/document.ts';
-import type {
-  Children,
-  ChildTable,
-  Column,
-  Derived,
-  Element,
-  EmitContext,
-  Owner,
-  Values,
+import {
+  type Children,
+  type ChildTable,
+  type Column,
+  type Derived,
+  type Element,
+  type EmitContext,
+  NOTHING,
+  type Owner,
+  type Values,
 } from './element.ts';
 import { jsonObject, type Output } from './output.ts';
 import { type DescribedType, R4_ELEMENTS, type R4Element } from './r4-elements.ts';
@@ -94,6 +95,8 @@ export function describeResource<const Type extends DescribedType, const Describ
     children: tablesOf(elements),
   };
   const writers = writersOf(resourceType, elements);
+  const read = readerOf(elements);
+  const derived = Object.values(elements as Elements).filter(isDerived);
   return {
     resourceType,
     table,
@@ -103,13 +106,12 @@ export function describeResource<const Type extends DescribedType, const Describ
       ...fieldsOf(elements, { alias, reach, id: 'id', ...options }),
     ],
     read(reader, context) {
-      const { values, children } = readElements(elements, reader, context);
-      for (const element of Object.values(elements as Elements))
-        if (isDerived(element)) {
-          const found = element.derive({ values, children, reader, context });
-          Object.assign(values, found.values);
-          addRows(children, found.children ?? {});
-        }
+      const { values, children } = read(reader, context);
+      for (const element of derived) {
+        const found = element.derive({ values, children, reader, context });
+        Object.assign(values, found.values);
+        if (found.children !== undefined) addRows(children, found.children);
+      }
       for (const { name, addedLater, idsOf } of table.children)
         if (idsOf !== undefined || (addedLater === true && children[name]?.length === 0))
           delete children[name];
@@ -131,29 +133,33 @@ export function fieldsOf(elements: Elements, owner: Owner): Field[] {
   return Object.values(elements).flatMap((element) => element.fields(owner));
 }
 
-/** Values and rows of every element. Rows of the record itself come before those inside of its rows. */
-export function readElements(
-  elements: Elements,
+type ReadElements = (
   reader: ElementReader,
   context: ReadContext,
-): { values: Record<string, unknown>; children: Record<string, Values[]> } {
-  const values: Record<string, unknown> = {};
-  const children: Record<string, Values[]> = Object.fromEntries(
-    tablesOf(elements).map(({ name }) => [name, []]),
-  );
-  const nested: Children[] = [];
-  for (const [name, element] of Object.entries(elements)) {
-    const read = element.read(reader, plainName(name), context);
-    Object.assign(values, read.values);
-    if (read.children !== undefined) addRows(children, read.children);
-    if (read.nested !== undefined) nested.push(read.nested);
-  }
-  for (const rows of nested) addRows(children, rows);
-  return { values, children };
+) => { values: Record<string, unknown>; children: Record<string, Values[]> };
+
+/** Reads values and rows of every element. Rows of the record itself come before those inside of its rows. */
+export function readerOf(elements: Elements): ReadElements {
+  const tables = tablesOf(elements).map(({ name }) => name);
+  const named = Object.entries(elements).map(([name, element]) => ({ name: plainName(name), element }));
+  return (reader, context) => {
+    const values: Record<string, unknown> = {};
+    const children: Record<string, Values[]> = {};
+    for (const table of tables) children[table] = [];
+    const nested: Children[] = [];
+    for (const { name, element } of named) {
+      const read = element.read(reader, name, context);
+      if (read !== NOTHING) Object.assign(values, read.values);
+      if (read.children !== undefined) addRows(children, read.children);
+      if (read.nested !== undefined) nested.push(read.nested);
+    }
+    for (const rows of nested) addRows(children, rows);
+    return { values, children };
+  };
 }
 
 function addRows(children: Record<string, Values[]>, added: Children): void {
-  for (const [table, rows] of Object.entries(added)) children[table]?.push(...rows);
+  for (const table in added) for (const row of added[table] ?? []) children[table]?.push(row);
 }
 
 function isDerived(element: Element): element is Derived {
@@ -163,7 +169,10 @@ function isDerived(element: Element): element is Derived {
 /** The values in the order of the columns, without those that are undefined. */
 export function inOrder(columns: readonly Column[], values: Values): Values {
   const ordered: Record<string, unknown> = {};
-  for (const [name] of columns) if (values[name] !== undefined) ordered[name] = values[name];
+  for (const [name] of columns) {
+    const value = values[name];
+    if (value !== undefined) ordered[name] = value;
+  }
   return ordered;
 }
 

@@ -26,6 +26,9 @@ export interface Read {
   nested?: Children;
 }
 
+/** Of an element that is not there. */
+export const NOTHING: Read = { values: {} };
+
 export interface ChildTable {
   name: string;
   /** Column that holds the id of the record. */
@@ -108,7 +111,10 @@ export function single<const ColumnName extends string, Value>(
   return {
     columns: [[column, type]],
     fields: ({ alias }) => select?.(alias, column) ?? [{ name: member, sql: `${alias}.${column}` }],
-    read: (reader, name, context) => ({ values: { [column]: read(reader, name, context) } }),
+    read(reader, name, context) {
+      const value = read(reader, name, context);
+      return value === undefined ? NOTHING : { values: { [column]: value } };
+    },
     write(output, name, record, context) {
       const value = (record as Readonly<Record<string, Value | undefined>>)[member];
       if (value !== undefined && value !== null) write(output, name, value, context);

@@ -7,11 +7,11 @@ import {
   type Known,
   type Members,
   type NotKept,
-  readElements,
+  readerOf,
   tablesOf,
   writersOf,
 } from './describe.ts';
-import type { ChildTable, Element, Values } from './element.ts';
+import type { ChildTable, Element, Read, Values } from './element.ts';
 import type { DescribedType } from './r4-elements.ts';
 
 export interface ListInput<
@@ -80,6 +80,8 @@ export function list<
     ),
   );
   const writers = writersOf(type, elements);
+  const readItem = readerOf(elements);
+  const nothing: Read = { values: {}, children: { [name]: [] } };
   return {
     columns: [],
     tables: [table, ...inner],
@@ -99,12 +101,14 @@ export function list<
       return [parts(member, fieldsOf(elements, item), from, `${alias}.position`)];
     },
     read(reader, elementName, context) {
+      const items = reader.children(elementName);
+      if (items.length === 0) return nothing;
       const rows: Values[] = [];
       const nested: Record<string, Values[]> = Object.fromEntries(inner.map((one) => [one.name, []]));
-      for (const item of reader.children(elementName)) {
+      for (const item of items) {
         const reason = refusal?.(item);
         if (reason !== undefined) item.fail('', reason);
-        const { values, children } = readElements(elements, item, context);
+        const { values, children } = readItem(item, context);
         const row = inOrder(table.columns, { ...values, position: rows.length });
         for (const [innerName, innerRows] of Object.entries(children)) {
           const { column, columns } = innerTables.get(innerName) ?? { column: '', columns: [] };

@@ -5,7 +5,7 @@ import { optional, periodBounds } from '../../fhir/reading/datatypes.ts';
 import type { ElementReader } from '../../fhir/reading/element-reader.ts';
 import { known, timing } from '../../fhir/reading/measured.ts';
 import { exactJson } from '../content/document.ts';
-import type { Element, Values } from './element.ts';
+import { type Element, NOTHING, type Values } from './element.ts';
 
 /**
  * FHIR `dateTime` or `instant`, whose text the record has as `member`. The columns end in `_source` (the text) or in
@@ -22,6 +22,7 @@ export function moment<const Member extends string>(
     fields: ({ alias }) => [{ name: member, sql: `${alias}.${source}` }],
     read(reader, name, { scope }) {
       const at = reader.dateTime(name, precision);
+      if (at === undefined) return NOTHING;
       const values = columns.map((column) => [
         column,
         column.endsWith('_at') ? instant(at, scope.timeZone) : at?.text,
@@ -103,7 +104,7 @@ function timeChoice(
     ],
     read(reader, name, { scope }) {
       const read = readTime(reader, name, types);
-      if (read === undefined) return { values: {} };
+      if (read === undefined) return NOTHING;
       const values = {
         [`${prefix}_type`]: read.type,
         [`${prefix}_start`]: read.start?.text,

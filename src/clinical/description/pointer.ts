@@ -2,7 +2,7 @@
 import { compact, nonEmpty } from '../../fhir/reading/datatypes.ts';
 import type { ElementReader } from '../../fhir/reading/element-reader.ts';
 import { memberName } from '../content/document.ts';
-import { type ChildTable, type Element, type Member, single } from './element.ts';
+import { type ChildTable, type Element, type Member, NOTHING, single } from './element.ts';
 import type { ReadContext, ReferenceValue } from './read-context.ts';
 
 /** A pointer at another record: its id here, or only what it was called. */
@@ -56,6 +56,7 @@ export function references<const Column extends string>(
     ...(ids && 'all' in ids && { tables: [tableOf(ids)] }),
     read(reader, name, context) {
       const given = context.references(reader, name, types);
+      if (given.length === 0) return ids && 'all' in ids ? { values: { [ids.all]: [] } } : NOTHING;
       const here = given.flatMap(({ target }) => (target === undefined ? [] : [target.id]));
       const idValue = ids && ('first' in ids ? { [ids.first]: here[0] } : { [ids.all]: here });
       return { values: { [column]: pointersAt(given), ...idValue } };
@@ -98,7 +99,8 @@ export function referenceColumns<const IdColumn extends string, const DisplayCol
     ],
     read(reader, name, context) {
       const value = context.reference(reader, name, [type]);
-      return { values: { [idColumn]: value?.target?.id, [displayColumn]: value?.display } };
+      if (value === undefined) return NOTHING;
+      return { values: { [idColumn]: value.target?.id, [displayColumn]: value.display } };
     },
     write(output, name, record) {
       const members = record as Readonly<Record<string, string | undefined>>;

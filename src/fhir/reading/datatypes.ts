@@ -135,6 +135,12 @@ export function nonEmpty<T>(items: readonly (T | undefined)[]): T[] | undefined 
 export function compact<T extends object>(
   members: { [Name in keyof T]?: T[Name] | undefined },
 ): T | undefined {
-  const entries = Object.entries(members).filter(([, value]) => value !== undefined);
-  return entries.length === 0 ? undefined : (Object.fromEntries(entries) as T);
+  let kept: T | undefined;
+  for (const name in members) {
+    const value = members[name];
+    if (value === undefined) continue;
+    kept ??= {} as T;
+    kept[name] = value;
+  }
+  return kept;
 }

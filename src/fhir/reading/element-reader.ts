@@ -23,7 +23,8 @@ export class ElementReader {
   /** Of the facility: a date is a day there. */
   readonly timeZone: string;
   readonly #source: JsonObject;
-  readonly #read = new Set<string>();
+  /** Names of elements that are there and were read, or are ignored; few, so that a list is quicker than a set. */
+  readonly #read: string[] = [];
   readonly #children: ElementReader[] = [];
 
   constructor(source: JsonObject, path: string, timeZone: string) {
@@ -44,7 +45,7 @@ export class ElementReader {
 
   /** Elements that are kept in another way, or carry nothing to keep. */
   ignore(...names: readonly string[]): this {
-    for (const name of names) this.#read.add(name);
+    this.#read.push(...names);
     return this;
   }
 
@@ -158,9 +159,13 @@ export class ElementReader {
 
   /** Element names that start with `prefix` and are there: `value` → `valueQuantity`, for `value[x]`. */
   choice(prefix: string): string | undefined {
-    const names = Object.keys(this.#source).filter((name) => isChoice(name, prefix));
-    if (names.length > 1) this.fail(`${prefix}[x]`, 'is given with more than one type');
-    return names[0];
+    let found: string | undefined;
+    for (const name in this.#source) {
+      if (!isChoice(name, prefix)) continue;
+      if (found !== undefined) this.fail(`${prefix}[x]`, 'is given with more than one type');
+      found = name;
+    }
+    return found;
   }
 
   /** Reject the resource: `<path>.<name> <reason>`. */
@@ -175,16 +180,25 @@ export class ElementReader {
 
   /** Path of each element that nobody read, once for each item of a repeating one. */
   unread(): string[] {
-    const own = Object.entries(this.#source).flatMap(([name, value]) => {
-      if (this.#read.has(name)) return [];
-      return Array<string>(Array.isArray(value) ? value.length : 1).fill(`${this.path}.${name}`);
-    });
-    return [...own, ...this.#children.flatMap((child) => child.unread())];
+    const unread: string[] = [];
+    this.#addUnread(unread);
+    return unread;
+  }
+
+  #addUnread(unread: string[]): void {
+    for (const name in this.#source) {
+      if (this.#read.includes(name)) continue;
+      const value = this.#source[name];
+      const times = Array.isArray(value) ? value.length : 1;
+      for (let index = 0; index < times; index += 1) unread.push(`${this.path}.${name}`);
+    }
+    for (const child of this.#children) child.#addUnread(unread);
   }
 
   #take(name: string): unknown {
-    this.#read.add(name);
     const value = this.#source[name];
+    if (value === undefined) return undefined;
+    this.#read.push(name);
     // JSON null is allowed in arrays of primitives only (FHIR R4, "JSON").
     if (value === null) this.fail(name, 'is null');
     return value;

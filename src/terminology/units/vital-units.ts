@@ -60,9 +60,10 @@ export function allowedVitalUnits(loincCode: string): readonly string[] | undefi
 export function unitsDisagree(source: QuantityUnit): boolean {
   const { unit, system, code } = source;
   if (unit === undefined || code === undefined || (system ?? UCUM) !== UCUM) return false;
+  if (unit === code) return false;
   const differs = [...KINDS.values()].some((kind) => {
     const coded = kind.codes.get(code);
-    const said = knownUnit(kind, unit);
+    const said = coded && knownUnit(kind, unit);
     if (coded === undefined || said === undefined) return false;
     return coded.ucum !== said.ucum || coded.convert !== said.convert;
   });

@@ -48,7 +48,14 @@ export interface MapRequest {
   moreToCome: boolean;
   /** URLs of modifier extensions and implicit rules that are understood. */
   understood: ReadonlySet<string>;
-  entries: readonly { entry: UnitEntry; resource: JsonObject }[];
+  entries: readonly EntryToMap[];
+}
+
+export interface EntryToMap {
+  entry: UnitEntry;
+  resource: JsonObject;
+  /** False where its JSON text has no element that may change the meaning of the others. */
+  mayModify: boolean;
 }
 
 export interface MapOutcome {
@@ -100,12 +107,12 @@ export async function mapResources(db: Queryable, request: MapRequest): Promise<
 }
 
 /** False when references have to be looked up first. */
-function mapOne(item: MapRequest['entries'][number], request: MapRequest, outcome: MapOutcome): boolean {
+function mapOne(item: EntryToMap, request: MapRequest, outcome: MapOutcome): boolean {
   const { entry, resource } = item;
   const reader = ElementReader.of(resource, request.scope.timeZone);
   const context = new EntryMapContext(item, request);
   try {
-    requireUnderstood(resource, reader.path, request.understood);
+    if (item.mayModify) requireUnderstood(resource, reader.path, request.understood);
     requireFewContained(resource, reader.path);
     const row = entry.importer.map(reader, context);
     if (context.pending) return false;
@@ -130,7 +137,6 @@ function mapOne(item: MapRequest['entries'][number], request: MapRequest, outcom
 class EntryMapContext implements MapContext {
   readonly scope: FacilityScope;
   readonly id: string;
-  readonly hasOwnId: boolean;
   readonly #entry: UnitEntry;
   readonly #resource: JsonObject;
   /** Read with the first reference to one. */
@@ -148,16 +154,19 @@ class EntryMapContext implements MapContext {
   readonly #resolver: ReferenceResolver;
   readonly #moreToCome: boolean;
 
-  constructor({ entry, resource }: MapRequest['entries'][number], request: MapRequest) {
+  constructor({ entry, resource }: EntryToMap, request: MapRequest) {
     this.scope = request.scope;
     this.id = entry.target.id;
-    this.hasOwnId = entry.target.id === facilityRecordId(request.scope.facilityId, entry.id);
     this.#entry = entry;
     this.#resource = resource;
     this.known = { ...entry.known };
     this.#unit = request.unit;
     this.#resolver = request.resolver;
     this.#moreToCome = request.moreToCome;
+  }
+
+  get hasOwnId(): boolean {
+    return this.id === facilityRecordId(this.scope.facilityId, this.#entry.id);
   }
 
   notKept(elementPath: string): void {

@@ -91,6 +91,16 @@ const REFUSED: [Resource, string][] = [
   ],
 ];
 
+test('a name with a letter that is written as an escape is refused too [IN-32]', async () => {
+  const escaped = [patient(MODIFIER), patient(RULES)].map((resource) =>
+    JSON.stringify(resource).replace('Extension', 'E\\u0078tension').replace('Rules', '\\u0052ules'),
+  );
+  for (const [index, name] of ['modifierExtension', 'implicitRules'].entries()) {
+    const { rejected } = await t.run([escaped[index] ?? '']);
+    assert.equal(rejected[0]?.reason, `Patient.${name} ${REASON}`);
+  }
+});
+
 test('a resource with a modifier extension or implicit rules is refused, by the path of the element [IN-32]', async () => {
   await t.run([someone]);
   const file = lines(REFUSED.map(([resource]) => resource));

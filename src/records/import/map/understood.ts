@@ -9,6 +9,14 @@ import { ResourceRejected } from '../../../fhir/reading/json-resource.ts';
 const REASON =
   'is not understood, and may change what the rest means. Send the resource without it, or ask the operator to add its URL to IMPORT_UNDERSTOOD_EXTENSIONS.';
 
+/**
+ * Whether JSON text may have any of these elements: nearly none has, and need not be looked through. A name with a letter
+ * that is written as `\u…` may be one of them.
+ */
+export function mayModify(json: string): boolean {
+  return json.includes('modifierExtension') || json.includes('mplicitRules') || json.includes('\\u');
+}
+
 /** Throws ResourceRejected when `value`, whose element path is `path`, has one whose URL is not in `understood`. */
 export function requireUnderstood(value: object, path: string, understood: ReadonlySet<string>): void {
   // A list and not recursion: JSON may be nested deeper than the stack is.

@@ -3,7 +3,7 @@
  * file finds the same records, and `Patient/f001` resolves without a table of ids. What a facility stores it under is
  * decided in `place-ids.ts`.
  */
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { type JsonObject, ResourceRejected } from '../../../fhir/reading/json-resource.ts';
 import { isUuid, uuidOfDigest } from '../../../platform/uuid.ts';
 
@@ -36,7 +36,7 @@ export function recordIdOf(resource: JsonObject, resourceType: string, fullUrl: 
   if (named !== undefined) return recordId(resourceType, named);
   const [first] = identifiersOf(resource);
   if (first !== undefined) return identifierName(resourceType, first);
-  const digest = createHash('sha256').update(checkedJson(resource)).digest('hex');
+  const digest = hash('sha256', checkedJson(resource));
   return nameUuid(`${resourceType}#${digest}`);
 }
 
@@ -87,5 +87,5 @@ function idInUrl(fullUrl: string | undefined, resourceType: string): string | un
 }
 
 function nameUuid(name: string): string {
-  return uuidOfDigest(createHash('sha1').update(NAMESPACE).update(name).digest(), 5);
+  return uuidOfDigest(hash('sha1', Buffer.concat([NAMESPACE, Buffer.from(name)]), 'buffer'), 5);
 }

@@ -13,9 +13,15 @@ import type { FacilityScope } from '../../../tenancy/scope.ts';
 import { nothingTouched } from '../group/group-records.ts';
 import { type HeldRows, isPlaced, placeNewRecords } from '../group/place-new-records.ts';
 import { ElementTally } from '../map/element-tally.ts';
-import { type IncompleteRecord, type MapOutcome, mapResources } from '../map/map-resources.ts';
+import {
+  type EntryToMap,
+  type IncompleteRecord,
+  type MapOutcome,
+  mapResources,
+} from '../map/map-resources.ts';
 import type { ImportReach, ResourceImporter, WriteContext, WriteResult } from '../map/resource-importer.ts';
 import { reasonNotShown } from '../map/shown.ts';
+import { mayModify } from '../map/understood.ts';
 import { isRecordRow, type PlacedCoding, unmappedCodesOf } from '../map/unmapped-codes.ts';
 import type { NotShown } from '../not-shown.ts';
 import { applyConditions } from '../resolve/apply-conditions.ts';
@@ -284,7 +290,7 @@ async function mapChunk(
   resolver: ReferenceResolver,
   chunk: readonly UnitEntry[],
 ): Promise<MapOutcome> {
-  const entries: { entry: UnitEntry; resource: JsonObject }[] = [];
+  const entries: EntryToMap[] = [];
   const rejected: MapOutcome['rejected'] = [];
   const pause = createPauses();
   for (const entry of chunk) {
@@ -296,7 +302,8 @@ async function mapChunk(
       continue;
     }
     try {
-      entries.push({ entry, resource: request.resourceOf(parseFhirJson(text)) });
+      const resource = request.resourceOf(parseFhirJson(text));
+      entries.push({ entry, resource, mayModify: mayModify(text) });
     } catch {
       // It was JSON when it was indexed: what fails here is depth, or a decimal with an absurd exponent.
       rejected.push({

@@ -51,7 +51,7 @@ export class OrderOfEntry {
     const waiting = new Set(incomplete.map(({ entry }) => entry.target.id));
     const met = (row: MappedRecord) => ({
       id: row.id,
-      position: [...place, numbers.get(row.id) ?? 0],
+      number: numbers.get(row.id) ?? 0,
       digest: importer.shared === true && isRecordRow(row) ? contentDigest(row) : '',
       waits: waiting.has(row.id),
     });
@@ -84,9 +84,9 @@ export class OrderOfEntry {
   }
 
   async #note({ type }: ResourceImporter, met: readonly Met[]): Promise<Set<string>> {
-    if (met.length === 0) return new Set();
+    if (met.length === 0 || this.#place === undefined) return new Set();
     const { client, scope } = this.#context;
-    return noteMet(client, scope, { runId: this.#runId, type, met });
+    return noteMet(client, scope, { runId: this.#runId, type, place: this.#place, met });
   }
 
   async #same({ tables: [table] }: ResourceImporter, rows: readonly Unchanged[]): Promise<Set<string>> {

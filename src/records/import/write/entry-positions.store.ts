@@ -9,31 +9,31 @@ import type { OrganisationScope } from '../../../tenancy/scope.ts';
 
 export interface Met {
   id: string;
-  /** File, then line or entry, then entry of the Bundle on the line. */
-  position: readonly number[];
+  /** Line or entry, or entry of the Bundle on a line. */
+  number: number;
 }
 
 /**
- * Note these entries; returns the ids of those that are the last ones of their record so far. Waits for another
+ * Note these entries, which stand in `place`: the file, or the file and the line. Returns the ids of those that are the last ones of their record so far. Waits for another
  * transaction that has met the same record.
  */
 export async function noteMet(
   db: Queryable,
   { organisationId }: OrganisationScope,
-  { runId, type, met }: { runId: string; type: string; met: readonly Met[] },
+  { runId, type, place, met }: { runId: string; type: string; place: readonly number[]; met: readonly Met[] },
 ): Promise<Set<string>> {
   const { rows } = await db.query<{ id: string }>({
     name: 'import-positions-note',
     text: `
       insert into entry_position as met (organisation_id, run_id, resource_type, id, position)
-      select $1, $2, $3, id, position
-      from json_to_recordset($4::json) as given (id uuid, position integer[])
+      select $1, $2, $3, id, $4::integer[] || number
+      from unnest($5::uuid[], $6::integer[]) as given (id, number)
       order by id
       on conflict (organisation_id, run_id, resource_type, id) do update
       set position = excluded.position
       where met.position <= excluded.position
       returning id`,
-    values: [organisationId, runId, type, JSON.stringify(met)],
+    values: [organisationId, runId, type, place, met.map(({ id }) => id), met.map(({ number }) => number)],
   });
   return new Set(rows.map(({ id }) => id));
 }
