@@ -1,6 +1,8 @@
 /** The files of deploy/: they are valid, they name what is there, and what they run works. */
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
 import { cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -60,6 +62,7 @@ interface ComposeService {
   cap_drop?: string[];
   command?: string[];
   stop_grace_period?: string;
+  healthcheck?: { test: string[] };
 }
 interface Compose {
   services: Record<string, ComposeService>;
@@ -253,6 +256,9 @@ test('compose gives each part a root that is read-only, no capabilities, and sec
     for (const [variable, value] of Object.entries(service.environment))
       if (/URL_FILE|KEY/.test(variable)) assert.match(value, /^\/run\/secrets\//, variable);
   }
+  // A colon and a space make a map of an argument that is not quoted.
+  for (const { command = [], healthcheck } of Object.values(services))
+    for (const part of [...command, ...(healthcheck?.test ?? [])]) assert.equal(typeof part, 'string');
 });
 
 test('the systemd unit may write nowhere and become nobody else', async () => {
@@ -328,6 +334,16 @@ describe('what the examples run', () => {
     await rm(folder, { recursive: true });
   });
 
+  /** The exit code of a health check, such as `['node', '--eval', '…']`. */
+  async function healthCheck(
+    [program, ...args]: string[],
+    env: Record<string, string> = {},
+  ): Promise<number> {
+    assert.equal(program, 'node');
+    const [code] = await once(spawn(process.execPath, args, { env }), 'close');
+    return code as number;
+  }
+
   const inImage = () => ({ cwd: image, entry: join(image, 'src/bin/interchange.ts') });
 
   it('migrates and serves from what the image has, with secrets in files', async () => {
@@ -346,6 +362,8 @@ describe('what the examples run', () => {
       const service = startCommand(args, { env, ...inImage() });
       const [line] = await service.printed(/.*"event":"listening".*/);
       const { port } = JSON.parse(line ?? '');
+      const check = JSON.parse(/^ {2}CMD (\[.*\])$/m.exec(await read('deploy/Containerfile'))?.[1] ?? '[]');
+      assert.equal(await healthCheck(check, { PORT: String(port) }), 0);
       for (const probe of [container.livenessProbe, container.readinessProbe]) {
         const answer = await fetch(`http://127.0.0.1:${port}${probe?.httpGet.path}`, {
           headers: { connection: 'close' },
@@ -368,8 +386,13 @@ describe('what the examples run', () => {
       headers: { connection: 'close' },
     });
     assert.equal(answer.status, 200);
+    const [, ...check] = (await compose()).services.worker?.healthcheck?.test ?? [];
+    const there = check.map((part) => part.replace(':9464/', `:${metricsPort}/`));
+    assert.notDeepEqual(there, check, 'it asks the port of the metrics');
+    assert.equal(await healthCheck(there), 0);
     service.child.kill('SIGTERM');
     assert.equal((await service.ended).code, 0);
+    assert.equal(await healthCheck(there), 1, 'nobody is there');
   });
 
   it('starts the command lines of the systemd unit', async () => {

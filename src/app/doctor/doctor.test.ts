@@ -305,6 +305,16 @@ describe('interchange doctor', { timeout: 600_000 }, () => {
       /does not need: delete on access_log\./,
       /Revoke/,
     );
+    says(
+      await broken(
+        'role',
+        `revoke select on organisation from ${service}`,
+        `grant select on organisation to ${service}`,
+      ),
+      'failed',
+      /interchange_service has no rights in this database/,
+      /npx interchange migrate/,
+    );
   });
 
   test(
