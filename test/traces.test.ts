@@ -2,16 +2,20 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
+import { buildDeliveries } from '../src/app/build-worker.ts';
 import { loadConfig } from '../src/app/config/config.ts';
 import { startTracing, type Tracing } from '../src/app/tracing/start-tracing.ts';
 import { createLog } from '../src/platform/log/log.ts';
 import { TRACE_ATTRIBUTES } from '../src/platform/trace/trace.ts';
+import { connect, queue } from '../test-support/exchange/exchange-records.ts';
+import { startExchange } from '../test-support/exchange/exchange-server.ts';
 import { addressOf, type RegisteredRoute, sampleRequest } from '../test-support/http/route-requests.ts';
 import { MARKS, type SeededRecords, seedRecords } from '../test-support/records/seed-tenant.ts';
 import { startTestApi, type Tenant, type TestAccount, type TestApi } from '../test-support/service/api.ts';
 import { type CollectedSpan, type Collector, startCollector } from '../test-support/service/collector.ts';
 import { startCommand } from '../test-support/service/command.ts';
 import { freePort } from '../test-support/service/free-port.ts';
+import { waitUntil } from '../test-support/wait-until.ts';
 
 describe('traces of all routes', () => {
   let collector: Collector;
@@ -37,6 +41,7 @@ describe('traces of all routes', () => {
     seeds = await seedRecords(api.database.pool, tenant);
     const { path } = api.api.routes.find(({ route }) => route.docs.operationId === 'searchPatients') ?? {};
     assert.ok(path);
+    await deliver();
     for (const entry of api.api.routes) await visit(entry);
     const account = await newAccount();
     const odd = [
@@ -58,6 +63,19 @@ describe('traces of all routes', () => {
     const account = await api.createAccount(tenant);
     accounts.push(account);
     return account;
+  }
+
+  /** A change of the patient goes to an exchange. */
+  async function deliver(): Promise<void> {
+    const exchange = await startExchange();
+    const { pool } = api.database;
+    await connect({ pool, keys: api.keys }, tenant, { address: exchange.url });
+    await queue(pool, tenant, [seeds.patientId]);
+    const worker = buildDeliveries(api.runtime);
+    worker.start();
+    await waitUntil(() => exchange.arrivals.length > 0, 'it is delivered');
+    await worker.stop();
+    await exchange.close();
   }
 
   /** As who may, as nobody, and with values of a patient where they do not belong. */
@@ -122,6 +140,15 @@ describe('traces of all routes', () => {
       assert.equal(kind, 3);
       assert.notEqual(parentSpanId, '');
     }
+  });
+
+  test('a delivery is a span with its ids, and its request is a part of it [OPS-36]', () => {
+    const tries = collector.spans.filter(({ name }) => name === 'delivery try');
+    const [sent] = tries.filter(({ attributes }) => attributes['interchange.outcome'] === 'delivered');
+    assert.ok(sent, `${tries.length} tries`);
+    assert.match(String(sent.attributes['interchange.delivery_id']), /^[0-9a-f-]{36}$/);
+    assert.match(String(sent.attributes['interchange.correlation_id']), /^[\w-]+$/);
+    assert.ok(partsOf(sent).some(({ attributes }) => attributes['http.response.status_code'] === 200));
   });
 
   test('nothing that identifies a patient or opens anything is in any span [OPS-37]', () => {

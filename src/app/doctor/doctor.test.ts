@@ -1,11 +1,13 @@
 /** Every check of the doctor, made to fail by what it looks for. */
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
+import pg from 'pg';
 import { createTestDatabase, type TestDatabase } from '../../../test-support/database/database.ts';
 import { startDatabaseProxy } from '../../../test-support/database/database-proxy.ts';
 import { makeDataDir } from '../../../test-support/database/embedded.ts';
@@ -29,6 +31,7 @@ import { makePartitions } from '../../privacy/access-log/access-log-partition.st
 import { createFacility, createOrganisation } from '../../tenancy/organisations/facilities.ts';
 import { loadConfig } from '../config/config.ts';
 import { checkDisk } from './check-disk.ts';
+import { checkRole } from './check-schema.ts';
 import type { Finding } from './finding.ts';
 
 const MASTER_KEY = '17'.repeat(32);
@@ -315,6 +318,16 @@ describe('interchange doctor', { timeout: 600_000 }, () => {
       /interchange_service has no rights in this database/,
       /npx interchange migrate/,
     );
+    // Other tests use the role meanwhile: the change is seen in its own transaction alone.
+    const client = await owner.connect();
+    try {
+      await client.query(`begin; alter role ${service} createdb`);
+      const more = { check: 'role', ...(await checkRole(client)) };
+      says(more, 'warning', /more than a plain role/, /docs\/deploy\.md/);
+    } finally {
+      await client.query('rollback');
+      client.release();
+    }
   });
 
   test(
@@ -364,6 +377,20 @@ describe('interchange doctor', { timeout: 600_000 }, () => {
     assert.equal((await rotate('--new-key-stdin')).code, 0);
     says(await examined('master key'), 'warning', /is not finished/, /rotate --dry-run/);
     assert.equal((await rotate('--cancel')).code, 0);
+    const other = new pg.Client({
+      connectionString: database.adminUrl,
+      application_name: 'interchange live, key another',
+    });
+    await other.connect();
+    says(
+      await examined('master key'),
+      'warning',
+      /A process has another master key .*key another/,
+      /Restart/,
+    );
+    const gone = once(other, 'end');
+    await other.end();
+    await gone;
     assert.equal((await examined('master key')).outcome, 'ok');
   });
 
@@ -419,6 +446,14 @@ describe('interchange doctor', { timeout: 600_000 }, () => {
     await owner.query(`drop table ${month}`);
     says(await examined('access log'), 'warning', /has no partition for \d{4}-\d{2}\./, /interchange serve/);
     await makePartitions(owner, new Date(), 1);
+    const stray = `insert into access_log values ('${organisationId}', '2001-01-01', gen_random_uuid(), 1, '${facilityId}',
+      gen_random_uuid(), gen_random_uuid(), 'encounter.read', 'Encounter', null, 'TREATMENT', 'allowed', 'stray', '', '')`;
+    says(
+      await broken('access log', stray, `delete from access_log where correlation_id = 'stray'`),
+      'warning',
+      /outside the partitions of their months/,
+      /Correct the clock/,
+    );
 
     await connect({ pool: database.pool, keys: createKeyRing(Buffer.from(MASTER_KEY, 'hex')) }, place, {
       address: 'http://127.0.0.1:9/in',
@@ -448,7 +483,9 @@ describe('interchange doctor', { timeout: 600_000 }, () => {
       /operator of the exchange/,
     );
     await owner.query('update exchange_circuit set opened_at = now()');
-    assert.equal((await doctor({}, '--strict')).code, 1, 'warnings count with --strict');
+    const strict = await doctor({}, '--strict');
+    assert.equal(strict.code, 1, 'warnings count with --strict');
+    assert.match(strict.stdout, /^warning +deliveries +1 exchange .*\n +What to do: Ask the operator/m);
   });
 
   test('works on the embedded database, and makes none where there is none [CMD-24]', async () => {
