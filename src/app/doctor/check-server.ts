@@ -14,8 +14,8 @@ const NOTIFICATION_MS = 5_000;
 /** What a standby answers to LISTEN. */
 const TAKES_NO_WRITES = '25006';
 const CHANNEL = 'interchange_doctor';
-/** What a process uses at most beside DATABASE_CONNECTIONS: the table in docs/operations.md, and one for its keys. */
-const FURTHER_CONNECTIONS = 26;
+/** What a process uses at most beside DATABASE_CONNECTIONS: the table in docs/operations.md. */
+const FURTHER_CONNECTIONS = 29;
 
 export async function checkClock(owner: Pool, now: () => Date, maxSkewSeconds: number): Promise<Found> {
   const clock = await watchClock({
