@@ -32,21 +32,29 @@ const STUDIES = parts(
 // What the reports of the order list, in their order, and then what else belongs to it. Whatever grouping made
 // of them, nothing of another patient is ever shown: the caller was allowed to see the order's patient only.
 export const ORDER_OBSERVATIONS: ObservationList = {
-  from: `from (
-      select member.id, min(member.place) as place
-      from (
-        select e.observation_id as id, e.position as place
-        from ${partsOfOrder('investigation_report', 'r', 'r.id')} r
-        cross join ${RESULTS_OF_REPORT} e
-        union all
-        select own.id, null
-        from ${partsOfOrder('observation', 'own', 'own.id')} own
-      ) member
-      group by member.id
-    ) listed
-    cross join ${rowByKey('observation', 'b', { facility_id: 'o.facility_id', id: 'listed.id' })} b
-    where b.patient_id = o.patient_id`,
-  order: 'listed.place nulls last, b.effective_at, b.id',
+  rows: (columns) => `select coalesce(own.text, other.text) as text, coalesce(own.specimen_id, other.specimen_id) as specimen_id,
+            listed.place, coalesce(own.effective_at, other.effective_at) as effective_at, coalesce(own.id, other.id) as id
+          from (
+            select ${columns}, b.effective_at, b.id
+            from ${partsOfOrder('observation', 'b')} b
+            where b.patient_id = o.patient_id
+            offset 0
+          ) own
+          -- No plan but one by hashes or in order can do this: none compares each row with each other one.
+          full join (
+            select e.observation_id as id, min(e.position) as place
+            from ${partsOfOrder('investigation_report', 'r', 'r.id')} r
+            cross join ${RESULTS_OF_REPORT} e
+            group by e.observation_id
+          ) listed on listed.id = own.id
+          left join lateral (
+            select ${columns}, b.effective_at, b.id
+            from ${rowByKey('observation', 'b', { facility_id: 'o.facility_id', id: 'listed.id' })} b
+            where own.id is null
+              and b.patient_id = o.patient_id
+            offset 0
+          ) other on true`,
+  order: 'member.place nulls last, member.effective_at, member.id',
 };
 
 const ORDER: Field = {

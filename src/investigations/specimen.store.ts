@@ -5,13 +5,13 @@ import { SPECIMEN } from '../clinical/resources/specimen.fhir.ts';
 import { rowByKey } from '../platform/db/by-key.ts';
 import type { Queryable } from '../platform/db/database.ts';
 import type { FacilityScope } from '../tenancy/scope.ts';
-import { partsOfOrder, RESULTS_OF_REPORT } from './parts-of-order.ts';
+import { partsOfOrder } from './parts-of-order.ts';
 
 /** SQL of the ids in a list of pointers, as text. */
 const idsIn = (list: string) => `select pointer ->> 'id' as id from jsonb_array_elements(${list}) pointer`;
 
 /**
- * The specimens that an order aliased `o`, its results, its reports and the results that these list name. Nothing of
+ * The specimens that an order aliased `o` names, its results that were selected as `kept`, and its reports. Nothing of
  * another patient is shown, whatever names it.
  */
 export const SPECIMENS: Field = parts(
@@ -20,14 +20,7 @@ export const SPECIMENS: Field = parts(
   `from (
       ${idsIn('o.specimen')}
       union
-      select b.specimen ->> 'id'
-      from ${partsOfOrder('observation', 'b', 'b.specimen')} b
-      union
-      select b.specimen ->> 'id'
-      from ${partsOfOrder('investigation_report', 'r', 'r.id')} r
-      cross join ${RESULTS_OF_REPORT} e
-      cross join ${rowByKey('observation', 'b', { facility_id: 'o.facility_id', id: 'e.observation_id' }, 'b.specimen, b.patient_id')} b
-      where b.patient_id = o.patient_id
+      select unnest(kept.specimen_ids)
       union
       select named.id
       from ${partsOfOrder('investigation_report', 'r', 'r.specimen')} r

@@ -11,10 +11,10 @@ import { createOrganisationBatcher } from '../../tenancy/organisations/organisat
 import type { RecordName } from '../../tenancy/record-names.ts';
 import { type Field, readRow, rowSql } from '../content/document.ts';
 import { clinicalError } from '../errors.ts';
-import type { FreshText } from '../kept/kept-texts.store.ts';
 import { keepTexts } from '../kept/kept-texts.store.ts';
 import { OBSERVATION_MAPPING } from '../kept/observation-text.fhir.ts';
 import {
+  type InPlaceOfText,
   OBSERVATION_TEXTS,
   type ObservationList,
   observationsSql,
@@ -47,7 +47,7 @@ export interface RecordSource<Key extends RecordKey> {
   alias: string;
   /** `fields` without what may be left out of a record that is too large. */
   lesserFields?: readonly Field[];
-  /** Its observations, as they are kept: member `observations` of the record. */
+  /** Its observations, as they are kept: member `observations` of the record, and `kept` in the SQL of `fields`. */
   observations: ObservationList;
   /** SQL of bytes that `fields` take at least; what is too large by it is not even written. */
   leastBytes?: string;
@@ -70,6 +70,14 @@ interface LoadedRow {
   document: string | null;
   /** What {@link observationsSql} gave. */
   observations: string | null;
+}
+
+/** What one statement loads of each record. */
+interface LoadedMembers {
+  /** Of the prepared statement. */
+  name: string;
+  fields: readonly Field[];
+  leastBytes: string;
 }
 
 const TOO_LARGE = Symbol('too large');
@@ -119,16 +127,58 @@ export function createRecordLoader<Key extends RecordKey, RecordType>(
   };
 }
 
-/** One statement: records of one organisation, none larger than `maxBytes`. */
+/** One statement: records of one organisation, none larger than `maxBytes`; another where a kept text does not count. */
 function createLoad<Key extends RecordKey, RecordType>(
   db: Queryable,
-  { alias, joins, empty, observations, arrays = {} }: RecordSource<Key>,
-  { name, fields, leastBytes }: { name: string; fields: readonly Field[]; leastBytes: string },
+  source: RecordSource<Key>,
+  members: LoadedMembers,
 ): (organisationId: string, keys: readonly Key[], maxBytes: number) => Promise<Found<RecordType>[]> {
+  const { empty, arrays = {} } = source;
+  const asked = { ...ASKED, ...arrays };
+  const text = loadSql(source, members, 'nothing');
+  const textWithColumns = loadSql(source, members, 'columns');
+
+  return async (organisationId, keys, maxBytes) => {
+    const columns = Object.values(asked).map(({ value }) => keys.map((key) => value(key)));
+    const values = [organisationId, maxBytes, OBSERVATION_MAPPING, ...columns];
+    const read = (rows: LoadedRow[]) =>
+      rows.map(({ place, observations }) => {
+        const { facilityId } = (keys[place - 1] as Key).scope;
+        return readObservations(observations, { organisationId, facilityId });
+      });
+    const load = (query: { name: string; text: string }) =>
+      db.query<LoadedRow>({ ...query, values }).then(({ rows }) => rows, beyondPostgres);
+
+    let rows = await load({ name: members.name, text });
+    let kept = rows && read(rows);
+    if (kept?.includes(undefined)) {
+      rows = await load({ name: `${members.name}-columns`, text: textWithColumns });
+      kept = rows && read(rows);
+    }
+    const found = new Array<Found<RecordType>>(keys.length).fill(undefined);
+    // One of the records is too large. Loading each by itself tells which.
+    if (rows === undefined) return found.fill(TOO_LARGE);
+    for (const [index, row] of rows.entries())
+      found[row.place - 1] = toFound(row, (document) => ({
+        ...empty,
+        ...readRow(members.fields, document),
+        observations: kept?.[index]?.observations ?? [],
+      }));
+    const fresh = (kept ?? []).flatMap((one) => one?.fresh ?? []);
+    await keepTexts(db, OBSERVATION_TEXTS, { organisationId, mapping: OBSERVATION_MAPPING }, fresh);
+    return found;
+  };
+}
+
+function loadSql<Key extends RecordKey>(
+  { alias, joins, observations, arrays = {} }: RecordSource<Key>,
+  { fields, leastBytes }: LoadedMembers,
+  otherwise: InPlaceOfText,
+): string {
   const asked = { ...ASKED, ...arrays };
   const types = Object.values(asked).map(({ type }, index) => `$${index + 4}::${type}[]`);
   const changed = `${alias}.version is distinct from asked.held_version`;
-  const text = `
+  return `
     select asked.place::int as place, ${alias}.patient_id, p.refused_purposes, ${alias}.version,
       ${changed} as changed,
       case when written.bytes <= $2 then written.text end as document,
@@ -138,7 +188,11 @@ function createLoad<Key extends RecordKey, RecordType>(
     left join lateral (
       select made.*, octet_length(made.text) + coalesce(octet_length(made.observations), 0) as bytes
       from (
-        select ${rowSql(fields)}::text as text, ${observationsSql(observations, '$3')} as observations
+        select ${rowSql(fields)}::text as text, kept.texts as observations
+        from (
+          ${observationsSql(observations, '$3', otherwise)}
+          offset 0
+        ) kept
         where ${changed}
           and ${leastBytes} <= $2
         -- Not to be merged into the query, which would write the record for each time that it is named.
@@ -146,27 +200,6 @@ function createLoad<Key extends RecordKey, RecordType>(
       ) made
       offset 0
     ) written on true`;
-  return async (organisationId, keys, maxBytes) => {
-    const values = Object.values(asked).map(({ value }) => keys.map((key) => value(key)));
-    const query = { name, text, values: [organisationId, maxBytes, OBSERVATION_MAPPING, ...values] };
-    const found = new Array<Found<RecordType>>(keys.length).fill(undefined);
-    const rows = await db.query<LoadedRow>(query).then((result) => result.rows, beyondPostgres);
-    // One of the records is too large. Loading each by itself tells which.
-    if (rows === undefined) return found.fill(TOO_LARGE);
-    const fresh: FreshText[] = [];
-    for (const row of rows) {
-      const { facilityId } = (keys[row.place - 1] as Key).scope;
-      const kept = readObservations(row.observations, { organisationId, facilityId });
-      fresh.push(...kept.fresh);
-      found[row.place - 1] = toFound(row, (document) => ({
-        ...empty,
-        ...readRow(fields, document),
-        observations: kept.observations,
-      }));
-    }
-    await keepTexts(db, OBSERVATION_TEXTS, { organisationId, mapping: OBSERVATION_MAPPING }, fresh);
-    return found;
-  };
 }
 
 /** SQLSTATE program_limit_exceeded: a record is more than PostgreSQL holds in one value. */

@@ -7,9 +7,11 @@ import { type KeptObservation, openObservation } from './fill-observation.fhir.t
 import { columnsSql, countsSql, type FreshText, type KeptTable } from './kept-texts.store.ts';
 import { keptObservation, OBSERVATION_MAPPING } from './observation-text.fhir.ts';
 
-/** Observations of an order or a vital set: `from` is all that follows the select list but the order. */
+/** Observations of an order or a vital set. */
 export interface ObservationList {
-  from: string;
+  /** SQL of the rows: `columns`, of an observation aliased `b`, and what `order` names of it. */
+  rows: (columns: string) => string;
+  /** Of rows aliased `member`. */
   order: string;
 }
 
@@ -29,31 +31,46 @@ export const OBSERVATION_TEXTS: KeptTable = {
 const SEPARATOR = '\x1e';
 const FIELD = '\x1f';
 
-/** SQL of one text that {@link readObservations} reads; `mapping` is SQL of the version of the mapping. */
-export function observationsSql({ from, order }: ObservationList, mapping: string): string {
-  return `(
-        select string_agg(
-          b.id || chr(31) || coalesce(b.order_id::text, '') || chr(31)
+/** What stands for an observation whose kept text does not count: its columns, or nothing, which costs every load less. */
+export type InPlaceOfText = 'columns' | 'nothing';
+
+/**
+ * SQL of one row: `texts`, which {@link readObservations} reads, and the `specimen_ids` that the observations name. `mapping`
+ * is SQL of the version of the mapping.
+ */
+export function observationsSql(
+  { rows, order }: ObservationList,
+  mapping: string,
+  otherwise: InPlaceOfText,
+): string {
+  const columns = otherwise === 'columns' ? columnsSql(OBSERVATION_TEXTS) : `''`;
+  const text = `b.id || chr(31) || coalesce(b.order_id::text, '') || chr(31)
             || case when ${countsSql(OBSERVATION_TEXTS, mapping)} then b.rendered
-              else b.version || chr(31) || ${columnsSql(OBSERVATION_TEXTS)} end,
-          chr(30) order by ${order})
-        ${from}
-      )`;
+              else b.version || chr(31) || ${columns} end`;
+  return `select string_agg(member.text, chr(30) order by ${order}) as texts,
+          array_agg(distinct member.specimen_id) filter (where member.specimen_id is not null) as specimen_ids
+        from (
+          ${rows(`${text} as text, b.specimen ->> 'id' as specimen_id`)}
+        ) member`;
 }
 
-/** What was selected. `fresh` are texts that were rendered just now, to be kept. */
+/**
+ * What was selected. `fresh` are texts that were rendered just now, to be kept. Undefined where nothing stands in place of
+ * a text that does not count.
+ */
 export function readObservations(
   selected: string | null,
   owner: { organisationId: string; facilityId: string },
-): { observations: KeptObservation[]; fresh: FreshText[] } {
+): { observations: KeptObservation[]; fresh: FreshText[] } | undefined {
   const fresh: FreshText[] = [];
-  const observations = (selected?.split(SEPARATOR) ?? []).map((one) => {
+  const observations: KeptObservation[] = [];
+  for (const one of selected?.split(SEPARATOR) ?? []) {
     const [id = '', orderId = '', kept = '', columns] = one.split(FIELD);
-    if (columns === undefined) return openObservation(id, orderId, kept);
-    const text = OBSERVATION_TEXTS.render(columns, owner.organisationId);
-    fresh.push({ facilityId: owner.facilityId, id, version: Number(kept), text });
-    return openObservation(id, orderId, text);
-  });
+    if (columns === '') return undefined;
+    const text = columns === undefined ? kept : OBSERVATION_TEXTS.render(columns, owner.organisationId);
+    if (columns !== undefined) fresh.push({ facilityId: owner.facilityId, id, version: Number(kept), text });
+    observations.push(openObservation(id, orderId, text));
+  }
   return { observations, fresh };
 }
 
