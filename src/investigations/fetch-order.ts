@@ -27,8 +27,8 @@ export interface FetchOrderDependencies extends FetchDependencies {
 
 export interface FetchedOrder extends Pick<ClinicalSource<InvestigationRecord>, 'action' | 'placeOf'> {
   discipline: Discipline;
-  /** Members of the answer between `orders` and `reports`, each as JSON text. */
-  resultMembers: (observations: readonly WrittenObservation[], scope: FacilityScope) => string[];
+  /** Members of the answer between `orders` and `reports` as JSON text, with a comma after each. */
+  resultMembers: (observations: readonly WrittenObservation[], scope: FacilityScope) => string;
 }
 
 /** Answers `{ orderId, bundle, orders, ..., reports }` as JSON text. Studies and specimens are in the Bundle only. */
@@ -52,15 +52,11 @@ export function createFetchOrder(
       const reports = emitted.reports.map(writeResource);
       const { observations } = emitted;
       const all = [order, ...specimens, ...observations, ...studies, ...reports];
-      const members = [
-        `"orderId":"${record.order.id}"`,
-        `"bundle":${collectionJson(publicBaseUrl, all)}`,
-        `"orders":[${orderSummary(order)}]`,
-        ...resultMembers(observations, scope),
-        `"reports":[${reports.map(reportSummary).join(',')}]`,
-      ];
+      const bundle = collectionJson(publicBaseUrl, all);
+      const results = resultMembers(observations, scope);
+      const text = `{"orderId":"${record.order.id}","bundle":${bundle},"orders":[${orderSummary(order)}],${results}"reports":[${reports.map(reportSummary).join(',')}]}`;
       return {
-        text: `{${members.join(',')}}`,
+        text,
         unmapped: all.flatMap(({ unmapped }) => unmapped),
       };
     },

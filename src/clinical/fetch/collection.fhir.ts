@@ -35,10 +35,11 @@ export function writeResource(resource: FhirResource): WrittenResource {
 export function collectionJson(publicBaseUrl: string, resources: readonly WrittenText[]): string {
   // Types and ids have nothing to escape.
   const base = JSON.stringify(`${publicBaseUrl}/fhir/`).slice(0, -1);
-  const entries = resources.map(
+  const entries = listed(
+    resources,
     ({ resourceType, id, json }) => `{"fullUrl":${base}${resourceType}/${id}","resource":${json}}`,
   );
-  const entry = entries.length === 0 ? '' : `,"entry":[${entries.join(',')}]`;
+  const entry = entries === '' ? '' : `,"entry":[${entries}]`;
   return `{"resourceType":"Bundle","type":"collection"${entry}}`;
 }
 
@@ -76,13 +77,18 @@ export function observationSummaries(written: readonly WrittenObservation[], tim
     const members = JSON.stringify(timesOf(occurrence, timeZone)).slice(1, -1);
     return members === '' ? '' : `,${members}`;
   };
-  return written
-    .map(({ id, json, code, occurrence }) => {
-      const times = known.get(occurrence) ?? timesIn(occurrence);
-      known.set(occurrence, times);
-      return `{"localId":"${id}","resourceType":"Observation",${code}${times},"resource":${json}}`;
-    })
-    .join(',');
+  return listed(written, ({ id, json, code, occurrence }) => {
+    const times = known.get(occurrence) ?? timesIn(occurrence);
+    known.set(occurrence, times);
+    return `{"localId":"${id}","resourceType":"Observation",${code}${times},"resource":${json}}`;
+  });
+}
+
+/** Items with commas between them, none copied: a long answer is written into one piece only once, when it is sent. */
+function listed<Item>(items: readonly Item[], textOf: (item: Item) => string): string {
+  let text = '';
+  for (const item of items) text += text === '' ? textOf(item) : `,${textOf(item)}`;
+  return text;
 }
 
 /** `code` and `codeSystem` of a summary, as JSON members. */

@@ -93,20 +93,22 @@ interface FilledText extends WrittenObservation {
 
 function filledText(kept: KeptObservation, filling: Filling): FilledText {
   const { id, occurrence } = kept;
-  const pieces = [...kept.pieces];
+  const { pieces } = kept;
   const codes: CodeableConcept[] = [];
+  let json = pieces[0] ?? '';
   for (let place = 1; place < pieces.length; place += 2) {
     const slot = pieces[place] ?? '';
     const concept = conceptOf(slot, filling.translations);
     if (concept !== undefined && SAYS_WHAT.has(slot[0])) codes.push(concept);
-    pieces[place] = concept === undefined ? memberOf(slot, kept, filling) : JSON.stringify(concept);
+    json += concept === undefined ? memberOf(slot, kept, filling) : JSON.stringify(concept);
+    json += pieces[place + 1] ?? '';
   }
   // Codes of components come after the code of the whole.
   const code = kept.code === CODE_IN_SLOT ? codes[0] : undefined;
   return {
     resourceType: 'Observation',
     id,
-    json: pieces.join(''),
+    json,
     code: code === undefined ? kept.code : codeMembers(code),
     occurrence,
     unmapped: codes.length === 0 ? NONE : unmappedAmong({ resourceType: 'Observation', id }, codes),

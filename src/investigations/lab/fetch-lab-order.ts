@@ -11,9 +11,8 @@ export function createFetchLabOrder(
   return createFetchOrder(deps, {
     discipline: 'laboratory',
     action: 'lab-order.read',
-    resultMembers: (observations, { timeZone }) => [
-      `"observations":[${observationSummaries(observations, timeZone)}]`,
-    ],
+    resultMembers: (observations, { timeZone }) =>
+      `"observations":[${observationSummaries(observations, timeZone)}],`,
     placeOf: labPlace,
   });
 }
