@@ -10,26 +10,16 @@ import { joinPressures } from '../observations/blood-pressure.fhir.ts';
 import { asVitalSign, hasVitalSignCode } from '../observations/vital-sign.fhir.ts';
 import { CODE_IN_SLOT, NOT_IN_PROFILE, PART, SLOT, SLOT_KINDS } from './observation-text.fhir.ts';
 
-/** What was kept, taken apart. */
+/** An Observation as it is kept. It is taken apart when it is written: many wait for that at a time. */
 export interface KeptObservation {
   id: string;
   /** The order that it is under. */
   orderId: string | undefined;
-  code: string;
-  occurrence: string;
-  /** Text, a slot, text and so on. */
-  pieces: readonly string[];
+  text: string;
 }
 
 export function openObservation(id: string, orderId: string, text: string): KeptObservation {
-  const [code = '', occurrence = '', body = ''] = text.split(PART);
-  return {
-    id,
-    orderId: orderId === '' ? undefined : orderId,
-    code,
-    occurrence: JSON.parse(occurrence) as string,
-    pieces: body.split(SLOT),
-  };
+  return { id, orderId: orderId === '' ? undefined : orderId, text };
 }
 
 const LOOKED_UP: ReadonlySet<string | undefined> = new Set([
@@ -39,8 +29,14 @@ const LOOKED_UP: ReadonlySet<string | undefined> = new Set([
 ]);
 
 /** The codings of its slots that are looked up in the maps. */
-export function slotCodings({ pieces }: KeptObservation): Coding[] {
-  return slotsOf(pieces).flatMap((slot) => (LOOKED_UP.has(slot[0]) ? codingsOf([conceptIn(slot)]) : []));
+export function slotCodings({ text }: KeptObservation): Coding[] {
+  const concepts: CodeableConcept[] = [];
+  for (let begin = text.indexOf(SLOT); begin !== -1; ) {
+    const end = text.indexOf(SLOT, begin + 1);
+    if (LOOKED_UP.has(text[begin + 1])) concepts.push(conceptIn(text.slice(begin + 1, end)));
+    begin = text.indexOf(SLOT, end + 1);
+  }
+  return codingsOf(concepts);
 }
 
 /** What slots are filled with. */
@@ -92,8 +88,10 @@ interface FilledText extends WrittenObservation {
 }
 
 function filledText(kept: KeptObservation, filling: Filling): FilledText {
-  const { id, occurrence } = kept;
-  const { pieces } = kept;
+  const { id } = kept;
+  const [keptCode = '', occurrence = '', body = ''] = kept.text.split(PART);
+  // Text, a slot, text and so on.
+  const pieces = body.split(SLOT);
   const codes: CodeableConcept[] = [];
   let json = pieces[0] ?? '';
   for (let place = 1; place < pieces.length; place += 2) {
@@ -104,15 +102,15 @@ function filledText(kept: KeptObservation, filling: Filling): FilledText {
     json += pieces[place + 1] ?? '';
   }
   // Codes of components come after the code of the whole.
-  const code = kept.code === CODE_IN_SLOT ? codes[0] : undefined;
+  const code = keptCode === CODE_IN_SLOT ? codes[0] : undefined;
   return {
     resourceType: 'Observation',
     id,
     json,
-    code: code === undefined ? kept.code : codeMembers(code),
-    occurrence,
+    code: code === undefined ? keptCode : codeMembers(code),
+    occurrence: JSON.parse(occurrence) as string,
     unmapped: codes.length === 0 ? NONE : unmappedAmong({ resourceType: 'Observation', id }, codes),
-    needsProfile: kept.code === NOT_IN_PROFILE || (code !== undefined && hasVitalSignCode(code)),
+    needsProfile: keptCode === NOT_IN_PROFILE || (code !== undefined && hasVitalSignCode(code)),
   };
 }
 
@@ -139,10 +137,6 @@ export function resourceIn({ json }: { json: string }): FhirResource {
 function vitalSign(plain: FhirResource, occurrence: string): WrittenObservation {
   const written = writeResource(asVitalSign(plain));
   return { ...written, code: codeMembers(written.resource.code as CodeableConcept), occurrence };
-}
-
-function slotsOf(pieces: readonly string[]): string[] {
-  return pieces.filter((_, place) => place % 2 === 1);
 }
 
 function conceptIn(slot: string): CodeableConcept {
