@@ -7,9 +7,12 @@ import { readRow } from '../clinical/content/document.ts';
 import {
   columnsSql,
   countsSql,
+  type InPlaceOfText,
   type KeptTable,
   keepTexts,
   type Rendering,
+  selectTexts,
+  textStatements,
 } from '../clinical/kept/kept-texts.store.ts';
 import { ENCOUNTER, type EncounterRow } from '../clinical/resources/encounter.fhir.ts';
 import { rowByKey } from '../platform/db/by-key.ts';
@@ -39,25 +42,33 @@ export const ENCOUNTER_TEXTS: KeptTable = {
   fields: FIELDS,
   render: elementsOf,
 };
-const COLUMNS = columnsSql(ENCOUNTER_TEXTS);
 const COUNTS = countsSql(ENCOUNTER_TEXTS, '$2');
-const SELECTED: Readonly<Record<keyof EncounterSelection, string>> = {
-  id: 'e.id',
-  facilityId: 'e.facility_id',
-  patientId: 'e.patient_id',
-  version: 'e.version',
-  updatedText: 'e.updated_at::text',
-  elements: `case when ${COUNTS} then e.rendered end`,
-  columns: `case when ${COUNTS} is not true then ${COLUMNS} end`,
+const COLUMNS: Readonly<Record<InPlaceOfText, string>> = {
+  columns: `case when ${COUNTS} is not true then ${columnsSql(ENCOUNTER_TEXTS)} end`,
+  nothing: 'null',
 };
+
 /** An {@link EncounterSelection} of an encounter named `e` in the organisation `$1`; `$2` is the version of the mapping. */
-export const ENCOUNTER_COLUMNS = selectList(SELECTED);
+function encounterColumns(otherwise: InPlaceOfText): string {
+  return selectList({
+    id: 'e.id',
+    facilityId: 'e.facility_id',
+    patientId: 'e.patient_id',
+    version: 'e.version',
+    updatedText: 'e.updated_at::text',
+    elements: `case when ${COUNTS} then e.rendered end`,
+    columns: COLUMNS[otherwise],
+  } satisfies Record<keyof EncounterSelection, string>);
+}
+
 /**
  * The same but for facility and patient, as one text that {@link selectionOf} reads: a page of a search is then one value.
  * With it goes `sort_start`, the place of the encounter in a search. Text of JSON has no such separators.
  */
-export const ENCOUNTER_TEXT = `concat_ws(chr(31), e.id, e.version, e.updated_at, e.sort_start,
-        case when ${COUNTS} then e.rendered else chr(31) || ${COLUMNS} end)`;
+export function encounterText(otherwise: InPlaceOfText): string {
+  return `concat_ws(chr(31), e.id, e.version, e.updated_at, e.sort_start,
+        case when ${COUNTS} then e.rendered end, chr(31) || ${COLUMNS[otherwise]})`;
+}
 /** Between several of these texts. */
 export const SEPARATOR = { sql: 'chr(30)', text: '\x1e' };
 
@@ -79,7 +90,7 @@ function selectList(selected: Readonly<Record<string, string>>): string {
     .join(', ');
 }
 
-/** What an {@link ENCOUNTER_TEXT} says. `sortStart` is as PostgreSQL writes it. */
+/** What an {@link encounterText} says. `sortStart` is as PostgreSQL writes it. */
 export function selectionOf(
   text: string,
   owner: { facilityId: string; patientId: string },
@@ -90,11 +101,18 @@ export function selectionOf(
   return { ...owner, id, version: Number(version), updatedText, sortStart, elements, columns };
 }
 
-const READ = `
-  select r.place, p.refused_purposes, ${ENCOUNTER_COLUMNS}
+const readSql = (otherwise: InPlaceOfText) => `
+  select r.place, p.refused_purposes, ${encounterColumns(otherwise)}
   from unnest($3::uuid[], $4::uuid[]) with ordinality as r (facility_id, id, place)
   cross join ${rowByKey('encounter', 'e', { facility_id: 'r.facility_id', id: 'r.id' })} e
   cross join ${rowByKey('patient', 'p', { id: 'e.patient_id' }, 'p.refused_purposes')} p`;
+
+const READ = textStatements('encounter-read', readSql);
+
+interface ReadRow extends EncounterSelection {
+  place: number;
+  refused_purposes: string[];
+}
 
 /** Keys in one read, and reads under way, at most. */
 const MAX_KEYS = 100;
@@ -117,21 +135,27 @@ async function loadEncounters(
   rendering: Rendering,
   keys: readonly EncounterKey[],
 ): Promise<(LoadedEncounter | undefined)[]> {
-  const { rows } = await db.query<EncounterSelection & { place: number; refused_purposes: string[] }>({
-    name: 'encounter-read',
-    text: READ,
-    values: [
-      rendering.organisationId,
-      rendering.mapping,
-      keys.map((key) => key.scope.facilityId),
-      keys.map((key) => key.id),
-    ],
-  });
+  const values = [
+    rendering.organisationId,
+    rendering.mapping,
+    keys.map((key) => key.scope.facilityId),
+    keys.map((key) => key.id),
+  ];
+  const { rows } = await selectTexts(
+    READ,
+    (statement) => db.query<ReadRow>({ ...statement, values }),
+    (selected) => selected.rows.some(lacksText),
+  );
   const encounters = await rendered(db, rendering, rows);
   const loaded = new Array<LoadedEncounter | undefined>(keys.length).fill(undefined);
   for (const [index, { place, refused_purposes: refusedPurposes }] of rows.entries())
     loaded[place - 1] = { encounter: encounters[index] as RenderedEncounter, refusedPurposes };
   return loaded;
+}
+
+/** Whether a text does not count, and nothing stands in its place. */
+export function lacksText({ elements, columns }: EncounterSelection): boolean {
+  return elements === null && columns === null;
 }
 
 /** The selected encounters. What had no text that counts is rendered from its columns, and that text is kept. */

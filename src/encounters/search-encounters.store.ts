@@ -3,7 +3,12 @@
  * Contract: ENC-17, ENC-18, ENC-19, ENC-22, ENC-24.
  */
 
-import type { Rendering } from '../clinical/kept/kept-texts.store.ts';
+import {
+  type InPlaceOfText,
+  type Rendering,
+  selectTexts,
+  textStatements,
+} from '../clinical/kept/kept-texts.store.ts';
 import type { EncounterStatus } from '../clinical/resources/encounter.fhir.ts';
 import type { PurposeOfUse } from '../fhir/purpose-of-use.ts';
 import { survivorOf } from '../patients/replacement.store.ts';
@@ -14,7 +19,7 @@ import type { Slice } from '../platform/http/paging.ts';
 import { createOrganisationBatcher } from '../tenancy/organisations/organisation-batch.ts';
 import type { FacilityScope } from '../tenancy/scope.ts';
 import { ENCOUNTER_MAPPING, type RenderedEncounter } from './encounter.fhir.ts';
-import { ENCOUNTER_TEXT, rendered, SEPARATOR, selectionOf } from './encounter.store.ts';
+import { encounterText, lacksText, rendered, SEPARATOR, selectionOf } from './encounter.store.ts';
 
 /** `sort_start` as PostgreSQL writes it, with its microseconds, and the id. */
 export type EncounterPosition = readonly [start: string, id: string];
@@ -59,7 +64,7 @@ const BEFORE_ALL: EncounterPosition = ['infinity', 'ffffffff-ffff-ffff-ffff-ffff
 // The inner select walks encounter_by_patient from the position on and stops after one row more than the
 // page; nothing is sorted but the texts of a page. An end that came as an instant (with a T) still touches what
 // begins at it. One that came as a date is kept as the first instant after that date, and does not.
-const SEARCH = `
+const searchSql = (otherwise: InPlaceOfText) => `
   select r.place, p.refused_purposes, heir.replaced_by, page.found
   from unnest(
     $3::uuid[], $4::uuid[], $5::text[], $6::boolean[], $7::timestamptz[], $8::timestamptz[],
@@ -77,7 +82,7 @@ const SEARCH = `
   cross join lateral (
     select string_agg(e.text, ${SEPARATOR.sql} order by e.sort_start desc, e.id desc) as found
     from (
-      select e.sort_start, e.id, ${ENCOUNTER_TEXT} as text
+      select e.sort_start, e.id, ${encounterText(otherwise)} as text
       from encounter e
       where e.organisation_id = $1
         and e.facility_id = r.facility_id
@@ -96,6 +101,8 @@ const SEARCH = `
       limit r.row_limit
     ) e
   ) page`;
+
+const SEARCH = textStatements('encounter-search', searchSql);
 
 /** Searches in one round trip, and round trips under way, at most. */
 const MAX_KEYS = 16;
@@ -121,40 +128,46 @@ async function loadPages(
   rendering: Rendering,
   keys: readonly EncounterPageKey[],
 ): Promise<(EncounterPage | undefined)[]> {
-  const { rows } = await db.query<PageRow>({
-    name: 'encounter-search',
-    text: SEARCH,
-    values: [
-      rendering.organisationId,
-      rendering.mapping,
-      keys.map((key) => key.scope.facilityId),
-      keys.map((key) => key.patientId),
-      keys.map((key) => key.status ?? null),
-      keys.map((key) => key.date !== undefined),
-      keys.map((key) => timestampOr('-infinity', key.date?.endsFrom)),
-      keys.map((key) => timestampOr('infinity', key.date?.startsBefore)),
-      keys.map((key) => (key.after ?? BEFORE_ALL)[0]),
-      keys.map((key) => (key.after ?? BEFORE_ALL)[1]),
-      keys.map((key) => key.limit),
-      keys.map((key) => key.id ?? null),
-      keys.map((key) => key.purposeOfUse),
-    ],
-  });
+  const values = [
+    rendering.organisationId,
+    rendering.mapping,
+    keys.map((key) => key.scope.facilityId),
+    keys.map((key) => key.patientId),
+    keys.map((key) => key.status ?? null),
+    keys.map((key) => key.date !== undefined),
+    keys.map((key) => timestampOr('-infinity', key.date?.endsFrom)),
+    keys.map((key) => timestampOr('infinity', key.date?.startsBefore)),
+    keys.map((key) => (key.after ?? BEFORE_ALL)[0]),
+    keys.map((key) => (key.after ?? BEFORE_ALL)[1]),
+    keys.map((key) => key.limit),
+    keys.map((key) => key.id ?? null),
+    keys.map((key) => key.purposeOfUse),
+  ];
+  const rows = await selectTexts(
+    SEARCH,
+    async (statement) => {
+      const { rows } = await db.query<PageRow>({ ...statement, values });
+      return rows.map((row) => ({ ...row, selected: selectedBy(row, keys[row.place - 1]) }));
+    },
+    (pages) => pages.some(({ selected }) => selected.some(lacksText)),
+  );
   const pages = new Array<EncounterPage | undefined>(keys.length).fill(undefined);
-  for (const row of rows) {
-    const { scope, patientId } = keys[row.place - 1] as EncounterPageKey;
-    pages[row.place - 1] = await toPage(db, rendering, { row, facilityId: scope.facilityId, patientId });
-  }
+  for (const row of rows) pages[row.place - 1] = await toPage(db, rendering, row);
   return pages;
+}
+
+type SelectedEncounter = ReturnType<typeof selectionOf>;
+
+function selectedBy({ found }: PageRow, key: EncounterPageKey | undefined): SelectedEncounter[] {
+  const owner = { facilityId: key?.scope.facilityId ?? '', patientId: key?.patientId ?? '' };
+  return (found?.split(SEPARATOR.text) ?? []).map((text) => selectionOf(text, owner));
 }
 
 async function toPage(
   db: Queryable,
   rendering: Rendering,
-  { row, ...owner }: { row: PageRow; facilityId: string; patientId: string },
+  { selected, ...row }: PageRow & { selected: SelectedEncounter[] },
 ): Promise<EncounterPage> {
-  const texts = row.found?.split(SEPARATOR.text) ?? [];
-  const selected = texts.map((text) => selectionOf(text, owner));
   const encounters = await rendered(db, rendering, selected);
   return {
     refusedPurposes: row.refused_purposes,

@@ -32,7 +32,9 @@ const STUDIES = parts(
 // What the reports of the order list, in their order, and then what else belongs to it. Whatever grouping made
 // of them, nothing of another patient is ever shown: the caller was allowed to see the order's patient only.
 export const ORDER_OBSERVATIONS: ObservationList = {
-  rows: (columns) => `select coalesce(own.text, other.text) as text, coalesce(own.specimen_id, other.specimen_id) as specimen_id,
+  rows: (
+    columns,
+  ) => `select coalesce(own.text, other.text) as text, coalesce(own.specimen_id, other.specimen_id) as specimen_id,
             listed.place, coalesce(own.effective_at, other.effective_at) as effective_at, coalesce(own.id, other.id) as id
           from (
             select ${columns}, b.effective_at, b.id

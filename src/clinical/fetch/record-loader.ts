@@ -11,10 +11,9 @@ import { createOrganisationBatcher } from '../../tenancy/organisations/organisat
 import type { RecordName } from '../../tenancy/record-names.ts';
 import { type Field, readRow, rowSql } from '../content/document.ts';
 import { clinicalError } from '../errors.ts';
-import { keepTexts } from '../kept/kept-texts.store.ts';
+import { type InPlaceOfText, keepTexts, selectTexts, textStatements } from '../kept/kept-texts.store.ts';
 import { OBSERVATION_MAPPING } from '../kept/observation-text.fhir.ts';
 import {
-  type InPlaceOfText,
   OBSERVATION_TEXTS,
   type ObservationList,
   observationsSql,
@@ -134,37 +133,34 @@ function createLoad<Key extends RecordKey, RecordType>(
   members: LoadedMembers,
 ): (organisationId: string, keys: readonly Key[], maxBytes: number) => Promise<Found<RecordType>[]> {
   const { empty, arrays = {} } = source;
-  const asked = { ...ASKED, ...arrays };
-  const text = loadSql(source, members, 'nothing');
-  const textWithColumns = loadSql(source, members, 'columns');
+  const asked = Object.values({ ...ASKED, ...arrays });
+  const statements = textStatements(members.name, (otherwise) => loadSql(source, members, otherwise));
 
   return async (organisationId, keys, maxBytes) => {
-    const columns = Object.values(asked).map(({ value }) => keys.map((key) => value(key)));
+    const columns = asked.map(({ value }) => keys.map((key) => value(key)));
     const values = [organisationId, maxBytes, OBSERVATION_MAPPING, ...columns];
-    const read = (rows: LoadedRow[]) =>
-      rows.map(({ place, observations }) => {
-        const { facilityId } = (keys[place - 1] as Key).scope;
-        return readObservations(observations, { organisationId, facilityId });
-      });
-    const load = (query: { name: string; text: string }) =>
-      db.query<LoadedRow>({ ...query, values }).then(({ rows }) => rows, beyondPostgres);
-
-    let rows = await load({ name: members.name, text });
-    let kept = rows && read(rows);
-    if (kept?.includes(undefined)) {
-      rows = await load({ name: `${members.name}-columns`, text: textWithColumns });
-      kept = rows && read(rows);
-    }
+    const ownerOf = ({ place }: LoadedRow) => ({
+      organisationId,
+      facilityId: (keys[place - 1] as Key).scope.facilityId,
+    });
+    const rows = await selectTexts(
+      statements,
+      async (statement) => {
+        const { rows } = await db.query<LoadedRow>({ ...statement, values });
+        return rows.map((row) => ({ ...row, kept: readObservations(row.observations, ownerOf(row)) }));
+      },
+      (selected) => selected.some(({ kept }) => kept === undefined),
+    ).catch(beyondPostgres);
     const found = new Array<Found<RecordType>>(keys.length).fill(undefined);
     // One of the records is too large. Loading each by itself tells which.
     if (rows === undefined) return found.fill(TOO_LARGE);
-    for (const [index, row] of rows.entries())
+    for (const row of rows)
       found[row.place - 1] = toFound(row, (document) => ({
         ...empty,
         ...readRow(members.fields, document),
-        observations: kept?.[index]?.observations ?? [],
+        observations: row.kept?.observations ?? [],
       }));
-    const fresh = (kept ?? []).flatMap((one) => one?.fresh ?? []);
+    const fresh = rows.flatMap(({ kept }) => kept?.fresh ?? []);
     await keepTexts(db, OBSERVATION_TEXTS, { organisationId, mapping: OBSERVATION_MAPPING }, fresh);
     return found;
   };

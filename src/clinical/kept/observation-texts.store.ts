@@ -4,7 +4,13 @@ import { readRow } from '../content/document.ts';
 import { OBSERVATION, type ObservationRecord } from '../resources/observation.fhir.ts';
 import { checkTexts, type TextCheck } from './check-texts.ts';
 import { type KeptObservation, openObservation } from './fill-observation.fhir.ts';
-import { columnsSql, countsSql, type FreshText, type KeptTable } from './kept-texts.store.ts';
+import {
+  columnsSql,
+  countsSql,
+  type FreshText,
+  type InPlaceOfText,
+  type KeptTable,
+} from './kept-texts.store.ts';
 import { keptObservation, OBSERVATION_MAPPING } from './observation-text.fhir.ts';
 
 /** Observations of an order or a vital set. */
@@ -30,9 +36,6 @@ export const OBSERVATION_TEXTS: KeptTable = {
 /** Between the texts of a list, and between the parts of each: JSON text has neither. */
 const SEPARATOR = '\x1e';
 const FIELD = '\x1f';
-
-/** What stands for an observation whose kept text does not count: its columns, or nothing, which costs every load less. */
-export type InPlaceOfText = 'columns' | 'nothing';
 
 /**
  * SQL of one row: `texts`, which {@link readObservations} reads, and the `specimen_ids` that the observations name. `mapping`

@@ -21,9 +21,7 @@ const SOURCE: RecordSource<RecordKey> = {
   title: () => 'The vital set',
   fields: columns('v', ['id']),
   observations: {
-    rows: (
-      columns,
-    ) => `select ${columns}, b.effective_at, b.issued_at, b.id
+    rows: (columns) => `select ${columns}, b.effective_at, b.issued_at, b.id
           from ${rowsByIndex('observation', 'b', { first: { facility_id: 'v.facility_id' }, column: 'vital_set_id', value: 'v.id' })} b
           where b.patient_id = v.patient_id`,
     order: 'member.effective_at, member.issued_at, member.id',
