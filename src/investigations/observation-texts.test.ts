@@ -16,6 +16,7 @@ import {
   observationResource,
   vitalSetResources,
 } from '../clinical/resources/observation.fhir.ts';
+import type { Queryable } from '../platform/db/database.ts';
 import { createInvestigationLoader } from './investigation.store.ts';
 
 const t = useKeptTexts('observation');
@@ -221,9 +222,9 @@ async function imported(): Promise<{ id: string; orderId: string }> {
   return { id: result.id, orderId: rows[0]?.order_id ?? '' };
 }
 
-async function read(orderId: string): Promise<string> {
+async function read(orderId: string, db: Queryable = t.pool): Promise<string> {
   const key = { scope: t.scope, id: orderId, discipline: 'laboratory' as const, heldVersion: null };
-  const loaded = await createInvestigationLoader(t.pool)(key);
+  const loaded = await createInvestigationLoader(db)(key);
   const [observation] = loaded?.record?.observations ?? [];
   assert.ok(observation);
   return fillObservation(observation, { translations: new Map(), inLaboratoryOrder: true }).json;
@@ -254,6 +255,28 @@ test('a row without a text is rendered at its first read, and stays at its versi
   await change(id, 'rendered = null, rendered_version = null, rendered_mapping = null');
   assert.equal(await read(orderId), answer);
   assert.deepEqual(await kept(id), right);
+});
+
+test('columns are asked for only where a text does not count', async () => {
+  const { id, orderId } = await imported();
+  const names: (string | undefined)[] = [];
+  const listening: Queryable = {
+    query: (statement) => {
+      names.push(statement.name);
+      return t.pool.query(statement);
+    },
+  };
+  await read(orderId, listening);
+  assert.deepEqual(names.splice(0), ['investigation-load']);
+  await change(id, 'rendered = null');
+  await read(orderId, listening);
+  assert.deepEqual(names.splice(0), [
+    'investigation-load',
+    'investigation-load-columns',
+    'observation-keep-texts',
+  ]);
+  await read(orderId, listening);
+  assert.deepEqual(names, ['investigation-load']);
 });
 
 test('a text of an older mapping is rendered at the first read; one of a newer mapping is left as it is', async () => {
