@@ -20,11 +20,11 @@ import { sized } from '../test-support/sized.ts';
 import { waitUntil } from '../test-support/wait-until.ts';
 
 const PATIENTS = 500;
-const ROUNDS = 10;
+const ROUNDS = sized(5, 10);
 const BATCH = 50;
 const KILLS = sized(12, 20);
 /** Contents that the exchange refuses for good: patient and round. */
-const REFUSED = new Set(['7:3', '123:1', '123:2', '400:10']);
+const REFUSED = new Set(['7:3', '123:1', '123:2', `400:${ROUNDS}`]);
 
 let folder: { path: string; remove(): Promise<void> };
 let postgres: EmbeddedPostgres;

@@ -38,9 +38,10 @@ import {
 } from '../test-support/http/route-requests.ts';
 import { type SeededRecords, seedRecords } from '../test-support/records/seed-tenant.ts';
 import { startTestApi, type Tenant, type TestApi } from '../test-support/service/api.ts';
+import { sized } from '../test-support/sized.ts';
 
 /** Runs of one property, on all routes together; FUZZ_RUNS=20000 for a long look. */
-const RUNS = Number(process.env.FUZZ_RUNS ?? 800);
+const RUNS = Number(process.env.FUZZ_RUNS ?? sized(300, 800));
 /** What must not be told: SQL, stacks, the inside of the driver. */
 const LEAK =
   /\b(select|insert into|update|delete from) [a-z_"]+|syntax error|\bat (async )?[\w.<>]+ \(|\bat \/|file:\/\/|node:internal|node_modules|\bpg_|SQLSTATE|\b(column|relation|constraint) "/i;
@@ -86,7 +87,7 @@ describe('bad input', () => {
   async function fuzz(
     input: (entry: RegisteredRoute) => fc.Arbitrary<RawRequest> | undefined,
   ): Promise<void> {
-    const numRuns = Math.max(8, Math.floor(RUNS / api.api.routes.length));
+    const numRuns = Math.max(sized(3, 8), Math.floor(RUNS / api.api.routes.length));
     for (const entry of api.api.routes) {
       const requests = input(entry);
       if (requests === undefined) continue;
@@ -364,7 +365,7 @@ describe('bad input', () => {
         for (const answer of await exchangeBytes(port, Buffer.concat([bytes, end])))
           checkAnswer(answer, new Set());
       }),
-      { numRuns: 100 },
+      { numRuns: sized(40, 100) },
     );
   });
 

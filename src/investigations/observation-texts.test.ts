@@ -160,7 +160,7 @@ test('random changes by imports leave every text as the columns say it, and it f
         await assertFilled(maps);
       },
     ),
-    { numRuns: sized(60, 600) },
+    { numRuns: sized(25, 600) },
   );
 });
 

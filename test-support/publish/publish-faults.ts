@@ -15,9 +15,9 @@ import {
 } from './publish-records.ts';
 import { requireWhole } from './published.ts';
 
-const RESULTS = sized(6, 20);
+const RESULTS = sized(4, 20);
 /** Fewer than there are results: some wait for their turn. */
-const IN_FLIGHT = sized(4, 8);
+const IN_FLIGHT = sized(3, 8);
 /** The order, the results and the report. */
 const OWN_STEPS = RESULTS + 2;
 /** Organization, Practitioner, Patient and Encounter go ahead. */

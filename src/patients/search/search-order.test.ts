@@ -9,7 +9,7 @@ import type { Queryable } from '../../platform/db/database.ts';
 import type { FacilityScope } from '../../tenancy/scope.ts';
 import { createPatientSearcher, type PatientPosition } from './search-patients.store.ts';
 
-const SEARCHES = sized(30, 600);
+const SEARCHES = sized(15, 600);
 const IMPORTS = 4;
 const PEOPLE = 120;
 /** Many have the first of them, so that the page of a name ends before the pages of others. */

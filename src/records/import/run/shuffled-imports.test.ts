@@ -14,7 +14,7 @@ import { importRecords } from '../import-records.ts';
 import type { ImportDocument } from '../import-report.ts';
 import { memorySpool } from '../source/spool.ts';
 
-const SEEDS = sized(10, 200);
+const SEEDS = sized(6, 200);
 /** In one test. */
 const AT_ONCE = 20;
 /** The same in every organisation: ids are made for a facility. */
