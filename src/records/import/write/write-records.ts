@@ -7,7 +7,7 @@
  */
 import { hash } from 'node:crypto';
 import type { RecordRow, RecordTable } from '../../../clinical/description/describe.ts';
-import type { ChildTable, Column, Values } from '../../../clinical/description/element.ts';
+import type { Children, ChildTable, Column, Values } from '../../../clinical/description/element.ts';
 import type { Client } from '../../../platform/db/database.ts';
 import type { FacilityScope } from '../../../tenancy/scope.ts';
 import type { MappedRecord, Placement, WriteContext, WriteResult } from '../map/resource-importer.ts';
@@ -17,6 +17,8 @@ type WrittenRow = RecordRow & Pick<MappedRecord, 'source'>;
 
 interface DigestedRow {
   row: WrittenRow;
+  /** JSON of its values: its digest and what is written are made of it. */
+  json: string;
   /** Hex. */
   digest: string;
 }
@@ -67,7 +69,10 @@ export async function writeRecords(
   context: Destination,
   { table, rows, beforeChange, rendering, places = [], placement }: RecordsToWrite,
 ): Promise<RecordsWritten> {
-  const digested = rows.map((row) => ({ row, digest: contentDigest(row) }));
+  const digested = rows.map((row) => {
+    const json = JSON.stringify(row.values);
+    return { row, json, digest: digestOf(json, row.children) };
+  });
   const { client, scope } = context;
   const stored =
     placement === undefined
@@ -118,7 +123,11 @@ export async function writeRecords(
 
 /** SHA-256 of the canonical row, children included. */
 export function contentDigest({ values, children }: RecordRow): string {
-  return hash('sha256', JSON.stringify([values, children]), 'hex');
+  return digestOf(JSON.stringify(values), children);
+}
+
+function digestOf(valuesJson: string, children: Children): string {
+  return hash('sha256', `[${valuesJson},${JSON.stringify(children)}]`, 'hex');
 }
 
 interface StoredRecord {
@@ -243,16 +252,17 @@ async function upsert(
   const names = columns.map(([name]) => name);
   const sources = new Set(SOURCE_COLUMNS.map(([name]) => name));
   const inserted = [...columns, ...places];
-  const documents = changed.map((row) => ({
-    ...row.row.values,
-    ...ownValues(row),
-    ...placement?.columns.get(row.row.id),
-    ...(rendering && {
-      rendered: rendering.render(row.row, scope.organisationId),
-      rendered_version: 1,
-      rendered_mapping: rendering.mapping,
+  const documents = changed.map((row) =>
+    withMembers(row.json, {
+      ...ownValues(row),
+      ...placement?.columns.get(row.row.id),
+      ...(rendering && {
+        rendered: rendering.render(row.row, scope.organisationId),
+        rendered_version: 1,
+        rendered_mapping: rendering.mapping,
+      }),
     }),
-  }));
+  );
   const nextVersion = 'stored.version + (stored.content_digest <> excluded.content_digest)::int';
   const next = (name: string) => {
     if (name === 'rendered_version') return nextVersion;
@@ -278,9 +288,14 @@ async function upsert(
       )
       select id, version = 1 and updated_at = now() as created, updated_at = now() as changed
       from written`,
-    values: [...values, JSON.stringify(documents)],
+    values: [...values, `[${documents.join(',')}]`],
   });
   return rows;
+}
+
+/** A JSON object with more members, of which there is one at least. */
+function withMembers(json: string, members: object): string {
+  return `${json.slice(0, -1)}${json === '{}' ? '' : ','}${JSON.stringify(members).slice(1)}`;
 }
 
 async function replaceChildren(
