@@ -64,6 +64,12 @@ interface Kept {
   unmapped: readonly UnmappedCode[];
 }
 
+/** What the maps say of some codings. */
+interface LookedUp {
+  codings: readonly Coding[];
+  translations: Translations;
+}
+
 /** Answers the bytes of JSON. 404 outside the scope; 403 when the purpose is refused. */
 export function createClinicalFetch<RecordType extends object>(
   { accessLog, translator, unmapped }: FetchDependencies,
@@ -74,16 +80,26 @@ export function createClinicalFetch<RecordType extends object>(
     sizeCalculation: ({ bytes }) => bytes.length + 1,
   });
 
-  /** Write the current record; `loaded` may lack it, when what was kept has its version. */
-  async function write(key: RecordKey, loaded: Loaded<RecordType>): Promise<Kept | undefined> {
-    const whole = loaded.record === undefined ? await source.load({ ...key, heldVersion: null }) : loaded;
-    if (whole?.record === undefined) return undefined;
-    const { scope } = key;
-    const codings = source.codings(whole.record).filter(isLookedUp);
-    const translations = await translator.translate(scope, codings);
-    const { text, unmapped: local } = source.write(whole.record, translations, scope);
-    const said = textOf(translations);
-    return { version: whole.version, codings, said, bytes: Buffer.from(text), unmapped: local };
+  const lookedUp = (record: RecordType) => source.codings(record).filter(isLookedUp);
+
+  /** `loaded` has no record where the one that is held is current, but the maps say something else of it now. */
+  async function write(
+    key: RecordKey,
+    loaded: Loaded<RecordType>,
+    looked: LookedUp,
+  ): Promise<Kept | undefined> {
+    const { version, record } = loaded;
+    if (record === undefined) {
+      const whole = await source.load({ ...key, heldVersion: null });
+      return whole?.record && write(key, whole, await lookUp(key.scope, lookedUp(whole.record)));
+    }
+    const { text, unmapped: local } = source.write(record, looked.translations, key.scope);
+    const said = textOf(looked.translations);
+    return { version, codings: looked.codings, said, bytes: Buffer.from(text), unmapped: local };
+  }
+
+  async function lookUp(scope: FacilityScope, codings: readonly Coding[]): Promise<LookedUp> {
+    return { codings, translations: await translator.translate(scope, codings) };
   }
 
   return async function fetch(givenId, context) {
@@ -97,14 +113,16 @@ export function createClinicalFetch<RecordType extends object>(
     if (loaded === undefined) return fetch(await requireReplacement(source, scope, id), context);
     const { patientId, refusedPurposes } = loaded;
     const trace = { patientId, action: source.action, resourceType: source.resourceType, resourceId: id };
-    const [said] = await Promise.all([
-      held === undefined ? undefined : translator.translate(scope, held.codings).then(textOf),
+    const codings = loaded.record === undefined ? held?.codings : lookedUp(loaded.record);
+    // An order waits for what takes longer, not for both.
+    const [looked] = await Promise.all([
+      lookUp(scope, codings ?? []),
       authoriseAccess(accessLog, context, { ...trace, refusedPurposes }),
     ]);
-    const same = held !== undefined && loaded.record === undefined && said === held.said;
-    const current = same ? held : await write(key, loaded);
+    const isCurrent = loaded.record === undefined && textOf(looked.translations) === held?.said;
+    const current = isCurrent ? held : await write(key, loaded, looked);
     if (current === undefined) throw notFound(source.name);
-    if (!same) kept.set(name, current);
+    if (!isCurrent) kept.set(name, current);
     for (const code of current.unmapped)
       unmapped.met(scope, source.placeOf(code.resourceType), [plain(code)]);
     return current.bytes;
