@@ -125,6 +125,13 @@ describe('monitoring', () => {
     assert.ok(count > 40, String(count));
   });
 
+  it('asks for outcomes that publishes have', async () => {
+    const code = await read('src/publish/history/publish-metrics.ts');
+    const outcomes = queries.flatMap((query) => /outcome=~?"([\w|]+)"/.exec(query)?.[1]?.split('|') ?? []);
+    assert.ok(outcomes.length > 2);
+    for (const outcome of outcomes) assert.ok(code.includes(`'${outcome}'`), outcome);
+  });
+
   it('says of each alert what to do', async () => {
     const page = await read('docs/runbook.md');
     const headings = [...page.matchAll(/^## (.*)$/gm)].map(([, heading]) => heading);
