@@ -25,16 +25,18 @@ describe('a pool of the service', () => {
     assert.deepEqual(rows, [{ role: 'interchange_service' }]);
   });
 
-  test('keeps the role, the zone and the name when the URL brings options of its own', async () => {
-    const url = `${database.url}?options=-c%20work_mem%3D5MB%20-c%20role%3Dnone&application_name=other`;
+  test('keeps the role, the zone, the way of writing times and the name when the URL brings options of its own', async () => {
+    const url = `${database.url}?options=-c%20work_mem%3D5MB%20-c%20role%3Dnone%20-c%20DateStyle%3DGerman&application_name=other`;
     const options = { url, max: 1, applicationName: 'named', role: 'interchange_service' };
     const pool = createPool(options, () => undefined);
     try {
       const { rows } = await pool.query(
         `select current_user as role, current_setting('work_mem') as memory,
-                current_setting('TimeZone') as zone, current_setting('application_name') as name`,
+                current_setting('TimeZone') as zone, current_setting('DateStyle') as dates,
+                current_setting('application_name') as name`,
       );
-      assert.deepEqual(rows, [{ role: 'interchange_service', memory: '5MB', zone: 'UTC', name: 'named' }]);
+      const [zone, dates] = ['UTC', 'ISO, MDY'];
+      assert.deepEqual(rows, [{ role: 'interchange_service', memory: '5MB', zone, dates, name: 'named' }]);
     } finally {
       await pool.end();
     }

@@ -92,6 +92,8 @@ export async function setUpConnection(client: DatabaseClient, options: Connectio
   const { role, settings, limits } = options;
   const all = {
     TimeZone: 'UTC',
+    // Ids of vital sets and of gathered orders are made of times as text.
+    DateStyle: 'ISO, MDY',
     jit: 'off',
     ...settings,
     ...(limits && {
