@@ -33,6 +33,7 @@ export function slotCodings({ text }: KeptObservation): Coding[] {
   const concepts: CodeableConcept[] = [];
   for (let begin = text.indexOf(SLOT); begin !== -1; ) {
     const end = text.indexOf(SLOT, begin + 1);
+    if (end === -1) throw new SyntaxError('a slot of a kept text has no end');
     if (LOOKED_UP.has(text[begin + 1])) concepts.push(conceptIn(text.slice(begin + 1, end)));
     begin = text.indexOf(SLOT, end + 1);
   }

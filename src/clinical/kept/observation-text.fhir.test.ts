@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Decimal } from '../../fhir/json.ts';
 import type { ObservationRecord } from '../resources/observation.fhir.ts';
+import { slotCodings } from './fill-observation.fhir.ts';
 import { keptObservation, OBSERVATION_MAPPING, PART, SLOT } from './observation-text.fhir.ts';
 
 const ORGANISATION = '11111111-1111-4111-8111-111111111111';
@@ -59,4 +60,9 @@ test('the text of an observation changes with the version of the mapping only', 
     '"code":"8867-4","codeSystem":"http://loinc.org" | "2024-03-05T08:00:00Z" | {"resourceType":"Observation","id":"22222222-2222-4222-8222-222222222222","identifier":[{"system":"urn:uuid:11111111-1111-4111-8111-111111111111","value":"22222222-2222-4222-8222-222222222222"}]~O~,"status":"final","code":{"coding":[{"code":"8867-4","system":"http://loinc.org"}]},"subject":{"reference":"Patient/33333333-3333-4333-8333-333333333333"},"issued":"2024-03-05T08:00:00Z","valueQuantity":{"value":72,"unit":"/min","system":"http://unitsofmeasure.org","code":"/min"},"category":[{"coding":[{"system":"http://terminology.hl7.org/CodeSystem/observation-category","code":"vital-signs","display":"Vital Signs"}]}]}',
     '! | "2024-03-05T08:00:00Z" | {"resourceType":"Observation","id":"22222222-2222-4222-8222-222222222222","identifier":[{"system":"urn:uuid:11111111-1111-4111-8111-111111111111","value":"22222222-2222-4222-8222-222222222222"}]~O~,"status":"final","code":{"coding":[{"code":"8867-4","system":"http://loinc.org"}]},"subject":{"reference":"Patient/33333333-3333-4333-8333-333333333333"},"issued":"2024-03-05T08:00:00Z","valueQuantity":{"value":72,"unit":"/min","system":"http://unitsofmeasure.org","code":"/min"},"interpretation":[~V{"coding":[{"code":"h","system":"urn:example:local"}]}~]}',
   ]);
+});
+
+test('a text whose last slot has no end is refused, not read for ever', () => {
+  const text = `a${PART}""${PART}{"x":1${SLOT}O`;
+  assert.throws(() => slotCodings({ id: full.id, orderId: undefined, text }), SyntaxError);
 });

@@ -172,3 +172,53 @@ test('a record of a new patient that refers to what another patient has is refus
     assert.match(String(rejected[0]?.reason), /refers to a record of another patient$/);
   }
 });
+
+const of = (patient: string, record: object) => ({ ...record, subject: to('Patient', patient) });
+
+test('an Encounter that is stored in a newer version, as another patient’s, is another patient’s [IN-20]', async () => {
+  const scope = await t.createOrganisation();
+  const [before, other] = [
+    { id: 'a', meta: { versionId: '5' } },
+    { id: 'b', meta: { versionId: '2' } },
+  ].map(({ id, meta }) => [{ resourceType: 'Patient', id }, of(id, { ...visit, meta })]);
+  await t.run([bundle(before ?? [])], { scope });
+  const sign = part('Observation', 'sign', { encounter: to('Encounter', 'visit') });
+  const { rejected } = await t.run([bundle([...(other ?? []), of('b', sign)])], { scope });
+  assert.deepEqual(
+    rejected.map(({ reason }) => reason),
+    ['Observation.encounter refers to a record of another patient'],
+  );
+});
+
+for (const [what, others] of [
+  ['moved to another record', [['p', 'X']]],
+  ['dropped', []],
+] as const)
+  test(`an identifier that the unit has ${what} is found as the unit has it, whoever else is new in it [IN-9]`, async () => {
+    const asked = (id: string, value: string) =>
+      part('ServiceRequest', id, {
+        status: 'active',
+        intent: 'order',
+        identifier: [{ system: 'urn:o', value }],
+      });
+    const basedOn = [{ type: 'ServiceRequest', identifier: { system: 'urn:o', value: 'X' } }];
+    for (const more of [[], [{ resourceType: 'Patient', id: 'new' }]]) {
+      const scope = await t.createOrganisation();
+      await t.run([bundle([PATIENT, asked('o', 'X'), asked('p', 'W')])], { scope });
+      const records = [asked('o', 'V'), ...others.map(([id, value]) => asked(id, value))];
+      const { rejected } = await t.run(
+        [bundle([...more, ...records, part('Observation', 'result', { basedOn })])],
+        { scope },
+      );
+      assert.deepEqual(rejected, []);
+      const rows = await t.rows(
+        `select o.identifier -> 0 ->> 'value' as value
+         from observation b
+         left join investigation_order o
+           on o.organisation_id = b.organisation_id and o.facility_id = b.facility_id and o.id = b.based_on_id
+         where b.organisation_id = $1`,
+        [scope.organisationId],
+      );
+      assert.deepEqual(rows, [{ value: others.length === 0 ? null : 'X' }]);
+    }
+  });

@@ -34,8 +34,8 @@ export interface HeldRows {
 
 /**
  * Write the made-up orders and the vital sets of records whose patients are new, and tell what each record is under.
- * Undefined where another patient, or a record that is stored, has a part in it: then records are grouped once they are
- * written. Refuses what refers to a record of another patient.
+ * None of the records is stored. Undefined where another patient, or a made-up order that is stored, has a part in it: then
+ * records are grouped once they are written. Refuses what refers to a record of another patient.
  */
 export async function placeNewRecords(
   context: WriteContext,
@@ -56,7 +56,6 @@ export async function placeNewRecords(
   const isNew = ({ values }: RecordRow) => newPatients.has(String(values.patient_id));
   if (!Object.values(records).flat().every(isNew)) return undefined;
   if (reportsOfOneStudy(records.reports) > REPORTS_OF_STUDY) return undefined;
-  if (await isAnyStored(context, held)) return undefined;
   const foreign = foreignLinksAmong(records);
   for (const { type, element, ids } of foreign)
     context.refuse(type, ids, `${type}.${element} refers to a record of another patient`);
@@ -81,18 +80,6 @@ function reportsOfOneStudy(reports: readonly RecordRow[]): number {
 /** Encounters are no part of an order. They are written before, because made-up orders and vital sets name them. */
 export function isPlaced({ kind }: Pick<ResourceImporter, 'kind'>): boolean {
   return kind !== undefined && kind !== 'encounters';
-}
-
-/** Also true where two entries are the same record. */
-async function isAnyStored({ client, scope }: WriteContext, held: readonly HeldRows[]): Promise<boolean> {
-  for (const [{ kind, lookup }, some] of Map.groupBy(held, ({ importer }) => importer)) {
-    if (kind === 'encounters' || lookup === undefined) continue;
-    const ids = some.flatMap(({ rows }) => rows.map(({ id }) => id));
-    if (new Set(ids).size < ids.length) return true;
-    const stored = await inBatches(ids, (one) => lookup.existing(client, scope, one));
-    if (stored.length > 0) return true;
-  }
-  return false;
 }
 
 /** Records of a unit, as they will be stored. */

@@ -10,6 +10,7 @@ import { replacedAmong } from '../../../patients/replacement.store.ts';
 import type { Client } from '../../../platform/db/database.ts';
 import { hasMoreValues } from '../../../platform/json-depth.ts';
 import type { FacilityScope } from '../../../tenancy/scope.ts';
+import { inBatches } from '../group/batches.ts';
 import { nothingTouched } from '../group/group-records.ts';
 import { type HeldRows, isPlaced, placeNewRecords } from '../group/place-new-records.ts';
 import { ElementTally } from '../map/element-tally.ts';
@@ -129,37 +130,63 @@ export async function importUnit(client: Client, request: UnitRequest): Promise<
   return outcome;
 }
 
-/** Maps everything, and writes it but for what is held until it is known what each record is under. Stops early. */
+/** What is held until it is known what each record is under. */
+interface Held {
+  chunks: MappedChunk[];
+  /** False where an Encounter of the unit is stored otherwise than the unit has it, so that what names it is looked at there. */
+  isPlaceable: boolean;
+}
+
+/** Maps everything, and writes it but for what is held. Stops early. */
 async function writeUnlessHeld(
   outcome: UnitOutcome,
   byImporter: readonly (readonly [ResourceImporter, readonly UnitEntry[]])[],
-  { resolver, ...writing }: ChunkWriting & { resolver: ReferenceResolver },
-): Promise<MappedChunk[]> {
+  writing: ChunkWriting & { resolver: ReferenceResolver },
+): Promise<Held> {
   const { request, context } = writing;
-  const mayHold = mayBeHeld(request);
-  const held: MappedChunk[] = [];
+  const held: Held = { chunks: [], isPlaceable: true };
+  let mayHold: boolean | undefined;
   for (const [importer, entries] of byImporter) {
-    const holds = mayHold && importer.kind !== undefined && outcome.patientsCreated.size > 0;
-    for (const chunk of chunks(inWritingOrder(importer, entries, request.spool))) {
-      const mapped = await mapChunk(context.client, request, resolver, chunk);
-      mergeMapped(outcome, mapped, request);
-      if (outcome.waiting.length > 0 || outcome.rejected.length >= request.maxReasons) return held;
-      if (holds) held.push({ importer, chunk, mapped });
-      if (outcome.rejected.length === 0 && !(holds && isPlaced(importer)))
-        await writeChunk(outcome, { importer, chunk, mapped }, writing);
-    }
+    // Patients come before all that is about them.
+    if (importer.kind !== undefined) mayHold ??= await mayBeHeld(context, request, outcome.patientsCreated);
+    const holds = mayHold === true && importer.kind !== undefined;
+    await takeEntries(outcome, [importer, entries], { ...writing, held: holds ? held : undefined });
+    if (isStopped(outcome, request)) break;
   }
   return held;
 }
 
+/** Maps the entries of one type, and writes them; without `held`, all of them. */
+async function takeEntries(
+  outcome: UnitOutcome,
+  [importer, entries]: readonly [ResourceImporter, readonly UnitEntry[]],
+  { resolver, held, ...writing }: ChunkWriting & { resolver: ReferenceResolver; held: Held | undefined },
+): Promise<void> {
+  const { request, context } = writing;
+  for (const chunk of chunks(inWritingOrder(importer, entries, request.spool))) {
+    const mapped = await mapChunk(context.client, request, resolver, chunk);
+    mergeMapped(outcome, mapped, request);
+    if (isStopped(outcome, request)) return;
+    held?.chunks.push({ importer, chunk, mapped });
+    if (outcome.rejected.length > 0 || (held !== undefined && isPlaced(importer))) continue;
+    const { created } = await writeChunk(outcome, { importer, chunk, mapped }, writing);
+    if (held !== undefined && created.length < mapped.rows.length) held.isPlaceable = false;
+  }
+}
+
+function isStopped({ waiting, rejected }: UnitOutcome, { maxReasons }: UnitRequest): boolean {
+  return waiting.length > 0 || rejected.length >= maxReasons;
+}
+
 async function writeHeld(
   outcome: UnitOutcome,
-  held: readonly MappedChunk[],
+  { chunks: held, isPlaceable }: Held,
   writing: ChunkWriting,
 ): Promise<void> {
   if (held.length === 0) return;
   const { context } = writing;
-  context.placement = await placeNewRecords(context, held.map(rowsOf), outcome.patientsCreated);
+  if (isPlaceable)
+    context.placement = await placeNewRecords(context, held.map(rowsOf), outcome.patientsCreated);
   if (outcome.rejected.length > 0) return;
   for (const one of held) if (isPlaced(one.importer)) await writeChunk(outcome, one, writing);
 }
@@ -168,9 +195,25 @@ async function writeHeld(
 const HELD = 5_000;
 const HELD_BYTES = 8 * 1_048_576;
 
-function mayBeHeld({ unit, dryRun, again }: UnitRequest): boolean {
-  if (dryRun || again || unit.entries.length > HELD) return false;
-  return unit.entries.reduce((bytes, { start, end }) => bytes + end - start, 0) <= HELD_BYTES;
+/**
+ * Whether the unit is small, has new patients, and has no record of patients that is stored already: what refers to such a
+ * record by an identifier must find it as the unit has it.
+ */
+async function mayBeHeld(
+  { client, scope }: WriteContext,
+  { unit, dryRun, again }: UnitRequest,
+  newPatients: ReadonlySet<string>,
+): Promise<boolean> {
+  if (dryRun || again || newPatients.size === 0 || unit.entries.length > HELD) return false;
+  if (unit.entries.reduce((bytes, { start, end }) => bytes + end - start, 0) > HELD_BYTES) return false;
+  for (const [{ kind, lookup }, entries] of Map.groupBy(unit.entries, ({ importer }) => importer)) {
+    if (kind === undefined || lookup === undefined) continue;
+    const ids = entries.map(({ target }) => target.id);
+    if (new Set(ids).size < ids.length) return false;
+    const stored = await inBatches(ids, (some) => lookup.existing(client, scope, some));
+    if (stored.length > 0) return false;
+  }
+  return true;
 }
 
 function rowsOf({ importer, mapped }: MappedChunk): HeldRows {
@@ -213,7 +256,7 @@ async function writeChunk(
   outcome: UnitOutcome,
   { importer, chunk, mapped }: MappedChunk,
   { context, request, order }: ChunkWriting,
-): Promise<void> {
+): Promise<WriteResult> {
   const { again, dryRun, runId } = request;
   const waiting =
     again && !dryRun ? await stillWaiting(context, importer, { rows: mapped.rows, runId }) : mapped.rows;
@@ -240,6 +283,7 @@ async function writeChunk(
   await noticeReplacedPatients(importer.type, rows.filter(isRecordRow), { result, context });
   const present = chunk.filter(({ writes }) => !writes).map(({ target }) => target.id);
   if (present.length > 0) await importer.keep?.(present, context);
+  return result;
 }
 
 const OF_REPLACED =
