@@ -128,14 +128,25 @@ function watch(page: Page, origin: string, expected: RegExp | undefined): string
   return faults;
 }
 
+/** Also waits for colours that change by and by. */
+async function isDrawn(page: Page): Promise<void> {
+  await page.evaluate(`(async () => {
+    await new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)));
+    const transitions = document.getAnimations().filter((one) => one instanceof CSSTransition);
+    await Promise.allSettled(transitions.map(({ finished }) => finished));
+  })()`);
+}
+
 async function checkPage(page: Page, faults: readonly string[]): Promise<void> {
   await page.emulateMedia({ colorScheme: 'light' });
+  await isDrawn(page);
   assert.deepEqual(await accessibilityFaults(page), [], 'axe, light');
   await page.emulateMedia({ colorScheme: 'dark' });
+  await isDrawn(page);
   // The document is the same, in other colours; all rules are run once more below.
   assert.deepEqual(await accessibilityFaults(page, COLOUR_RULES), [], 'axe, dark');
   await page.setViewportSize(NARROW);
-  await page.evaluate('new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))');
+  await isDrawn(page);
   const width = await page.evaluate('document.documentElement.scrollWidth');
   assert.ok(Number(width) <= NARROW.width, `at ${NARROW.width} px the page is ${width} px wide`);
   assert.deepEqual(await accessibilityFaults(page), [], 'axe, dark, at 360 px');
