@@ -10,7 +10,6 @@ import { replacedAmong } from '../../../patients/replacement.store.ts';
 import type { Client } from '../../../platform/db/database.ts';
 import { hasMoreValues } from '../../../platform/json-depth.ts';
 import type { FacilityScope } from '../../../tenancy/scope.ts';
-import { inBatches } from '../group/batches.ts';
 import { nothingTouched } from '../group/group-records.ts';
 import { type HeldRows, isPlaced, placeNewRecords } from '../group/place-new-records.ts';
 import { ElementTally } from '../map/element-tally.ts';
@@ -36,6 +35,7 @@ import type { Spool } from '../source/spool.ts';
 import { noteWaits, stillWaiting } from '../wait/note-waits.ts';
 import { WrittenByAnother } from '../write/write-records.ts';
 import { chunks } from './entry-chunks.ts';
+import { mayBeHeld } from './may-be-held.ts';
 import { OrderOfEntry } from './order-of-entry.ts';
 import { count, type Unit, type UnitEntry } from './unit.ts';
 
@@ -145,10 +145,12 @@ async function writeUnlessHeld(
 ): Promise<Held> {
   const { request, context } = writing;
   const held: Held = { chunks: [], isPlaceable: true };
+  const isFirst = !request.dryRun && !request.again;
   let mayHold: boolean | undefined;
   for (const [importer, entries] of byImporter) {
     // Patients come before all that is about them.
-    if (importer.kind !== undefined) mayHold ??= await mayBeHeld(context, request, outcome.patientsCreated);
+    if (importer.kind !== undefined)
+      mayHold ??= isFirst && (await mayBeHeld(context, request.unit, outcome.patientsCreated));
     const holds = mayHold === true && importer.kind !== undefined;
     await takeEntries(outcome, [importer, entries], { ...writing, held: holds ? held : undefined });
     if (isStopped(outcome, request)) break;
@@ -189,31 +191,6 @@ async function writeHeld(
     context.placement = await placeNewRecords(context, held.map(rowsOf), outcome.patientsCreated);
   if (outcome.rejected.length > 0) return;
   for (const one of held) if (isPlaced(one.importer)) await writeChunk(outcome, one, writing);
-}
-
-/** Entries of a unit whose records are held until all of them are mapped, at most, and bytes of their JSON. */
-const HELD = 5_000;
-const HELD_BYTES = 8 * 1_048_576;
-
-/**
- * Whether the unit is small, has new patients, and has no record of patients that is stored already: what refers to such a
- * record by an identifier must find it as the unit has it.
- */
-async function mayBeHeld(
-  { client, scope }: WriteContext,
-  { unit, dryRun, again }: UnitRequest,
-  newPatients: ReadonlySet<string>,
-): Promise<boolean> {
-  if (dryRun || again || newPatients.size === 0 || unit.entries.length > HELD) return false;
-  if (unit.entries.reduce((bytes, { start, end }) => bytes + end - start, 0) > HELD_BYTES) return false;
-  for (const [{ kind, lookup }, entries] of Map.groupBy(unit.entries, ({ importer }) => importer)) {
-    if (kind === undefined || lookup === undefined) continue;
-    const ids = entries.map(({ target }) => target.id);
-    if (new Set(ids).size < ids.length) return false;
-    const stored = await inBatches(ids, (some) => lookup.existing(client, scope, some));
-    if (stored.length > 0) return false;
-  }
-  return true;
 }
 
 function rowsOf({ importer, mapped }: MappedChunk): HeldRows {
