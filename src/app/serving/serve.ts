@@ -40,8 +40,8 @@ export interface ServeOptions {
 }
 
 /**
- * V8 collects garbage of its old generation when that has doubled. By default it may wait until there is four times as
- * much: a third more memory, and no less processor time (docs/performance.md).
+ * V8 collects the garbage of its old generation when that generation has doubled. By default it may wait until it is four
+ * times as large. That took a third more memory, and saved no processor time (docs/performance.md).
  */
 export const HEAP_GROWTH = '--heap-growing-percent=100';
 
