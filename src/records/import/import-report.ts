@@ -1,6 +1,7 @@
 /** What an import says at its end: counts, and what was rejected and why. Contract: IN-7, IN-23, IN-35. */
 import type { ImportContent } from './history/kept-import.ts';
 import { type ElementCount, ElementTally } from './map/element-tally.ts';
+import { comparePlaces } from './map/place.ts';
 import { NotShownTally } from './not-shown.ts';
 import type { UnitOutcome } from './run/import-unit.ts';
 import { count } from './run/unit.ts';
@@ -253,9 +254,4 @@ function total(counts: ReadonlyMap<string, number>): number {
 
 function sorted(counts: ReadonlyMap<string, number>): Record<string, number> {
   return Object.fromEntries([...counts].sort(([a], [b]) => (a < b ? -1 : 1)));
-}
-
-function comparePlaces(a: Rejection | OlderResource, b: Rejection | OlderResource): number {
-  if (a.file !== b.file) return a.file < b.file ? -1 : 1;
-  return (a.entry ?? 0) - (b.entry ?? 0);
 }

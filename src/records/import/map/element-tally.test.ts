@@ -16,3 +16,11 @@ test('an element is named with the first entry of its file, in whatever order en
   all.addAll(late, 'a.json');
   assert.deepEqual(all.counts(), [{ element: 'Patient.photo', count: 4, file: 'a.json', entry: 2 }]);
 });
+
+test('of files that are read at once, the one whose name sorts first is named [IN-7]', () => {
+  const one = new ElementTally();
+  one.add('Patient.photo', 5);
+  const all = new ElementTally();
+  for (const file of ['b.json', 'a.json', 'c.json']) all.addAll(one, file);
+  assert.deepEqual(all.counts(), [{ element: 'Patient.photo', count: 3, file: 'a.json', entry: 5 }]);
+});

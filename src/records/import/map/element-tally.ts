@@ -1,10 +1,11 @@
 /** Element paths that were met, how often, and where first. Contract: IN-7. */
+import { comparePlaces } from './place.ts';
 
 export interface ElementCount {
   /** `Patient.extension`. */
   element: string;
   count: number;
-  /** The file where it was met first, and the number of the Bundle entry or NDJSON line that has it first in there, from 1. */
+  /** The first file that has it, by name, and the number of the first Bundle entry or NDJSON line in there, from 1. */
   file: string;
   entry: number;
 }
@@ -44,8 +45,7 @@ export class ElementTally {
     if (before === undefined) this.#met.set(name, { ...met });
     else {
       before.count += met.count;
-      // Entries are not read in their order: what has to be looked up first comes later.
-      if (met.file === before.file) before.entry = Math.min(before.entry, met.entry);
+      if (comparePlaces(met, before) < 0) Object.assign(before, { file: met.file, entry: met.entry });
     }
   }
 }
