@@ -1,7 +1,5 @@
 /** The words of `errors.ts` in French. */
 export const french = {
-  dry_run_distributed:
-    'La base de données est répartie sur plusieurs machines : une importation ne peut pas y être vérifiée à blanc. Rien n’a été importé. Importez dans une organisation faite pour les essais.',
   import_id_used:
     'L’organisation a déjà une importation avec cet importId. Rien n’a été importé. Regardez cette importation, ou choisissez un autre importId.',
   upload_stalled: ({ seconds, minBytes }: { seconds: number; minBytes?: number }) => {

@@ -4,10 +4,6 @@ import { french } from './errors.fr.ts';
 
 export const importError = domainErrors(
   {
-    dry_run_distributed: {
-      status: 400,
-      text: 'The database is distributed over several machines, and a dry run of an import is not possible there. Nothing was imported. Import into an organisation that you made for tests.',
-    },
     import_id_used: {
       status: 409,
       text: 'The organisation has an import with that importId already. Nothing was imported. Look at that import, or choose another importId.',

@@ -5,6 +5,3 @@
 export function needsPlainPostgres(reason: string): { skip?: string } {
   return process.env.TEST_CITUS_URL === undefined ? {} : { skip: reason };
 }
-
-/** For a test of a dry run of an import. */
-export const NO_DRY_RUN = needsPlainPostgres('an import has no dry run on a distributed database');

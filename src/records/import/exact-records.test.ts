@@ -5,7 +5,6 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { NO_DRY_RUN } from '../../../test-support/database/plain-postgres.ts';
 import {
   type Json,
   startTestApi,
@@ -100,20 +99,16 @@ const corrected = (id: string) =>
 const first = (id: string) =>
   potassium(id, { meta: { versionId: '1', lastUpdated: '2024-06-01T10:00:00Z' }, ...measured(41) });
 
-test(
-  'an older version over HTTP changes nothing, and is named, in a dry run too [IN-24, IN-34]',
-  NO_DRY_RUN,
-  async () => {
-    const id = randomUUID();
-    await send(corrected(id));
-    const { dryRun, ...dry } = await send(first(id), '?dryRun=true');
-    const report = await send(first(id));
-    assert.equal(dryRun, true);
-    assert.deepEqual(dry, report);
-    assert.deepEqual([report.resources, report.olderCount, (report.older as Json[])[0]?.entry], [{}, 1, 1]);
-    await requireAnswer(id, { status: 'corrected', ...measured(4.1) });
-  },
-);
+test('an older version over HTTP changes nothing, and is named, in a dry run too [IN-24, IN-34]', async () => {
+  const id = randomUUID();
+  await send(corrected(id));
+  const { dryRun, ...dry } = await send(first(id), '?dryRun=true');
+  const report = await send(first(id));
+  assert.equal(dryRun, true);
+  assert.deepEqual(dry, report);
+  assert.deepEqual([report.resources, report.olderCount, (report.older as Json[])[0]?.entry], [{}, 1, 1]);
+  await requireAnswer(id, { status: 'corrected', ...measured(4.1) });
+});
 
 test('by command, eight workers leave the newest version of each [IN-34]', async () => {
   const ids = Array.from({ length: 20 }, () => randomUUID());
@@ -123,64 +118,56 @@ test('by command, eight workers leave the newest version of each [IN-34]', async
   for (const id of ids) await requireAnswer(id, { status: 'corrected', ...measured(4.1) });
 });
 
-test(
-  'what changes the meaning is refused over HTTP and by command, and the rest is taken [IN-32]',
-  NO_DRY_RUN,
-  async () => {
-    const [bad, hidden, good] = [randomUUID(), randomUUID(), randomUUID()];
-    const modifier = (url: string) => ({ modifierExtension: [{ url, valueBoolean: true }] });
-    const resources = [
-      potassium(bad, { ...measured(1), ...modifier('https://clinic.example/negated') }),
-      potassium(hidden, {
-        ...measured(1),
-        _implicitRules: { extension: [{ url: 'https://clinic.example/why', valueString: 'x' }] },
-      }),
-      potassium(good, { ...measured(5.2), ...modifier(UNDERSTOOD) }),
-    ];
-    const expected = ['Observation.modifierExtension is', 'Observation._implicitRules is'];
-    const begin = (all: unknown[]) => all.map((reason) => String(reason).split(' ').slice(0, 2).join(' '));
-    const [code, report] = await command(resources, '--dry-run');
-    assert.deepEqual([code, begin(reasons(report))], [1, expected]);
-    const sent: unknown[] = [];
-    for (const resource of resources) sent.push(...reasons(await send(resource)));
-    assert.deepEqual(begin(sent), expected);
-    for (const id of [bad, hidden]) assert.equal((await read(id)).status, 404);
-    await requireAnswer(good, measured(5.2));
-  },
-);
+test('what changes the meaning is refused over HTTP and by command, and the rest is taken [IN-32]', async () => {
+  const [bad, hidden, good] = [randomUUID(), randomUUID(), randomUUID()];
+  const modifier = (url: string) => ({ modifierExtension: [{ url, valueBoolean: true }] });
+  const resources = [
+    potassium(bad, { ...measured(1), ...modifier('https://clinic.example/negated') }),
+    potassium(hidden, {
+      ...measured(1),
+      _implicitRules: { extension: [{ url: 'https://clinic.example/why', valueString: 'x' }] },
+    }),
+    potassium(good, { ...measured(5.2), ...modifier(UNDERSTOOD) }),
+  ];
+  const expected = ['Observation.modifierExtension is', 'Observation._implicitRules is'];
+  const begin = (all: unknown[]) => all.map((reason) => String(reason).split(' ').slice(0, 2).join(' '));
+  const [code, report] = await command(resources, '--dry-run');
+  assert.deepEqual([code, begin(reasons(report))], [1, expected]);
+  const sent: unknown[] = [];
+  for (const resource of resources) sent.push(...reasons(await send(resource)));
+  assert.deepEqual(begin(sent), expected);
+  for (const id of [bad, hidden]) assert.equal((await read(id)).status, 404);
+  await requireAnswer(good, measured(5.2));
+});
 
-test(
-  'a value beside a reason is refused everywhere; a reason alone is given back [IN-33]',
-  NO_DRY_RUN,
-  async () => {
-    const component = (elements: object) => ({ component: [{ code: { text: 'part' }, ...elements }] });
-    const bad = [
-      potassium(randomUUID(), { ...measured(0), dataAbsentReason: MASKED }),
-      potassium(randomUUID(), { valueInteger: 0, dataAbsentReason: MASKED }),
-      potassium(randomUUID(), component({ ...measured(0), dataAbsentReason: MASKED })),
-    ];
-    const expected = [
-      'Observation.dataAbsentReason',
-      'Observation.dataAbsentReason',
-      'Observation.component.dataAbsentReason',
-    ];
-    const begin = (all: unknown[]) => all.map((reason) => String(reason).split(' ')[0]);
-    for (const options of [
-      ['--dry-run', '--workers', '4'],
-      ['--workers', '4'],
-    ]) {
-      const [code, report] = await command(bad, ...options);
-      assert.deepEqual([code, begin(reasons(report)).sort()], [1, expected.toSorted()]);
-    }
-    const sent: unknown[] = [];
-    for (const resource of bad) sent.push(...reasons(await send(resource)));
-    assert.deepEqual(begin(sent), expected);
-    for (const { id } of bad) assert.equal((await read(id)).status, 404);
-    const [whole, part] = [randomUUID(), randomUUID()];
-    const absent = component({ dataAbsentReason: MASKED });
-    await send(potassium(whole, { dataAbsentReason: MASKED }));
-    await send(potassium(part, absent));
-    await requireAnswer(whole, { dataAbsentReason: MASKED });
-    await requireAnswer(part, absent);
-  },
-);
+test('a value beside a reason is refused everywhere; a reason alone is given back [IN-33]', async () => {
+  const component = (elements: object) => ({ component: [{ code: { text: 'part' }, ...elements }] });
+  const bad = [
+    potassium(randomUUID(), { ...measured(0), dataAbsentReason: MASKED }),
+    potassium(randomUUID(), { valueInteger: 0, dataAbsentReason: MASKED }),
+    potassium(randomUUID(), component({ ...measured(0), dataAbsentReason: MASKED })),
+  ];
+  const expected = [
+    'Observation.dataAbsentReason',
+    'Observation.dataAbsentReason',
+    'Observation.component.dataAbsentReason',
+  ];
+  const begin = (all: unknown[]) => all.map((reason) => String(reason).split(' ')[0]);
+  for (const options of [
+    ['--dry-run', '--workers', '4'],
+    ['--workers', '4'],
+  ]) {
+    const [code, report] = await command(bad, ...options);
+    assert.deepEqual([code, begin(reasons(report)).sort()], [1, expected.toSorted()]);
+  }
+  const sent: unknown[] = [];
+  for (const resource of bad) sent.push(...reasons(await send(resource)));
+  assert.deepEqual(begin(sent), expected);
+  for (const { id } of bad) assert.equal((await read(id)).status, 404);
+  const [whole, part] = [randomUUID(), randomUUID()];
+  const absent = component({ dataAbsentReason: MASKED });
+  await send(potassium(whole, { dataAbsentReason: MASKED }));
+  await send(potassium(part, absent));
+  await requireAnswer(whole, { dataAbsentReason: MASKED });
+  await requireAnswer(part, absent);
+});

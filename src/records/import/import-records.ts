@@ -7,11 +7,12 @@ import { createUnmappedRecorder } from '../../terminology/unmapped/record-unmapp
 import type { ImportWatch } from './history/record-import.ts';
 import { type ImportDocument, ImportReport } from './import-report.ts';
 import { IMPORTERS } from './map/importers.ts';
-import type { ImportReach } from './map/resource-importer.ts';
+import type { ImportReach } from './map/record-lookup.ts';
 import type { OnPatients, OnPatientsChanged } from './run/import-run.ts';
 import { type ImportSource, importSources, type RunOfSources } from './run/import-sources.ts';
 import { inDryRun, inTransactions, type RunTransaction } from './run/import-transaction.ts';
 import { fileLimits, type SourceLimits } from './source/limits.ts';
+import type { DryRun } from './write/dry-run-tables.store.ts';
 import { forgetMet } from './write/entry-positions.store.ts';
 
 export interface ImportDependencies {
@@ -67,7 +68,7 @@ export async function importRecords(deps: ImportDependencies, request: ImportReq
     // Counts that cannot be written are tried again, and lost at the end: the records matter more.
     onError: () => undefined,
   });
-  const importAll = async (transaction: RunTransaction, workers: number): Promise<void> => {
+  const importAll = async (transaction: RunTransaction, workers: number, dryRun?: DryRun): Promise<void> => {
     const run: RunOfSources = {
       runId: randomUUID(),
       keepGoing: request.keepGoing === true,
@@ -80,7 +81,7 @@ export async function importRecords(deps: ImportDependencies, request: ImportReq
       onPatientsChanged: deps.onPatientsChanged,
       reach: request.reach ?? 'organisation',
       understood: new Set(deps.understoodExtensions),
-      dryRun: request.dryRun === true,
+      dryRun,
       onPatients: request.onPatients,
       log: deps.log,
       unmapped,
@@ -89,13 +90,15 @@ export async function importRecords(deps: ImportDependencies, request: ImportReq
       await importSources(run, request, workers);
     } finally {
       // What cannot be removed now goes with a later import.
-      if (!run.dryRun) await forgetMet(deps.db, request.scope, run.runId).catch(() => undefined);
+      if (dryRun === undefined) await forgetMet(deps.db, request.scope, run.runId).catch(() => undefined);
     }
   };
   try {
     if (request.dryRun === true) {
       const tables = [...IMPORTERS.values()].flatMap((importer) => importer.tables);
-      await inDryRun(deps.db, { scope: request.scope, tables }, (transaction) => importAll(transaction, 1));
+      await inDryRun(deps.db, { scope: request.scope, tables }, (transaction, dryRun) =>
+        importAll(transaction, 1, dryRun),
+      );
     } else {
       await importAll(inTransactions(deps.db), request.workers ?? 1);
       // The database may have gone away meanwhile: the report is worth more than what this takes from its counts.

@@ -10,7 +10,6 @@ import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import pg from 'pg';
-import { NO_DRY_RUN } from '../../../test-support/database/plain-postgres.ts';
 import {
   bundle,
   encounter,
@@ -161,7 +160,7 @@ test('standard input that cannot be read is rejected like a file, and the files 
   );
 });
 
-test('a dry run says so and keeps nothing', NO_DRY_RUN, async () => {
+test('a dry run says so and keeps nothing', async () => {
   const where = await facility();
   const { stdout, code } = await run([...where, '--dry-run', DEMO]);
   assert.equal(code, 0);

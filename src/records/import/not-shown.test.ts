@@ -2,7 +2,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { createTestDatabase } from '../../../test-support/database/database.ts';
-import { NO_DRY_RUN } from '../../../test-support/database/plain-postgres.ts';
 import { bundle, type Resource } from '../../../test-support/records/clinic.ts';
 import { importJson } from '../../../test-support/records/import-files.ts';
 import {
@@ -153,7 +152,7 @@ test('what a report or an order of a later file brings along is shown, and is no
   assert.deepEqual(report.notShown, { survey: 1 });
 });
 
-test('a dry run counts none of it: it puts nothing under orders [IN-24]', NO_DRY_RUN, async () => {
+test('a dry run counts none of it: it puts nothing under orders [IN-24]', async () => {
   await newTenant();
   const bytes = Buffer.from(JSON.stringify(bundle([people, observation('survey', categorised('survey'))])));
   const sources = [{ name: 'a', sizeBytes: bytes.length, open: async () => memorySpool(bytes) }];

@@ -46,12 +46,12 @@ export async function groupRecords(context: WriteContext): Promise<void> {
   const { observations, patients } = touched;
   if (patients.size === 0) return;
   // What another import groups at the same time could not be seen, and would be torn apart.
-  if (!dryRun) await lockGrouping(client, scope, patients);
+  if (dryRun === undefined) await lockGrouping(client, scope, patients);
   const foreign = await foreignLinks(client, scope, touched);
   for (const { type, element, ids } of foreign)
     context.refuse(type, ids, `${type}.${element} refers to a record of another patient`);
   // A dry run groups nothing: no report says what comes under which order.
-  if (foreign.length > 0 || dryRun) return;
+  if (foreign.length > 0 || dryRun !== undefined) return;
   await groupInvestigations(client, scope, touched);
   if (observations.size > 0) await groupVitalSigns(client, scope, [...observations]);
 }

@@ -17,8 +17,10 @@ import type { RecordTable } from '../../../clinical/description/describe.ts';
 import type { Values } from '../../../clinical/description/element.ts';
 import type { ReadContext } from '../../../clinical/description/read-context.ts';
 import type { ElementReader } from '../../../fhir/reading/element-reader.ts';
-import type { Client, Queryable } from '../../../platform/db/database.ts';
+import type { Client } from '../../../platform/db/database.ts';
 import type { FacilityScope } from '../../../tenancy/scope.ts';
+import type { DryRun } from '../write/dry-run-tables.store.ts';
+import type { ImportReach, RecordLookup } from './record-lookup.ts';
 import type { SourceVersion } from './source-version.ts';
 
 /** A row that `map` made. `content_digest` is added by whoever writes it (see `write-records.ts`). */
@@ -31,9 +33,6 @@ export interface MappedRecord {
 export interface MapContext extends ReadContext {
   readonly scope: FacilityScope;
 }
-
-/** Whose patients an import may find and change: those of its facility, or of the whole organisation. */
-export type ImportReach = 'facility' | 'organisation';
 
 /** Clinical records that a Bundle, or a run of single resources, created or changed; by id. */
 export interface TouchedRecords {
@@ -65,8 +64,8 @@ export interface WriteContext {
   readonly scope: FacilityScope;
   /** Whose patients it may find and change. */
   readonly reach: ImportReach;
-  /** True when nothing is kept: rows go to other tables (`dry-run-tables.store.ts`), and nothing is locked. */
-  readonly dryRun: boolean;
+  /** The tables of a dry run; undefined where what is written is kept. */
+  readonly dryRun: DryRun | undefined;
   /** What was written so far and is to be grouped; empty once it is. */
   touched: TouchedRecords;
   /** Undefined where records are grouped once they are written. */
@@ -87,34 +86,6 @@ export interface WriteResult {
   readonly updated: readonly string[];
   readonly unchanged: readonly string[];
   readonly older: readonly string[];
-}
-
-/** A business identifier to look for. */
-export interface IdentifierKey {
-  readonly system: string;
-  readonly value: string;
-}
-
-export interface IdentifierMatch extends IdentifierKey {
-  readonly id: string;
-}
-
-/** How references find records of a type that are stored already. Set-based: one query a call. */
-export interface RecordLookup {
-  /** For records that facilities share: those of `ids` that the organisation has and this facility has not. */
-  elsewhere?(db: Queryable, scope: FacilityScope, ids: readonly string[]): Promise<string[]>;
-  /** Those of `ids` that a record of this facility may refer to. */
-  existing(db: Queryable, scope: FacilityScope, ids: readonly string[]): Promise<string[]>;
-  /**
-   * Records that carry one of the identifiers. With `organisation`, patients of other facilities are found too: for
-   * conditional creates and updates.
-   */
-  byIdentifier(
-    db: Queryable,
-    scope: FacilityScope,
-    keys: readonly IdentifierKey[],
-    reach: ImportReach,
-  ): Promise<IdentifierMatch[]>;
 }
 
 export interface ResourceImporter<Row extends MappedRecord = MappedRecord> {

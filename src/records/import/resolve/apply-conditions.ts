@@ -2,14 +2,15 @@
 import { createHash } from 'node:crypto';
 import type { Client } from '../../../platform/db/database.ts';
 import type { FacilityScope } from '../../../tenancy/scope.ts';
-import type { IdentifierKey, ImportReach } from '../map/resource-importer.ts';
+import type { IdentifierKey, ImportReach } from '../map/record-lookup.ts';
 import { chunks } from '../run/entry-chunks.ts';
 import type { Unit, UnitEntry } from '../run/unit.ts';
+import type { DryRun } from '../write/dry-run-tables.store.ts';
 
 export interface ConditionsRequest {
   scope: FacilityScope;
   reach: ImportReach;
-  dryRun: boolean;
+  dryRun: DryRun | undefined;
   unit: Unit;
 }
 
@@ -33,7 +34,7 @@ export async function applyConditions(
   for (const [importer, entries] of byImporter.sort(([a], [b]) => a.order - b.order)) {
     for (const chunk of chunks(entries)) {
       const missing = await matchConditions(client, request, chunk, rejected);
-      if (missing.length === 0 || request.dryRun) continue;
+      if (missing.length === 0 || request.dryRun !== undefined) continue;
       await client.query('select pg_advisory_xact_lock($1)', [
         lockNumber(request.scope.organisationId, importer.type),
       ]);
@@ -47,12 +48,14 @@ export async function applyConditions(
 /** Points entries at the records that they stand for; returns the entries for which it found none. */
 async function matchConditions(
   client: Client,
-  { scope, reach }: ConditionsRequest,
+  { scope, reach, dryRun }: ConditionsRequest,
   entries: readonly UnitEntry[],
   rejected: RejectedCondition[],
 ): Promise<UnitEntry[]> {
   const keys = entries.flatMap(({ condition }) => (condition === undefined ? [] : [condition.key]));
-  const matches = await entries[0]?.importer.lookup?.byIdentifier(client, scope, keys, reach);
+  const importer = entries[0]?.importer;
+  if (importer !== undefined) await dryRun?.bringIdentified(importer, keys, reach);
+  const matches = await importer?.lookup?.byIdentifier(client, scope, keys, reach);
   const found = Map.groupBy(matches ?? [], identifierText);
   return entries.filter((entry) => {
     if (entry.condition === undefined) return false;

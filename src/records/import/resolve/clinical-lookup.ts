@@ -2,7 +2,7 @@
 
 import type { Queryable } from '../../../platform/db/database.ts';
 import type { FacilityScope } from '../../../tenancy/scope.ts';
-import type { IdentifierKey, IdentifierMatch, RecordLookup } from '../map/resource-importer.ts';
+import type { IdentifierKey, IdentifierMatch, RecordLookup } from '../map/record-lookup.ts';
 
 /** Looks in one table. Clinical records belong to a facility: neither kind of look-up leaves it, whatever the reach. */
 export function facilityLookup(table: string): RecordLookup {

@@ -6,7 +6,7 @@
 import type { CodeableConcept } from '../../../fhir/coded.ts';
 import { displayName, type HumanName } from '../../../fhir/person.ts';
 import { type JsonObject, ResourceRejected } from '../../../fhir/reading/json-resource.ts';
-import type { IdentifierKey } from '../map/resource-importer.ts';
+import type { IdentifierKey } from '../map/record-lookup.ts';
 import { identifiersOf } from './record-id.ts';
 
 interface Contained {

@@ -2,7 +2,6 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
-import { NO_DRY_RUN } from '../../../../test-support/database/plain-postgres.ts';
 import {
   bundle,
   conditionalCreate,
@@ -106,31 +105,27 @@ describe('without the permission to link', () => {
     ['no UUID', () => `p-${randomUUID().slice(0, 8)}`],
     ['no id', () => undefined],
   ] as const)
-    test(
-      `${kind}: the answer is the same whatever another facility has, and theirs stays as it was`,
-      NO_DRY_RUN,
-      async () => {
-        const theirs = patient({ id: id() });
-        await post(a, bundle([theirs, ...visitOf(theirs)]));
-        const [stored] = await patientsWith(a, theirs);
-        const ours = { ...theirs, name: [{ family: 'Lake' }] };
-        // What an organisation answers that has nothing of the kind.
-        const fresh = await t.createAccount(await t.createTenant(), { permissions: ['records.import'] });
-        for (const document of [encounter(`Patient/${theirs.id}`), bundle([ours, ...visitOf(ours)])])
-          for (const query of ['?dryRun=true', '', '?dryRun=true', ''])
-            assert.deepEqual(await post(b, document, query), await post(fresh, document, query), query);
+    test(`${kind}: the answer is the same whatever another facility has, and theirs stays as it was`, async () => {
+      const theirs = patient({ id: id() });
+      await post(a, bundle([theirs, ...visitOf(theirs)]));
+      const [stored] = await patientsWith(a, theirs);
+      const ours = { ...theirs, name: [{ family: 'Lake' }] };
+      // What an organisation answers that has nothing of the kind.
+      const fresh = await t.createAccount(await t.createTenant(), { permissions: ['records.import'] });
+      for (const document of [encounter(`Patient/${theirs.id}`), bundle([ours, ...visitOf(ours)])])
+        for (const query of ['?dryRun=true', '', '?dryRun=true', ''])
+          assert.deepEqual(await post(b, document, query), await post(fresh, document, query), query);
 
-        const ids = await patientsWith(a, theirs);
-        assert.equal(ids.length, 2);
-        const [made] = ids.filter((patientId) => patientId !== stored);
-        assert.deepEqual([await familyOf(a, stored), await familyOf(a, made)], ['rivers noor', 'lake']);
-        assert.deepEqual(await facilitiesOf(a, stored), [a.facilityId]);
-        assert.deepEqual(await facilitiesOf(a, made), [b.facilityId]);
-        const later = await post(b, bundle([{ ...ours, active: true }]));
-        assert.deepEqual([later.resources, later.unchanged, later.rejected], [{ Patient: 1 }, {}, []]);
-        assert.deepEqual((await patientsWith(a, theirs)).sort(), ids.sort(), 'changed, not made anew');
-      },
-    );
+      const ids = await patientsWith(a, theirs);
+      assert.equal(ids.length, 2);
+      const [made] = ids.filter((patientId) => patientId !== stored);
+      assert.deepEqual([await familyOf(a, stored), await familyOf(a, made)], ['rivers noor', 'lake']);
+      assert.deepEqual(await facilitiesOf(a, stored), [a.facilityId]);
+      assert.deepEqual(await facilitiesOf(a, made), [b.facilityId]);
+      const later = await post(b, bundle([{ ...ours, active: true }]));
+      assert.deepEqual([later.resources, later.unchanged, later.rejected], [{ Patient: 1 }, {}, []]);
+      assert.deepEqual((await patientsWith(a, theirs)).sort(), ids.sort(), 'changed, not made anew');
+    });
 
   test('a reference reaches what this facility has under the id, and nothing else [IN-22]', async () => {
     for (const id of [randomUUID() as string, `p-${randomUUID().slice(0, 8)}`]) {
@@ -270,30 +265,26 @@ for (const [type, table, changed] of [
   ['Organization', 'provider_organisation', { name: 'Beta' }],
   ['Location', 'location', { name: 'Beta' }],
 ] as const)
-  test(
-    `${type} under an id that is no UUID: another facility neither learns of it nor changes it`,
-    NO_DRY_RUN,
-    async () => {
-      const id = `d-${randomUUID().slice(0, 8)}`;
-      const identifier = [{ system: 'urn:licences', value: randomUUID() }];
-      const name = type === 'Practitioner' ? [{ family: 'Alpha' }] : 'Alpha';
-      const alpha: Resource = { resourceType: type, id, identifier, name };
-      const beta: Resource = { ...alpha, ...changed };
-      await post(a, alpha);
-      assert.deepEqual(await post(b, alpha, '?dryRun=true'), await post(stranger, alpha, '?dryRun=true'));
-      assert.deepEqual(await post(b, beta), await post(stranger, beta));
+  test(`${type} under an id that is no UUID: another facility neither learns of it nor changes it`, async () => {
+    const id = `d-${randomUUID().slice(0, 8)}`;
+    const identifier = [{ system: 'urn:licences', value: randomUUID() }];
+    const name = type === 'Practitioner' ? [{ family: 'Alpha' }] : 'Alpha';
+    const alpha: Resource = { resourceType: type, id, identifier, name };
+    const beta: Resource = { ...alpha, ...changed };
+    await post(a, alpha);
+    assert.deepEqual(await post(b, alpha, '?dryRun=true'), await post(stranger, alpha, '?dryRun=true'));
+    assert.deepEqual(await post(b, beta), await post(stranger, beta));
 
-      const stored = await rows(
-        `select id, source_facility_id, version from ${table} where organisation_id = $1 and id = any ($2)`,
-        [a.organisationId, [a, b].map((one) => facilityRecordId(one.facilityId, recordId(type, id)))],
-      );
-      assert.deepEqual(
-        new Set(stored.map((row) => `${row.source_facility_id} ${row.version}`)),
-        new Set([`${a.facilityId} 1`, `${b.facilityId} 1`]),
-      );
-      assert.equal((await post(a, alpha)).unchanged[type], 1, 'and finds its own again');
-    },
-  );
+    const stored = await rows(
+      `select id, source_facility_id, version from ${table} where organisation_id = $1 and id = any ($2)`,
+      [a.organisationId, [a, b].map((one) => facilityRecordId(one.facilityId, recordId(type, id)))],
+    );
+    assert.deepEqual(
+      new Set(stored.map((row) => `${row.source_facility_id} ${row.version}`)),
+      new Set([`${a.facilityId} 1`, `${b.facilityId} 1`]),
+    );
+    assert.equal((await post(a, alpha)).unchanged[type], 1, 'and finds its own again');
+  });
 
 test('a conditional reference means the practitioner of the own facility, though another has the same number', async () => {
   const value = randomUUID();

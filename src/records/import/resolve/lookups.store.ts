@@ -4,7 +4,7 @@
  */
 import { rowByKey, rowsByIndex } from '../../../platform/db/by-key.ts';
 import type { Queryable } from '../../../platform/db/database.ts';
-import type { IdentifierKey, IdentifierMatch, RecordLookup } from '../map/resource-importer.ts';
+import type { IdentifierKey, IdentifierMatch, RecordLookup } from '../map/record-lookup.ts';
 
 const BY_VALUE = { column: 'value', value: 'wanted.value' };
 

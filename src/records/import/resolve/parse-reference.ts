@@ -4,7 +4,7 @@
  */
 
 import { isUuid } from '../../../platform/uuid.ts';
-import type { IdentifierKey } from '../map/resource-importer.ts';
+import type { IdentifierKey } from '../map/record-lookup.ts';
 import { isFhirId } from './record-id.ts';
 
 export type ParsedReference =

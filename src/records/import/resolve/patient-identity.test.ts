@@ -1,7 +1,6 @@
 /** An id that comes with another person: refused. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { NO_DRY_RUN } from '../../../../test-support/database/plain-postgres.ts';
 import { bundle, encounter, patient, type Resource } from '../../../../test-support/records/clinic.ts';
 import { createImportTest, type ImportTest } from '../../../../test-support/records/import.ts';
 
@@ -20,59 +19,51 @@ const nameOf = async ({ id }: Resource) =>
 
 describe('another person under the id of a patient', () => {
   for (const dryRun of [true, false])
-    test(
-      `rejects the Bundle, names the entry and no value, and changes nothing; dry run: ${dryRun} [IN-21]`,
-      NO_DRY_RUN,
-      async () => {
-        const [stored, beside] = [patient(), patient()];
-        await t.run([stored]);
-        const document = await t.run(
-          [bundle([beside, { ...stored, ...OTHER }, encounter(`Patient/${stored.id}`)])],
-          {
-            dryRun,
-          },
-        );
-        assert.deepEqual(document.rejected, [
-          { file: '0.json', entry: 2, resourceType: 'Patient', reason: REASON },
-        ]);
-        assert.deepEqual([document.resources, document.unchanged], [{}, {}]);
-        assert.deepEqual([await nameOf(stored), await nameOf(beside)], ['rivers noor', undefined]);
-      },
-    );
-
-  test(
-    'also by lines, by a conditional update, at another facility, and after a line before it',
-    NO_DRY_RUN,
-    async () => {
-      const stored = patient();
+    test(`rejects the Bundle, names the entry and no value, and changes nothing; dry run: ${dryRun} [IN-21]`, async () => {
+      const [stored, beside] = [patient(), patient()];
       await t.run([stored]);
-      const other = { ...stored, ...OTHER };
-      const [identifier] = stored.identifier as { system: string; value: string }[];
-      const url = `Patient?identifier=${identifier?.system}|${identifier?.value}`;
-      const update = bundle([
-        { resource: { ...other, id: undefined }, request: { method: 'PUT', url } },
-      ] as never);
-      const elsewhere = await t.createFacility(t.scope.organisationId);
-      const lines = [patient(), other].map((line) => JSON.stringify(line)).join('\n');
-      const first = patient();
-      const twice = [first, { ...first, ...OTHER }].map((line) => JSON.stringify(line)).join('\n');
-      for (const [document, scope, dryRun] of [
-        [lines, t.scope, false],
-        [lines, t.scope, true],
-        [update, t.scope, false],
-        [other, elsewhere, false],
-        [twice, t.scope, true],
-        [twice, t.scope, false],
-      ] as const) {
-        const { rejected } = await t.run([document], { scope, dryRun });
-        assert.deepEqual(
-          rejected.map(({ reason }) => reason),
-          [REASON],
-        );
-      }
-      assert.deepEqual([await nameOf(stored), await nameOf(first)], ['rivers noor', 'rivers noor']);
-    },
-  );
+      const document = await t.run(
+        [bundle([beside, { ...stored, ...OTHER }, encounter(`Patient/${stored.id}`)])],
+        {
+          dryRun,
+        },
+      );
+      assert.deepEqual(document.rejected, [
+        { file: '0.json', entry: 2, resourceType: 'Patient', reason: REASON },
+      ]);
+      assert.deepEqual([document.resources, document.unchanged], [{}, {}]);
+      assert.deepEqual([await nameOf(stored), await nameOf(beside)], ['rivers noor', undefined]);
+    });
+
+  test('also by lines, by a conditional update, at another facility, and after a line before it', async () => {
+    const stored = patient();
+    await t.run([stored]);
+    const other = { ...stored, ...OTHER };
+    const [identifier] = stored.identifier as { system: string; value: string }[];
+    const url = `Patient?identifier=${identifier?.system}|${identifier?.value}`;
+    const update = bundle([
+      { resource: { ...other, id: undefined }, request: { method: 'PUT', url } },
+    ] as never);
+    const elsewhere = await t.createFacility(t.scope.organisationId);
+    const lines = [patient(), other].map((line) => JSON.stringify(line)).join('\n');
+    const first = patient();
+    const twice = [first, { ...first, ...OTHER }].map((line) => JSON.stringify(line)).join('\n');
+    for (const [document, scope, dryRun] of [
+      [lines, t.scope, false],
+      [lines, t.scope, true],
+      [update, t.scope, false],
+      [other, elsewhere, false],
+      [twice, t.scope, true],
+      [twice, t.scope, false],
+    ] as const) {
+      const { rejected } = await t.run([document], { scope, dryRun });
+      assert.deepEqual(
+        rejected.map(({ reason }) => reason),
+        [REASON],
+      );
+    }
+    assert.deepEqual([await nameOf(stored), await nameOf(first)], ['rivers noor', 'rivers noor']);
+  });
 
   test('is told from a correction, from what is not known, and from a date of less precision', async () => {
     for (const [before, change] of [

@@ -4,8 +4,13 @@
  */
 
 import type { RecordRow } from '../../../clinical/description/describe.ts';
+import { PATIENT } from '../../../clinical/resources/patient.fhir.ts';
 import { rowByKey, rowsByIndex } from '../../../platform/db/by-key.ts';
+import type { Client } from '../../../platform/db/database.ts';
+import type { OrganisationScope } from '../../../tenancy/scope.ts';
+import type { IdentifierKey } from '../map/record-lookup.ts';
 import type { WriteContext } from '../map/resource-importer.ts';
+import { patientLookup } from './lookups.store.ts';
 
 interface Identity {
   gender: string | null;
@@ -16,11 +21,10 @@ interface Identity {
 
 /**
  * The ids of rows whose name, birth date and sex all differ from what is stored. What is not known on either side
- * does not differ. The stored rows stay locked, so that nobody changes them in between; not in a dry run, which changes
- * nothing.
+ * does not differ. The stored rows stay locked, so that nobody changes them in between.
  */
 export async function otherPersons(
-  { client, scope, dryRun }: Pick<WriteContext, 'client' | 'scope' | 'dryRun'>,
+  { client, scope }: Pick<WriteContext, 'client' | 'scope'>,
   rows: readonly RecordRow[],
 ): Promise<string[]> {
   const { rows: found } = await client.query<Identity & { id: string }>({
@@ -31,7 +35,7 @@ export async function otherPersons(
       where organisation_id = $1
         and id = any($2::uuid[])
       order by id
-      ${dryRun ? '' : 'for no key update'}`,
+      for no key update`,
     values: [scope.organisationId, rows.map(({ id }) => id)],
   });
   const stored = new Map(found.map((identity) => [identity.id, identity]));
@@ -78,10 +82,16 @@ function datesDiffer(before: string | null, now: string | null): boolean {
  * one: the source knows of both.
  */
 export async function sharingIdentifiers(
-  { client, scope }: Pick<WriteContext, 'client' | 'scope'>,
+  { client, scope, dryRun }: Pick<WriteContext, 'client' | 'scope' | 'dryRun'>,
   ids: readonly string[],
 ): Promise<string[]> {
   if (ids.length === 0) return [];
+  if (dryRun !== undefined)
+    await dryRun.bringIdentified(
+      { lookup: patientLookup, tables: [PATIENT.table] },
+      await identifiersOf(client, scope, ids),
+      'facility',
+    );
   const { rows } = await client.query<{ id: string }>({
     name: 'import-patient-shared-identifiers',
     text: `
@@ -106,4 +116,23 @@ export async function sharingIdentifiers(
     values: [scope.organisationId, scope.facilityId, ids],
   });
   return rows.map(({ id }) => id);
+}
+
+async function identifiersOf(
+  client: Client,
+  { organisationId }: OrganisationScope,
+  ids: readonly string[],
+): Promise<IdentifierKey[]> {
+  const { rows } = await client.query<IdentifierKey>({
+    name: 'import-identifiers-of-patients',
+    text: `
+      select system, value
+      from patient_identifier
+      where organisation_id = $1
+        and patient_id = any($2::uuid[])
+        and system is not null
+        and value is not null`,
+    values: [organisationId, ids],
+  });
+  return rows;
 }

@@ -5,9 +5,11 @@
  */
 import type { Queryable } from '../../../platform/db/database.ts';
 import type { FacilityScope } from '../../../tenancy/scope.ts';
-import type { ImportReach, ResourceImporter } from '../map/resource-importer.ts';
+import type { ImportReach } from '../map/record-lookup.ts';
+import type { ResourceImporter } from '../map/resource-importer.ts';
 import { chunks } from '../run/entry-chunks.ts';
 import type { Unit, UnitEntry } from '../run/unit.ts';
+import type { DryRun } from '../write/dry-run-tables.store.ts';
 import { facilityRecordId } from './record-id.ts';
 
 /** What a source calls a record: its id in the organisation, and whether that is a UUID of the source's own. */
@@ -31,11 +33,11 @@ function keepsId({ lookup }: ResourceImporter, { hasUuid }: SourceId): boolean {
 /** Give every entry the id that it is stored under. */
 export async function placeIds(
   db: Queryable,
-  { unit, scope, reach }: { unit: Unit; scope: FacilityScope; reach: ImportReach },
+  { unit, scope, reach, dryRun }: Pick<Placing, 'scope' | 'reach' | 'dryRun'> & { unit: Unit },
 ): Promise<void> {
   const open = unit.entries.filter((entry) => !keepsId(entry.importer, entry));
   for (const [importer, entries] of Map.groupBy(open, (entry) => entry.importer))
-    for (const chunk of chunks(entries)) await placeChunk(db, { importer, chunk, scope, reach });
+    for (const chunk of chunks(entries)) await placeChunk(db, { importer, chunk, scope, reach, dryRun });
 }
 
 interface Placing {
@@ -43,12 +45,14 @@ interface Placing {
   chunk: readonly UnitEntry[];
   scope: FacilityScope;
   reach: ImportReach;
+  dryRun: DryRun | undefined;
 }
 
-async function placeChunk(db: Queryable, { importer, chunk, scope, reach }: Placing): Promise<void> {
+async function placeChunk(db: Queryable, { importer, chunk, scope, reach, dryRun }: Placing): Promise<void> {
   const { lookup } = importer;
   const candidates = chunk.map((entry) => ({ entry, ids: storedIds(importer, scope, entry) }));
   const wanted = candidates.flatMap(({ ids }) => ids);
+  await dryRun?.bring(importer, wanted);
   const here = new Set(await lookup?.existing(db, scope, wanted));
   const fresh: UnitEntry[] = [];
   for (const { entry, ids } of candidates) {

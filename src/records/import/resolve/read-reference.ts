@@ -1,7 +1,7 @@
 /** A FHIR Reference element as it was written, what it may name, and what to say when it leads nowhere. */
 import { readIdentifier } from '../../../fhir/reading/datatypes.ts';
 import type { ElementReader } from '../../../fhir/reading/element-reader.ts';
-import type { IdentifierKey } from '../map/resource-importer.ts';
+import type { IdentifierKey } from '../map/record-lookup.ts';
 import { parseReference } from './parse-reference.ts';
 import { identifierName, recordId } from './record-id.ts';
 import type { Answer } from './resolve-references.ts';

@@ -9,8 +9,10 @@ import type { Queryable } from '../../../platform/db/database.ts';
 import { isUuid } from '../../../platform/uuid.ts';
 import type { FacilityScope } from '../../../tenancy/scope.ts';
 import { IMPORTERS } from '../map/importers.ts';
-import type { IdentifierKey } from '../map/resource-importer.ts';
+import type { IdentifierKey } from '../map/record-lookup.ts';
+import type { ResourceImporter } from '../map/resource-importer.ts';
 import type { Unit } from '../run/unit.ts';
+import type { DryRun } from '../write/dry-run-tables.store.ts';
 import { storedIds } from './place-ids.ts';
 import { recordId } from './record-id.ts';
 
@@ -31,12 +33,14 @@ interface Questions {
 export class ReferenceResolver {
   readonly #unit: Unit;
   readonly #scope: FacilityScope;
+  readonly #dryRun: DryRun | undefined;
   readonly #answers = new Map<string, Answer>();
   #questions = new Map<string, Questions>();
 
-  constructor(unit: Unit, scope: FacilityScope) {
+  constructor(unit: Unit, scope: FacilityScope, dryRun?: DryRun) {
     this.#unit = unit;
     this.#scope = scope;
+    this.#dryRun = dryRun;
   }
 
   /** True when records of the type can be stored at all. */
@@ -74,8 +78,10 @@ export class ReferenceResolver {
     this.#questions = new Map();
     if (this.#answers.size > REMEMBERED) this.#answers.clear();
     for (const [type, { ids, keys }] of questions) {
-      await this.#askIds(db, type, [...ids]);
-      await this.#askKeys(db, type, [...keys.values()]);
+      const importer = IMPORTERS.get(type);
+      if (importer === undefined) continue;
+      await this.#askIds(db, importer, [...ids]);
+      await this.#askKeys(db, importer, [...keys.values()]);
     }
   }
 
@@ -92,11 +98,16 @@ export class ReferenceResolver {
     return 'pending';
   }
 
-  async #askIds(db: Queryable, type: string, ids: [id: string, stored: readonly string[]][]): Promise<void> {
+  async #askIds(
+    db: Queryable,
+    { type, lookup, tables }: ResourceImporter,
+    ids: [id: string, stored: readonly string[]][],
+  ): Promise<void> {
     for (let from = 0; from < ids.length; from += QUESTIONS) {
       const some = ids.slice(from, from + QUESTIONS);
       const wanted = some.flatMap(([, stored]) => stored);
-      const existing = new Set(await IMPORTERS.get(type)?.lookup?.existing(db, this.#scope, wanted));
+      await this.#dryRun?.bring({ tables }, wanted);
+      const existing = new Set(await lookup?.existing(db, this.#scope, wanted));
       for (const [id, stored] of some) {
         const found = stored.find((one) => existing.has(one));
         this.#answers.set(`${type}/${id}`, found === undefined ? 'missing' : { type, id: found });
@@ -104,10 +115,12 @@ export class ReferenceResolver {
     }
   }
 
-  async #askKeys(db: Queryable, type: string, keys: IdentifierKey[]): Promise<void> {
+  async #askKeys(db: Queryable, importer: ResourceImporter, keys: IdentifierKey[]): Promise<void> {
+    const { type, lookup } = importer;
     for (let from = 0; from < keys.length; from += QUESTIONS) {
       const some = keys.slice(from, from + QUESTIONS);
-      const matches = await IMPORTERS.get(type)?.lookup?.byIdentifier(db, this.#scope, some, 'facility');
+      await this.#dryRun?.bringIdentified(importer, some, 'facility');
+      const matches = await lookup?.byIdentifier(db, this.#scope, some, 'facility');
       for (const key of some) this.#answers.set(keyText(type, key), 'missing');
       for (const { id, ...key } of matches ?? []) {
         const text = keyText(type, key);

@@ -48,7 +48,7 @@ export const patientImporter: ResourceImporter<RecordRow> = {
     await register([...result.created, ...there], context);
     const written = [...result.created, ...result.updated];
     // Nobody finds a patient of a dry run.
-    if (!context.dryRun)
+    if (context.dryRun === undefined)
       context.refuse('Patient', await inheritNames(context.client, context.scope, written), LONG_CHAIN);
     context.notice('Patient', await sharingIdentifiers(context, written), SHARED_IDENTIFIER);
     return result;

@@ -5,8 +5,9 @@ import type { Log } from '../../../platform/log/log.ts';
 import type { FacilityScope } from '../../../tenancy/scope.ts';
 import type { UnmappedRecorder } from '../../../terminology/unmapped/record-unmapped.ts';
 import type { ImportReport } from '../import-report.ts';
-import type { ImportReach } from '../map/resource-importer.ts';
+import type { ImportReach } from '../map/record-lookup.ts';
 import type { SourceLimits } from '../source/limits.ts';
+import type { DryRun } from '../write/dry-run-tables.store.ts';
 import type { RunTransaction } from './import-transaction.ts';
 import type { UnitOutcome } from './import-unit.ts';
 
@@ -42,8 +43,8 @@ export interface ImportRun {
   reach: ImportReach;
   /** URLs of modifier extensions and implicit rules that are understood. */
   understood: ReadonlySet<string>;
-  /** True when nothing is kept and nobody is told. */
-  dryRun: boolean;
+  /** The tables of a dry run, of which nobody is told; undefined where what is written is kept. */
+  dryRun: DryRun | undefined;
   onPatients: OnPatients | undefined;
   /** For what the import is not told of. */
   log: Pick<Log, 'error'> | undefined;

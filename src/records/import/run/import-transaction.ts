@@ -3,11 +3,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { RecordTable } from '../../../clinical/description/describe.ts';
 import { onOwnConnection } from '../../../platform/db/connection/own-connection.ts';
 import { type Client, type Pool, transaction } from '../../../platform/db/database.ts';
-import { isDistributed } from '../../../platform/db/distributed.ts';
 import { outageOf } from '../../../platform/db/unavailable.ts';
-import type { OrganisationScope } from '../../../tenancy/scope.ts';
-import { importError } from '../../errors.ts';
-import { prepareDryRun } from '../write/dry-run-tables.store.ts';
+import type { FacilityScope } from '../../../tenancy/scope.ts';
+import { DryRun } from '../write/dry-run-tables.store.ts';
 
 /** Runs `work` in a transaction of its own; rolls it back when `work` throws. */
 export type RunTransaction = <T>(work: (client: Client) => Promise<T>) => Promise<T>;
@@ -23,19 +21,18 @@ export function inTransactions(pool: Pool): RunTransaction {
 }
 
 /**
- * Run `work` with transactions that see each other's work, and keep it from everyone else (docs/adr/0081): it goes to
+ * Run `work` with transactions that see each other's work, and keep it from everyone else (docs/adr/0125): it goes to
  * temporary tables of one connection. They read only, so that nothing waits for them but changes of the schema, and
  * those for no longer than one unit.
  */
 export async function inDryRun<T>(
   pool: Pool,
-  { scope, tables }: { scope: OrganisationScope; tables: readonly RecordTable[] },
-  work: (run: RunTransaction) => Promise<T>,
+  { scope, tables }: { scope: FacilityScope; tables: readonly RecordTable[] },
+  work: (run: RunTransaction, dryRun: DryRun) => Promise<T>,
 ): Promise<T> {
   return onOwnConnection(pool, async (client) => {
-    if (await isDistributed(client)) throw importError('dry_run_distributed');
-    await prepareDryRun(client, scope, tables);
-    return work(async (unit) => {
+    const dryRun = await DryRun.prepare(client, scope, tables);
+    const run: RunTransaction = async (unit) => {
       await client.query('begin');
       try {
         const result = await unit(client);
@@ -46,7 +43,8 @@ export async function inDryRun<T>(
         await client.query('rollback').catch(() => undefined);
         throw error;
       }
-    });
+    };
+    return work(run, dryRun);
   });
 }
 

@@ -19,7 +19,8 @@ import {
   type MapOutcome,
   mapResources,
 } from '../map/map-resources.ts';
-import type { ImportReach, ResourceImporter, WriteContext, WriteResult } from '../map/resource-importer.ts';
+import type { ImportReach } from '../map/record-lookup.ts';
+import type { ResourceImporter, WriteContext, WriteResult } from '../map/resource-importer.ts';
 import { reasonNotShown } from '../map/shown.ts';
 import { mayModify } from '../map/understood.ts';
 import { isRecordRow, type PlacedCoding, unmappedCodesOf } from '../map/unmapped-codes.ts';
@@ -33,6 +34,7 @@ import { createPauses } from '../source/pauses.ts';
 import { decodeUtf8 } from '../source/read-entries.ts';
 import type { Spool } from '../source/spool.ts';
 import { noteWaits, stillWaiting } from '../wait/note-waits.ts';
+import type { DryRun } from '../write/dry-run-tables.store.ts';
 import { WrittenByAnother } from '../write/write-records.ts';
 import { chunks } from './entry-chunks.ts';
 import { mayBeHeld } from './may-be-held.ts';
@@ -42,7 +44,8 @@ import { count, type Unit, type UnitEntry } from './unit.ts';
 export interface UnitRequest {
   scope: FacilityScope;
   reach: ImportReach;
-  dryRun: boolean;
+  /** The tables of a dry run; undefined where what is written is kept. */
+  dryRun: DryRun | undefined;
   unit: Unit;
   spool: Spool;
   /** The resource in the JSON of an entry, parsed. */
@@ -115,7 +118,7 @@ export async function importUnit(client: Client, request: UnitRequest): Promise<
   await placeIds(client, request);
   outcome.rejected.push(...(await applyConditions(client, request)));
   if (outcome.rejected.length > 0) return outcome;
-  const resolver = new ReferenceResolver(unit, scope);
+  const resolver = new ReferenceResolver(unit, scope, request.dryRun);
   const byImporter = [...Map.groupBy(unit.entries, ({ importer }) => importer)];
   byImporter.sort(([a], [b]) => a.order - b.order);
   const writing = { context, request, order };
@@ -145,7 +148,7 @@ async function writeUnlessHeld(
 ): Promise<Held> {
   const { request, context } = writing;
   const held: Held = { chunks: [], isPlaceable: true };
-  const isFirst = !request.dryRun && !request.again;
+  const isFirst = request.dryRun === undefined && !request.again;
   let mayHold: boolean | undefined;
   for (const [importer, entries] of byImporter) {
     // Patients come before all that is about them.
@@ -236,7 +239,9 @@ async function writeChunk(
 ): Promise<WriteResult> {
   const { again, dryRun, runId } = request;
   const waiting =
-    again && !dryRun ? await stillWaiting(context, importer, { rows: mapped.rows, runId }) : mapped.rows;
+    again && dryRun === undefined
+      ? await stillWaiting(context, importer, { rows: mapped.rows, runId })
+      : mapped.rows;
   const passed = await order.passed(importer, waiting, { chunk, incomplete: mapped.incomplete });
   const isPassed = new Set(passed.map(({ id }) => id));
   const rows = waiting.filter(({ id }) => !isPassed.has(id));
@@ -244,7 +249,7 @@ async function writeChunk(
   if (passed.length > 0) await importer.passed?.(passed, context);
   const written = await importer.write(rows, context);
   order.written(importer, written);
-  if (!dryRun)
+  if (dryRun === undefined)
     await noteWaits(context, importer, { rows, result: written, incomplete: mapped.incomplete, runId });
   const result = { ...written, unchanged: [...written.unchanged, ...isPassed] };
   merge(outcome, importer, result);
@@ -253,7 +258,7 @@ async function writeChunk(
   for (const code of unmappedCodesOf(importer.type, rows, result)) outcome.unmapped.push(code);
   const here = new Set([...result.created, ...result.updated, ...result.unchanged]);
   // What comes under which order is not known in a dry run.
-  for (const row of dryRun ? [] : rows.filter(isRecordRow)) {
+  for (const row of dryRun !== undefined ? [] : rows.filter(isRecordRow)) {
     const reason = here.has(row.id) ? reasonNotShown(importer.type, row.values) : undefined;
     if (reason !== undefined) outcome.notShown.push({ type: importer.type, id: row.id, reason });
   }

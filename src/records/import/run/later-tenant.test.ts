@@ -9,6 +9,7 @@ import { visitEntries } from '../../../../test-support/records/visit-bundle.ts';
 import { waitForDisconnect } from '../../../../test-support/wait-until.ts';
 import { createPool } from '../../../platform/db/database.ts';
 import { SERVICE_ROLE } from '../../../platform/db/migrate.ts';
+import type { FacilityScope } from '../../../tenancy/scope.ts';
 
 const PLAIN = needsPlainPostgres('a node counts what it reads, and the coordinator does not know');
 const PATIENTS = 150;
@@ -25,10 +26,11 @@ after(async () => {
   await t.database.drop();
 });
 
-/** Import the Bundles of another organisation; returns the rows of each table that were read for each Bundle. */
-async function importAnother(organisation: string): Promise<Map<string, number>> {
-  const { organisationId } = await t.createOrganisation();
-  const scope = await t.createFacility(organisationId);
+/** Import the Bundles of an organisation; returns the rows of each table that were read for each Bundle. */
+async function readBy(
+  organisation: string,
+  { scope, dryRun }: { scope: FacilityScope; dryRun: boolean },
+): Promise<Map<string, number>> {
   const before = await rowsRead(owner);
   const url = t.database.url;
   const db = createPool({ url, max: 4, applicationName: 'another', role: SERVICE_ROLE }, () => undefined);
@@ -37,7 +39,7 @@ async function importAnother(organisation: string): Promise<Map<string, number>>
     type: 'collection',
     entry: visitEntries(organisation, number),
   }));
-  const { rejected } = await t.run(documents, { scope, deps: { db } });
+  const { rejected } = await t.run(documents, { scope, dryRun, deps: { db } });
   assert.deepEqual(rejected, []);
   await db.end();
   await waitForDisconnect(owner, 'another');
@@ -55,12 +57,17 @@ for (const [name, when] of [
     `each Bundle reads its own records, however many the facility has: ${when} [IN-53]`,
     PLAIN,
     async () => {
-      const read = await importAnother(name);
-      // Some of the few organisations and facilities are read for each row that is written.
-      for (const table of ['organisation', 'facility']) read.delete(table);
-      const most = Math.max(...read.values());
-      // Reading the whole facility once for each Bundle is half of all patients.
-      assert.ok(most < PATIENTS / 2 - 5, `${most} rows of one table for each Bundle`);
+      const { organisationId } = await t.createOrganisation();
+      const scope = await t.createFacility(organisationId);
+      // A dry run of what is stored copies it.
+      for (const dryRun of [false, true]) {
+        const read = await readBy(name, { scope, dryRun });
+        // Some of the few organisations and facilities are read for each row that is written.
+        for (const table of ['organisation', 'facility']) read.delete(table);
+        const most = Math.max(...read.values());
+        // Reading the whole facility once for each Bundle is half of all patients.
+        assert.ok(most < PATIENTS / 2 - 5, `${most} rows of one table for each Bundle, dry run ${dryRun}`);
+      }
       await owner.query('analyze');
     },
   );

@@ -26,11 +26,11 @@ export class OrderOfEntry {
 
   constructor(
     context: WriteContext,
-    { place, dryRun, runId }: { place: readonly number[] | undefined; dryRun: boolean; runId: string },
+    { place, runId }: { place: readonly number[] | undefined; runId: string },
   ) {
     this.#context = context;
     this.#runId = runId;
-    this.#place = dryRun ? undefined : place;
+    this.#place = context.dryRun === undefined ? place : undefined;
   }
 
   /**

@@ -36,7 +36,7 @@ export async function tryUnit(run: ImportRun, part: UnitPart): Promise<UnitResul
   const span: Span = {
     name: 'import unit',
     kind: 'internal',
-    attributes: { 'interchange.entries': entries, 'interchange.dry_run': run.dryRun },
+    attributes: { 'interchange.entries': entries, 'interchange.dry_run': run.dryRun !== undefined },
   };
   return traced(span, async () => {
     const result = await takeUnit(run, part);
@@ -51,7 +51,7 @@ async function takeUnit(run: ImportRun, part: UnitPart): Promise<UnitResult> {
     const outcome = await run.transaction(async (client) => {
       const written = await importUnit(client, { ...run, ...part });
       if (written.rejected.length > 0 || written.waiting.length > 0) throw new UnitStopped(written);
-      if (!dryRun) await announce(run, client, written);
+      if (dryRun === undefined) await announce(run, client, written);
       return written;
     });
     const gaveUp = outcome.gaveUp ? outcome.unresolvedIn : [];
@@ -59,7 +59,7 @@ async function takeUnit(run: ImportRun, part: UnitPart): Promise<UnitResult> {
     if (gaveUp.length === 0) run.report.addUnresolved(outcome.unresolved, part.file);
     if (run.again) return { kind: 'done', gaveUp: [] };
     run.report.add(outcome, part.file);
-    if (dryRun) return { kind: 'done', gaveUp };
+    if (dryRun !== undefined) return { kind: 'done', gaveUp };
     for (const { place, coding } of outcome.unmapped) run.unmapped.met(run.scope, place, [coding]);
     run.report.addNotices(await joinWaiting(run, part.unit), part.file);
     run.report.addNotices(await joinMissed(run, outcome), part.file);

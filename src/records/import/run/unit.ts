@@ -7,7 +7,8 @@
 
 import type { ReferencedRecord } from '../../../clinical/description/read-context.ts';
 import { type JsonObject, ResourceRejected } from '../../../fhir/reading/json-resource.ts';
-import type { IdentifierKey, ResourceImporter } from '../map/resource-importer.ts';
+import type { IdentifierKey } from '../map/record-lookup.ts';
+import type { ResourceImporter } from '../map/resource-importer.ts';
 import { identifierQuery, parseReference, withoutVersion } from '../resolve/parse-reference.ts';
 import { hasUuid, identifierName, identifiersOf, recordId } from '../resolve/record-id.ts';
 import type { EntryRange } from '../source/read-entries.ts';

@@ -1,72 +1,161 @@
 /**
- * SQL of the tables that a dry run writes to (docs/adr/0081): temporary ones beside the real ones. Temporary views with
- * the names of the real tables show both, so that every look-up of the import finds what the dry run wrote before.
+ * SQL of the tables that a dry run reads and writes (docs/adr/0125): temporary ones with the names of the real ones. Stored
+ * records are copied there before the import looks at them, so that it runs as it is and changes only copies.
  * Contract: IN-24.
  */
 
 import type { RecordTable } from '../../../clinical/description/describe.ts';
 import type { ChildTable } from '../../../clinical/description/element.ts';
+import { rowsByIndex } from '../../../platform/db/by-key.ts';
 import type { Client } from '../../../platform/db/database.ts';
-import type { OrganisationScope } from '../../../tenancy/scope.ts';
+import type { FacilityScope } from '../../../tenancy/scope.ts';
+import type { IdentifierKey, ImportReach, RecordLookup } from '../map/record-lookup.ts';
 
-/** Registrations are written beside the tables of the importers. */
-export const REGISTRATION = 'patient_registration';
+/** Registrations and links come with their patients. */
+const PATIENT = 'patient';
+const REGISTRATION = 'patient_registration';
 
-/** The table to write to. */
-export function writtenTable(table: string, dryRun: boolean): string {
-  return dryRun ? `dry_run_${table}` : table;
+/** Records under one identifier that are copied at most: two make it ambiguous already. */
+const COPIED_OF_ONE_IDENTIFIER = 100;
+
+/** Rows to copy: those of the organisation, or of the facility, of one kind where the table has several. */
+interface Copied extends Pick<RecordTable, 'reach'> {
+  table: string;
+  column: string;
+  fixed?: ChildTable['fixed'] | undefined;
 }
 
-/** Make the tables and views for this session. Afterwards it can write to nothing but temporary tables. */
-export async function prepareDryRun(
-  client: Client,
-  scope: OrganisationScope,
-  tables: readonly RecordTable[],
-): Promise<void> {
-  const children = Map.groupBy(
-    tables.flatMap((table) => table.children.map((child) => ({ table, child }))),
-    ({ child }) => child.name,
-  );
-  const hidden = new Map<string, readonly string[]>([
-    [REGISTRATION, []],
-    ...tables.map((table) => [table.name, [changed(table, 'id')]] as const),
-    ...[...children].map(([name, of]) => [name, of.map(childOfChanged)] as const),
-  ]);
-  const names = [...hidden.keys()];
-  const statements = [
-    // Before the views: from then on the names mean those.
-    ...names.map((name) => `create temp table ${writtenTable(name, true)} (like ${name} including all)`),
-    ...names.map((name) => view(name, scope, hidden.get(name) ?? [])),
-    'set session characteristics as transaction read only',
-    // The tables grow while plans are kept.
-    'set plan_cache_mode = force_custom_plan',
-  ];
-  await client.query(statements.join(';\n'));
-}
+/** The tables of one dry run, on a connection of its own. */
+export class DryRun {
+  readonly #client: Client;
+  readonly #scope: FacilityScope;
+  /** Where the real tables are. */
+  readonly #schema: string;
+  /** Of each table, without generated columns. */
+  readonly #columns: ReadonlyMap<string, string>;
 
-/** What is stored, but for the rows that the dry run has changed, and what it wrote. */
-function view(name: string, { organisationId }: OrganisationScope, hidden: readonly string[]): string {
-  return `create temp view ${name} as
-    select *
-    from ${writtenTable(name, true)}
-    union all
-    select stored.*
-    from ${name} stored
-    where ${[`stored.organisation_id = '${organisationId}'`, ...hidden.map((rows) => `not (${rows})`)].join(' and ')}`;
-}
+  private constructor(
+    client: Client,
+    scope: FacilityScope,
+    stored: { schema: string; columns: ReadonlyMap<string, string> },
+  ) {
+    this.#client = client;
+    this.#scope = scope;
+    this.#schema = stored.schema;
+    this.#columns = stored.columns;
+  }
 
-/** SQL that is true for a stored row when the dry run has changed the record that `column` names. */
-function changed({ name, reach }: RecordTable, column: string): string {
-  const facility = reach === 'facility' ? 'and changed.facility_id = stored.facility_id' : '';
-  return `exists (
-      select
-      from ${writtenTable(name, true)} changed
-      where changed.organisation_id = stored.organisation_id
-        ${facility}
-        and changed.id = stored.${column})`;
-}
+  /** Make the tables. Afterwards the session can write to nothing but temporary tables. */
+  static async prepare(
+    client: Client,
+    scope: FacilityScope,
+    tables: readonly RecordTable[],
+  ): Promise<DryRun> {
+    const names = new Set([
+      REGISTRATION,
+      ...tables.flatMap(({ name, children }) => [name, ...children.map((child) => child.name)]),
+    ]);
+    const { rows } = await client.query<{ schema: string; table: string; columns: string }>({
+      text: `
+        select quote_ident(current_schema()) as schema, c.relname as table,
+          string_agg(quote_ident(a.attname), ', ' order by a.attnum) as columns
+        from pg_class c
+        join pg_attribute a
+          on a.attrelid = c.oid
+        where c.relnamespace = current_schema()::regnamespace
+          and c.relname = any($1)
+          and a.attnum > 0
+          and not a.attisdropped
+          and a.attgenerated = ''
+        group by c.relname`,
+      values: [[...names]],
+    });
+    const schema = rows[0]?.schema ?? '';
+    const statements = [
+      ...rows.map(({ table }) => `create temp table ${table} (like ${schema}.${table} including all)`),
+      'set session characteristics as transaction read only',
+      // The tables grow while plans are kept.
+      'set plan_cache_mode = force_custom_plan',
+    ];
+    await client.query(statements.join(';\n'));
+    const columns = new Map(rows.map((row) => [row.table, row.columns]));
+    return new DryRun(client, scope, { schema, columns });
+  }
 
-function childOfChanged({ table, child }: { table: RecordTable; child: ChildTable }): string {
-  const fixed = Object.entries(child.fixed ?? {}).map(([column, value]) => `stored.${column} = '${value}'`);
-  return [...fixed, changed(table, child.parent)].join(' and ');
+  /** Copy those of the stored records that are not copied yet, before they are looked at. */
+  async bring({ tables }: { tables: readonly RecordTable[] }, ids: readonly string[]): Promise<void> {
+    if (ids.length > 0) for (const table of tables) await this.#bringRecords(table, ids);
+  }
+
+  async #bringRecords(table: RecordTable, ids: readonly string[]): Promise<void> {
+    const { name, reach, children } = table;
+    const { rows: there } = await this.#client.query<{ id: string }>({
+      name: `dry-run-there-${name}`,
+      text: `select id
+        from ${name}
+        where organisation_id = $1
+          and id = any($2::uuid[])`,
+      values: [this.#scope.organisationId, ids],
+    });
+    const missing = new Set(ids).difference(new Set(there.map(({ id }) => id)));
+    const copied = await this.#copy({ table: name, reach, column: 'id' }, [...missing]);
+    for (const { name: child, parent, fixed } of children)
+      await this.#copy({ table: child, reach, column: parent, fixed }, copied);
+    if (name === PATIENT) await this.#bringBesidePatients(table, copied);
+  }
+
+  /** {@link bring} of the stored records that carry one of the identifiers. */
+  async bringIdentified(
+    { lookup, tables }: { lookup?: RecordLookup; tables: readonly RecordTable[] },
+    keys: readonly IdentifierKey[],
+    reach: ImportReach,
+  ): Promise<void> {
+    if (lookup === undefined || keys.length === 0) return;
+    // The same look-up, among what is stored: temporary tables come last.
+    await this.#client.query(`set local search_path = ${this.#schema}, pg_temp`);
+    const matches = await lookup.byIdentifier(this.#client, this.#scope, keys, reach);
+    await this.#client.query('set local search_path to default');
+    const byKey = Map.groupBy(matches, ({ system, value }) => JSON.stringify([system, value]));
+    const found = [...byKey.values()].flatMap((some) => some.slice(0, COPIED_OF_ONE_IDENTIFIER));
+    await this.bring(
+      { tables },
+      found.map(({ id }) => id),
+    );
+  }
+
+  /** Registrations here, and the patients who say that they replace these. */
+  async #bringBesidePatients(patients: RecordTable, ids: readonly string[]): Promise<void> {
+    await this.#copy({ table: REGISTRATION, reach: 'facility', column: 'patient_id' }, ids);
+    const { rows } = await this.#client.query<{ id: string }>({
+      name: 'dry-run-replacing',
+      text: `select l.patient_id as id
+        from unnest($2::uuid[]) as wanted (replaced)
+        cross join ${rowsByIndex(`${this.#schema}.patient_link`, 'l', { column: 'replaced_id', value: 'wanted.replaced' })} l`,
+      values: [this.#scope.organisationId, ids],
+    });
+    await this.bring(
+      { tables: [patients] },
+      rows.map(({ id }) => id),
+    );
+  }
+
+  /** Copy the stored rows that have one of the ids in `column`; returns these ids. */
+  async #copy({ table, reach, column, fixed = {} }: Copied, ids: readonly string[]): Promise<string[]> {
+    if (ids.length === 0) return [];
+    const { organisationId, facilityId } = this.#scope;
+    const values = reach === 'facility' ? [organisationId, facilityId, ids] : [organisationId, ids];
+    const kinds = Object.entries(fixed).map(([name, value]) => [name, `'${value}'`]);
+    const first = { ...(reach === 'facility' && { facility_id: '$2' }), ...Object.fromEntries(kinds) };
+    const stored = rowsByIndex(`${this.#schema}.${table}`, 't', { first, column, value: 'wanted.asked' });
+    const { rows } = await this.#client.query<{ id: string }>({
+      text: `insert into pg_temp.${table} (${this.#columns.get(table)})
+        select ${this.#columns.get(table)}
+        from unnest($${values.length}::uuid[]) as wanted (asked)
+        cross join ${stored} stored
+        on conflict do nothing
+        returning ${column} as id`,
+      values,
+    });
+    return rows.map(({ id }) => id);
+  }
 }

@@ -8,10 +8,8 @@
 import { hash } from 'node:crypto';
 import type { RecordRow, RecordTable } from '../../../clinical/description/describe.ts';
 import type { Children, ChildTable, Column, Values } from '../../../clinical/description/element.ts';
-import type { Client } from '../../../platform/db/database.ts';
 import type { FacilityScope } from '../../../tenancy/scope.ts';
 import type { MappedRecord, Placement, WriteContext, WriteResult } from '../map/resource-importer.ts';
-import { writtenTable } from './dry-run-tables.store.ts';
 
 type WrittenRow = RecordRow & Pick<MappedRecord, 'source'>;
 
@@ -73,11 +71,8 @@ export async function writeRecords(
     const json = JSON.stringify(row.values);
     return { row, json, digest: digestOf(json, row.children) };
   });
-  const { client, scope } = context;
   const stored =
-    placement === undefined
-      ? await storedRecords(client, scope, table, digested)
-      : new Map<string, StoredRecord>();
+    placement === undefined ? await storedRecords(context, table, digested) : new Map<string, StoredRecord>();
   const fates = Map.groupBy(digested, ({ row }) => fateOf(stored.get(row.id)));
   const idsOf = (fate: Fate) => (fates.get(fate) ?? []).map(({ row }) => row.id);
   const older = idsOf('older');
@@ -94,8 +89,7 @@ export async function writeRecords(
   const upserted = await upsert(context, { table, rendering, places, placement }, written);
   // Rows whose content another import has written meanwhile are returned and not changed; in a newer version, not returned.
   const rewritten = new Set(upserted.filter((row) => row.changed).map(({ id }) => id));
-  // A dry run writes to tables that are empty at first: what is stored elsewhere is not new.
-  const isCreated = new Set(upserted.filter((row) => row.created && !stored.has(row.id)).map(({ id }) => id));
+  const isCreated = new Set(upserted.filter((row) => row.created).map(({ id }) => id));
   const mustBeNew = beforeChange !== undefined || placement !== undefined;
   if (mustBeNew && written.some(({ row: { id } }) => !stored.has(id) && !isCreated.has(id)))
     throw new WrittenByAnother();
@@ -103,9 +97,8 @@ export async function writeRecords(
   const replacedIds = replaced.flatMap(({ row }) => (isCreated.has(row.id) ? [] : [row.id]));
   await replaceChildren(context, table, { changed: replaced, updated: replacedIds });
   const renewed = new Set(idsOf('renewed'));
-  const updated = replacedIds.filter((id) => !(context.dryRun && renewed.has(id)));
   const returned = new Set(upserted.map(({ id }) => id));
-  const isUpdated = new Set(updated);
+  const isUpdated = new Set(replacedIds);
   const left = written.flatMap(({ row }) => (isCreated.has(row.id) || isUpdated.has(row.id) ? [] : [row.id]));
   const isOvertaken = (id: string) => !returned.has(id) && !renewed.has(id);
   const formerPatients = replaced.flatMap(({ row }) => {
@@ -114,7 +107,7 @@ export async function writeRecords(
   });
   return {
     created: [...isCreated],
-    updated,
+    updated: replacedIds,
     unchanged: [...idsOf('unchanged'), ...left.filter((id) => !isOvertaken(id))],
     older: [...older, ...left.filter(isOvertaken)],
     formerPatients,
@@ -202,11 +195,12 @@ function ownValues({ row, digest }: DigestedRow): Record<string, unknown> {
 }
 
 async function storedRecords(
-  client: Client,
-  scope: FacilityScope,
+  { client, scope, dryRun }: Destination,
   table: RecordTable,
   rows: readonly DigestedRow[],
 ): Promise<Map<string, StoredRecord>> {
+  const ids = rows.map(({ row }) => row.id);
+  await dryRun?.bring({ tables: [table] }, ids);
   const { keys, values } = key(scope, table);
   const columns: readonly Column[] = [['id', 'uuid'], ['content_digest', 'bytea'], ...SOURCE_COLUMNS];
   const sources = SOURCE_COLUMNS.map(([name]) => name);
@@ -225,7 +219,7 @@ async function storedRecords(
         on coming.id = stored.id
       where ${keys.map((name, index) => `stored.${name} = $${index + 1}`).join(' and ')}
         and stored.id = any($${keys.length + 1}::uuid[])`,
-    values: [...values, rows.map(({ row }) => row.id), JSON.stringify(rows.map(ownValues))],
+    values: [...values, ids, JSON.stringify(rows.map(ownValues))],
   });
   return new Map(stored.map((record) => [record.id, record]));
 }
@@ -233,7 +227,7 @@ async function storedRecords(
 type Destination = Pick<WriteContext, 'client' | 'scope' | 'dryRun'>;
 
 async function upsert(
-  { client, scope, dryRun }: Destination,
+  { client, scope }: Destination,
   {
     table,
     rendering,
@@ -272,7 +266,7 @@ async function upsert(
     name: statementName('upsert', table.name),
     // A distributed table takes no now() but in a select.
     text: `with written as (
-        insert into ${writtenTable(table.name, dryRun)} as stored (${[...keys, 'id', ...inserted.map(([name]) => name), 'updated_at'].join(', ')})
+        insert into ${table.name} as stored (${[...keys, 'id', ...inserted.map(([name]) => name), 'updated_at'].join(', ')})
         select ${[...keys.map((_, index) => `$${index + 1}::uuid`), 'id', ...inserted.map(([name]) => (name === 'source_updated_at' ? BELIEVED : name)), 'now()'].join(', ')}
         from json_to_recordset($${keys.length + 1}::json) as incoming (id uuid, ${columnList(inserted)})
         order by id
@@ -320,7 +314,7 @@ function childRows(row: RecordRow, { name, columns, idsOf }: ChildTable): readon
 }
 
 async function deleteChildren(
-  { client, scope, dryRun }: Destination,
+  { client, scope }: Destination,
   table: RecordTable,
   child: ChildTable,
   parents: readonly string[],
@@ -332,7 +326,7 @@ async function deleteChildren(
   );
   await client.query({
     name: statementName('delete', table.name, child.name),
-    text: `delete from ${writtenTable(child.name, dryRun)}
+    text: `delete from ${child.name}
       where ${conditions.join(' and ')}
         and ${child.parent} = any($${conditions.length + 1}::uuid[])`,
     values: [...values, ...fixed.map(([, value]) => value), parents],
@@ -340,7 +334,7 @@ async function deleteChildren(
 }
 
 async function insertChildren(
-  { client, scope, dryRun }: Destination,
+  { client, scope }: Destination,
   table: RecordTable,
   child: ChildTable,
   documents: readonly object[],
@@ -355,7 +349,7 @@ async function insertChildren(
   ];
   await client.query({
     name: statementName('insert', table.name, child.name),
-    text: `insert into ${writtenTable(child.name, dryRun)} (${[...keys, ...fixed.map(([name]) => name), child.parent, ...names].join(', ')})
+    text: `insert into ${child.name} (${[...keys, ...fixed.map(([name]) => name), child.parent, ...names].join(', ')})
       select ${[...parameters, child.parent, ...names].join(', ')}
       from json_to_recordset($${parameters.length + 1}::json) as incoming (${child.parent} uuid, ${columnList(columns)})
       ${child.idsOf === undefined ? '' : 'on conflict do nothing'}`,
