@@ -1,6 +1,5 @@
 /** The connections of a delivery worker. */
 import { createPool, type Pool, type PoolOptions } from '../../platform/db/database.ts';
-import { isDistributed } from '../../platform/db/distributed.ts';
 
 /** By index, whatever the statistics say. */
 const BY_INDEX = {
@@ -32,7 +31,13 @@ export function createDeliveryPool(
   );
 }
 
-/** Citus plans each statement with its parameters, to find the node: it refuses generic plans (docs/adr/0133). */
+/**
+ * Citus plans each statement with its parameters, to find the node: it refuses generic plans (docs/adr/0133). This is all
+ * that the service does otherwise there.
+ */
 async function choosePlanCacheMode(client: Pick<Pool, 'query'>): Promise<string> {
-  return (await isDistributed(client)) ? 'auto' : 'force_generic_plan';
+  const { rows } = await client.query<{ citus: boolean }>({
+    text: `select exists (select from pg_extension where extname = 'citus') as citus`,
+  });
+  return rows[0]?.citus === true ? 'auto' : 'force_generic_plan';
 }
