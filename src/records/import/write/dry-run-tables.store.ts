@@ -123,12 +123,12 @@ export class DryRun {
     );
   }
 
-  /** Registrations here, and the patients who say that they replace these. */
+  /** Registrations here, and those who replace these patients, whichever of the two says so. */
   async #bringBesidePatients(patients: RecordTable, ids: readonly string[]): Promise<void> {
     await this.#copy({ table: REGISTRATION, reach: 'facility', column: 'patient_id' }, ids);
     const { rows } = await this.#client.query<{ id: string }>({
       name: 'dry-run-replacing',
-      text: `select l.patient_id as id
+      text: `select l.survivor_id as id
         from unnest($2::uuid[]) as wanted (replaced)
         cross join ${rowsByIndex(`${this.#schema}.patient_link`, 'l', { column: 'replaced_id', value: 'wanted.replaced' })} l`,
       values: [this.#scope.organisationId, ids],

@@ -216,6 +216,24 @@ describe('what a dry run reports', () => {
     assert.deepEqual(await t.run(files, { dryRun: true }), await t.run(files));
   });
 
+  test('names what is about a replaced patient, whichever of the two says so [IN-24, IN-35]', async () => {
+    const [survivor, last] = [patient(), patient()];
+    const replaced = patient({ link: [replacedBy(survivor)] });
+    const first = patient({ link: [replacedBy(replaced)] });
+    const replacing = patient({
+      link: [{ type: 'replaces', other: { reference: `Patient/${last.id}` } }],
+    });
+    await t.run([bundle([survivor, replaced, first, last, replacing])]);
+    // The others are in no file.
+    const files = [replaced, first, last, survivor].map(({ id }) => encounter(`Patient/${id}`));
+    const dry = await t.run(files, { dryRun: true });
+    assert.deepEqual(
+      dry.notices.map(({ file }) => file),
+      ['0.json', '1.json', '2.json'],
+    );
+    assert.deepEqual(dry, await t.run(files));
+  });
+
   test('no statement joins its tables with stored ones, which lie on other machines in a distributed database [IN-24, OPS-25]', async (test) => {
     const someone = patient();
     await t.run([bundle([practitioner(), someone])]);
@@ -253,6 +271,10 @@ describe('what a dry run reports', () => {
     );
   });
 
+  const replacedBy = ({ id }: Resource) => ({
+    type: 'replaced-by',
+    other: { reference: `Patient/${id}` },
+  });
   const participant = ({ identifier }: Resource) => ({
     individual: { identifier: (identifier as object[])[0] },
   });
