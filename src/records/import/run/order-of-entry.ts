@@ -30,7 +30,7 @@ export class OrderOfEntry {
   ) {
     this.#context = context;
     this.#runId = runId;
-    this.#place = context.dryRun === undefined ? place : undefined;
+    this.#place = place;
   }
 
   /**
@@ -90,7 +90,10 @@ export class OrderOfEntry {
   }
 
   async #same({ tables: [table] }: ResourceImporter, rows: readonly Unchanged[]): Promise<Set<string>> {
-    const { client, scope } = this.#context;
-    return table === undefined || rows.length === 0 ? new Set() : sameAsStored(client, scope, table, rows);
+    if (table === undefined || rows.length === 0) return new Set();
+    const { client, scope, dryRun } = this.#context;
+    const ids = rows.map(({ id }) => id);
+    await dryRun?.bring({ tables: [table] }, ids);
+    return sameAsStored(client, scope, table, rows);
   }
 }
