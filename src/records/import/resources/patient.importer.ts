@@ -47,9 +47,8 @@ export const patientImporter: ResourceImporter<RecordRow> = {
     await keepToFacility(there, context);
     await register([...result.created, ...there], context);
     const written = [...result.created, ...result.updated];
-    // Nobody finds a patient of a dry run.
-    if (context.dryRun === undefined)
-      context.refuse('Patient', await inheritNames(context.client, context.scope, written), LONG_CHAIN);
+    await context.dryRun?.bringReplaced(patientImporter, written);
+    context.refuse('Patient', await inheritNames(context.client, context.scope, written), LONG_CHAIN);
     context.notice('Patient', await sharingIdentifiers(context, written), SHARED_IDENTIFIER);
     return result;
   },

@@ -6,7 +6,7 @@
 
 import type { RecordTable } from '../../../clinical/description/describe.ts';
 import type { ChildTable } from '../../../clinical/description/element.ts';
-import { rowsByIndex } from '../../../platform/db/by-key.ts';
+import { exactly, rowsByIndex } from '../../../platform/db/by-key.ts';
 import type { Client } from '../../../platform/db/database.ts';
 import type { FacilityScope } from '../../../tenancy/scope.ts';
 import type { IdentifierKey, ImportReach, RecordLookup } from '../map/record-lookup.ts';
@@ -140,6 +140,39 @@ export class DryRun {
       { tables: [patients] },
       rows.map(({ id }) => id),
     );
+  }
+
+  /** {@link bring} of all whom the patients replace, directly or by way of others. */
+  async bringReplaced({ tables }: { tables: readonly RecordTable[] }, ids: readonly string[]): Promise<void> {
+    const found = new Set(ids);
+    for (let before = 0; found.size > before; ) {
+      before = found.size;
+      // A way may go by stored links and by those of the dry run in turn.
+      for (const schema of [this.#schema, 'pg_temp']) {
+        const { rows } = await this.#client.query<{ id: string }>({
+          name: `dry-run-replaced-${schema}`,
+          text: `with recursive replaced (id) as (
+              select unnest($2::uuid[])
+              union
+              select l.replaced_id
+              from replaced
+              cross join lateral (
+                select l.replaced_id
+                from ${schema}.patient_link l
+                where l.organisation_id = $1
+                  and ${exactly('l.survivor_id', 'replaced.id')}
+                  and l.replaced_id is not null
+                order by l.survivor_id
+                offset 0
+              ) l
+            )
+            select id from replaced`,
+          values: [this.#scope.organisationId, [...found]],
+        });
+        for (const { id } of rows) found.add(id);
+      }
+    }
+    await this.bring({ tables }, [...found]);
   }
 
   /** Copy the stored rows that have one of the ids in `column`; returns these ids. */
