@@ -238,10 +238,7 @@ async function writeChunk(
   { context, request, order }: ChunkWriting,
 ): Promise<WriteResult> {
   const { again, dryRun, runId } = request;
-  const waiting =
-    again && dryRun === undefined
-      ? await stillWaiting(context, importer, { rows: mapped.rows, runId })
-      : mapped.rows;
+  const waiting = again ? await stillWaiting(context, importer, { rows: mapped.rows, runId }) : mapped.rows;
   const passed = await order.passed(importer, waiting, { chunk, incomplete: mapped.incomplete });
   const isPassed = new Set(passed.map(({ id }) => id));
   const rows = waiting.filter(({ id }) => !isPassed.has(id));
@@ -249,8 +246,7 @@ async function writeChunk(
   if (passed.length > 0) await importer.passed?.(passed, context);
   const written = await importer.write(rows, context);
   order.written(importer, written);
-  if (dryRun === undefined)
-    await noteWaits(context, importer, { rows, result: written, incomplete: mapped.incomplete, runId });
+  await noteWaits(context, importer, { rows, result: written, incomplete: mapped.incomplete, runId });
   const result = { ...written, unchanged: [...written.unchanged, ...isPassed] };
   merge(outcome, importer, result);
   const older = new Set(result.older);

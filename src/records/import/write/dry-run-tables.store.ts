@@ -14,8 +14,8 @@ import type { IdentifierKey, ImportReach, RecordLookup } from '../map/record-loo
 /** Registrations and links come with their patients. */
 const PATIENT = 'patient';
 const REGISTRATION = 'patient_registration';
-/** Of this import alone: nothing stored is looked at. */
-const ENTRY_POSITION = 'entry_position';
+/** What the import notes for itself: nothing stored is copied there. */
+const NOTES = ['entry_position', 'waiting_record', 'waiting_link'];
 
 /** Records under one identifier that are copied at most: two make it ambiguous already. */
 const COPIED_OF_ONE_IDENTIFIER = 100;
@@ -55,7 +55,7 @@ export class DryRun {
   ): Promise<DryRun> {
     const names = new Set([
       REGISTRATION,
-      ENTRY_POSITION,
+      ...NOTES,
       ...tables.flatMap(({ name, children }) => [name, ...children.map((child) => child.name)]),
     ]);
     const { rows } = await client.query<{ schema: string; table: string; columns: string }>({

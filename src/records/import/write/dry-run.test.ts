@@ -252,6 +252,21 @@ describe('what a dry run reports', () => {
     assert.deepEqual(dry, await t.run(files));
   });
 
+  test('takes again at the end only what still misses a record [IN-24, IN-37]', async () => {
+    const [someone, other] = [patient(), patient()];
+    await t.run([bundle([someone, other])]);
+    const visit = encounter(`Patient/${other.id}`);
+    const result = laboratory('r-10', someone);
+    const files = [
+      { ...result, encounter: { reference: `Encounter/${visit.id}` } },
+      { ...result, meta: { lastUpdated: '2024-06-01T10:00:00Z' } },
+      visit,
+    ];
+    const dry = await t.run(files, { dryRun: true });
+    assert.deepEqual(dry.rejected, []);
+    assert.deepEqual(dry, await t.run(files));
+  });
+
   test('no statement joins its tables with stored ones, which lie on other machines in a distributed database [IN-24, OPS-25]', async (test) => {
     const someone = patient();
     await t.run([bundle([practitioner(), someone])]);
