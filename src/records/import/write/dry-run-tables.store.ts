@@ -92,13 +92,16 @@ export class DryRun {
 
   async #bringRecords(table: RecordTable, ids: readonly string[]): Promise<void> {
     const { name, reach, children } = table;
+    const { organisationId, facilityId } = this.#scope;
+    const ofFacility = reach === 'facility';
     const { rows: there } = await this.#client.query<{ id: string }>({
       name: `dry-run-there-${name}`,
       text: `select id
         from ${name}
         where organisation_id = $1
+          ${ofFacility ? 'and facility_id = $3' : ''}
           and id = any($2::uuid[])`,
-      values: [this.#scope.organisationId, ids],
+      values: [organisationId, ids, ...(ofFacility ? [facilityId] : [])],
     });
     const missing = new Set(ids).difference(new Set(there.map(({ id }) => id)));
     const copied = await this.#copy({ table: name, reach, column: 'id' }, [...missing]);
