@@ -42,6 +42,7 @@ export async function applyConditions(
     }
   }
   redirectToFirst(conditional);
+  rejected.push(...writtenTwice(request.unit, conditional));
   return rejected;
 }
 
@@ -91,6 +92,22 @@ function redirectToFirst(conditional: readonly UnitEntry[]): void {
 
 function identifierText({ system, value }: IdentifierKey): string {
   return `${system}|${value}`;
+}
+
+/** Entries that change the record of an entry with a condition. */
+function writtenTwice({ entries }: Unit, conditional: readonly UnitEntry[]): RejectedCondition[] {
+  const first = new Map<string, UnitEntry>();
+  const nameOf = ({ target: { type, id } }: UnitEntry) => `${type}/${id}`;
+  const found = new Set(conditional.filter(({ writes }) => writes).map(nameOf));
+  if (found.size === 0) return [];
+  return entries.flatMap((entry) => {
+    const name = nameOf(entry);
+    if (!entry.writes || !found.has(name)) return [];
+    const before = first.get(name);
+    if (before === undefined) first.set(name, entry);
+    const reason = `The entry is about the same record as entry ${before?.number}, because of a condition. Send one of them`;
+    return before === undefined ? [] : [{ entry, reason }];
+  });
 }
 
 function lockNumber(organisationId: string, type: string): string {

@@ -243,5 +243,21 @@ describe('conditional creates', () => {
     assert.deepEqual(await t.rows('select display, version from practitioner where id = $1', [kept.id]), [
       { display: 'Marsh', version: 2 },
     ]);
+    // Two entries that change one record.
+    for (const entries of [
+      [kept, { resource: change, request }],
+      [
+        { resource: change, request },
+        { resource: practitioner(), request },
+      ],
+    ])
+      for (const dryRun of [true, false]) {
+        const { rejected } = await t.run([bundle(entries)], { dryRun });
+        assert.deepEqual(
+          rejected.map(({ entry }) => entry),
+          [2],
+        );
+        assert.match(rejected[0]?.reason ?? '', /same record as entry 1, because of a condition/);
+      }
   });
 });
