@@ -94,20 +94,17 @@ function identifierText({ system, value }: IdentifierKey): string {
   return `${system}|${value}`;
 }
 
-/** Entries that change the record of an entry with a condition. */
+/** Entries that change the record of an earlier one, because one of the two has a condition. */
 function writtenTwice({ entries }: Unit, conditional: readonly UnitEntry[]): RejectedCondition[] {
-  const first = new Map<string, UnitEntry>();
   const nameOf = ({ target: { type, id } }: UnitEntry) => `${type}/${id}`;
   const found = new Set(conditional.filter(({ writes }) => writes).map(nameOf));
-  if (found.size === 0) return [];
-  return entries.flatMap((entry) => {
-    const name = nameOf(entry);
-    if (!entry.writes || !found.has(name)) return [];
-    const before = first.get(name);
-    if (before === undefined) first.set(name, entry);
-    const reason = `The entry is about the same record as entry ${before?.number}, because of a condition. Send one of them`;
-    return before === undefined ? [] : [{ entry, reason }];
-  });
+  const writing = entries.filter((entry) => entry.writes && found.has(nameOf(entry)));
+  return [...Map.groupBy(writing, nameOf).values()].flatMap(([first, ...others]) =>
+    others.map((entry) => ({
+      entry,
+      reason: `The entry is about the same record as entry ${first?.number}, because of a condition. Send one of them`,
+    })),
+  );
 }
 
 function lockNumber(organisationId: string, type: string): string {

@@ -117,7 +117,7 @@ export class DryRun {
     reach: ImportReach,
   ): Promise<void> {
     if (lookup === undefined || keys.length === 0) return;
-    // The same look-up, among what is stored: temporary tables come last.
+    // The same look-up, among what is stored: temporary tables come last. Nothing else sets the path of the session.
     await this.#client.query(`set local search_path = ${this.#schema}, pg_temp`);
     const matches = await lookup.byIdentifier(this.#client, this.#scope, keys, reach);
     await this.#client.query('set local search_path to default');
