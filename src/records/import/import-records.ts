@@ -95,8 +95,8 @@ export async function importRecords(deps: ImportDependencies, request: ImportReq
   };
   try {
     if (request.dryRun === true) {
-      const tables = [...IMPORTERS.values()].flatMap((importer) => importer.tables);
-      await inDryRun(deps.db, { scope: request.scope, tables }, (transaction, dryRun) =>
+      const kinds = [...IMPORTERS.values()];
+      await inDryRun(deps.db, { scope: request.scope, kinds }, (transaction, dryRun) =>
         importAll(transaction, 1, dryRun),
       );
     } else {

@@ -1,11 +1,10 @@
 /** One transaction for one unit: normal ones, and those of a dry run. Contract: IN-24. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { RecordTable } from '../../../clinical/description/describe.ts';
 import { onOwnConnection } from '../../../platform/db/connection/own-connection.ts';
 import { type Client, type Pool, transaction } from '../../../platform/db/database.ts';
 import { outageOf } from '../../../platform/db/unavailable.ts';
 import type { FacilityScope } from '../../../tenancy/scope.ts';
-import { DryRun } from '../write/dry-run-tables.store.ts';
+import { DryRun, type RecordKind } from '../write/dry-run-tables.store.ts';
 
 /** Runs `work` in a transaction of its own; rolls it back when `work` throws. */
 export type RunTransaction = <T>(work: (client: Client) => Promise<T>) => Promise<T>;
@@ -27,11 +26,11 @@ export function inTransactions(pool: Pool): RunTransaction {
  */
 export async function inDryRun<T>(
   pool: Pool,
-  { scope, tables }: { scope: FacilityScope; tables: readonly RecordTable[] },
+  { scope, kinds }: { scope: FacilityScope; kinds: readonly RecordKind[] },
   work: (run: RunTransaction, dryRun: DryRun) => Promise<T>,
 ): Promise<T> {
   return onOwnConnection(pool, async (client) => {
-    const dryRun = await DryRun.prepare(client, scope, tables);
+    const dryRun = await DryRun.prepare(client, scope, kinds);
     const run: RunTransaction = async (unit) => {
       await client.query('begin');
       try {

@@ -59,9 +59,10 @@ async function takeUnit(run: ImportRun, part: UnitPart): Promise<UnitResult> {
     if (gaveUp.length === 0) run.report.addUnresolved(outcome.unresolved, part.file);
     if (run.again) return { kind: 'done', gaveUp: [] };
     run.report.add(outcome, part.file);
+    run.report.addNotices(await joinWaiting(run, part.unit), part.file);
+    // Nothing comes meanwhile, and local codes are not counted.
     if (dryRun !== undefined) return { kind: 'done', gaveUp };
     for (const { place, coding } of outcome.unmapped) run.unmapped.met(run.scope, place, [coding]);
-    run.report.addNotices(await joinWaiting(run, part.unit), part.file);
     run.report.addNotices(await joinMissed(run, outcome), part.file);
     return { kind: 'done', gaveUp };
   } catch (error) {

@@ -35,6 +35,7 @@ export interface JoinNotice {
 export function joinWaiting(run: ImportRun, unit: Unit): Promise<JoinNotice[]> {
   return noticing(unit.entries[0], async () => {
     const notices = await joinNamed(run, unit.names(), run.runId);
+    if (run.dryRun !== undefined) return notices;
     // Whoever imports is not told of other facilities, and is told all the same what was joined at this one.
     await joinElsewhere(run, unit).catch((error: unknown) =>
       run.log?.error(
@@ -124,6 +125,8 @@ async function joinNamed(
   for (const some of batchesOf(names)) {
     const entries = new Map(some);
     const asked = [...entries.keys()];
+    const { dryRun } = run;
+    if (dryRun !== undefined) await run.transaction(() => dryRun.bringWaiting(asked));
     let waiters: readonly Waiter[] = [];
     do {
       const after = waiters.at(-1);
@@ -176,7 +179,7 @@ async function tryJoin(run: ImportRun, waiters: readonly Waiter[]): Promise<Atte
       }
       const outcome = await importUnit(client, { ...run, ...again(found) });
       if (outcome.rejected.length > 0) throw new NotJoined(outcome.rejected.map(({ entry }) => entry.target));
-      await announce(run, client, outcome);
+      if (run.dryRun === undefined) await announce(run, client, outcome);
       return outcome;
     });
     return { refused: [], notices };

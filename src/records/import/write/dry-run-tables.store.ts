@@ -14,8 +14,10 @@ import type { IdentifierKey, ImportReach, RecordLookup } from '../map/record-loo
 /** Registrations and links come with their patients. */
 const PATIENT = 'patient';
 const REGISTRATION = 'patient_registration';
-/** What the import notes for itself: nothing stored is copied there. */
-const NOTES = ['entry_position', 'waiting_record', 'waiting_link'];
+/** What waits comes with its record. */
+const WAITS = ['waiting_record', 'waiting_link'] as const;
+/** What one import notes for itself: nothing stored is copied there. */
+const NOTES = 'entry_position';
 
 /** Records under one identifier that are copied at most: two make it ambiguous already. */
 const COPIED_OF_ONE_IDENTIFIER = 100;
@@ -27,6 +29,12 @@ interface Copied extends Pick<RecordTable, 'reach'> {
   fixed?: ChildTable['fixed'] | undefined;
 }
 
+/** Records of one type. */
+export interface RecordKind {
+  type: string;
+  tables: readonly RecordTable[];
+}
+
 /** The tables of one dry run, on a connection of its own. */
 export class DryRun {
   readonly #client: Client;
@@ -35,27 +43,27 @@ export class DryRun {
   readonly #schema: string;
   /** Of each table, without generated columns. */
   readonly #columns: ReadonlyMap<string, string>;
+  readonly #kinds: readonly RecordKind[];
 
   private constructor(
     client: Client,
     scope: FacilityScope,
-    stored: { schema: string; columns: ReadonlyMap<string, string> },
+    stored: { schema: string; columns: ReadonlyMap<string, string>; kinds: readonly RecordKind[] },
   ) {
     this.#client = client;
     this.#scope = scope;
     this.#schema = stored.schema;
     this.#columns = stored.columns;
+    this.#kinds = stored.kinds;
   }
 
   /** Make the tables. Afterwards the session can write to nothing but temporary tables. */
-  static async prepare(
-    client: Client,
-    scope: FacilityScope,
-    tables: readonly RecordTable[],
-  ): Promise<DryRun> {
+  static async prepare(client: Client, scope: FacilityScope, kinds: readonly RecordKind[]): Promise<DryRun> {
+    const tables = kinds.flatMap((kind) => kind.tables);
     const names = new Set([
       REGISTRATION,
-      ...NOTES,
+      NOTES,
+      ...WAITS,
       ...tables.flatMap(({ name, children }) => [name, ...children.map((child) => child.name)]),
     ]);
     const { rows } = await client.query<{ schema: string; table: string; columns: string }>({
@@ -76,13 +84,16 @@ export class DryRun {
     const schema = rows[0]?.schema ?? '';
     const statements = [
       ...rows.map(({ table }) => `create temp table ${table} (like ${schema}.${table} including all)`),
+      // A record that waits no more leaves no links behind.
+      `alter table pg_temp.waiting_link add foreign key (organisation_id, facility_id, resource_type, id)
+        references pg_temp.waiting_record on delete cascade`,
       'set session characteristics as transaction read only',
       // The tables grow while plans are kept.
       'set plan_cache_mode = force_custom_plan',
     ];
     await client.query(statements.join(';\n'));
     const columns = new Map(rows.map((row) => [row.table, row.columns]));
-    return new DryRun(client, scope, { schema, columns });
+    return new DryRun(client, scope, { schema, columns, kinds });
   }
 
   /** Copy those of the stored records that are not copied yet, before they are looked at. */
@@ -107,6 +118,12 @@ export class DryRun {
     const copied = await this.#copy({ table: name, reach, column: 'id' }, [...missing]);
     for (const { name: child, parent, fixed } of children)
       await this.#copy({ table: child, reach, column: parent, fixed }, copied);
+    for (const { type } of this.#kinds.filter(({ tables }) => tables.includes(table)))
+      for (const waits of WAITS)
+        await this.#copy(
+          { table: waits, reach: 'facility', column: 'id', fixed: { resource_type: type } },
+          copied,
+        );
     if (name === PATIENT) await this.#bringBesidePatients(table, copied);
   }
 
@@ -143,6 +160,27 @@ export class DryRun {
       { tables: [patients] },
       rows.map(({ id }) => id),
     );
+  }
+
+  /** {@link bring} of the stored records that wait for what one of these names stands for. */
+  async bringWaiting(names: readonly string[]): Promise<void> {
+    const links = rowsByIndex(`${this.#schema}.waiting_link`, 'l', {
+      first: { facility_id: '$2' },
+      column: 'target',
+      value: 'wanted.target',
+    });
+    const { rows } = await this.#client.query<{ type: string; id: string }>({
+      name: 'dry-run-waiting',
+      text: `select distinct l.resource_type as type, l.id
+        from unnest($3::uuid[]) as wanted (target)
+        cross join ${links} l`,
+      values: [this.#scope.organisationId, this.#scope.facilityId, names],
+    });
+    for (const kind of this.#kinds)
+      await this.bring(
+        kind,
+        rows.flatMap(({ type, id }) => (type === kind.type ? id : [])),
+      );
   }
 
   /** {@link bring} of all whom the patients replace, directly or by way of others. */

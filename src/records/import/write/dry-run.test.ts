@@ -252,6 +252,35 @@ describe('what a dry run reports', () => {
     assert.deepEqual(dry, await t.run(files));
   });
 
+  test('joins what waits since an earlier import [IN-24, IN-37, IN-35]', async () => {
+    const survivor = patient();
+    const someone = patient({ link: [replacedBy(survivor)] });
+    const visit = encounter(`Patient/${someone.id}`);
+    const late = practitioner();
+    const waiting = {
+      ...laboratory('r-11', someone),
+      encounter: { reference: `Encounter/${visit.id}` },
+      performer: [{ reference: `Practitioner/${late.id}` }],
+    };
+    await t.run([bundle([survivor, someone]), waiting]);
+    // Once for the visit, once for the practitioner, and no more.
+    const files = [
+      visit,
+      late,
+      { ...visit, status: 'cancelled' },
+      { ...late, name: [{ family: 'Renamed' }] },
+    ];
+    const before = await stored();
+    const dry = await t.run(files, { dryRun: true });
+    assert.deepEqual(await stored(), before);
+    const joined = dry.notices.filter(({ reason }) => reason.includes('waited for'));
+    assert.deepEqual(
+      joined.map(({ file }) => file),
+      ['0.json', '1.json'],
+    );
+    assert.deepEqual(dry, await t.run(files));
+  });
+
   test('takes again at the end only what still misses a record [IN-24, IN-37]', async () => {
     const [someone, other] = [patient(), patient()];
     await t.run([bundle([someone, other])]);
@@ -309,13 +338,13 @@ describe('what a dry run reports', () => {
   });
 
   test('its connection can write to nothing that is kept [IN-24]', async () => {
-    const tables = [...IMPORTERS.values()].flatMap((importer) => importer.tables);
+    const kinds = [...IMPORTERS.values()];
     const deletion = {
       text: 'delete from facility where organisation_id = $1',
       values: [t.scope.organisationId],
     };
     await assert.rejects(
-      inDryRun(t.database.pool, { scope: t.scope, tables }, (run) => run((client) => client.query(deletion))),
+      inDryRun(t.database.pool, { scope: t.scope, kinds }, (run) => run((client) => client.query(deletion))),
       { code: '25006' },
     );
   });
