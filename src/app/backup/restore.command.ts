@@ -148,7 +148,7 @@ async function markOnly(environment: CommandEnvironment, dryRun: boolean): Promi
 function markLines({ sequenceFloor, renumbered }: Mark, dryRun: boolean): string[] {
   const [are, note] = dryRun ? ['would be', 'would note'] : ['are', 'notes'];
   return [
-    `New deliveries ${are} numbered above ${sequenceFloor}, and so ${are} the ${renumbered} that wait.`,
+    `New deliveries ${are} numbered above ${sequenceFloor}, and those that wait too: there are ${renumbered}.`,
     `The access log ${note} that the database was put back.`,
   ];
 }
