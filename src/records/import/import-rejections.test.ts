@@ -125,6 +125,9 @@ describe('rejections', () => {
     assert.deepEqual((await t.run([bundle([someone, someone])])).resources, { Patient: 2 });
     const document = await t.run([bundle([someone, { ...someone, gender: 'male' }])]);
     assert.match(document.rejected[0]?.reason ?? '', /same type and id as entry 1/);
+    const { id: _, ...one } = someone;
+    const nameless = await t.run([bundle([one, { ...one, gender: 'male' }])]);
+    assert.match(nameless.rejected[0]?.reason ?? '', /no id, .* first identifier .* same record as entry 1/);
   });
 
   test('reasons and reports carry no values, not even as element names [IN-25]', async () => {

@@ -195,7 +195,9 @@ async function isRepeated(unit: Unit, seen: SeenEntry, id: string, spool: Spool)
   const earlier = seenEntry(parseJson(decodeUtf8(await spool.read(before.start, before.end))));
   if (checkedJson(earlier.resource) === checkedJson(seen.resource)) return true;
   throw new ResourceRejected(
-    `The entry has the same type and id as entry ${before.number}, but other content`,
+    seen.resource.id === undefined
+      ? `The entry has no id, and its fullUrl or first identifier makes it the same record as entry ${before.number}, but it has other content`
+      : `The entry has the same type and id as entry ${before.number}, but other content`,
   );
 }
 
