@@ -1,7 +1,7 @@
 /** What an import says at its end: counts, and what was rejected and why. Contract: IN-7, IN-23, IN-35. */
 import type { ImportContent } from './history/kept-import.ts';
 import { type ElementCount, ElementTally } from './map/element-tally.ts';
-import { comparePlaces } from './map/place.ts';
+import { comparePlaces, type Place } from './map/place.ts';
 import { NotShownTally } from './not-shown.ts';
 import type { UnitOutcome } from './run/import-unit.ts';
 import { count } from './run/unit.ts';
@@ -9,20 +9,14 @@ import { count } from './run/unit.ts';
 /** Rejections, older versions and notices that are listed; more are only counted. */
 const LISTED = 10_000;
 
-export interface Rejection {
-  /** File as it was named; `-` is standard input. */
-  file: string;
-  /** Number of the Bundle entry or NDJSON line, from 1; null where it concerns the whole file. */
-  entry: number | null;
+export interface Rejection extends Place {
   resourceType?: string;
   /** For people; never clinical values. */
   reason: string;
 }
 
 /** A resource that is there in a newer version of its source. */
-export interface OlderResource {
-  file: string;
-  /** Number of the Bundle entry or NDJSON line, from 1. */
+export interface OlderResource extends Place {
   entry: number;
   resourceType: string;
 }

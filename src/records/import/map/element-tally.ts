@@ -1,5 +1,5 @@
 /** Element paths that were met, how often, and where first. Contract: IN-7. */
-import { comparePlaces } from './place.ts';
+import { comparePlaces, type Place } from './place.ts';
 
 export interface ElementCount {
   /** `Patient.extension`. */
@@ -10,9 +10,8 @@ export interface ElementCount {
   entry: number;
 }
 
-interface Met {
+interface Met extends Place {
   count: number;
-  file: string;
   entry: number;
 }
 

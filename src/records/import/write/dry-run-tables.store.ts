@@ -11,10 +11,10 @@ import type { Client } from '../../../platform/db/database.ts';
 import type { FacilityScope } from '../../../tenancy/scope.ts';
 import type { IdentifierKey, ImportReach, RecordLookup } from '../map/record-lookup.ts';
 
-/** Registrations and links come with their patients. */
 const PATIENT = 'patient';
+/** Comes with its patient. */
 const REGISTRATION = 'patient_registration';
-/** What waits comes with its record. */
+/** They come with the record that waits. */
 const WAITS = ['waiting_record', 'waiting_link'] as const;
 /** What one import notes for itself: nothing stored is copied there. */
 const NOTES = 'entry_position';
