@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, beforeEach, test } from 'node:test';
 import { decodeJwt } from 'jose';
+import pg from 'pg';
 import {
   createSignInFixture,
   PASSWORD,
@@ -9,6 +10,7 @@ import {
   statusOf,
   warmUp,
 } from '../../../test-support/sign-in/sign-in.ts';
+import { waitUntil } from '../../../test-support/wait-until.ts';
 import { createPool } from '../../platform/db/database.ts';
 import { SERVICE_ROLE } from '../../platform/db/migrate.ts';
 import { createWorkWatch } from '../../tenancy/organisations/organisation-work.ts';
@@ -36,12 +38,15 @@ before(async () => {
 after(() => fixture.close());
 beforeEach(async () => {
   account = await fixture.addAccount();
-  first = await login(
+  first = await signedIn(account);
+});
+
+const signedIn = ({ userId }: { userId: string }) =>
+  login(
     fixture.signIn,
-    { identity: account.userId, credential: PASSWORD, userType: 'EHR' },
+    { identity: userId, credential: PASSWORD, userType: 'EHR' },
     { databaseTime: NOW, correlationId: 'test', remoteAddress: '192.0.2.10' },
   );
-});
 
 const at = (seconds: number, token: string, node = fixture.signIn) =>
   refresh(node, token, { databaseTime: secondsAfter(NOW, seconds), correlationId: 'test' });
@@ -87,14 +92,8 @@ test('ten racing refreshes, on two nodes, give one pair, byte for byte [SIGN-IN-
 });
 
 test('a token that somebody holds keeps the others waiting for nothing', async () => {
-  const { signIn, database, organisationId, addAccount } = fixture;
-  const { userId } = await addAccount();
-  const proof = { identity: userId, credential: PASSWORD, userType: 'EHR' };
-  const other = await login(signIn, proof, {
-    databaseTime: NOW,
-    correlationId: 'test',
-    remoteAddress: '192.0.2.10',
-  });
+  const { database, organisationId } = fixture;
+  const other = await signedIn(await fixture.addAccount());
   const holder = await database.pool.connect();
   await holder.query('begin');
   // Ends the wait, and the test, when it is waited for after all.
@@ -108,6 +107,31 @@ test('a token that somebody holds keeps the others waiting for nothing', async (
   await holder.query('rollback');
   holder.release();
   assert.ok(await held);
+});
+
+test('when the statement that refreshes share is lost, each of them fails, and each is good for a repeat', async (t) => {
+  const { database } = fixture;
+  const accounts = await Promise.all(Array.from({ length: 6 }, () => fixture.addAccount()));
+  const tokens = (await Promise.all(accounts.map(signedIn))).map(({ refreshToken }) => refreshToken);
+  const owner = new pg.Client({ connectionString: database.url });
+  await owner.connect();
+  t.after(() => owner.end());
+  await owner.query('begin');
+  // Lets them read, and holds up what they write.
+  await owner.query('lock table refresh_token in share mode');
+  const lost = Promise.allSettled(tokens.map((token) => at(1, token)));
+  const statements = await waitUntil(async () => {
+    const { rows } = await database.pool.query<{ pid: number }>(`
+      select pid from pg_locks where relation = 'refresh_token'::regclass and not granted`);
+    return rows.length > 0 && rows;
+  }, 'the exchange waits for the lock');
+  assert.equal(statements.length, 1, 'they share it');
+  await owner.query('select pg_terminate_backend($1)', [statements[0]?.pid]);
+  assert.deepEqual(new Set((await lost).map(({ status }) => status)), new Set(['rejected']));
+  await owner.query('rollback');
+  const replies = await Promise.all(tokens.map((token) => at(2, token)));
+  const repeats = await Promise.all(tokens.map((token) => at(3, token)));
+  assert.deepEqual(repeats, replies);
 });
 
 test('a session that ends while its token is being exchanged gets no other token', async () => {
