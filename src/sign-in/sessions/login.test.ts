@@ -137,6 +137,26 @@ test('a hash of a lower cost is made anew at login, and the password stays good'
   await signIn(userId, {}, grown);
 });
 
+test('a login during which another one makes the hash anew signs in as well', async () => {
+  const { userId } = await fixture.addAccount();
+  const grown = { ...fixture.signIn, passwords: createPasswords({ hashConcurrency: 1, hashQueue: 4 }) };
+  let others = 0;
+  const overtaken = {
+    ...grown,
+    passwords: {
+      ...grown.passwords,
+      verify: async (hash: string | undefined, password: string) => {
+        const matches = await grown.passwords.verify(hash, password);
+        others += 1;
+        if (others === 1) await signIn(userId, {}, grown);
+        return matches;
+      },
+    },
+  };
+  assert.equal(await statusOf(signIn(userId, {}, overtaken)), undefined);
+  assert.equal(others, 2, 'the new hash was looked at');
+});
+
 test('the log names what happened and whose account it was, never what was sent [SEC-12]', async () => {
   const { userId } = await fixture.addAccount();
   fixture.logged.length = 0;
