@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import type { Wording } from '../src/platform/domain-error.ts';
-import { type Json, startTestApi } from '../test-support/service/api.ts';
+import { type Answer, type Json, startTestApi } from '../test-support/service/api.ts';
 
 const ROOT = new URL('../', import.meta.url);
 const FACTORIES = 'src/platform/http/errors.ts';
@@ -33,16 +33,18 @@ test('every error of the source is on the page, under its status, and no other i
 test('the operator finds the code of a refusal by the correlation id of its answer [HTTP-5]', async (t) => {
   const api = await startTestApi();
   t.after(() => api.close());
-  const { headers, status } = await api.call('/encounters/fhir/Encounter');
-  assert.equal(status, 401);
-  const lines = api
-    .logs()
-    .split('\n')
-    .filter((line) => line.includes(headers.get('x-correlation-id') ?? 'none'));
-  assert.deepEqual(
-    lines.map((line) => JSON.parse(line).code),
-    ['token_missing'],
-  );
+  const codesOf = ({ headers }: Answer) =>
+    api
+      .logs()
+      .split('\n')
+      .filter((line) => line.includes(headers.get('x-correlation-id') ?? 'none'))
+      .map((line) => JSON.parse(line).code);
+  const unsigned = await api.call('/encounters/fhir/Encounter');
+  assert.equal(unsigned.status, 401);
+  assert.deepEqual(codesOf(unsigned), ['token_missing']);
+  const unencoded = await api.call('/patients/base/100%');
+  assert.equal(unencoded.json.message, 'The path is not percent-encoded UTF-8. Send % itself as %25.');
+  assert.deepEqual(codesOf(unencoded), ['bad_encoding']);
 });
 
 test('the OpenAPI document has an example of each error, in words that the source has', async (t) => {

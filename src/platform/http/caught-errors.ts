@@ -18,6 +18,11 @@ export function toHttpError(error: unknown): HttpError | undefined {
       en: 'This call does not accept that content type. Send application/json.',
       fr: 'Cet appel n’accepte pas ce type de contenu. Envoyez application/json.',
     });
+  if (code === 'FST_ERR_BAD_URL')
+    return new HttpError(400, 'bad_encoding', {
+      en: 'The path is not percent-encoded UTF-8. Send % itself as %25.',
+      fr: 'Le chemin n’est pas de l’UTF-8 encodé avec %. Envoyez le signe % lui-même comme %25.',
+    });
   if (statusCode !== undefined && statusCode >= 400 && statusCode < 500)
     return new HttpError(
       statusCode,

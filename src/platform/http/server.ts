@@ -77,7 +77,11 @@ export function createServer({
     },
     trustProxy: trustProxy === undefined || trustProxy.length === 0 ? false : trustProxy,
     ...(rewriteUrl === undefined ? {} : { rewriteUrl }),
-    frameworkErrors: (error, request, reply) => void answerError(error, request, reply),
+    // An address that the router cannot read: Fastify runs no hook for it.
+    frameworkErrors: (error, request, reply) => {
+      reply.raw.once('finish', () => observe(request, reply));
+      answerError(error, request, reply);
+    },
     clientErrorHandler: (error, socket) => {
       if (!isSlowBody(error, socket)) faults.answerBroken(error, socket);
     },
