@@ -123,6 +123,94 @@ test('a display of a patient who is here is neither kept nor sent [PAT-10, IN-7]
   assert.deepEqual((await get(fhir(id))).link, [link('refer', other)]);
 });
 
+test('a record of one patient refers to another one who is here without the name, whoever stored it [FETCH-25]', async () => {
+  const other = newId();
+  const subject = { reference: `Patient/${last}` };
+  const named = { reference: `Patient/${other}`, display: 'Ms. Other' };
+  const notes = { note: [{ text: 'as told', authorReference: named }] };
+  const category = (code: string) => [
+    { coding: [{ system: 'http://terminology.hl7.org/CodeSystem/observation-category', code }] },
+  ];
+  const test = { status: 'final', code: { text: 'Test' }, subject, valueString: 'v', performer: [named] };
+  const [order, result, sign, imagingOrder, study] = [newId(), newId(), newId(), newId(), newId()];
+  const basedOn = [{ reference: `ServiceRequest/${order}` }];
+  const requested = { resourceType: 'ServiceRequest', status: 'active', intent: 'order', subject };
+  const records = [
+    {
+      ...requested,
+      id: order,
+      category: category('laboratory'),
+      requester: named,
+      performer: [named],
+      ...notes,
+    },
+    {
+      ...test,
+      resourceType: 'Observation',
+      id: result,
+      category: category('laboratory'),
+      basedOn,
+      focus: [named],
+      ...notes,
+    },
+    {
+      ...test,
+      resourceType: 'Observation',
+      id: sign,
+      category: category('vital-signs'),
+      effectiveDateTime: '2024-05-01T08:00:00Z',
+      focus: [named],
+    },
+    { ...requested, id: imagingOrder, requester: named },
+    {
+      resourceType: 'ImagingStudy',
+      id: study,
+      status: 'available',
+      subject,
+      basedOn: [{ reference: `ServiceRequest/${imagingOrder}` }],
+      referrer: named,
+      interpreter: [named],
+      ...notes,
+    },
+  ];
+  const fetched = async () => {
+    const { vitalSetId } = (await get(`/encounters/vitals?patient=${last}`)).items[0];
+    const paths = [
+      `/investigations/lab/orders/${order}/clinical/fhir`,
+      `/investigations/imaging/orders/${imagingOrder}/clinical/fhir`,
+      `/encounters/vitals/${vitalSetId}/clinical/fhir`,
+      `/fhir/Observation/${result}`,
+    ];
+    return Promise.all(paths.map(async (path) => (await call(path)).text));
+  };
+
+  // The records wait for the patient: until then the name is all that they have.
+  await send(...records);
+  for (const text of await fetched()) assert.match(text, /"display":"Ms. Other"/);
+  const isWithoutName = async () => {
+    for (const text of await fetched()) {
+      assert.ok(text.includes(`{"reference":"Patient/${other}"}`), text);
+      assert.ok(!text.includes('Ms. Other'), text);
+    }
+  };
+  await send(person(other, 'Other'));
+  await isWithoutName();
+  // As an older version of the service stored it.
+  await api.database.pool.query({
+    text: `update observation set performer = $2, version = version + 1, rendered_version = version + 1,
+        rendered_mapping = 1, rendered = replace(rendered, $3, $4)
+      where organisation_id = $1 and patient_id = $5`,
+    values: [
+      tenant.organisationId,
+      JSON.stringify([{ type: 'Patient', id: other, display: 'Ms. Other' }]),
+      `{"reference":"Patient/${other}"}`,
+      JSON.stringify(named),
+      last,
+    ],
+  });
+  await isWithoutName();
+});
+
 test('the entity tag tells apart what links the caller sees [PAT-13]', async () => {
   const tagOf = async () => (await call(fhir(old))).headers.get('etag') ?? '';
   const statusFor = async (tag: string) => (await call(fhir(old), { 'if-none-match': tag })).status;

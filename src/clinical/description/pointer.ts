@@ -150,13 +150,17 @@ export function pointersAt(values: readonly ReferenceValue[]): RecordPointer[] |
   return nonEmpty(values.map(pointer));
 }
 
-/** `Patient/<id>` and the like; a record that is not here keeps its name only (R4, "References"). */
+/**
+ * `Patient/<id>` and the like; a record that is not here keeps its name only (R4, "References"). A patient who is here is
+ * not named: who may learn the name reads it on the Patient. A record that waited for its patient may still hold one.
+ */
 export function referenceTo({ type, id, display }: RecordPointer): object | undefined {
   const literal = type === undefined || id === undefined ? undefined : `${type}/${id}`;
   if (literal === undefined && display === undefined) return undefined;
+  const isNamed = display !== undefined && !(literal !== undefined && type === 'Patient');
   return {
     ...(literal === undefined ? {} : { reference: literal }),
-    ...(display === undefined ? {} : { display }),
+    ...(isNamed ? { display } : {}),
   };
 }
 

@@ -10,7 +10,10 @@ export interface ReferencedRecord {
 /** What is left of a Reference element. Without `referenced record` it points at nothing that we have. */
 export interface ReferenceValue {
   readonly target: ReferencedRecord | undefined;
-  /** `Reference.display`; where it is missing and there is no referenced record, the reference as it was written. */
+  /**
+   * `Reference.display`, but not of a patient who is here; where it is missing and there is no referenced record, the
+   * reference as it was written.
+   */
   readonly display: string | undefined;
 }
 

@@ -198,11 +198,9 @@ function link(reader: ElementReader, context: ReadContext): Values {
   const other = context.reference(reader, 'other', ['Patient']);
   if (other === undefined) reader.fail('other', 'is missing');
   if (other.target?.id === context.id) reader.fail('other', 'refers to the patient itself');
-  const isHere = other.target !== undefined;
-  if (isHere && other.display !== undefined) context.notKept(`${reader.path}.other.display`);
   return {
     other_id: other.target?.id,
-    other_display: isHere ? undefined : other.display,
+    other_display: other.display,
     type: reader.required('type', reader.code('type', LINK_TYPES)),
   };
 }

@@ -197,7 +197,8 @@ class EntryMapContext implements MapContext {
     const reference = this.#withContained(this.#read(reader));
     const answer = this.#answer(reader, reference, types);
     if (answer === 'pending') return { target: undefined, display: undefined };
-    if (typeof answer === 'object') return { target: answer, display: reference.display };
+    if (typeof answer === 'object')
+      return { target: answer, display: this.#displayOf(reader, reference, answer) };
     if (reference.parsed?.kind === 'conditional' && answer !== 'wrong-type')
       this.#failConditional(reader, answer === 'several');
     if (answer === 'missing') {
@@ -210,6 +211,17 @@ class EntryMapContext implements MapContext {
     // Nothing of what was given is left.
     if (display === undefined) this.notKept(reader.path);
     return { target: undefined, display };
+  }
+
+  /** A patient who is here has the name, and privacy settings say who learns it. */
+  #displayOf(
+    reader: ElementReader,
+    { display }: ReadReference,
+    { type }: ReferencedRecord,
+  ): string | undefined {
+    if (type !== 'Patient' || display === undefined) return display;
+    this.notKept(`${reader.path}.display`);
+    return undefined;
   }
 
   /** A reference to a contained resource says what that resource says of itself. */
