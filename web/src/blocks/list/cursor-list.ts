@@ -62,3 +62,17 @@ export function useCursorList<Row, Part extends ListPart<Row> = ListPart<Row>>(
     retry: () => void (query.data === undefined ? query.refetch() : query.fetchNextPage()),
   };
 }
+
+/** A list all of whose rows are there already. */
+export function wholeList<Row>(rows: readonly Row[]): CursorList<Row> {
+  const nothing = () => undefined;
+  return {
+    rows,
+    isPending: false,
+    error: null,
+    hasMore: false,
+    isReadingMore: false,
+    readMore: nothing,
+    retry: nothing,
+  };
+}

@@ -1,5 +1,6 @@
 /** What an import took and what it did not, and why. Parts without anything are left out. Contract: WEB-48. */
 import { useFormatter, useTranslations } from 'use-intl';
+import { wholeList } from '../../blocks/list/cursor-list.ts';
 import { type Column, RecordTable } from '../../blocks/list/record-table.tsx';
 import { Section } from '../../blocks/page/section.tsx';
 import { InEnglish } from '../../blocks/values/in-english.tsx';
@@ -86,7 +87,7 @@ function Entries({ title, rows, count, hasFiles }: EntriesProperties) {
       <RecordTable
         label={t(`${title}Title`)}
         columns={columns}
-        list={whole(rows.map((row, index) => ({ row, index })))}
+        list={wholeList(rows.map((row, index) => ({ row, index })))}
         rowId={({ index }) => String(index)}
       />
     </Section>
@@ -131,7 +132,12 @@ function Counts({ title, rows, hasUnchanged = false }: CountsProperties) {
   ];
   return (
     <Section title={t(`${title}Title`)} text={t(`${title}Text`)}>
-      <RecordTable label={t(`${title}Title`)} columns={columns} list={whole(rows)} rowId={([name]) => name} />
+      <RecordTable
+        label={t(`${title}Title`)}
+        columns={columns}
+        list={wholeList(rows)}
+        rowId={([name]) => name}
+      />
     </Section>
   );
 }
@@ -168,23 +174,9 @@ function Elements({ title, rows, hasFiles }: ElementsProperties) {
       <RecordTable
         label={t(`${title}Title`)}
         columns={columns}
-        list={whole(rows)}
+        list={wholeList(rows)}
         rowId={({ element }) => element}
       />
     </Section>
   );
-}
-
-/** A list that is there already. */
-function whole<Row>(rows: readonly Row[]) {
-  const nothing = () => undefined;
-  return {
-    rows,
-    isPending: false,
-    error: null,
-    hasMore: false,
-    isReadingMore: false,
-    readMore: nothing,
-    retry: nothing,
-  };
 }

@@ -3,6 +3,7 @@ import { Button } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { useTranslations } from 'use-intl';
 import { send } from '../../api/api.ts';
+import { wholeList } from '../../blocks/list/cursor-list.ts';
 import { type Column, RecordTable } from '../../blocks/list/record-table.tsx';
 import { announce } from '../../blocks/page/announcements.tsx';
 import { Section } from '../../blocks/page/section.tsx';
@@ -25,25 +26,16 @@ export function OwnSessions() {
       {error === null ? undefined : <ErrorState error={error} onRetry={() => void refetch()} />}
       {data === undefined ? undefined : (
         <div className={css.sessions}>
-          <RecordTable label={t('sessions')} columns={columns} list={whole(data)} rowId={({ id }) => id} />
+          <RecordTable
+            label={t('sessions')}
+            columns={columns}
+            list={wholeList(data)}
+            rowId={({ id }) => id}
+          />
         </div>
       )}
     </Section>
   );
-}
-
-/** A list that the service gives at once. */
-function whole(rows: readonly OwnSession[]) {
-  const nothing = () => undefined;
-  return {
-    rows,
-    isPending: false,
-    error: null,
-    hasMore: false,
-    isReadingMore: false,
-    readMore: nothing,
-    retry: nothing,
-  };
 }
 
 function useColumns(): Column<OwnSession>[] {

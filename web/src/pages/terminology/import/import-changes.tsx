@@ -2,6 +2,7 @@
 import { SegmentedControl } from '@mantine/core';
 import { useState } from 'react';
 import { useFormatter, useTranslations } from 'use-intl';
+import { wholeList } from '../../../blocks/list/cursor-list.ts';
 import { type Column, RecordTable } from '../../../blocks/list/record-table.tsx';
 import { Section } from '../../../blocks/page/section.tsx';
 import { StatusBadge } from '../../../blocks/values/status-badge.tsx';
@@ -66,20 +67,6 @@ export function ImportChanges({ report }: { report: ImportReport }) {
 
 function listed(changes: readonly EntryChange[], kind: EntryChange['kind']): number {
   return changes.filter((change) => change.kind === kind).length;
-}
-
-/** All rows are there: nothing more is read. */
-function wholeList<Row>(rows: readonly Row[]) {
-  const nothing = () => undefined;
-  return {
-    rows,
-    isPending: false,
-    error: null,
-    hasMore: false,
-    isReadingMore: false,
-    readMore: nothing,
-    retry: nothing,
-  };
 }
 
 function useColumns(changes: readonly EntryChange[]): Column<EntryChange>[] {
