@@ -14,6 +14,7 @@ import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { openEmbeddedPostgres, stopAbandoned } from '../local-postgres/embedded-postgres.ts';
+import { isAlive } from '../local-postgres/postgres-process.ts';
 import { createTemplate } from '../test-support/database/template.ts';
 import { parseContract, unprovenFaults } from './contract-coverage.ts';
 import { checkStatements, readStatements } from './statement-check.ts';
@@ -104,15 +105,6 @@ async function removeAbandoned(place: string): Promise<void> {
     // A folder of another user is left to that user.
     const stopped = await stopAbandoned(join(folder, DATABASE)).catch(() => false);
     if (stopped) await rm(folder, { recursive: true, force: true });
-  }
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
   }
 }
 

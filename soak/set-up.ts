@@ -1,7 +1,7 @@
 /** An organisation with everything that the flows need, made by commands; and its first records. */
 
 import { PERMISSIONS } from '../src/tenancy/roles/permissions.ts';
-import { runCommand } from '../test-support/service/command.ts';
+import { runJson } from '../test-support/service/command.ts';
 import type { Client, Credentials } from './client.ts';
 import { importLines } from './flows/change-patients.ts';
 import { bundleAt, identifierOf, makePatient, type SourcePatient } from './records.ts';
@@ -22,11 +22,7 @@ export async function setUpOrganisation(
   env: Record<string, string>,
   addresses: { exchange: string; fhirServer: string },
 ): Promise<Organisation> {
-  const make = async (...args: string[]): Promise<Record<string, string>> => {
-    const { code, stdout, stderr } = await runCommand([...args, '--json'], { env });
-    if (code !== 0) throw new Error(`interchange ${args.slice(0, 2).join(' ')} failed: ${stderr}`);
-    return stdout === '' ? {} : JSON.parse(stdout);
-  };
+  const make = (...args: string[]) => runJson(args, { env });
   await make('migrate');
   const { id: organisation = '' } = await make('organisation', 'create', '--name', 'Soak');
   const within = ['--organisation', organisation];

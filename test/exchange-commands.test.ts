@@ -10,7 +10,7 @@ import { buildProgram } from '../src/app/commands.ts';
 import { createFacility, createOrganisation } from '../src/tenancy/organisations/facilities.ts';
 import { createTestDatabase, type TestDatabase } from '../test-support/database/database.ts';
 import { insertPatients, type Place, queue, rename } from '../test-support/exchange/exchange-records.ts';
-import { runCommand, startCommand } from '../test-support/service/command.ts';
+import { runCommand, runJson, startCommand } from '../test-support/service/command.ts';
 import { freePort } from '../test-support/service/free-port.ts';
 
 let database: TestDatabase;
@@ -40,11 +40,7 @@ after(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-async function json(...args: string[]) {
-  const { code, stdout, stderr } = await runCommand([...args, '--json'], { env });
-  assert.equal(code, 0, `${args.join(' ')}: ${stderr}`);
-  return JSON.parse(stdout);
-}
+const json = (...args: string[]) => runJson(args, { env });
 async function fails(code: number, message: RegExp, ...args: string[]): Promise<void> {
   const result = await runCommand(args, { env });
   assert.equal(result.code, code, `${args.join(' ')}: ${result.stdout}${result.stderr}`);

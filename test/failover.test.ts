@@ -11,7 +11,7 @@ import { type Replication, startReplication } from '../test-support/database/sta
 import { startExchange, type TestExchange } from '../test-support/exchange/exchange-server.ts';
 import { startFhirServer, type TestFhirServer } from '../test-support/fhir-server/start.ts';
 import { sampleBundle } from '../test-support/records/sample-bundle.ts';
-import { runCommand, type StartedCommand, startCommand } from '../test-support/service/command.ts';
+import { runJson, type StartedCommand, startCommand } from '../test-support/service/command.ts';
 import { waitUntil } from '../test-support/wait-until.ts';
 
 /** Of each flow, before the primary is killed and after the standby took over. */
@@ -66,11 +66,7 @@ after(async () => {
   await replication.close();
 });
 
-async function command(...args: string[]): Promise<Record<string, string>> {
-  const { code, stdout, stderr } = await runCommand([...args, '--json'], { env });
-  assert.equal(code, 0, `${args.join(' ')}: ${stdout}${stderr}`);
-  return JSON.parse(stdout) as Record<string, string>;
-}
+const command = (...args: string[]) => runJson(args, { env });
 
 async function setUp(): Promise<void> {
   const { id: organisation = '' } = await command('organisation', 'create', '--name', 'Failover');

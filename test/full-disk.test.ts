@@ -10,7 +10,7 @@ import { PERMISSIONS } from '../src/tenancy/roles/permissions.ts';
 import { ask } from '../test-support/database/embedded.ts';
 import { openSmallDisk, type SmallDisk, whyNoSmallDisk } from '../test-support/database/small-disk.ts';
 import { sampleBundle } from '../test-support/records/sample-bundle.ts';
-import { runCommand, type StartedCommand, startCommand } from '../test-support/service/command.ts';
+import { runJson, type StartedCommand, startCommand } from '../test-support/service/command.ts';
 import { waitUntil } from '../test-support/wait-until.ts';
 
 interface Call {
@@ -51,11 +51,7 @@ describe('a full disk', { skip: whyNoSmallDisk() ?? false, timeout: 300_000 }, (
     await disk.close();
   });
 
-  async function command(...args: string[]): Promise<Record<string, string>> {
-    const { code, stdout, stderr } = await runCommand([...args, '--json'], { env });
-    assert.equal(code, 0, `${args.join(' ')}: ${stdout}${stderr}`);
-    return JSON.parse(stdout) as Record<string, string>;
-  }
+  const command = (...args: string[]) => runJson(args, { env });
 
   async function setUp(): Promise<void> {
     await command('migrate');

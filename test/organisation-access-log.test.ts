@@ -1,11 +1,10 @@
 /** Verification of the access log while the database refuses one organisation: everything else is checked. */
 import assert from 'node:assert/strict';
-import { randomUUID } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
-import type { AccessEntry } from '../src/privacy/access-log/access-log.ts';
 import { allChainKeys } from '../src/privacy/access-log/access-log-keys.ts';
 import { verifyAccessLog } from '../src/privacy/verification/verify-access-log.ts';
 import { type Faults, ONE_FAILS, prepareFaults } from '../test-support/database/failing-organisation.ts';
+import { accessEntry } from '../test-support/records/access-entry.ts';
 import { startTestApi, type Tenant, type TestApi } from '../test-support/service/api.ts';
 import { runCommand } from '../test-support/service/command.ts';
 
@@ -19,7 +18,7 @@ describe('verification of the access log by organisation', ONE_FAILS, () => {
     tenants = await Promise.all([api.createTenant(), api.createTenant(), api.createTenant()]);
     // One chain with entries of all three, in turns; the middle one has both ends.
     for (const index of [1, 0, 1, 2, 1, 0, 2, 1])
-      await api.runtime.accessLog.record([entryOf(tenants[index]), entryOf(tenants[index])]);
+      await api.runtime.accessLog.record([accessEntry(tenants[index]), accessEntry(tenants[index])]);
   });
   after(async () => {
     await faults.close();
@@ -68,7 +67,7 @@ describe('verification of the access log by organisation', ONE_FAILS, () => {
   });
 
   test('reads chains that are longer than a page, in their order [LOG-15]', async () => {
-    const many = (tenant: Tenant | undefined) => Array.from({ length: 2_000 }, () => entryOf(tenant));
+    const many = (tenant: Tenant | undefined) => Array.from({ length: 2_000 }, () => accessEntry(tenant));
     for (let round = 0; round < 4; round += 1)
       for (const tenant of tenants) await api.runtime.accessLog.record(many(tenant));
     const before = await verify();
@@ -81,18 +80,3 @@ describe('verification of the access log by organisation', ONE_FAILS, () => {
     );
   });
 });
-
-function entryOf(tenant: Tenant | undefined): AccessEntry {
-  return {
-    organisationId: tenant?.organisationId ?? '',
-    facilityId: tenant?.facilityId ?? '',
-    patientId: randomUUID(),
-    accountId: randomUUID(),
-    action: 'encounter.read',
-    resourceType: 'Encounter',
-    resourceId: randomUUID(),
-    purposeOfUse: 'TREATMENT',
-    outcome: 'allowed',
-    correlationId: randomUUID(),
-  };
-}

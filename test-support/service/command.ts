@@ -51,6 +51,14 @@ export async function runCommand(
   return { code, ...printed };
 }
 
+/** The JSON document that `interchange <args> --json` prints; undefined where it prints none. Throws when it fails. */
+export async function runJson(args: readonly string[], options?: CommandOptions) {
+  const { code, stdout, stderr } = await runCommand([...args, '--json'], options);
+  if (code !== 0)
+    throw new Error(`interchange ${args.slice(0, 2).join(' ')} ended with ${code}: ${stdout}${stderr}`);
+  return stdout === '' ? undefined : JSON.parse(stdout);
+}
+
 /** Run `interchange <args>` as a process to its end. */
 export async function runProcess(
   args: readonly string[],

@@ -2,6 +2,7 @@
 
 import type { Queryable } from '../../platform/db/database.ts';
 import type { OrganisationScope } from '../../tenancy/scope.ts';
+import { probeNow } from '../queue/connection-state.store.ts';
 import { covers } from '../queue/covers.ts';
 import type { ConnectionKey } from '../queue/lane.store.ts';
 import type { Connection, ConnectionSettings, SecretStatus } from './connection.ts';
@@ -89,16 +90,7 @@ export async function updateConnection(
   changes: Partial<ConnectionSettings> & { operatorAddress?: boolean; disabled?: boolean },
 ): Promise<boolean> {
   const { facilityIds, disabled } = changes;
-  await db.query({
-    text: `
-      update exchange_circuit
-      set probe_at = now()
-      where organisation_id = $1
-        and connection_id = $2
-        and opened_at is not null
-        and probe_at > now()`,
-    values: [organisationId, connectionId],
-  });
+  await probeNow(db, { organisationId, connectionId });
   if (disabled !== undefined) await switchConnection(db, { organisationId, connectionId }, disabled);
   const { rowCount } = await db.query({
     text: `

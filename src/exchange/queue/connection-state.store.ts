@@ -107,3 +107,18 @@ export async function sendSettings(db: Queryable, key: ConnectionKey): Promise<S
   });
   return rows[0];
 }
+
+/** The next probe of a breaker that is open need not wait. */
+export async function probeNow(db: Queryable, key: ConnectionKey): Promise<void> {
+  await db.query({
+    name: 'exchange-circuit-probe-now',
+    text: `
+      update exchange_circuit
+      set probe_at = now()
+      where organisation_id = $1
+        and connection_id = $2
+        and opened_at is not null
+        and probe_at > now()`,
+    values: [key.organisationId, key.connectionId],
+  });
+}

@@ -66,18 +66,3 @@ export async function delayProbe(
     values: [key.organisationId, key.connectionId, delay.afterMs, delay.maxMs, delay.restMs],
   });
 }
-
-/** A probe was not sent after all: the next one need not wait for it. */
-export async function probeNow(db: Queryable, key: ConnectionKey): Promise<void> {
-  await db.query({
-    name: 'exchange-circuit-probe-now',
-    text: `
-      update exchange_circuit
-      set probe_at = now()
-      where organisation_id = $1
-        and connection_id = $2
-        and opened_at is not null
-        and probe_at > now()`,
-    values: [key.organisationId, key.connectionId],
-  });
-}

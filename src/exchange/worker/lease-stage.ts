@@ -2,9 +2,9 @@
 import { randomUUID } from 'node:crypto';
 import type { PurposeOfUse } from '../../fhir/purpose-of-use.ts';
 import { allowsPurpose } from '../../privacy/decide.ts';
+import { probeNow } from '../queue/connection-state.store.ts';
 import { type LeasedDelivery, leaseDue, leaseProbe, release } from '../queue/lane.store.ts';
 import { park } from '../queue/parking.store.ts';
-import { probeNow } from './breaker.store.ts';
 import type { LoadedConnection } from './loaded-connection.ts';
 import { giveBack, type Runner, singleTask } from './runner.ts';
 import { type LeaseEnd, notCovered, type Try } from './try-delivery.ts';

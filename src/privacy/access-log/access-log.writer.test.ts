@@ -9,6 +9,7 @@ import {
   prepareFaults,
 } from '../../../test-support/database/failing-organisation.ts';
 import { watchPool } from '../../../test-support/database/watched-pool.ts';
+import { accessEntry } from '../../../test-support/records/access-entry.ts';
 import { answered } from '../../../test-support/service/worded-errors.ts';
 import { waitUntil } from '../../../test-support/wait-until.ts';
 import { createPool } from '../../platform/db/database.ts';
@@ -489,17 +490,5 @@ describe('the months of the access log', () => {
 });
 
 function entry(changes: Partial<AccessEntry> = {}): AccessEntry {
-  return {
-    organisationId: ORGANISATION,
-    facilityId: randomUUID(),
-    patientId: randomUUID(),
-    accountId: randomUUID(),
-    action: 'encounter.read',
-    resourceType: 'Encounter',
-    resourceId: randomUUID(),
-    purposeOfUse: 'TREATMENT',
-    outcome: 'allowed',
-    correlationId: randomUUID(),
-    ...changes,
-  };
+  return accessEntry({ organisationId: ORGANISATION, ...changes });
 }

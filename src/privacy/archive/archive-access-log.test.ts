@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { after, afterEach, beforeEach, describe, test } from 'node:test';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { createTestDatabase, type TestDatabase } from '../../../test-support/database/database.ts';
+import { accessEntry } from '../../../test-support/records/access-entry.ts';
 import { runCommand, startCommand } from '../../../test-support/service/command.ts';
 import { asCommand } from '../../../test-support/service/worded-errors.ts';
 import { waitUntil } from '../../../test-support/wait-until.ts';
@@ -511,17 +512,4 @@ function thisMonth(): string {
   return new Date().toISOString().slice(0, 7);
 }
 
-function entry() {
-  return {
-    organisationId: ORGANISATION,
-    facilityId: randomUUID(),
-    patientId: randomUUID(),
-    accountId: randomUUID(),
-    action: 'encounter.read',
-    resourceType: 'Encounter',
-    resourceId: randomUUID(),
-    purposeOfUse: 'TREATMENT' as const,
-    outcome: 'allowed' as const,
-    correlationId: randomUUID(),
-  };
-}
+const entry = () => accessEntry({ organisationId: ORGANISATION });

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import pg from 'pg';
 import { createTestDatabase, type TestDatabase } from '../../../test-support/database/database.ts';
+import { accessEntry } from '../../../test-support/records/access-entry.ts';
 import { runCommand } from '../../../test-support/service/command.ts';
 import { createKeyRing, deriveKey } from '../../platform/crypto/key-ring.ts';
 import { createPool, type Pool } from '../../platform/db/database.ts';
@@ -459,19 +460,6 @@ async function writeChain({ pool }: TestDatabase, entries: number): Promise<void
     onError: (error) => assert.fail(error),
   });
   const [organisationId, facilityId] = [randomUUID(), randomUUID()];
-  await writer.record(
-    Array.from({ length: entries }, () => ({
-      organisationId,
-      facilityId,
-      patientId: randomUUID(),
-      accountId: randomUUID(),
-      action: 'encounter.read',
-      resourceType: 'Encounter',
-      resourceId: randomUUID(),
-      purposeOfUse: 'TREATMENT' as const,
-      outcome: 'allowed' as const,
-      correlationId: randomUUID(),
-    })),
-  );
+  await writer.record(Array.from({ length: entries }, () => accessEntry({ organisationId, facilityId })));
   await writer.close();
 }

@@ -89,6 +89,15 @@ export async function setDisabled(
   });
 }
 
+/** Facilities of the account `a`; the default of its profile comes first. */
+export const FACILITY_IDS = `array(
+          select f.facility_id::text
+          from account_facility f
+          where f.organisation_id = $1
+            and f.account_id = a.id
+          order by f.facility_id is distinct from a.default_facility_id, f.facility_id
+        ) as "facilityIds"`;
+
 export async function listAccounts(
   db: Queryable,
   { organisationId }: OrganisationScope,
@@ -97,13 +106,7 @@ export async function listAccounts(
     text: `
       select a.id as "userId", d.email, a.user_type as "userType", r.name as role,
         a.default_facility_id as "defaultFacilityId",
-        array(
-          select f.facility_id::text
-          from account_facility f
-          where f.organisation_id = $1
-            and f.account_id = a.id
-          order by f.facility_id is distinct from a.default_facility_id, f.facility_id
-        ) as "facilityIds",
+        ${FACILITY_IDS},
         a.must_change_password as "mustChangePassword",
         a.requires_password_setup as "requiresPasswordSetup",
         a.disabled_at is not null as disabled,

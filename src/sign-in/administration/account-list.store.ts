@@ -9,6 +9,7 @@ import type { Slice } from '../../platform/http/paging.ts';
 import { addressOfAccount } from '../../tenancy/callers/account-address.ts';
 import type { OrganisationScope } from '../../tenancy/scope.ts';
 import type { UserType } from '../accounts/account.store.ts';
+import { FACILITY_IDS } from '../accounts/manage-accounts.store.ts';
 import { type AccountFilter, accountSources, type Parameter } from './account-sources.ts';
 
 export type AccountPosition = readonly [email: string];
@@ -169,13 +170,7 @@ interface Details {
 function detailsAt(now: string): Details {
   return {
     columns: `, a.user_type as "userType", r.id as "roleId", r.name as "roleName",
-        array(
-          select f.facility_id::text
-          from account_facility f
-          where f.organisation_id = $1
-            and f.account_id = a.id
-          order by f.facility_id is distinct from a.default_facility_id, f.facility_id
-        ) as "facilityIds",
+        ${FACILITY_IDS},
         a.default_facility_id as "defaultFacilityId", a.disabled_at is not null as disabled,
         a.must_change_password as "mustChangePassword", a.requires_password_setup as "requiresPasswordSetup",
         exists (
