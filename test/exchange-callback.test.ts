@@ -150,6 +150,15 @@ describe('callback', () => {
     assert.equal((await fhirPatient()).meta.versionId, version);
   });
 
+  test('takes ids in either case, and answers with them as they are stored [EXC-35, EXC-41]', async () => {
+    const body = JSON.stringify({ ...accepted(), deliveryId: deliveryId.toUpperCase() });
+    for (const id of [connection.id, connection.id.toUpperCase()]) {
+      const { status, json } = await callback(body, { id });
+      assert.deepEqual([status, json], [200, { deliveryId, status: 'accepted', assignedId: 'HIE-1' }], id);
+    }
+    assert.deepEqual(await counts(), [1, 1]);
+  });
+
   test('records a rejection and leaves the patient as it is [EXC-34, EXC-43]', async () => {
     const answer = await callback({ deliveryId, status: 'rejected', message: 'no such district' });
     assert.deepEqual(

@@ -43,7 +43,8 @@ export function createAuthenticateCallback({ db, keys }: { db: Pool; keys: KeyRi
     ),
   );
   return async ({ connectionId, headers, body, now }) => {
-    const asked = isUuid(connectionId) ? connectionId : decoy.connectionId;
+    // Its secrets are sealed for the id as it is stored, in lower case.
+    const asked = isUuid(connectionId) ? connectionId.toLowerCase() : decoy.connectionId;
     const organisationId = await organisationOfConnection(db, asked);
     const key = { organisationId: organisationId ?? decoy.organisationId, connectionId: asked };
     const [connection, good] = await Promise.all([

@@ -64,7 +64,9 @@ async function apply(
   { key, connection }: Authenticated,
   { confirmation, context }: { confirmation: Confirmation; context: ConfirmContext },
 ): Promise<CallbackRecord> {
-  const { deliveryId, status, assignedId = null, message = null } = confirmation;
+  const { status, assignedId = null, message = null } = confirmation;
+  // As it is stored, so that a repeat is answered the same.
+  const deliveryId = confirmation.deliveryId.toLowerCase();
   const delivery = isUuid(deliveryId) ? await deliveredPatient(client, key, deliveryId) : undefined;
   if (delivery === undefined) throw notOfConnection();
   const record = {
