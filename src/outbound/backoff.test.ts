@@ -24,6 +24,17 @@ test('retry-after: seconds, or a date; anything else is nothing', () => {
   assert.equal(parseRetryAfter(' 0 ', now), 0);
   assert.equal(parseRetryAfter('Sat, 10 Jan 2026 08:00:30 GMT', now), 30_000);
   assert.equal(parseRetryAfter('Sat, 10 Jan 2026 07:00:00 GMT', now), 0);
+  assert.equal(parseRetryAfter('Saturday, 10-Jan-26 08:00:30 GMT', now), 30_000);
+  // In UTC, whatever the time zone of this machine.
+  const zone = process.env.TZ;
+  process.env.TZ = 'Pacific/Apia';
+  assert.equal(parseRetryAfter('Sat Jan 10 08:00:30 2026', now), 30_000);
+  assert.equal(parseRetryAfter('Sat Jan  3 08:00:30 2026', now), 0);
+  assert.equal(parseRetryAfter('Sat, 10 Jan 2026 08:00:30', now), undefined);
+  if (zone === undefined) delete process.env.TZ;
+  else process.env.TZ = zone;
+  for (const value of ['try again in 3600', 'sec 120', 'Sat, 99 Jan 2026 08:00:30 GMT'])
+    assert.equal(parseRetryAfter(value, now), undefined, value);
   for (const value of [undefined, '', 'soon', '-3', '1.5', '9999999999', '99999999999'])
     assert.equal(parseRetryAfter(value, now), undefined, String(value));
 });

@@ -27,6 +27,19 @@ export function spreadDelay(
 export function parseRetryAfter(value: string | undefined, now: Date): number | undefined {
   if (value === undefined) return undefined;
   if (/^\d{1,9}$/.test(value.trim())) return Number(value) * 1_000;
-  const at = /[A-Za-z]{3}/.test(value) ? Date.parse(value) : Number.NaN;
+  const at = parseHttpDate(value.trim());
   return Number.isNaN(at) ? undefined : Math.max(0, at - now.getTime());
+}
+
+const WITH_ZONE =
+  /^[A-Z][a-z]+, \d{1,2}[ -][A-Z][a-z]{2}[ -]\d{2,4} \d{2}:\d{2}:\d{2} (?:GMT|UTC|[+-]\d{4})$/;
+const ASCTIME = /^[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d{2}:\d{2}:\d{2} \d{4}$/;
+
+/**
+ * The three forms of an HTTP date (RFC 9110 section 5.6.7) in ms, else NaN. `Date.parse` alone finds a year in `sec 120`,
+ * and takes the form without a zone for local time.
+ */
+function parseHttpDate(text: string): number {
+  if (ASCTIME.test(text)) return Date.parse(`${text} GMT`);
+  return WITH_ZONE.test(text) ? Date.parse(text) : Number.NaN;
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer as createHttpServer } from 'node:http';
-import { type AddressInfo, createServer, type Server } from 'node:net';
+import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { afterEach, beforeEach, describe, test } from 'node:test';
 import { createOutboundClient, isUntrusted, NOT_WRITTEN, type OutboundClient } from './outbound-client.ts';
 
@@ -43,6 +43,31 @@ test('a request may have less time than the client; connecting and the whole ans
   client.close();
   server.closeAllConnections();
   server.close();
+});
+
+describe('an answer with more than it says', () => {
+  const cases: [what: string, answer: string, status: number][] = [
+    ['a body after 204', 'HTTP/1.1 204 No Content\r\nContent-Length: 3\r\n\r\nabc', 204],
+    ['a body longer than its length', 'HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nabcdef', 200],
+    ['bytes after 101', 'HTTP/1.1 101 Switching\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n\r\nabc', 101],
+  ];
+  for (const [what, text, status] of cases)
+    test(`counts as it is: ${what}`, async () => {
+      const server = createServer((socket) => {
+        socket.on('data', () => socket.write(text));
+        socket.on('error', () => undefined);
+      });
+      await once(server.listen(0, '127.0.0.1'), 'listening');
+      const { port } = server.address() as AddressInfo;
+      const limits = { reach: 'operator', maxInFlight: 1, timeoutMs: 5_000, maxResponseBytes: 100 } as const;
+      const client = createOutboundClient(`http://127.0.0.1:${port}`, limits);
+      for (const time of ['first', 'second']) {
+        const answer = await client.send({ method: 'GET', path: '/', headers: {} });
+        assert.equal(answer.kind === 'answered' && answer.status, status, time);
+      }
+      client.close();
+      server.close();
+    });
 });
 
 describe('a request that is asked about before it is written', () => {
@@ -98,6 +123,19 @@ describe('a request that is asked about before it is written', () => {
       answers.map((answer) => answer.kind === 'answered' && answer.status),
       [204, 204, 204],
     );
+  });
+
+  test('is not answered by what comes before it is written: a second answer to the one before it [EXC-20]', async () => {
+    const first = once(server, 'connection') as Promise<Socket[]>;
+    await send(async () => true);
+    const [socket] = await first;
+    received = '';
+    const answer = await send(() => {
+      socket?.write('HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n');
+      return new Promise(() => undefined);
+    });
+    assert.deepEqual(answer, { kind: 'unanswered', code: 'UNASKED', reached: false });
+    assert.equal(received, '');
   });
 
   test('leaves no byte on the connection when it may not be', async () => {

@@ -171,36 +171,53 @@ function answerTo(
       finish({ kind: 'unanswered', code: 'TIMEOUT', reached: isConnected(sending) });
       sending.destroy();
     }, timeoutMs);
+    let response: IncomingMessage | undefined;
     sending.on('error', (error) => {
+      // What comes after a whole answer is not of it, such as the body of a 204.
+      if (response?.complete) return;
       const reached = isConnected(sending) && !isUnseen(error);
       finish({ kind: 'unanswered', code: codeOf(error), reached });
     });
-    sending.on('response', (response) => read(response, maxResponseBytes, finish));
+    sending.on('response', (given) => {
+      response = given;
+      if (sending.writableEnded) return read(given, maxResponseBytes, finish);
+      // A second answer to the request before it, on a kept connection.
+      finish({ kind: 'unanswered', code: 'UNASKED', reached: false });
+      sending.destroy();
+    });
+    // 101, which nobody asked for: no other answer follows on this connection.
+    sending.on('upgrade', (given, socket) => {
+      finish(answered(given, [], true));
+      socket.destroy();
+    });
   });
 }
 
 function read(response: IncomingMessage, maxBytes: number, finish: Finish): void {
   const chunks: Buffer[] = [];
   let size = 0;
-  const answered = (complete: boolean): OutboundAnswer => ({
+  response.on('data', (chunk: Buffer) => {
+    size += chunk.length;
+    if (size <= maxBytes) chunks.push(chunk);
+    else {
+      finish(answered(response, chunks, false));
+      response.destroy();
+    }
+  });
+  response.on('end', () => finish(answered(response, chunks, true)));
+  // The answer broke off: what the server did is not known.
+  response.on('error', () => finish({ kind: 'unanswered', code: 'TRUNCATED', reached: true }));
+}
+
+function answered(response: IncomingMessage, chunks: readonly Buffer[], complete: boolean): OutboundAnswer {
+  return {
     kind: 'answered',
     status: response.statusCode ?? 0,
     headers: response.headers,
     retryAfterMs: parseRetryAfter(response.headers['retry-after'], new Date()),
     chunks,
     complete,
-  });
-  response.on('data', (chunk: Buffer) => {
-    size += chunk.length;
-    if (size <= maxBytes) chunks.push(chunk);
-    else {
-      finish(answered(false));
-      response.destroy();
-    }
-  });
-  response.on('end', () => finish(answered(true)));
-  // The answer broke off: what the server did is not known.
-  response.on('error', () => finish({ kind: 'unanswered', code: 'TRUNCATED', reached: true }));
+  };
 }
 
 function codeOf(error: Error): string {

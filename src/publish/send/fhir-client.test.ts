@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { test } from 'node:test';
+import { gzipSync } from 'node:zlib';
 import { DEFAULT_SETTINGS } from '../servers/fhir-server.ts';
 import { createFhirClient } from './fhir-client.ts';
 
@@ -30,4 +31,20 @@ test('of a long answer no more than 4 MiB is kept; what is kept is joined once [
   assert.equal(short.body?.length, 3 * MIB);
   assert.equal(short.body.length, 3 * MIB);
   assert.equal(joined.mock.callCount(), 1);
+});
+
+test('a server that compresses where it may is asked not to', async (t) => {
+  const server = createServer((request, response) => {
+    const mayCompress = request.headers['accept-encoding'] !== 'identity';
+    response.writeHead(200, mayCompress ? { 'content-encoding': 'gzip' } : {});
+    response.end(mayCompress ? gzipSync('{}') : '{}');
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.after(() => server.close());
+  const base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const fhir = createFhirClient({ ...DEFAULT_SETTINGS, name: 'n', base, auth: 'none' }, undefined);
+  t.after(() => fhir.close());
+  const answer = await fhir.send({ method: 'GET', path: 'Patient/1' });
+  assert.equal(answer.kind === 'answered' && answer.body, '{}');
 });

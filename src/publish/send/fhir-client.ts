@@ -50,6 +50,8 @@ export function createFhirClient(server: FhirServerSettings, secret: string | un
   const basePath = client.url.pathname.replace(/\/+$/, '');
   const always = {
     accept: 'application/fhir+json, application/json;q=0.9',
+    // Without it a server may compress what it likes (RFC 9110 section 12.5.3).
+    'accept-encoding': 'identity',
     ...authHeaders(server, secret),
   };
   return {
