@@ -7,11 +7,11 @@ import { ConfirmDialog } from '../../blocks/dialogs/confirm-dialog.tsx';
 import { useCursorList } from '../../blocks/list/cursor-list.ts';
 import { ListPage } from '../../blocks/list/list-page.tsx';
 import type { Column } from '../../blocks/list/record-table.tsx';
+import { timeColumn } from '../../blocks/list/time-column.tsx';
 import { announce } from '../../blocks/page/announcements.tsx';
 import { Section } from '../../blocks/page/section.tsx';
 import { EmptyState } from '../../blocks/states/empty-state.tsx';
 import { useErrorText } from '../../blocks/states/error-text.ts';
-import { ZonedTime } from '../../blocks/values/zoned-time.tsx';
 import { useDeviceName, useEndName } from '../my-account/device-name.ts';
 import { type Account, type AccountSession, readAccountsAgain } from './account-data.ts';
 
@@ -73,24 +73,9 @@ function useColumns(accountId: string): Column<AccountSession>[] {
       heading: t('device'),
       cell: (one) => <span title={one.userAgent ?? undefined}>{nameOf(one)}</span>,
     },
-    {
-      name: 'created',
-      heading: t('sessionBegan'),
-      width: '13.5rem',
-      cell: ({ createdAt }) => <ZonedTime at={createdAt} />,
-    },
-    {
-      name: 'used',
-      heading: t('lastUsed'),
-      width: '13.5rem',
-      cell: ({ lastUsedAt }) => <ZonedTime at={lastUsedAt} />,
-    },
-    {
-      name: 'ends',
-      heading: t('sessionEnds'),
-      width: '13.5rem',
-      cell: ({ expiresAt }) => <ZonedTime at={expiresAt} />,
-    },
+    timeColumn('created', t('sessionBegan'), ({ createdAt }) => createdAt),
+    timeColumn('used', t('lastUsed'), ({ lastUsedAt }) => lastUsedAt),
+    timeColumn('ends', t('sessionEnds'), ({ expiresAt }) => expiresAt),
     {
       name: 'end',
       heading: t('action'),

@@ -7,10 +7,10 @@ import { useServiceWords } from '../../app/service-words.ts';
 import { useCursorList } from '../../blocks/list/cursor-list.ts';
 import { ListPage } from '../../blocks/list/list-page.tsx';
 import type { Column } from '../../blocks/list/record-table.tsx';
+import { timeColumn } from '../../blocks/list/time-column.tsx';
 import { PageHeader } from '../../blocks/page/page-header.tsx';
 import { EmptyState } from '../../blocks/states/empty-state.tsx';
 import { Email } from '../../blocks/values/email.tsx';
-import { ZonedTime } from '../../blocks/values/zoned-time.tsx';
 import { useSession } from '../../shell/session-context.tsx';
 import css from './audit.module.css';
 import { AuditExport } from './audit-export.tsx';
@@ -80,7 +80,7 @@ function useColumns(): Column<Change>[] {
   const t = useTranslations('audit');
   const wordsOf = useServiceWords('audit.actions');
   return [
-    { name: 'at', heading: t('at'), width: '13.5rem', cell: ({ at }) => <ZonedTime at={at} /> },
+    timeColumn('at', t('at'), ({ at }) => at),
     {
       name: 'actor',
       heading: t('actor'),

@@ -6,11 +6,11 @@ import { useCommands } from '../../blocks/dialogs/commands.ts';
 import { useCursorList } from '../../blocks/list/cursor-list.ts';
 import { ListPage } from '../../blocks/list/list-page.tsx';
 import type { Column } from '../../blocks/list/record-table.tsx';
+import { timeColumn } from '../../blocks/list/time-column.tsx';
 import { PageHeader } from '../../blocks/page/page-header.tsx';
 import { EmptyState } from '../../blocks/states/empty-state.tsx';
 import { Email } from '../../blocks/values/email.tsx';
 import { StatusBadge } from '../../blocks/values/status-badge.tsx';
-import { ZonedTime } from '../../blocks/values/zoned-time.tsx';
 import { DropZone } from './drop-zone.tsx';
 import { type Import, STATES, TONES } from './import-data.ts';
 import { useImportName } from './import-name.ts';
@@ -116,12 +116,7 @@ function useColumns(): Column<Import>[] {
       width: '9.5rem',
       cell: ({ state }) => <StatusBadge tone={TONES[state]} label={t(`states.${state}`)} />,
     },
-    {
-      name: 'started',
-      heading: t('started'),
-      width: '13.5rem',
-      cell: ({ startedAt }) => <ZonedTime at={startedAt} />,
-    },
+    timeColumn('started', t('started'), ({ startedAt }) => startedAt),
     {
       name: 'by',
       heading: t('by'),

@@ -5,13 +5,13 @@ import { useTranslations } from 'use-intl';
 import { send } from '../../api/api.ts';
 import { wholeList } from '../../blocks/list/cursor-list.ts';
 import { type Column, RecordTable } from '../../blocks/list/record-table.tsx';
+import { timeColumn } from '../../blocks/list/time-column.tsx';
 import { announce } from '../../blocks/page/announcements.tsx';
 import { Section } from '../../blocks/page/section.tsx';
 import { ErrorState } from '../../blocks/states/error-state.tsx';
 import { useErrorText } from '../../blocks/states/error-text.ts';
 import { TableSkeleton } from '../../blocks/states/table-skeleton.tsx';
 import { StatusBadge } from '../../blocks/values/status-badge.tsx';
-import { ZonedTime } from '../../blocks/values/zoned-time.tsx';
 import { useDeviceName, useEndName } from './device-name.ts';
 import css from './my-account.module.css';
 import { type OwnSession, useOwnSessions, useReadOwnAgain } from './own-account.ts';
@@ -49,18 +49,8 @@ function useColumns(): Column<OwnSession>[] {
       cell: (one) => <span title={one.userAgent ?? undefined}>{nameOf(one)}</span>,
     },
     { name: 'network', heading: t('network'), width: '11rem', cell: ({ network }) => network ?? '–' },
-    {
-      name: 'signedIn',
-      heading: t('signedIn'),
-      width: '13.5rem',
-      cell: ({ createdAt }) => <ZonedTime at={createdAt} />,
-    },
-    {
-      name: 'used',
-      heading: t('used'),
-      width: '13.5rem',
-      cell: ({ lastUsedAt }) => <ZonedTime at={lastUsedAt} />,
-    },
+    timeColumn('signedIn', t('signedIn'), ({ createdAt }) => createdAt),
+    timeColumn('used', t('used'), ({ lastUsedAt }) => lastUsedAt),
     {
       name: 'state',
       heading: t('state'),

@@ -4,9 +4,9 @@ import { answered, api } from '../../api/api.ts';
 import { useCursorList } from '../../blocks/list/cursor-list.ts';
 import { ListPage } from '../../blocks/list/list-page.tsx';
 import type { Column } from '../../blocks/list/record-table.tsx';
+import { timeColumn } from '../../blocks/list/time-column.tsx';
 import { EmptyState } from '../../blocks/states/empty-state.tsx';
 import { StatusBadge } from '../../blocks/values/status-badge.tsx';
-import { ZonedTime } from '../../blocks/values/zoned-time.tsx';
 import { useSession } from '../../shell/session-context.tsx';
 import { useConnectionColumn } from '../exchange/connection-column.tsx';
 import { type Delivery, TONES, useConnectionsLoading } from '../exchange/exchange-data.ts';
@@ -57,17 +57,7 @@ function useColumns(rows: readonly Delivery[]): Column<Delivery>[] {
       cell: ({ event }) => (event === 'patient.created' ? t('events.created') : t('events.updated')),
     },
     ...connection,
-    {
-      name: 'occurred',
-      heading: t('occurred'),
-      width: '13.5rem',
-      cell: ({ occurredAt }) => <ZonedTime at={occurredAt} />,
-    },
-    {
-      name: 'attempt',
-      heading: t('attempt'),
-      width: '13.5rem',
-      cell: ({ lastAttempt }) => <ZonedTime at={lastAttempt?.startedAt} />,
-    },
+    timeColumn('occurred', t('occurred'), ({ occurredAt }) => occurredAt),
+    timeColumn('attempt', t('attempt'), ({ lastAttempt }) => lastAttempt?.startedAt),
   ];
 }

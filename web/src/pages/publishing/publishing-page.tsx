@@ -7,11 +7,11 @@ import { useCommands } from '../../blocks/dialogs/commands.ts';
 import { useCursorList } from '../../blocks/list/cursor-list.ts';
 import { ListPage } from '../../blocks/list/list-page.tsx';
 import type { Column } from '../../blocks/list/record-table.tsx';
+import { timeColumn } from '../../blocks/list/time-column.tsx';
 import { PageHeader } from '../../blocks/page/page-header.tsx';
 import { EmptyState } from '../../blocks/states/empty-state.tsx';
 import { InEnglish } from '../../blocks/values/in-english.tsx';
 import { StatusBadge } from '../../blocks/values/status-badge.tsx';
-import { ZonedTime } from '../../blocks/values/zoned-time.tsx';
 import { KINDS, type Kind, type Publication, TONES, useTargets } from './publishing-data.ts';
 import { PublishingTabs } from './publishing-tabs.tsx';
 
@@ -127,12 +127,7 @@ function useColumns(): Column<Publication>[] {
       ),
     },
     { name: 'target', heading: t('target'), width: '9rem', cell: ({ target }) => target },
-    {
-      name: 'started',
-      heading: t('started'),
-      width: '13.5rem',
-      cell: ({ startedAt }) => <ZonedTime at={startedAt} />,
-    },
+    timeColumn('started', t('started'), ({ startedAt }) => startedAt),
     {
       name: 'stored',
       heading: t('stored'),

@@ -6,12 +6,12 @@ import { NotFound } from '../../app/not-found.tsx';
 import { useCursorList } from '../../blocks/list/cursor-list.ts';
 import { ListPage } from '../../blocks/list/list-page.tsx';
 import type { Column } from '../../blocks/list/record-table.tsx';
+import { timeColumn } from '../../blocks/list/time-column.tsx';
 import { PageHeader } from '../../blocks/page/page-header.tsx';
 import { Section } from '../../blocks/page/section.tsx';
 import { EmptyState } from '../../blocks/states/empty-state.tsx';
 import { InEnglish } from '../../blocks/values/in-english.tsx';
 import { StatusBadge } from '../../blocks/values/status-badge.tsx';
-import { ZonedTime } from '../../blocks/values/zoned-time.tsx';
 import { useSession } from '../../shell/session-context.tsx';
 import { PublishAgain } from './publish-again.tsx';
 import { isKind, KINDS, type Kind, ofRecord, type Run, TONES } from './publishing-data.ts';
@@ -72,12 +72,7 @@ function useColumns(): Column<Run>[] {
       cell: ({ outcome }) => <StatusBadge tone={TONES[outcome]} label={t(`states.${outcome}`)} />,
     },
     { name: 'target', heading: t('target'), width: '9rem', cell: ({ target }) => target },
-    {
-      name: 'started',
-      heading: t('started'),
-      width: '13.5rem',
-      cell: ({ startedAt }) => <ZonedTime at={startedAt} />,
-    },
+    timeColumn('started', t('started'), ({ startedAt }) => startedAt),
     {
       name: 'stored',
       heading: t('stored'),

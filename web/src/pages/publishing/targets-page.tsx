@@ -3,6 +3,7 @@ import { useTranslations } from 'use-intl';
 import { useCursorList } from '../../blocks/list/cursor-list.ts';
 import { ListPage } from '../../blocks/list/list-page.tsx';
 import type { Column } from '../../blocks/list/record-table.tsx';
+import { timeColumn } from '../../blocks/list/time-column.tsx';
 import { PageHeader } from '../../blocks/page/page-header.tsx';
 import { EmptyState } from '../../blocks/states/empty-state.tsx';
 import { InEnglish } from '../../blocks/values/in-english.tsx';
@@ -59,12 +60,7 @@ function useColumns(): Column<Target>[] {
         return <StatusBadge tone={TONES[shown]} label={t(`healths.${shown}`)} />;
       },
     },
-    {
-      name: 'success',
-      heading: t('lastSuccess'),
-      width: '13.5rem',
-      cell: ({ lastSuccessAt }) => <ZonedTime at={lastSuccessAt} />,
-    },
+    timeColumn('success', t('lastSuccess'), ({ lastSuccessAt }) => lastSuccessAt),
     {
       name: 'failure',
       heading: t('lastFailure'),

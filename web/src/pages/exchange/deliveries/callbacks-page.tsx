@@ -6,10 +6,10 @@ import type { paths } from '../../../api/schema.d.ts';
 import { useCursorList } from '../../../blocks/list/cursor-list.ts';
 import { ListPage } from '../../../blocks/list/list-page.tsx';
 import type { Column } from '../../../blocks/list/record-table.tsx';
+import { timeColumn } from '../../../blocks/list/time-column.tsx';
 import { PageHeader } from '../../../blocks/page/page-header.tsx';
 import { EmptyState } from '../../../blocks/states/empty-state.tsx';
 import { StatusBadge } from '../../../blocks/values/status-badge.tsx';
-import { ZonedTime } from '../../../blocks/values/zoned-time.tsx';
 import { ExchangeTabs } from '../exchange-tabs.tsx';
 
 type Callback =
@@ -101,12 +101,7 @@ function useColumns(): Column<Callback>[] {
       cell: ({ assignedId }) => (assignedId === null ? '–' : <code>{assignedId}</code>),
     },
     { name: 'message', heading: t('message'), cell: ({ message }) => message ?? '–' },
-    {
-      name: 'received',
-      heading: t('received'),
-      width: '13.5rem',
-      cell: ({ receivedAt }) => <ZonedTime at={receivedAt} />,
-    },
+    timeColumn('received', t('received'), ({ receivedAt }) => receivedAt),
     {
       name: 'delivery',
       heading: t('delivery'),
