@@ -1,10 +1,8 @@
 /** The own password: that until now, and a new one. The other sessions of the account end. */
-import { Stack } from '@mantine/core';
 import { useTranslations } from 'use-intl';
 import { send } from '../api/api.ts';
 import { useServerForm } from '../blocks/page/server-form.ts';
-import { useErrorText } from '../blocks/states/error-text.ts';
-import { Fault } from '../blocks/states/fault.tsx';
+import { ServerFormFields } from '../blocks/page/server-form-fields.tsx';
 import { ABOUT_NEW_PASSWORD } from './new-password.tsx';
 import { PasswordChange } from './password-change.tsx';
 
@@ -18,7 +16,6 @@ interface ChangePasswordFormProperties {
 
 export function ChangePasswordForm({ email, onDone }: ChangePasswordFormProperties) {
   const t = useTranslations('signIn');
-  const errorText = useErrorText();
   const form = useServerForm({
     values: { password: '', newPassword: '' },
     submit: async (values) => {
@@ -29,18 +26,15 @@ export function ChangePasswordForm({ email, onDone }: ChangePasswordFormProperti
     aboutField: { password: ABOUT_PRESENT_PASSWORD, newPassword: ABOUT_NEW_PASSWORD },
   });
   return (
-    <form onSubmit={form.onSubmit}>
-      <Stack gap="md">
-        <Fault text={form.error === undefined ? undefined : errorText(form.error)} />
-        <input type="email" autoComplete="username" value={email} readOnly hidden />
-        <PasswordChange
-          email={email}
-          present={form.field('password')}
-          next={form.field('newPassword')}
-          isSending={form.isSending}
-          labels={{ present: t('oldPassword'), next: t('newPassword'), submit: t('changePasswordSubmit') }}
-        />
-      </Stack>
-    </form>
+    <ServerFormFields form={form}>
+      <input type="email" autoComplete="username" value={email} readOnly hidden />
+      <PasswordChange
+        email={email}
+        present={form.field('password')}
+        next={form.field('newPassword')}
+        isSending={form.isSending}
+        labels={{ present: t('oldPassword'), next: t('newPassword'), submit: t('changePasswordSubmit') }}
+      />
+    </ServerFormFields>
   );
 }

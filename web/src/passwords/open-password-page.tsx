@@ -2,7 +2,7 @@
  * Changes the password of an account without signing in to the console: systems cannot, and their accounts may be asked to
  * (docs/sign-in.md). Contract: WEB-52.
  */
-import { NativeSelect, Stack, TextInput } from '@mantine/core';
+import { NativeSelect, TextInput } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useTranslations } from 'use-intl';
@@ -10,8 +10,7 @@ import { errorOf, unreachable } from '../api/api-error.ts';
 import { languageHeader } from '../api/spoken-language.ts';
 import { apiBase } from '../app/address.ts';
 import { useServerForm } from '../blocks/page/server-form.ts';
-import { useErrorText } from '../blocks/states/error-text.ts';
-import { Fault } from '../blocks/states/fault.tsx';
+import { ServerFormFields } from '../blocks/page/server-form-fields.tsx';
 import { OutsidePage } from '../sign-in/outside-page.tsx';
 import { ABOUT_NEW_PASSWORD } from './new-password.tsx';
 import { PasswordChange } from './password-change.tsx';
@@ -20,7 +19,6 @@ const TYPES = ['EHR', 'STAFF'] as const;
 
 export function OpenPasswordPage() {
   const t = useTranslations('changePassword');
-  const errorText = useErrorText();
   const [isDone, setDone] = useState(false);
   const form = useServerForm({
     values: { email: '', userType: 'EHR', password: '', newPassword: '' },
@@ -44,31 +42,28 @@ export function OpenPasswordPage() {
     );
   return (
     <OutsidePage title={t('title')} text={t('text')}>
-      <form onSubmit={form.onSubmit}>
-        <Stack gap="md">
-          <Fault text={form.error === undefined ? undefined : errorText(form.error)} />
-          <NativeSelect
-            label={t('userType')}
-            data={TYPES.map((value) => ({ value, label: t(`userTypes.${value}`) }))}
-            {...form.field('userType')}
-          />
-          <TextInput
-            label={t('email')}
-            type="email"
-            autoComplete="username"
-            required
-            withAsterisk={false}
-            {...form.field('email')}
-          />
-          <PasswordChange
-            email={form.values.email}
-            present={form.field('password')}
-            next={form.field('newPassword')}
-            isSending={form.isSending}
-            labels={{ present: t('password'), next: t('newPassword'), submit: t('submit') }}
-          />
-        </Stack>
-      </form>
+      <ServerFormFields form={form}>
+        <NativeSelect
+          label={t('userType')}
+          data={TYPES.map((value) => ({ value, label: t(`userTypes.${value}`) }))}
+          {...form.field('userType')}
+        />
+        <TextInput
+          label={t('email')}
+          type="email"
+          autoComplete="username"
+          required
+          withAsterisk={false}
+          {...form.field('email')}
+        />
+        <PasswordChange
+          email={form.values.email}
+          present={form.field('password')}
+          next={form.field('newPassword')}
+          isSending={form.isSending}
+          labels={{ present: t('password'), next: t('newPassword'), submit: t('submit') }}
+        />
+      </ServerFormFields>
     </OutsidePage>
   );
 }

@@ -1,12 +1,11 @@
 /** A new account of a system or a person; how it signs in is handed on, to be shown once. Contract: WEB-21, WEB-25. */
-import { Modal, Stack, TextInput } from '@mantine/core';
+import { Modal, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import { useTranslations } from 'use-intl';
 import { answered, api } from '../../api/api.ts';
 import { FormButtons } from '../../blocks/dialogs/form-buttons.tsx';
 import { useServerForm } from '../../blocks/page/server-form.ts';
-import { useErrorText } from '../../blocks/states/error-text.ts';
-import { Fault } from '../../blocks/states/fault.tsx';
+import { ServerFormFields } from '../../blocks/page/server-form-fields.tsx';
 import { useSession } from '../../shell/session-context.tsx';
 import { ABOUT_TAKEN_ADDRESS, type AccountKind, type Issued, readAccountsAgain } from './account-data.ts';
 import { FacilitiesField, PasswordField, type PasswordKind, RoleField } from './account-fields.tsx';
@@ -30,7 +29,6 @@ export function CreateAccount(properties: CreateAccountProperties) {
 
 function Form({ kind: userType, onClose, onCreated }: CreateAccountProperties) {
   const t = useTranslations('accounts');
-  const errorText = useErrorText();
   const { facility } = useSession();
   const [facilityIds, setFacilityIds] = useState<string[]>(facility === undefined ? [] : [facility.id]);
   const [password, setPassword] = useState<PasswordKind>('generated');
@@ -58,34 +56,31 @@ function Form({ kind: userType, onClose, onCreated }: CreateAccountProperties) {
     },
   });
   return (
-    <form onSubmit={form.onSubmit}>
-      <Stack gap="md">
-        <Fault text={form.error === undefined ? undefined : errorText(form.error)} />
-        <TextInput
-          label={t('email')}
-          description={t(`${userType}.emailHelp`)}
-          type="email"
-          autoComplete="off"
-          required
-          withAsterisk={false}
-          data-autofocus
-          {...form.field('email')}
-        />
-        <RoleField value={form.values.roleId} onChange={(roleId) => form.set({ roleId })} />
-        <FacilitiesField chosen={facilityIds} onChange={setFacilityIds} />
-        <PasswordField
-          kind={password}
-          onKind={setPassword}
-          mustChange={mustChange}
-          onMustChange={setMustChange}
-        />
-        <FormButtons
-          action={t('createSubmit')}
-          isSending={form.isSending}
-          disabled={form.values.roleId === '' || facilityIds.length === 0}
-          onCancel={onClose}
-        />
-      </Stack>
-    </form>
+    <ServerFormFields form={form}>
+      <TextInput
+        label={t('email')}
+        description={t(`${userType}.emailHelp`)}
+        type="email"
+        autoComplete="off"
+        required
+        withAsterisk={false}
+        data-autofocus
+        {...form.field('email')}
+      />
+      <RoleField value={form.values.roleId} onChange={(roleId) => form.set({ roleId })} />
+      <FacilitiesField chosen={facilityIds} onChange={setFacilityIds} />
+      <PasswordField
+        kind={password}
+        onKind={setPassword}
+        mustChange={mustChange}
+        onMustChange={setMustChange}
+      />
+      <FormButtons
+        action={t('createSubmit')}
+        isSending={form.isSending}
+        disabled={form.values.roleId === '' || facilityIds.length === 0}
+        onCancel={onClose}
+      />
+    </ServerFormFields>
   );
 }

@@ -1,13 +1,12 @@
 /** The email, the role and the facilities of an account, changed together. Contract: WEB-22. */
-import { Modal, Stack, TextInput } from '@mantine/core';
+import { Modal, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import { useTranslations } from 'use-intl';
 import { answered, api } from '../../api/api.ts';
 import { FormButtons } from '../../blocks/dialogs/form-buttons.tsx';
 import { announce } from '../../blocks/page/announcements.tsx';
 import { useServerForm } from '../../blocks/page/server-form.ts';
-import { useErrorText } from '../../blocks/states/error-text.ts';
-import { Fault } from '../../blocks/states/fault.tsx';
+import { ServerFormFields } from '../../blocks/page/server-form-fields.tsx';
 import { ABOUT_TAKEN_ADDRESS, type Account, readAccountsAgain } from './account-data.ts';
 import { FacilitiesField, RoleField } from './account-fields.tsx';
 
@@ -29,7 +28,6 @@ export function EditAccount(properties: EditAccountProperties) {
 
 function Form({ account, onClose }: EditAccountProperties) {
   const t = useTranslations('accounts');
-  const errorText = useErrorText();
   const before = facilitiesOf(account);
   const [facilityIds, setFacilityIds] = useState(before);
   const form = useServerForm({
@@ -50,28 +48,25 @@ function Form({ account, onClose }: EditAccountProperties) {
     },
   });
   return (
-    <form onSubmit={form.onSubmit}>
-      <Stack gap="md">
-        <Fault text={form.error === undefined ? undefined : errorText(form.error)} />
-        <TextInput
-          label={t('email')}
-          type="email"
-          autoComplete="off"
-          required
-          withAsterisk={false}
-          data-autofocus
-          {...form.field('email')}
-        />
-        <RoleField value={form.values.roleId} onChange={(roleId) => form.set({ roleId })} />
-        <FacilitiesField chosen={facilityIds} onChange={setFacilityIds} />
-        <FormButtons
-          action={t('save')}
-          isSending={form.isSending}
-          disabled={facilityIds.length === 0}
-          onCancel={onClose}
-        />
-      </Stack>
-    </form>
+    <ServerFormFields form={form}>
+      <TextInput
+        label={t('email')}
+        type="email"
+        autoComplete="off"
+        required
+        withAsterisk={false}
+        data-autofocus
+        {...form.field('email')}
+      />
+      <RoleField value={form.values.roleId} onChange={(roleId) => form.set({ roleId })} />
+      <FacilitiesField chosen={facilityIds} onChange={setFacilityIds} />
+      <FormButtons
+        action={t('save')}
+        isSending={form.isSending}
+        disabled={facilityIds.length === 0}
+        onCancel={onClose}
+      />
+    </ServerFormFields>
   );
 }
 

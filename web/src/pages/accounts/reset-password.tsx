@@ -1,12 +1,11 @@
 /** A new password for an account, or a link to set one. Contract: WEB-22. */
-import { Modal, Stack, Text } from '@mantine/core';
+import { Modal, Text } from '@mantine/core';
 import { useState } from 'react';
 import { useTranslations } from 'use-intl';
 import { answered, api } from '../../api/api.ts';
 import { FormButtons } from '../../blocks/dialogs/form-buttons.tsx';
 import { useServerForm } from '../../blocks/page/server-form.ts';
-import { useErrorText } from '../../blocks/states/error-text.ts';
-import { Fault } from '../../blocks/states/fault.tsx';
+import { ServerFormFields } from '../../blocks/page/server-form-fields.tsx';
 import { type Account, type Issued, readAccountsAgain } from './account-data.ts';
 import { PasswordField, type PasswordKind } from './account-fields.tsx';
 
@@ -29,7 +28,6 @@ export function ResetPassword(properties: ResetPasswordProperties) {
 
 function Form({ account, onClose, onReset }: ResetPasswordProperties) {
   const t = useTranslations('accounts');
-  const errorText = useErrorText();
   const [password, setPassword] = useState<PasswordKind>('generated');
   const [mustChange, setMustChange] = useState(account.userType === 'STAFF');
   const form = useServerForm({
@@ -47,18 +45,15 @@ function Form({ account, onClose, onReset }: ResetPasswordProperties) {
     },
   });
   return (
-    <form onSubmit={form.onSubmit}>
-      <Stack gap="md">
-        <Fault text={form.error === undefined ? undefined : errorText(form.error)} />
-        <Text>{t('resetText')}</Text>
-        <PasswordField
-          kind={password}
-          onKind={setPassword}
-          mustChange={mustChange}
-          onMustChange={setMustChange}
-        />
-        <FormButtons action={t('resetSubmit')} isSending={form.isSending} isDangerous onCancel={onClose} />
-      </Stack>
-    </form>
+    <ServerFormFields form={form}>
+      <Text>{t('resetText')}</Text>
+      <PasswordField
+        kind={password}
+        onKind={setPassword}
+        mustChange={mustChange}
+        onMustChange={setMustChange}
+      />
+      <FormButtons action={t('resetSubmit')} isSending={form.isSending} isDangerous onCancel={onClose} />
+    </ServerFormFields>
   );
 }

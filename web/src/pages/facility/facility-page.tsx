@@ -1,5 +1,5 @@
 /** Name, time zone and modules of the chosen facility. Contract: WEB-56. */
-import { Button, Stack, TextInput } from '@mantine/core';
+import { Button, TextInput } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import { useTranslations } from 'use-intl';
@@ -10,9 +10,8 @@ import { announce } from '../../blocks/page/announcements.tsx';
 import { PageHeader } from '../../blocks/page/page-header.tsx';
 import { Section } from '../../blocks/page/section.tsx';
 import { useServerForm } from '../../blocks/page/server-form.ts';
+import { ServerFormFields } from '../../blocks/page/server-form-fields.tsx';
 import { EmptyState } from '../../blocks/states/empty-state.tsx';
-import { useErrorText } from '../../blocks/states/error-text.ts';
-import { Fault } from '../../blocks/states/fault.tsx';
 import { useSession } from '../../shell/session-context.tsx';
 import css from './facility.module.css';
 import { Modules } from './modules.tsx';
@@ -39,7 +38,6 @@ export function FacilityPage() {
 
 function General({ facility }: { facility: Facility }) {
   const t = useTranslations('facility');
-  const errorText = useErrorText();
   const client = useQueryClient();
   const zones = useMemo(() => Intl.supportedValuesOf('timeZone'), []);
   const form = useServerForm({
@@ -54,41 +52,32 @@ function General({ facility }: { facility: Facility }) {
   });
   return (
     <Section title={t('general')}>
-      <form onSubmit={form.onSubmit}>
-        <Stack gap="md">
-          <Fault text={form.error === undefined ? undefined : errorText(form.error)} />
-          <TextInput
-            label={t('name')}
-            maxLength={200}
-            required
-            withAsterisk={false}
-            {...form.field('name')}
-          />
-          <TextInput
-            label={t('timeZone')}
-            description={t('timeZoneText')}
-            list={ZONES}
-            required
-            withAsterisk={false}
-            {...form.field('timeZone')}
-          />
-          <datalist id={ZONES}>
-            {zones.map((zone) => (
-              <option key={zone} value={zone} />
-            ))}
-          </datalist>
-          <div>
-            <div className={css.label}>{t('id')}</div>
-            <p className={css.quiet}>{t('idText')}</p>
-            <CopiedValue name={t('id')} value={facility.id} />
-          </div>
-          <div>
-            <Button type="submit" loading={form.isSending}>
-              {t('save')}
-            </Button>
-          </div>
-        </Stack>
-      </form>
+      <ServerFormFields form={form}>
+        <TextInput label={t('name')} maxLength={200} required withAsterisk={false} {...form.field('name')} />
+        <TextInput
+          label={t('timeZone')}
+          description={t('timeZoneText')}
+          list={ZONES}
+          required
+          withAsterisk={false}
+          {...form.field('timeZone')}
+        />
+        <datalist id={ZONES}>
+          {zones.map((zone) => (
+            <option key={zone} value={zone} />
+          ))}
+        </datalist>
+        <div>
+          <div className={css.label}>{t('id')}</div>
+          <p className={css.quiet}>{t('idText')}</p>
+          <CopiedValue name={t('id')} value={facility.id} />
+        </div>
+        <div>
+          <Button type="submit" loading={form.isSending}>
+            {t('save')}
+          </Button>
+        </div>
+      </ServerFormFields>
     </Section>
   );
 }

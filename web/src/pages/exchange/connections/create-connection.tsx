@@ -1,5 +1,5 @@
 /** Connects to an exchange. The secrets of the new connection are handed on, to be shown once. Contract: WEB-43. */
-import { Modal, Stack, TextInput } from '@mantine/core';
+import { Modal, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import { useTranslations } from 'use-intl';
 import { answered, api } from '../../../api/api.ts';
@@ -7,8 +7,7 @@ import { queries } from '../../../app/queries.ts';
 import { FormButtons } from '../../../blocks/dialogs/form-buttons.tsx';
 import type { Secret } from '../../../blocks/dialogs/secret-once.tsx';
 import { useServerForm } from '../../../blocks/page/server-form.ts';
-import { useErrorText } from '../../../blocks/states/error-text.ts';
-import { Fault } from '../../../blocks/states/fault.tsx';
+import { ServerFormFields } from '../../../blocks/page/server-form-fields.tsx';
 import { useSession } from '../../../shell/session-context.tsx';
 import { ABOUT_CONNECTION } from './about-connection.ts';
 import { ConnectionFacilities } from './connection-facilities.tsx';
@@ -32,7 +31,6 @@ export function CreateConnection(properties: CreateConnectionProperties) {
 
 function Form({ onClose, onCreated }: CreateConnectionProperties) {
   const t = useTranslations('exchangeConnections');
-  const errorText = useErrorText();
   const named = useSecretNames();
   const { facility } = useSession();
   const [facilityIds, setFacilityIds] = useState<string[]>(facility === undefined ? [] : [facility.id]);
@@ -47,40 +45,37 @@ function Form({ onClose, onCreated }: CreateConnectionProperties) {
     },
   });
   return (
-    <form onSubmit={form.onSubmit}>
-      <Stack gap="md">
-        <Fault text={form.error === undefined ? undefined : errorText(form.error)} />
-        <TextInput
-          label={t('name')}
-          description={t('nameHelp')}
-          required
-          withAsterisk={false}
-          data-autofocus
-          {...form.field('name')}
-        />
-        <TextInput
-          label={t('address')}
-          description={t('addressHelp')}
-          placeholder="https://exchange.example.org/patients"
-          required
-          withAsterisk={false}
-          {...form.field('address')}
-        />
-        <TextInput
-          label={t('clientId')}
-          description={t('clientIdHelp')}
-          required
-          withAsterisk={false}
-          {...form.field('clientId')}
-        />
-        <ConnectionFacilities chosen={facilityIds} onChange={setFacilityIds} />
-        <FormButtons
-          action={t('createSubmit')}
-          isSending={form.isSending}
-          disabled={facilityIds.length === 0}
-          onCancel={onClose}
-        />
-      </Stack>
-    </form>
+    <ServerFormFields form={form}>
+      <TextInput
+        label={t('name')}
+        description={t('nameHelp')}
+        required
+        withAsterisk={false}
+        data-autofocus
+        {...form.field('name')}
+      />
+      <TextInput
+        label={t('address')}
+        description={t('addressHelp')}
+        placeholder="https://exchange.example.org/patients"
+        required
+        withAsterisk={false}
+        {...form.field('address')}
+      />
+      <TextInput
+        label={t('clientId')}
+        description={t('clientIdHelp')}
+        required
+        withAsterisk={false}
+        {...form.field('clientId')}
+      />
+      <ConnectionFacilities chosen={facilityIds} onChange={setFacilityIds} />
+      <FormButtons
+        action={t('createSubmit')}
+        isSending={form.isSending}
+        disabled={facilityIds.length === 0}
+        onCancel={onClose}
+      />
+    </ServerFormFields>
   );
 }

@@ -1,5 +1,5 @@
 /** Changes the settings of a connection. They hold from the next message on. Contract: WEB-44. */
-import { Button, Modal, NativeSelect, Stack, TextInput } from '@mantine/core';
+import { Button, Modal, NativeSelect, TextInput } from '@mantine/core';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useTranslations } from 'use-intl';
@@ -8,8 +8,7 @@ import { queries } from '../../../app/queries.ts';
 import { FormButtons } from '../../../blocks/dialogs/form-buttons.tsx';
 import { announce } from '../../../blocks/page/announcements.tsx';
 import { useServerForm } from '../../../blocks/page/server-form.ts';
-import { useErrorText } from '../../../blocks/states/error-text.ts';
-import { Fault } from '../../../blocks/states/fault.tsx';
+import { ServerFormFields } from '../../../blocks/page/server-form-fields.tsx';
 import { useSession } from '../../../shell/session-context.tsx';
 import type { Connection } from '../exchange-data.ts';
 import { ABOUT_CONNECTION } from './about-connection.ts';
@@ -35,7 +34,6 @@ export function EditConnection({ connection }: { connection: Connection }) {
 
 function Form({ connection, onClose }: { connection: Connection; onClose: () => void }) {
   const t = useTranslations('exchangeConnections');
-  const errorText = useErrorText();
   const navigate = useNavigate();
   const { facility } = useSession();
   // null: all of the organisation, also later ones. That is for the operator to change.
@@ -72,47 +70,39 @@ function Form({ connection, onClose }: { connection: Connection; onClose: () => 
   });
   const given = { required: true, withAsterisk: false };
   return (
-    <form onSubmit={form.onSubmit}>
-      <Stack gap="sm">
-        <Fault text={form.error === undefined ? undefined : errorText(form.error)} />
-        <TextInput label={t('name')} data-autofocus {...given} {...form.field('name')} />
-        <TextInput
-          label={t('address')}
-          description={t('addressHelp')}
-          {...given}
-          {...form.field('address')}
-        />
-        <TextInput label={t('clientId')} {...given} {...form.field('clientId')} />
-        {facilityIds === null ? undefined : (
-          <ConnectionFacilities chosen={facilityIds} onChange={setFacilityIds} />
-        )}
-        <NativeSelect
-          label={t('purpose')}
-          description={t('purposeHelp')}
-          data={PURPOSES.map((value) => ({ value, label: t(`purposes.${value}`) }))}
-          {...form.field('purposeOfUse')}
-        />
-        <TextInput
-          label={t('callbackHeader')}
-          description={t('callbackHeaderHelp')}
-          {...given}
-          {...form.field('callbackHeader')}
-        />
-        <TextInput
-          label={t('identifierSystem')}
-          description={t('identifierSystemHelp')}
-          {...given}
-          {...form.field('identifierSystem')}
-        />
-        <TextInput label={t('maxInFlight')} type="number" {...given} {...form.field('maxInFlight')} />
-        <TextInput label={t('timeoutMs')} type="number" {...given} {...form.field('timeoutMs')} />
-        <FormButtons
-          action={t('save')}
-          isSending={form.isSending}
-          disabled={facilityIds?.length === 0}
-          onCancel={onClose}
-        />
-      </Stack>
-    </form>
+    <ServerFormFields form={form} gap="sm">
+      <TextInput label={t('name')} data-autofocus {...given} {...form.field('name')} />
+      <TextInput label={t('address')} description={t('addressHelp')} {...given} {...form.field('address')} />
+      <TextInput label={t('clientId')} {...given} {...form.field('clientId')} />
+      {facilityIds === null ? undefined : (
+        <ConnectionFacilities chosen={facilityIds} onChange={setFacilityIds} />
+      )}
+      <NativeSelect
+        label={t('purpose')}
+        description={t('purposeHelp')}
+        data={PURPOSES.map((value) => ({ value, label: t(`purposes.${value}`) }))}
+        {...form.field('purposeOfUse')}
+      />
+      <TextInput
+        label={t('callbackHeader')}
+        description={t('callbackHeaderHelp')}
+        {...given}
+        {...form.field('callbackHeader')}
+      />
+      <TextInput
+        label={t('identifierSystem')}
+        description={t('identifierSystemHelp')}
+        {...given}
+        {...form.field('identifierSystem')}
+      />
+      <TextInput label={t('maxInFlight')} type="number" {...given} {...form.field('maxInFlight')} />
+      <TextInput label={t('timeoutMs')} type="number" {...given} {...form.field('timeoutMs')} />
+      <FormButtons
+        action={t('save')}
+        isSending={form.isSending}
+        disabled={facilityIds?.length === 0}
+        onCancel={onClose}
+      />
+    </ServerFormFields>
   );
 }

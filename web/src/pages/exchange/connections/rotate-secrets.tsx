@@ -1,5 +1,5 @@
 /** New secrets for a connection, shown once, with what to do next. Contract: WEB-44. */
-import { Modal, NativeSelect, Stack, Text, TextInput } from '@mantine/core';
+import { Modal, NativeSelect, Text, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import { useTranslations } from 'use-intl';
 import { answered, api } from '../../../api/api.ts';
@@ -7,8 +7,7 @@ import { queries } from '../../../app/queries.ts';
 import { FormButtons } from '../../../blocks/dialogs/form-buttons.tsx';
 import { type Secret, SecretOnce } from '../../../blocks/dialogs/secret-once.tsx';
 import { useServerForm } from '../../../blocks/page/server-form.ts';
-import { useErrorText } from '../../../blocks/states/error-text.ts';
-import { Fault } from '../../../blocks/states/fault.tsx';
+import { ServerFormFields } from '../../../blocks/page/server-form-fields.tsx';
 import { useSecretNames } from './secret-names.ts';
 
 interface RotateSecretsProperties {
@@ -48,7 +47,6 @@ interface FormProperties extends Omit<RotateSecretsProperties, 'opened'> {
 
 function Form({ connectionId, onClose, onRotated }: FormProperties) {
   const t = useTranslations('exchangeConnections');
-  const errorText = useErrorText();
   const named = useSecretNames();
   const form = useServerForm({
     values: { direction: '', overlapHours: '24' },
@@ -79,23 +77,20 @@ function Form({ connectionId, onClose, onRotated }: FormProperties) {
     { value: 'callback', label: t('rotateCallback') },
   ];
   return (
-    <form onSubmit={form.onSubmit}>
-      <Stack gap="md">
-        <Fault text={form.error === undefined ? undefined : errorText(form.error)} />
-        <Text>{t('rotateText')}</Text>
-        <NativeSelect label={t('rotateWhich')} data={choices} data-autofocus {...form.field('direction')} />
-        <TextInput
-          label={t('overlap')}
-          description={t('overlapHelp')}
-          type="number"
-          min={0}
-          max={2_160}
-          required
-          withAsterisk={false}
-          {...form.field('overlapHours')}
-        />
-        <FormButtons action={t('rotateSubmit')} isSending={form.isSending} onCancel={onClose} />
-      </Stack>
-    </form>
+    <ServerFormFields form={form}>
+      <Text>{t('rotateText')}</Text>
+      <NativeSelect label={t('rotateWhich')} data={choices} data-autofocus {...form.field('direction')} />
+      <TextInput
+        label={t('overlap')}
+        description={t('overlapHelp')}
+        type="number"
+        min={0}
+        max={2_160}
+        required
+        withAsterisk={false}
+        {...form.field('overlapHours')}
+      />
+      <FormButtons action={t('rotateSubmit')} isSending={form.isSending} onCancel={onClose} />
+    </ServerFormFields>
   );
 }

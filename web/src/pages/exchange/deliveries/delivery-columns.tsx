@@ -3,14 +3,12 @@ import { Checkbox } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import { useFormatter, useTranslations } from 'use-intl';
 import type { Column } from '../../../blocks/list/record-table.tsx';
+import { timeColumn } from '../../../blocks/list/time-column.tsx';
 import { StatusBadge } from '../../../blocks/values/status-badge.tsx';
-import { ZonedTime } from '../../../blocks/values/zoned-time.tsx';
 import { useSession } from '../../../shell/session-context.tsx';
 import { useConnectionColumn } from '../connection-column.tsx';
 import { type Delivery, MANAGE, STATUSES, TONES, useConnections, useHeldReason } from '../exchange-data.ts';
 import { PatientLink } from '../patient-link.tsx';
-
-const TIME = '13.5rem';
 
 export function useFilters({
   isHeldPage,
@@ -86,12 +84,7 @@ export function useColumns(
     width: '10.5rem',
     cell: ({ heldReason }) => (heldReason === null ? '–' : reasonOf(heldReason).short),
   };
-  const occurred: Column<Delivery> = {
-    name: 'occurred',
-    heading: t('occurred'),
-    width: TIME,
-    cell: ({ occurredAt }) => <ZonedTime at={occurredAt} />,
-  };
+  const occurred = timeColumn<Delivery>('occurred', t('occurred'), ({ occurredAt }) => occurredAt);
   return [
     isReview ? reason : status,
     {
@@ -112,11 +105,6 @@ export function useColumns(
     },
     ...connection,
     ...(isReview ? [] : [occurred]),
-    {
-      name: 'attempt',
-      heading: t('attempt'),
-      width: TIME,
-      cell: ({ lastAttempt }) => <ZonedTime at={lastAttempt?.startedAt} />,
-    },
+    timeColumn('attempt', t('attempt'), ({ lastAttempt }) => lastAttempt?.startedAt),
   ];
 }

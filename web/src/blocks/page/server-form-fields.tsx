@@ -1,0 +1,23 @@
+/** The fields of a form of the service, below what the service said of the last try. */
+import { Stack } from '@mantine/core';
+import type { ReactNode, SubmitEventHandler } from 'react';
+import { useErrorText } from '../states/error-text.ts';
+import { Fault } from '../states/fault.tsx';
+
+interface ServerFormFieldsProperties {
+  form: { onSubmit: SubmitEventHandler<HTMLFormElement>; error: unknown };
+  gap?: 'sm' | 'md';
+  children: ReactNode;
+}
+
+export function ServerFormFields({ form, gap = 'md', children }: ServerFormFieldsProperties) {
+  const errorText = useErrorText();
+  return (
+    <form onSubmit={form.onSubmit}>
+      <Stack gap={gap}>
+        <Fault text={form.error === undefined ? undefined : errorText(form.error)} />
+        {children}
+      </Stack>
+    </form>
+  );
+}
