@@ -162,7 +162,8 @@ export interface PartIds {
 
 /**
  * What is under the orders of these parts without naming them itself: what may have to leave, now that a part may
- * not list it any more. `limit` of them at most.
+ * not list it any more. A result that names its order leaves it too where another report lists it. `limit` of them at
+ * most.
  */
 export async function partsSharingOrders(
   db: Queryable,
@@ -182,11 +183,11 @@ export async function partsSharingOrders(
         ${ordersOf('observation', 5)}
       ) as shared (id)
       cross join lateral (
-        ${underOrder('reports', 'investigation_report')}
+        ${underOrder('reports', 'investigation_report', NAMES_ANOTHER)}
         union all
-        ${underOrder('studies', 'imaging_study')}
+        ${underOrder('studies', 'imaging_study', NAMES_ANOTHER)}
         union all
-        ${underOrder('observations', 'observation')}
+        ${underOrder('observations', 'observation', `(${NAMES_ANOTHER} or ${IS_LISTED})`)}
       ) found
       limit $6`,
     values: [scope.organisationId, scope.facilityId, [...reports], [...studies], [...observations], limit],
@@ -202,11 +203,22 @@ function ordersOf(table: string, place: number): string {
         where part.order_id is not null`;
 }
 
-function underOrder(kind: keyof PartIds, table: string): string {
+const NAMES_ANOTHER = 'part.based_on_id is distinct from part.order_id';
+// `offset 0`: without it the planner may read the results of the whole facility once.
+const IS_LISTED = `exists (
+            select 1
+            from investigation_report_result e
+            where e.organisation_id = $1
+              and e.facility_id = $2
+              and e.observation_id = part.id
+            offset 0
+          )`;
+
+function underOrder(kind: keyof PartIds, table: string, condition: string): string {
   return `select '${kind}' as kind, part.id
         from ${table} part
         where part.organisation_id = $1
           and part.facility_id = $2
           and part.order_id = shared.id
-          and part.based_on_id is distinct from part.order_id`;
+          and ${condition}`;
 }

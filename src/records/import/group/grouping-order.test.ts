@@ -136,12 +136,19 @@ describe('a change is followed by all that it concerns', () => {
     result('x'),
     result('y'),
     report('d', { results: ['x', 'y'] }),
+    result('z', { basedOn: ['s1'] }),
+    report('e', { basedOn: ['s2'], results: ['z'] }),
+    report('c', { basedOn: ['s1'], results: ['z'] }),
   ];
   for (const [what, changed] of [
     ['the order of the panel above the panel', result('p1', { basedOn: ['s2'], members: ['p2'] })],
     ['a panel that lost its member', result('p1', { basedOn: ['s1'] })],
     ['the order of a result, which gives the report one', result('y', { basedOn: ['s2'] })],
     ['a report that lists a result no more', report('d', { results: ['x'] })],
+    [
+      'the first of two reports, which lists a result of its own order no more',
+      report('c', { basedOn: ['s1'] }),
+    ],
   ] as const)
     test(what, async () => {
       const state = stored.map((record) => (record.id === changed.id ? changed : record));
@@ -149,36 +156,39 @@ describe('a change is followed by all that it concerns', () => {
     });
 });
 
+const some = (prefix: string, count: number, maxLength: number) =>
+  fc.uniqueArray(
+    fc.nat(count - 1).map((index) => `${prefix}${index}`),
+    { maxLength },
+  );
+const basedOn = some('s', 2, 1);
+const linkSets = fc.record({
+  // A panel has members of lower numbers: what is referred to can come first.
+  results: fc.array(fc.record({ basedOn, members: some('o', 6, 3) }), { minLength: 6, maxLength: 6 }),
+  studies: fc.array(fc.record({ basedOn }), { minLength: 2, maxLength: 2 }),
+  reports: fc.array(fc.record({ basedOn, results: some('o', 6, 3), studies: some('i', 2, 2) }), {
+    minLength: 3,
+    maxLength: 3,
+  }),
+});
+/** The same records whatever the links. */
+const linked = ({ results, studies, reports }: { [Kind in 'results' | 'studies' | 'reports']: Links[] }) => [
+  PATIENT,
+  order('s0'),
+  order('s1'),
+  ...studies.map((links, index) => study(`i${index}`, links)),
+  ...results.map((links, index) => {
+    const members = links.members?.filter((id) => Number(id.slice(1)) < index) ?? [];
+    return result(`o${index}`, { ...links, members });
+  }),
+  ...reports.map((links, index) => report(`r${index}`, links)),
+];
+
 test('records of all kinds, linked at random: in a Bundle, in files, as lines, by four at a time, one by one', async () => {
-  const some = (prefix: string, count: number, maxLength: number) =>
-    fc.uniqueArray(
-      fc.nat(count - 1).map((index) => `${prefix}${index}`),
-      { maxLength },
-    );
-  const basedOn = some('s', 2, 1);
-  const sets = fc.record({
-    // A panel has members of lower numbers: what is referred to can come first.
-    results: fc.array(fc.record({ basedOn, members: some('o', 6, 3) }), { minLength: 6, maxLength: 6 }),
-    studies: fc.array(fc.record({ basedOn }), { minLength: 2, maxLength: 2 }),
-    reports: fc.array(fc.record({ basedOn, results: some('o', 6, 3), studies: some('i', 2, 2) }), {
-      minLength: 3,
-      maxLength: 3,
-    }),
-  });
   const places = fc.array(fc.nat(), { minLength: 20, maxLength: 20 });
   await fc.assert(
-    fc.asyncProperty(sets, places, async ({ results, studies, reports }, keys) => {
-      const levels = [
-        [PATIENT],
-        [order('s0'), order('s1')],
-        studies.map((links, index) => study(`i${index}`, links)),
-        ...results.map((links, index) => {
-          const members = links.members.filter((id) => Number(id.slice(1)) < index);
-          return [result(`o${index}`, { ...links, members })];
-        }),
-        reports.map((links, index) => report(`r${index}`, links)),
-      ];
-      const records = levels.flat();
+    fc.asyncProperty(linkSets, places, async (links, keys) => {
+      const records = linked(links);
       const shuffled = records
         .map((record, index) => ({ record, place: keys[index] ?? 0 }))
         .sort((a, b) => a.place - b.place)
@@ -191,6 +201,25 @@ test('records of all kinds, linked at random: in a Bundle, in files, as lines, b
       assert.deepEqual(await stateAfter(ready(shuffled).map((record) => [record])), expected, 'one by one');
     }),
     { numRuns: sized(3, 12) },
+  );
+});
+
+test('records of all kinds, linked at random, and some of them linked otherwise later', async () => {
+  const later = fc.record({
+    links: linkSets,
+    chosen: fc.array(fc.boolean(), { minLength: 14, maxLength: 14 }),
+  });
+  await fc.assert(
+    fc.asyncProperty(linkSets, later, async (first, { links, chosen }) => {
+      const before = linked(first);
+      const changed = linked(links).filter((_, index) => chosen[index]);
+      const ids = new Set(changed.map(({ id }) => id));
+      const expected = await stateAfter([[bundle([...before.filter(({ id }) => !ids.has(id)), ...changed])]]);
+      assert.deepEqual(await stateAfter([[bundle(before)], [bundle(changed)]]), expected, 'in a Bundle');
+      const lined = [[bundle(before)], ...changed.map((record) => [record])];
+      assert.deepEqual(await stateAfter(lined), expected, 'one by one');
+    }),
+    { numRuns: sized(6, 40) },
   );
 });
 
