@@ -1,5 +1,9 @@
 /** Servers that lack one of the two guards against doubles (docs/adr/0050). */
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { json } from 'node:stream/consumers';
 import { after, before, describe, test } from 'node:test';
 import { createTestDatabase, type TestDatabase } from '../../../test-support/database/database.ts';
 import { startFhirServer } from '../../../test-support/fhir-server/start.ts';
@@ -70,6 +74,34 @@ describe('servers that lack what guards against doubles', () => {
       assert.deepEqual([again?.id, again?.method], [published[0]?.id, 'PUT']);
     } finally {
       await server.stop();
+    }
+  });
+
+  test('a server that gives two records one id: the publish stops there, and what came before is on record [PUB-30]', async () => {
+    const server = createServer(async (request, response) => {
+      const body = request.method === 'POST' ? ((await json(request)) as object) : { resourceType: 'Basic' };
+      response.writeHead(201).end(JSON.stringify({ ...body, id: 'same' }));
+    });
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    try {
+      const { addTarget, publish } = createTestPublisher(database.pool);
+      const base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+      const { id, name } = await addTarget(clinic, { base, idPolicy: 'server' });
+      await assert.rejects(publish(clinic, { target: name }), {
+        code: 'target_refused',
+        message:
+          /stopped at Observation \S+ the target gave it the id of the Observation \S+; ask its operator/,
+      });
+      const { rows } = await database.pool.query<{ resource_type: string }>(
+        'select resource_type from publish_resource where target_id = $1 and server_id is not null order by 1',
+        [id],
+      );
+      assert.deepEqual(
+        rows.map(({ resource_type }) => resource_type),
+        ['Observation', 'ServiceRequest'],
+      );
+    } finally {
+      server.close();
     }
   });
 });

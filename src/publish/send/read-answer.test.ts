@@ -42,6 +42,15 @@ describe('where an answer says that a resource is stored', () => {
     }
   });
 
+  test('a body that begins with a byte order mark, or is echoed without an id [PUB-20]', () => {
+    const marked = '\ufeff{"resourceType":"Observation","id":"a1"}';
+    assert.deepEqual(stored({ body: marked }), { id: 'a1', versionId: null });
+    const location = 'https://x/fhir/Observation/a1/_history/3';
+    const echoed = '{"resourceType":"Observation","status":"final"}';
+    assert.deepEqual(stored({ body: echoed, location }), { id: 'a1', versionId: '3' });
+    assert.equal(stored({ body: '{"resourceType":"Observation","id":7}', location }), undefined);
+  });
+
   test('what is no answer of a FHIR server, or of another type, is none', () => {
     for (const body of [
       '{"resourceType":"Observa',

@@ -47,7 +47,9 @@ export function storedAs(
   if (body?.resourceType !== type) return undefined;
   const meta = (body.meta ?? {}) as { versionId?: unknown };
   const bodyVersion = isFhirId(meta.versionId) ? meta.versionId : null;
-  return complete({ id: isFhirId(body.id) ? body.id : undefined, versionId: bodyVersion ?? versionId });
+  // Some echo what they were sent, and say the id in `Location` alone.
+  const id = body.id === undefined ? located?.id : body.id;
+  return complete({ id: isFhirId(id) ? id : undefined, versionId: bodyVersion ?? versionId });
 }
 
 /** Headers and body that say the same spare parsing the body. */
@@ -97,7 +99,8 @@ export function issuesOf(answer: FhirAnswer): Issue[] {
 
 export function parseObject(text: string): Json | undefined {
   try {
-    const value: unknown = JSON.parse(text);
+    // Some servers put a byte order mark before it (RFC 8259 section 8.1).
+    const value: unknown = JSON.parse(text.replace(/^\ufeff/, ''));
     return isObject(value) ? value : undefined;
   } catch {
     return undefined;

@@ -3,12 +3,13 @@
  * Contract: PUB-22.
  */
 import type { FhirResource } from '../../clinical/fetch/fhir-resource.ts';
-import { keyOf, type ResourceKey } from '../plan/content.fhir.ts';
+import { keyOf, type ResourceKey, splitKey } from '../plan/content.fhir.ts';
 import { isShared } from '../plan/resource-types.ts';
 import type { PublishLease } from '../runs/lease.ts';
 import { noteCreates, recordStored, type StoredResource } from './resource.store.ts';
 import { createRetryBudget } from './retry.ts';
 import { type StoreDependencies, type Storing, storeResource } from './store-resource.ts';
+import { WriteFailure } from './write-failure.ts';
 
 export interface SendOptions extends StoreDependencies {
   lease: PublishLease;
@@ -41,9 +42,27 @@ export async function sendLevels(options: SendOptions): Promise<Sent> {
     },
   };
 
+  const holders = new Map<string, ResourceKey>();
+
+  /** Two records under one id at the server: the second has replaced the first. */
+  function requireOwnPlace({ key, serverId, method }: StoredResource): void {
+    const { type } = splitKey(key);
+    const place = `${type}/${serverId}`;
+    const holder = holders.get(place) ?? key;
+    holders.set(place, holder);
+    if (holder === key) return;
+    const { id } = splitKey(holder);
+    const words = {
+      en: `the target gave it the id of the ${type} ${id}; ask its operator`,
+      fr: `la cible lui a donné l’identifiant de la ressource ${type} ${id} ; adressez-vous à son opérateur`,
+    };
+    throw new WriteFailure(words, key, { method });
+  }
+
   async function one(resource: FhirResource): Promise<void> {
     try {
       const { stored, how } = await storeResource(storing, resource);
+      requireOwnPlace(stored);
       rendering.known.set(stored.key, stored.serverId);
       sent.done.set(stored.key, stored);
       if (how !== 'kept') sent.fresh += 1;

@@ -85,6 +85,11 @@ function hint(method: string, status: number, issues: string): Words | undefined
       en: 'the server may lack a record that this one refers to: use the reference policy send',
       fr: 'il manque peut-être au serveur un dossier auquel celui-ci renvoie : utilisez la règle de références send',
     };
+  if (isSuccess(status) && method === 'POST')
+    return {
+      en: 'the target must say the id: answer with the resource, or with Location',
+      fr: 'la cible doit dire l’identifiant : répondre avec la ressource, ou avec Location',
+    };
   if (status >= 300 && status < 400)
     return {
       en: 'redirects are not followed: correct the base address',

@@ -61,7 +61,7 @@ export const DEFAULT_SETTINGS: Omit<FhirServerSettings, 'name' | 'base' | 'auth'
 /** Headers that the requests already have, or that have another meaning. */
 const TAKEN_HEADERS = new Set(
   (
-    'accept cache-control connection content-encoding content-length content-type cookie date expect host ' +
+    'accept accept-encoding cache-control connection content-encoding content-length content-type cookie date expect host ' +
     'if-match if-none-exist if-none-match keep-alive prefer te trailer transfer-encoding upgrade user-agent ' +
     'x-correlation-id x-idempotency-key'
   ).split(' '),
