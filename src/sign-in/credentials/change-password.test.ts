@@ -77,6 +77,15 @@ test('a bad new password is 400 and counts as no failure, but only behind the ri
   assert.equal(await statusOf(signIn(userId)), undefined);
 });
 
+test('the old password is no new one, however its accents are typed [SIGN-IN-42]', async () => {
+  const { userId } = await fixture.addAccount({ mustChangePassword: true });
+  const old = 'crème brûlée du matin';
+  await change(userId, { newCredential: old });
+  for (const newCredential of [old, old.normalize('NFD'), old.normalize('NFC')])
+    assert.equal(await statusOf(change(userId, { credential: old, newCredential })), 400);
+  assert.equal(await statusOf(signIn(userId, old)), undefined);
+});
+
 test('a setup link sets the first password, once [SIGN-IN-44, SIGN-IN-45]', async () => {
   const { userId, email, setupLink, password } = await fixture.addAccount({
     password: { kind: 'setup-link' },

@@ -8,6 +8,7 @@ import { storePassword } from '../accounts/account.store.ts';
 import { recordOwnChange } from '../administration/record-own-change.ts';
 import { signInError } from '../errors.ts';
 import { revokeSessionsOf } from '../sessions/session.store.ts';
+import { canonicalPassword } from './password.ts';
 import { assertGoodPassword } from './password-rules.ts';
 import {
   type CallContext,
@@ -42,7 +43,8 @@ export async function changePasswordOf(
   const account = await withProvenIdentity(deps, change, context, {
     // Behind the proof, so that nobody else can make the service look at passwords.
     async prepare({ email }, { from, now }) {
-      if (newCredential === credential) throw signInError('password_refused', { fault: 'same' });
+      if (canonicalPassword(newCredential) === canonicalPassword(credential))
+        throw signInError('password_refused', { fault: 'same' });
       await assertGoodPassword(newCredential, email);
       return { passwordHash: await deps.passwords.hash(newCredential, from), now };
     },

@@ -9,7 +9,8 @@ export const PASSWORD_MAX_LENGTH = 1_024;
 export type PasswordFault = 'short' | 'long' | 'email' | 'common' | 'same';
 
 export async function passwordFault(password: string, email: string): Promise<PasswordFault | undefined> {
-  if ([...password].length < PASSWORD_MIN_LENGTH) return 'short';
+  // In NFC, as it is hashed: an accent that is typed by itself makes no password longer.
+  if ([...password.normalize('NFC')].length < PASSWORD_MIN_LENGTH) return 'short';
   const folded = password.normalize('NFKC').toLowerCase();
   // One character may become several here, and what follows works on these.
   if (Math.max(password.length, folded.length) > PASSWORD_MAX_LENGTH) return 'long';

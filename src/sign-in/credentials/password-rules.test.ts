@@ -28,6 +28,7 @@ test('eleven characters are too few, twelve are enough; characters count, not co
   assert.match((await passwordFault('k2v9x7q4m1z', EMAIL)) ?? '', /at least 12/);
   assert.equal(await passwordFault('k2v9x7q4m1zp', EMAIL), undefined);
   assert.match((await passwordFault('🎈🐘🌳🚲⛵🎻', EMAIL)) ?? '', /at least 12/);
+  assert.match((await passwordFault('äöéñçàk2'.normalize('NFD'), EMAIL)) ?? '', /at least 12/);
 });
 
 test('a password of more than 1,024 characters is refused [SEC-6]', async () => {

@@ -42,9 +42,11 @@ export function createPasswords(options: PasswordOptions): Passwords {
   const decoy = decoyHash(cost);
   return {
     hash: (password, network = OWN_PROCESS) =>
-      work.run(network, () => hashArgon2id(canonical(password), cost)),
+      work.run(network, () => hashArgon2id(canonicalPassword(password), cost)),
     async verify(hash, password, network = OWN_PROCESS) {
-      const matches = await work.run(network, () => verifyArgon2id(hash ?? decoy, canonical(password)));
+      const matches = await work.run(network, () =>
+        verifyArgon2id(hash ?? decoy, canonicalPassword(password)),
+      );
       return hash !== undefined && matches;
     },
     needsRehash: (hash) => isWeakerThan(hash, cost),
@@ -66,7 +68,7 @@ export function generatePassword(): string {
 }
 
 /** One text for one password, however its accents were typed (RFC 8265 section 4.2: NFC). */
-function canonical(password: string): string {
+export function canonicalPassword(password: string): string {
   return password.normalize('NFC');
 }
 
