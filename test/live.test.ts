@@ -10,6 +10,7 @@ import { setModules } from '../src/tenancy/organisations/facilities.ts';
 import { MODULES } from '../src/tenancy/organisations/modules.ts';
 import { setPermissions } from '../src/tenancy/roles/roles.ts';
 import { insertEncounter, insertPatient } from '../test-support/records/clinical-records.ts';
+import { seedRecords } from '../test-support/records/seed-tenant.ts';
 import {
   startTestApi,
   type Tenant,
@@ -146,6 +147,32 @@ describe('a change on one node', () => {
       await set('encounters.fhir.encounter.read');
       await expectAt(account, 200, `given, round ${round}`);
     }
+  });
+
+  test('takes and gives one of several permissions that open a path, each to other records [ACC-16]', async () => {
+    const { labOrderId } = await seedRecords(first.database.pool, tenant);
+    const order = `/fhir/ServiceRequest/${labOrderId}`;
+    const permissions = ['investigations.lab.list', 'investigations.imaging.list'];
+    const account = await first.createAccount(tenant, { permissions });
+    for (let round = 0; round < ROUNDS; round += 1)
+      for (const [left, status] of [
+        [permissions.slice(1), 404],
+        [permissions, 200],
+      ] as const) {
+        await change(
+          `update role set permissions = $3 from account a
+           where role.organisation_id = $1 and a.organisation_id = $1 and a.id = $2 and role.id = a.role_id`,
+          tenant.organisationId,
+          account.userId,
+          left,
+        );
+        const answers = await Promise.all([read(second, account, order), read(second, account, order)]);
+        assert.deepEqual(
+          answers.map((answer) => answer.status),
+          [status, status],
+          `round ${round}`,
+        );
+      }
   });
 
   test('switches a module off and on, however the id of the organisation is written [ACC-16]', async () => {

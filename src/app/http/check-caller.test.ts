@@ -120,7 +120,24 @@ test('a call that now means another facility is to be answered anew, for that on
   assert.equal(renewed?.scope?.facilityId, second);
 });
 
-test('a change that leaves the scope as it was does not have the call answered anew', async () => {
+test('a call of a caller who has other rights now is to be answered anew, with these [ACC-16]', async () => {
+  const rights = [
+    caller({ permissions: new Set(['encounters.access', 'investigations.lab.list']) }),
+    caller({ facilities: new Map([[first, { ...GRANT, modules: new Set(['encounters', 'lab']) }]]) }),
+  ];
+  for (const more of rights)
+    for (const [stale, truth] of [
+      [more, caller()],
+      [caller(), more],
+    ] as const) {
+      const { deps } = nodeThatIsBehind(stale, truth);
+      const { check, confirm } = createCallerCheck(deps, ACCESS, true);
+      const renewed = await confirm(await check(HEADERS, NOW), HEADERS, NOW);
+      assert.equal(renewed?.entry.caller, truth);
+    }
+});
+
+test('a change that leaves scope and rights as they were does not have the call answered anew', async () => {
   const { deps } = nodeThatIsBehind(caller(), caller());
   const { check, confirm } = createCallerCheck(deps, ACCESS, true);
   assert.equal(await confirm(await check(HEADERS, NOW), HEADERS, NOW), undefined);

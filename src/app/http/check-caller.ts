@@ -2,6 +2,7 @@
  * The checks of a caller around a request, and once more before its answer is released.
  * Contract: SIGN-IN-23, ACC-13, ACC-14, ACC-18, ACC-19.
  */
+import { isDeepStrictEqual } from 'node:util';
 import { unauthorized } from '../../platform/http/errors.ts';
 import type { Access } from '../../tenancy/callers/access.ts';
 import type { Caller, TokenIdentity } from '../../tenancy/callers/caller.ts';
@@ -47,7 +48,7 @@ export interface CallerCheck {
   /**
    * Before the answer of a read leaves: makes sure that every change which was committed before the request came in is
    * known, and checks again when one may concern this caller. Throws like `check`. Resolves to the caller as it is now when
-   * the request must be answered anew, because it now means another scope.
+   * the request must be answered anew, because it now means another scope or the caller has other rights.
    */
   confirm(checked: CheckedCaller, headers: Headers, now: Date): Promise<CheckedCaller | undefined>;
 }
@@ -116,7 +117,7 @@ export function createCallerCheck(
       await deps.changes.receivedUntil(checked.mark);
       if (checked.entry.current) return undefined;
       const renewed = await check(headers, now);
-      return isSameScope(renewed.scope, checked.scope) ? undefined : renewed;
+      return mayDoTheSame(renewed, checked) ? undefined : renewed;
     },
   };
 }
@@ -130,10 +131,14 @@ function settleNow<T>(work: () => T): { value: T } | { error: unknown } {
   }
 }
 
-function isSameScope(a: FacilityScope | undefined, b: FacilityScope | undefined): boolean {
-  return (
-    a?.organisationId === b?.organisationId && a?.facilityId === b?.facilityId && a?.timeZone === b?.timeZone
-  );
+/** Some answers depend on more of the caller's rights than the call needs: docs/adr/0094. */
+function mayDoTheSame(renewed: CheckedCaller, checked: CheckedCaller): boolean {
+  const rights = ({ scope, entry: { caller } }: CheckedCaller) => [
+    scope,
+    caller.permissions,
+    caller.facilities,
+  ];
+  return isDeepStrictEqual(rights(renewed), rights(checked));
 }
 
 function byToken({ verifyAccessToken }: Pick<CallerCheckDependencies, 'verifyAccessToken'>): Identify {
