@@ -216,6 +216,31 @@ describe('grouping over several imports', () => {
     assert.equal(after?.version, before?.version + 1);
   });
 
+  test('a result that moves is a new version of every order whose report lists it: it names its order [FETCH-22]', async () => {
+    const here = await tenant();
+    const order = (id: string) => ORDER.replace('"s1"', `"${id}"`).replace('"Test"', `"${id}"`);
+    const report = (id: string, orderId: string, issued: string) =>
+      JSON.stringify({
+        ...{ resourceType: 'DiagnosticReport', id, ...base, issued },
+        basedOn: [{ reference: `ServiceRequest/${orderId}` }],
+        result: [{ reference: 'Observation/o1' }],
+      });
+    const [first, second] = ['2024-01-02T00:00:00Z', '2024-01-03T00:00:00Z'];
+    const versions = async () => {
+      const { rows } = await database.pool.query<{ name: string; version: string }>({
+        text: `select code ->> 'text' as name, version from investigation_order where organisation_id = $1`,
+        values: [here.organisationId],
+      });
+      return new Map(rows.map(({ name, version }) => [name, Number(version)]));
+    };
+    await importJson(database.pool, here, PATIENT, order('s1'), order('s2'), order('s3'), observation('o1'));
+    await importJson(database.pool, here, report('r1', 's1', first), report('r2', 's2', second));
+    const before = await versions();
+    await importJson(database.pool, here, report('r1', 's3', first));
+    const after = await versions();
+    for (const name of ['s1', 's2', 's3']) assert.equal(after.get(name), Number(before.get(name)) + 1, name);
+  });
+
   test('an order that says nothing of its discipline keeps that of its results when it changes', async () => {
     const here = await tenant();
     await importJson(database.pool, here, PATIENT, ORDER, observation('o1'), observation('o2'), REPORT);

@@ -63,13 +63,15 @@ export async function groupResults(
   const memberLast = ({ id }: GroupedObservation) => `${panels.has(id) ? 1 : 0}${id}`;
   const rows = placed.sort((a, b) => (memberLast(a) < memberLast(b) ? -1 : 1));
   const placing = { assigned, patientOf, affected, left };
-  await move(client, scope, { table: 'observation', rows, changed: touched, ...placing });
+  const moved = new Set(
+    await move(client, scope, { table: 'observation', rows, changed: touched, ...placing }),
+  );
   const ofReports = new Set(observations.flatMap(({ reportOrderIds }) => reportOrderIds));
   const changed = [...affected].filter((id) => known.get(id)?.madeUp === true && !ofReports.has(id));
   await writeGathered(client, scope, changed);
-  // A result that two reports list is shown by both of their orders.
+  // A result that two reports list is shown by both of their orders, and names the one that it is under.
   for (const { id, reportOrderIds } of placed)
-    if (touched.has(id)) for (const orderId of reportOrderIds) affected.add(orderId);
+    if (touched.has(id) || moved.has(id)) for (const orderId of reportOrderIds) affected.add(orderId);
 }
 
 /** Made-up orders that were there before take their content from all results that are under them now. */
