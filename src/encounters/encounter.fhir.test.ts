@@ -168,6 +168,24 @@ test('what is not known is left out, and an open visit has no period.end [ENC-7]
   });
 });
 
+test('an end of a visit that is under way is left out, also where an older version kept it [ENC-7]', () => {
+  const periodOf = (status: EncounterRecord['status']) =>
+    JSON.parse(encounterJson({ ...full, status })).period as unknown;
+  assert.deepEqual(periodOf('in-progress'), { start: '2024-01-31T23:15:00+01:00' });
+  for (const status of ['planned', 'finished', 'cancelled', 'entered-in-error'] as const)
+    assert.deepEqual(periodOf(status), { start: full.start, end: full.end });
+});
+
+test('our identifier joins those of the source when none of them says both system and value [HTTP-30]', () => {
+  const own = { system: `urn:uuid:${ORGANISATION}`, value: full.id };
+  const identifiersOf = (given: object[]) =>
+    JSON.parse(encounterJson({ ...full, identifier: JSON.stringify(given) })).identifier as unknown;
+  const loose = [{ value: 'V-17' }, { system: 'urn:example:visits' }];
+  assert.deepEqual(identifiersOf(loose), [...loose, own]);
+  const whole = [...loose, { system: 'urn:example:visits', value: 'V-17' }];
+  assert.deepEqual(identifiersOf(whole), whole);
+});
+
 test('a visit that is finished without an end says that the end is not known [ENC-8]', () => {
   const { period } = JSON.parse(encounterJson({ ...full, end: null }));
   assert.deepEqual(period, {
@@ -200,10 +218,10 @@ test('the text of an encounter changes with the version of the mapping only', ()
   };
   const openEnded = { ...full, end: null, identifier: null, participants: [], locations: [] };
   const texts = [everything, openEnded].map((record) => encounterElements(record, ORGANISATION));
-  assert.equal(ENCOUNTER_MAPPING, 1);
+  assert.equal(ENCOUNTER_MAPPING, 2);
   assert.equal(
     texts[0],
-    '"identifier":[{"use": "official", "value": "V-17", "system": "urn:example:visits"}],"status":"finished","class":{"system":"http://terminology.hl7.org/CodeSystem/v3-ActCode","code":"IMP","display":"inpatient encounter"},"type":[{"text": "Admission \\"planned\\"", "coding": [{"code": "32485007", "system": "http://snomed.info/sct"}]}],"serviceType":{"text": "Cardiology"},"priority":{"coding": [{"code": "R", "system": "http://terminology.hl7.org/CodeSystem/v3-ActPriority"}]},"subject":{"reference":"Patient/33333333-3333-4333-8333-333333333333"},"participant":[{"type":[{"coding": [{"code": "ATND", "system": "http://terminology.hl7.org/CodeSystem/v3-ParticipationType"}]}],"period":{"start":"2024-01-31T23:15:00+01:00"},"individual":{"reference":"Practitioner/55555555-5555-4555-8555-555555555555","display":"Dr. Ada Öz"}},{"individual":{"display":"Ward nurse"}}],"period":{"start":"2024-01-31T23:15:00+01:00","end":"2024-02-03T10:00:00+01:00"},"length":{"unit": "d", "value": 4.030},"reasonCode":[{"text": "Fall"}],"hospitalization":{"origin":{"display":"Hill"},"admitSource":{"text":"ward"},"dischargeDisposition":{"coding": [{"code": "home", "system": "http://terminology.hl7.org/CodeSystem/discharge-disposition"}]}},"location":[{"location":{"reference":"Location/66666666-6666-4666-8666-666666666666","display":"Ward 3"},"status":"completed","period":{"start":"2024-01-31","end":"2024-02-03"}}],"serviceProvider":{"reference":"Organization/44444444-4444-4444-8444-444444444444","display":"St \\"Mary\\""},"partOf":{"reference":"Encounter/77777777-7777-4777-8777-777777777777","display":"Stay"}}',
+    '"identifier":[{"use":"official","value":"V-17","system":"urn:example:visits"}],"status":"finished","class":{"system":"http://terminology.hl7.org/CodeSystem/v3-ActCode","code":"IMP","display":"inpatient encounter"},"type":[{"text": "Admission \\"planned\\"", "coding": [{"code": "32485007", "system": "http://snomed.info/sct"}]}],"serviceType":{"text": "Cardiology"},"priority":{"coding": [{"code": "R", "system": "http://terminology.hl7.org/CodeSystem/v3-ActPriority"}]},"subject":{"reference":"Patient/33333333-3333-4333-8333-333333333333"},"participant":[{"type":[{"coding": [{"code": "ATND", "system": "http://terminology.hl7.org/CodeSystem/v3-ParticipationType"}]}],"period":{"start":"2024-01-31T23:15:00+01:00"},"individual":{"reference":"Practitioner/55555555-5555-4555-8555-555555555555","display":"Dr. Ada Öz"}},{"individual":{"display":"Ward nurse"}}],"period":{"start":"2024-01-31T23:15:00+01:00","end":"2024-02-03T10:00:00+01:00"},"length":{"unit": "d", "value": 4.030},"reasonCode":[{"text": "Fall"}],"hospitalization":{"origin":{"display":"Hill"},"admitSource":{"text":"ward"},"dischargeDisposition":{"coding": [{"code": "home", "system": "http://terminology.hl7.org/CodeSystem/discharge-disposition"}]}},"location":[{"location":{"reference":"Location/66666666-6666-4666-8666-666666666666","display":"Ward 3"},"status":"completed","period":{"start":"2024-01-31","end":"2024-02-03"}}],"serviceProvider":{"reference":"Organization/44444444-4444-4444-8444-444444444444","display":"St \\"Mary\\""},"partOf":{"reference":"Encounter/77777777-7777-4777-8777-777777777777","display":"Stay"}}',
   );
   assert.equal(
     texts[1],

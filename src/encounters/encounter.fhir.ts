@@ -12,7 +12,7 @@ import { parseFhirJson } from '../fhir/json.ts';
  * stays as it is, such as for a new element: kept texts of another version are rendered anew (docs/adr/0120).
  * `encounter.fhir.test.ts` says when it was forgotten.
  */
-export const ENCOUNTER_MAPPING = 1;
+export const ENCOUNTER_MAPPING = 2;
 
 /** An Encounter as it is answered. */
 export interface RenderedEncounter {

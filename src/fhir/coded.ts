@@ -40,3 +40,20 @@ export interface Reference {
 export function ownIdentifier(organisationId: string, id: string): Identifier {
   return { system: `urn:uuid:${organisationId}`, value: id };
 }
+
+/** True for {@link ownIdentifier} of the record with this id, in whichever organisation. */
+export function isOwnIdentifier({ system, value }: Identifier, id: string): boolean {
+  return value === id && system?.startsWith('urn:uuid:') === true;
+}
+
+/** Those of the source, and ours where none of them says both system and value: a value alone is nobody's. */
+export function businessIdentifiers(
+  given: readonly Identifier[] | undefined,
+  organisationId: string,
+  id: string,
+): Identifier[] {
+  const isComplete = ({ system, value }: Identifier) => system !== undefined && value !== undefined;
+  return given?.some(isComplete) === true
+    ? [...given]
+    : [...(given ?? []), ownIdentifier(organisationId, id)];
+}

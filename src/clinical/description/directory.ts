@@ -1,9 +1,9 @@
 /** What the records of a directory share: Practitioner, Organization and Location. */
-import { type Identifier, ownIdentifier } from '../../fhir/coded.ts';
+import { businessIdentifiers, type Identifier } from '../../fhir/coded.ts';
 import { dataTypeList, IDENTIFIER } from './data-type-list.ts';
 import { type Derived, type Element, onlyStored } from './element.ts';
 
-/** The source's identifiers, or our own where it named none. All three types share a table. */
+/** The source's identifiers, and our own where none of them says both system and value. All three types share a table. */
 export function directoryIdentifiers(
   resourceType: 'Practitioner' | 'Organization' | 'Location',
 ): Element<{ identifier?: Identifier[]; id: string }> {
@@ -16,7 +16,7 @@ export function directoryIdentifiers(
       fixed: { resource_type: resourceType },
     }),
     write: (output, name, { identifier, id }, { organisationId }) =>
-      output.json(name, identifier ?? [ownIdentifier(organisationId, id)]),
+      output.json(name, businessIdentifiers(identifier, organisationId, id)),
   };
 }
 

@@ -1,5 +1,5 @@
 /** Kinds of elements that are kept in one column: primitives, and data types that are kept in FHIR's shape. */
-import { type CodeableConcept, type Coding, type Identifier, ownIdentifier } from '../../fhir/coded.ts';
+import { businessIdentifiers, type CodeableConcept, type Coding, type Identifier } from '../../fhir/coded.ts';
 import { codeableConcept, coding, nonEmpty, optional, readIdentifier } from '../../fhir/reading/datatypes.ts';
 import type { ElementReader } from '../../fhir/reading/element-reader.ts';
 import { exactJson } from '../content/document.ts';
@@ -146,12 +146,12 @@ export function categories<Known extends object>(
   };
 }
 
-/** The source's identifiers, or our own where it named none. */
+/** The source's identifiers, and our own where none of them says both system and value. */
 export function identifiers(): Element<Member<'identifier', Identifier[]> & { id: string }> {
   return {
     ...jsonList<'identifier', Identifier>('identifier', readIdentifier),
     write: (output, name, { identifier: given, id }, { organisationId }) =>
-      output.json(name, given ?? [ownIdentifier(organisationId, id)]),
+      output.json(name, businessIdentifiers(given, organisationId, id)),
   };
 }
 

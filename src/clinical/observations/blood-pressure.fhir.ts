@@ -3,7 +3,7 @@
  * (https://hl7.org/fhir/R4/bp.html). Pure.
  * Contract: FETCH-9, FETCH-29.
  */
-import type { CodeableConcept, Reference } from '../../fhir/coded.ts';
+import { type CodeableConcept, type Identifier, isOwnIdentifier, type Reference } from '../../fhir/coded.ts';
 import { LOINC, officialDisplay } from '../../terminology/lookup/code-systems.ts';
 import type { Annotation } from '../description/pointer.ts';
 import type { FhirResource } from '../fetch/fhir-resource.ts';
@@ -130,12 +130,17 @@ function onePair(singles: readonly FhirResource[]): [FhirResource, FhirResource]
 }
 
 /** Elements that an Observation has once and that can tell two measurements of one set apart. */
-const TOLD_BY = ['status', 'effectivePeriod', 'effectiveTiming', 'bodySite', 'method', 'device', 'specimen'];
+const TOLD_BY = ['status', 'bodySite', 'method', 'device', 'specimen'];
 
-/** Whether they differ in none of {@link TOLD_BY} that both have. */
+/** All of a set begin at one instant, so what tells their times apart is how long they took. */
+function duration({ effectivePeriod, effectiveTiming }: FhirResource): unknown {
+  return effectivePeriod ?? effectiveTiming ?? null;
+}
+
+/** Whether they took equally long, and differ in none of {@link TOLD_BY} that both have. */
 function agree(a: FhirResource, b: FhirResource): boolean {
   const [ours, theirs] = [told(a), told(b)];
-  return TOLD_BY.every((_, n) => ours[n] === undefined || theirs[n] === undefined || ours[n] === theirs[n]);
+  return ours.every((_, n) => ours[n] === undefined || theirs[n] === undefined || ours[n] === theirs[n]);
 }
 
 /** Written once for each Observation: a panel may have a hundred thousand members. */
@@ -144,13 +149,16 @@ const WRITTEN = new WeakMap<FhirResource, (string | undefined)[]>();
 function told(resource: FhirResource): (string | undefined)[] {
   const known = WRITTEN.get(resource);
   if (known !== undefined) return known;
-  const written = TOLD_BY.map((name) => JSON.stringify(resource[name]));
+  const written = [duration(resource), ...TOLD_BY.map((name) => resource[name])].map((one) =>
+    JSON.stringify(one),
+  );
   WRITTEN.set(resource, written);
   return written;
 }
 
 /** Both, under the id of the first. Of two times of issue it is the later one: before it the whole was not there. */
-function joinedWith(panel: FhirResource, part: FhirResource): FhirResource {
+function joinedWith(panel: FhirResource, whole: FhirResource): FhirResource {
+  const part = withoutOwnIdentifier(whole);
   const { hasMember, ...both } = { ...part, ...panel } as Record<string, unknown>;
   for (const [name, theirs] of Object.entries(part)) {
     const ours = panel[name];
@@ -164,6 +172,12 @@ function joinedWith(panel: FhirResource, part: FhirResource): FhirResource {
     ({ reference }) => reference !== `Observation/${part.id}`,
   );
   return { ...both, ...(others.length === 0 ? {} : { hasMember: others }) } as FhirResource;
+}
+
+/** Our identifier of a part is not that of the whole: a publish finds the part by it when it stands alone again. */
+function withoutOwnIdentifier({ identifier, ...part }: FhirResource): FhirResource {
+  const others = ((identifier ?? []) as Identifier[]).filter((one) => !isOwnIdentifier(one, part.id));
+  return (others.length === 0 ? part : { ...part, identifier: others }) as FhirResource;
 }
 
 /** Each item once. */

@@ -96,7 +96,7 @@ function isVitalSignsCategory(concept: CodeableConcept): boolean {
 
 /** The Observation with what the profiles ask for. */
 export function asVitalSign(given: FhirResource): FhirResource {
-  const resource = asPanel(given);
+  const resource = atDateTime(asPanel(given));
   const code = withProfileCode(resource.code as CodeableConcept);
   const pressure = isBloodPressure(code);
   const isPanel = resource.hasMember !== undefined && loincCodes(code).includes(VITAL_SIGNS_PANEL);
@@ -121,6 +121,12 @@ export function asVitalSign(given: FhirResource): FhirResource {
     ...(resource.hasMember === undefined ? [VITAL_SIGNS_PANEL] : []),
   ];
   return { ...sign, code: unmet.reduce(withoutCode, code) };
+}
+
+/** The profiles allow a dateTime and a Period alone; an instant is a dateTime, too. */
+function atDateTime({ effectiveInstant, ...resource }: FhirResource): FhirResource {
+  if (effectiveInstant === undefined) return resource as FhirResource;
+  return { effectiveDateTime: effectiveInstant, ...resource } as FhirResource;
 }
 
 function measuredBy(code: CodeableConcept, element: Readonly<Record<string, unknown>>): Measured {

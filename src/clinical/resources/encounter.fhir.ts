@@ -4,7 +4,7 @@
  * Contract: HTTP-30, ENC-3, ENC-5, ENC-6, ENC-7, ENC-8, ENC-9, ENC-36, ENC-38.
  */
 import { ACT_CODE_SYSTEM, ENCOUNTER_CLASS_DISPLAY } from '../../fhir/act-code.ts';
-import { type CodeableConcept, type Identifier, ownIdentifier } from '../../fhir/coded.ts';
+import { businessIdentifiers, type CodeableConcept, type Identifier } from '../../fhir/coded.ts';
 import {
   codeableConcept,
   compact,
@@ -41,6 +41,7 @@ export const ENCOUNTER_STATUSES = [
 export type EncounterStatus = (typeof ENCOUNTER_STATUSES)[number];
 /** R4 statuses of a visit that is under way, which the model does not tell apart. */
 const UNDER_WAY = ['arrived', 'triaged', 'onleave'] as const;
+const STATUSES_TAKEN = [...ENCOUNTER_STATUSES, ...UNDER_WAY] as const;
 const LOCATION_STATUSES = ['planned', 'active', 'reserved', 'completed'] as const;
 
 const NO_HISTORY = 'the present state is held, not how it came to be';
@@ -139,7 +140,7 @@ function status(): Element<{ status?: EncounterStatus }> {
   return single<'status', EncounterStatus>('status', {
     type: 'text',
     read(reader, name, context) {
-      const given = reader.code(name, [...ENCOUNTER_STATUSES, ...UNDER_WAY]);
+      const given = reader.code(name, STATUSES_TAKEN);
       if (given === undefined || !isUnderWay(given)) return given;
       context.notKept('Encounter.status');
       return 'in-progress';
@@ -150,6 +151,10 @@ function status(): Element<{ status?: EncounterStatus }> {
 
 function isUnderWay(given: string): given is (typeof UNDER_WAY)[number] {
   return (UNDER_WAY as readonly string[]).includes(given);
+}
+
+function isOpen(status: (typeof STATUSES_TAKEN)[number]): boolean {
+  return status === 'in-progress' || isUnderWay(status);
 }
 
 /**
@@ -183,6 +188,7 @@ function encounterClass(): Element<{ classCode: string }> {
 }
 
 /**
+ * A visit under way has no end yet: what its source expects is left out, in answers and in searches by date.
  * A Period without an end goes on (R4, "Period"). A visit that is finished does not: its end is not known, which
  * the extension says (https://hl7.org/fhir/R4/extension-data-absent-reason.html).
  */
@@ -199,20 +205,25 @@ function visitPeriod(): Element<{ start?: string; end?: string; status: Encounte
       { name: 'start', sql: `coalesce(${alias}.period_start_source, ${alias}.period_start::text)` },
       { name: 'end', sql: `coalesce(${alias}.period_end_source, ${alias}.period_end::text)` },
     ],
-    read(encounter, name, { scope }) {
+    read(encounter, name, context) {
       const period = encounter.child(name);
-      const { start, end } = period === undefined ? {} : periodBounds(period);
+      const { start, end: given } = period === undefined ? {} : periodBounds(period);
+      const status = encounter.code('status', STATUSES_TAKEN);
+      const end = status !== undefined && isOpen(status) ? undefined : given;
+      if (end !== given) context.notKept('Encounter.period.end');
       return {
         values: {
-          period_start: start?.span(scope.timeZone).start.toISOString(),
-          period_end: end === undefined ? undefined : lastInstant(end, scope.timeZone).toISOString(),
+          period_start: start?.span(context.scope.timeZone).start.toISOString(),
+          period_end: end === undefined ? undefined : lastInstant(end, context.scope.timeZone).toISOString(),
           period_start_source: start?.text,
           period_end_source: end?.text,
         },
       };
     },
     write(output, name, { status, start, end }) {
-      if (status !== 'finished' || !start || end) return output.period(name, start, end);
+      // One that was stored before ends of open visits were left out may have one.
+      if (status !== 'finished' || !start || end)
+        return output.period(name, start, isOpen(status) ? undefined : end);
       output.object(name, (period) => {
         period.value('start', start);
         period.json('_end', UNKNOWN);
@@ -225,8 +236,10 @@ function copiedIdentifiers(): Element<{ identifier?: JsonText }> {
   return {
     ...identifiers(),
     fields: ({ alias }) => [{ name: 'identifier', sql: `${alias}.identifier::text` }],
-    write: (output, name, record, { organisationId }) =>
-      output.json(name, record.identifier ?? [ownIdentifier(organisationId, (record as { id: string }).id)]),
+    write(output, name, record, { organisationId }) {
+      const given = record.identifier ? (JSON.parse(record.identifier) as Identifier[]) : undefined;
+      output.json(name, businessIdentifiers(given, organisationId, (record as { id: string }).id));
+    },
   };
 }
 

@@ -2,7 +2,7 @@
  * Patient (https://hl7.org/fhir/R4/patient.html), with the keys that searches look for.
  * Contract: HTTP-30, PAT-7.
  */
-import { type CodeableConcept, type Identifier, ownIdentifier, type Period } from '../../fhir/coded.ts';
+import { businessIdentifiers, type CodeableConcept, type Identifier, type Period } from '../../fhir/coded.ts';
 import type { Address, ContactPoint, HumanName } from '../../fhir/person.ts';
 import {
   codeableConcept,
@@ -85,9 +85,7 @@ function identifiers(): Element<{
   return {
     ...dataTypeList(IDENTIFIER, { ...ofPatient('patient_identifier', 'i'), member: 'identifiers' }),
     write(output, name, { identifiers: given, assignedIdentifiers: assigned, id }, { organisationId }) {
-      const isComplete = ({ system, value }: Identifier) => system !== undefined && value !== undefined;
-      const own = given?.some(isComplete) === true ? [] : [ownIdentifier(organisationId, id)];
-      output.json(name, [...(given ?? []), ...own, ...(assigned ?? [])]);
+      output.json(name, [...businessIdentifiers(given, organisationId, id), ...(assigned ?? [])]);
     },
   };
 }

@@ -29,6 +29,8 @@ const EXAM = coded('http://terminology.hl7.org/CodeSystem/observation-category',
 const BLOOD_PRESSURE = loinc('85354-9', 'Blood pressure panel with all children optional');
 const SYSTOLIC_CODE = loinc('8480-6', 'Systolic blood pressure');
 const DIASTOLIC_CODE = loinc('8462-4', 'Diastolic blood pressure');
+const HEART_RATE = loinc('8867-4', 'Heart rate');
+const perMinute = { value: 72, unit: '/min', system: UCUM, code: '/min' };
 const UNKNOWN = coded('http://terminology.hl7.org/CodeSystem/data-absent-reason', 'unknown', 'Unknown');
 const high = coded('http://terminology.hl7.org/CodeSystem/v3-ObservationInterpretation', 'H', 'High');
 const arm = (side: string) => ({ text: `${side} upper arm` });
@@ -160,6 +162,50 @@ describe('blood pressure in parts', () => {
     );
     await take(diastolic({ bodySite: arm('right'), status: 'entered-in-error' }));
     assert.deepEqual((await set()).length, 3);
+  });
+
+  test('a pressure of one moment and one over a time stay apart, each with its own time [FETCH-29]', async () => {
+    const effectivePeriod = { start: '2024-07-01T10:00:00Z', end: '2024-07-02T10:00:00Z' };
+    await take(systolic(), diastolic({ effectiveDateTime: undefined, effectivePeriod }));
+    assert.deepEqual(
+      (await set()).map((one) => [one.id, one.effectiveDateTime, one.effectivePeriod]),
+      [
+        [SYSTOLIC, '2024-07-01T10:00:00Z', undefined],
+        [DIASTOLIC, undefined, effectivePeriod],
+      ],
+    );
+    await take(systolic({ effectiveDateTime: undefined, effectivePeriod }));
+    const both = await set();
+    assert.deepEqual(
+      both.map((one) => [one.id, one.effectivePeriod]),
+      [[SYSTOLIC, effectivePeriod]],
+    );
+  });
+
+  test('an instant is a time as any other, and goes out as the profile has it [FETCH-9, FETCH-29]', async () => {
+    const instant = { effectiveDateTime: undefined, effectiveInstant: '2024-07-01T12:00:00+02:00' };
+    await take(systolic(instant), diastolic());
+    const [joined] = await set();
+    assert.equal(joined?.effectiveInstant, undefined);
+    assert.equal(joined?.effectiveDateTime, '2024-07-01T10:00:00Z');
+    await take(
+      diastolic(instant),
+      observation(OTHER, { ...instant, code: HEART_RATE, valueQuantity: perMinute }),
+    );
+    assert.deepEqual(
+      (await set()).map((one) => [one.effectiveDateTime, one.effectiveInstant]),
+      [instant, instant].map(({ effectiveInstant }) => [effectiveInstant, undefined]),
+    );
+  });
+
+  test('without identifiers of the source, one has our identifier of its own id alone [FETCH-29]', async () => {
+    const bare = { identifier: undefined };
+    await take(systolic(bare), diastolic(bare));
+    const own = { system: `urn:uuid:${tenant.organisationId}`, value: SYSTOLIC };
+    assert.deepEqual(
+      (await set()).map(({ identifier }) => identifier),
+      [[own]],
+    );
   });
 
   test('two of each that nothing tells apart stay by themselves [FETCH-29]', async () => {

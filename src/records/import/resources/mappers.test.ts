@@ -180,6 +180,24 @@ test('Encounter statuses: the five as they are, those of a visit under way as in
     assert.throws(() => map(ENCOUNTER.read, { ...VISIT, status }), /^ResourceRejected: Encounter\.status is/);
 });
 
+test('the end of an Encounter that is under way is not kept: searches find it on every later day [ENC-7, ENC-17]', () => {
+  const period = { start: '2024-01-01', end: '2024-01-02' };
+  for (const [status, isKept] of [
+    ['in-progress', false],
+    ['onleave', false],
+    ['planned', true],
+    ['finished', true],
+    ['cancelled', true],
+  ] as const) {
+    const notKept: string[] = [];
+    const { values } = map(ENCOUNTER.read, { ...VISIT, status, period }, notKept).row;
+    assert.equal(values.period_start_source, '2024-01-01');
+    assert.equal(values.period_end_source, isKept ? '2024-01-02' : undefined, status);
+    assert.equal(values.period_end === undefined, !isKept);
+    assert.equal(notKept.includes('Encounter.period.end'), !isKept);
+  }
+});
+
 test('Encounter class is v3 ActCode, whose system may be left out of a known code [ENC-4]', () => {
   const classOf = (value: object) => map(ENCOUNTER.read, { ...VISIT, class: value }).row.values.class_code;
   assert.equal(classOf({ code: 'EMER' }), 'EMER');
