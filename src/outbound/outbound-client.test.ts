@@ -45,6 +45,21 @@ test('a request may have less time than the client; connecting and the whole ans
   server.close();
 });
 
+test('a request is not at the server before TLS stands [EXC-22]', async () => {
+  const server = createServer((socket) => {
+    socket.on('error', () => undefined);
+    socket.once('data', () => socket.resetAndDestroy());
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const { port } = server.address() as AddressInfo;
+  const limits = { reach: 'operator', maxInFlight: 1, timeoutMs: 5_000, maxResponseBytes: 100 } as const;
+  const client = createOutboundClient(`https://127.0.0.1:${port}`, limits);
+  const answer = await client.send({ method: 'POST', path: '/', headers: {}, body: '{}' });
+  assert.deepEqual(answer, { kind: 'unanswered', code: 'ECONNRESET', reached: false });
+  client.close();
+  server.close();
+});
+
 describe('an answer with more than it says', () => {
   const cases: [what: string, answer: string, status: number][] = [
     ['a body after 204', 'HTTP/1.1 204 No Content\r\nContent-Length: 3\r\n\r\nabc', 204],

@@ -89,7 +89,7 @@ export function createOutboundClient(address: string, limits: OutboundLimits): O
       const span = requestSpan(method, server);
       return traced(span, async () => {
         const sending = start({ ...server, method, path, headers: { host: url.host, ...headers } });
-        const answering = answerTo(sending, { ...limits, timeoutMs });
+        const answering = answerTo(sending, { ...limits, timeoutMs }, connecting);
         whenConnected(sending, connecting, mayWrite && (() => writeIf(mayWrite, sending, body)));
         if (mayWrite === undefined) sending.end(body);
         const answer = await answering;
@@ -161,28 +161,33 @@ class NotWrittenError extends Error {
 function answerTo(
   sending: ClientRequest,
   { timeoutMs, maxResponseBytes }: OutboundLimits,
+  { standing }: Connecting,
 ): Promise<OutboundAnswer | Unanswered> {
   return new Promise((resolve) => {
     const finish: Finish = (answer) => {
       clearTimeout(timer);
       resolve(answer);
     };
+    const unanswered = (code: string) => {
+      // Also what stands is not reached when its TLS is not trusted, and when nothing was written on it.
+      const { socket, writableEnded } = sending;
+      const stands = socket !== null && standing.has(socket);
+      finish({ kind: 'unanswered', code, reached: stands && writableEnded && !isUntrusted(code) });
+    };
     const timer = setTimeout(() => {
-      finish({ kind: 'unanswered', code: 'TIMEOUT', reached: isConnected(sending) });
+      unanswered('TIMEOUT');
       sending.destroy();
     }, timeoutMs);
     let response: IncomingMessage | undefined;
     sending.on('error', (error) => {
       // What comes after a whole answer is not of it, such as the body of a 204.
-      if (response?.complete) return;
-      const reached = isConnected(sending) && !isUnseen(error);
-      finish({ kind: 'unanswered', code: codeOf(error), reached });
+      if (!response?.complete) unanswered(codeOf(error));
     });
     sending.on('response', (given) => {
       response = given;
       if (sending.writableEnded) return read(given, maxResponseBytes, finish);
       // A second answer to the request before it, on a kept connection.
-      finish({ kind: 'unanswered', code: 'UNASKED', reached: false });
+      unanswered('UNASKED');
       sending.destroy();
     });
     // 101, which nobody asked for: no other answer follows on this connection.
@@ -223,26 +228,6 @@ function answered(response: IncomingMessage, chunks: readonly Buffer[], complete
 function codeOf(error: Error): string {
   const { code } = error as { code?: unknown };
   return typeof code === 'string' && /^[A-Z0-9_a-z]{1,60}$/.test(code) ? code : 'FAILED';
-}
-
-function isConnected({ socket }: ClientRequest): boolean {
-  return socket !== null && !socket.connecting;
-}
-
-const NEVER_CONNECTED = [
-  'ECONNREFUSED',
-  'ENOTFOUND',
-  'EAI_AGAIN',
-  'EHOSTUNREACH',
-  'ENETUNREACH',
-  'address_refused',
-  NOT_WRITTEN,
-];
-
-/** A connection that never came about, or was not trusted: the server cannot have seen the request. */
-function isUnseen(error: Error): boolean {
-  const code = codeOf(error);
-  return NEVER_CONNECTED.includes(code) || isUntrusted(code);
 }
 
 /** What OpenSSL finds wrong with a certificate (`openssl verify`, "Diagnostics"), as Node.js names it, and TLS itself. */
