@@ -47,6 +47,17 @@ test('every part of a name is a key, whole and by its words [PAT-2]', () => {
   assert.deepEqual(of('email'), ['anne@example.org']);
 });
 
+test('a word with a hyphen is a key also among other words, and whichever hyphen it has [PAT-2]', () => {
+  const keysOf = (text: string) =>
+    patientSearchKeys({ names: [{ text }], identifiers: [], telecoms: [] }).map(({ key }) => key);
+  assert.deepEqual(keysOf('Ng Mary-Ann'), ['ann', 'mary', 'mary-ann', 'ng', 'ng mary-ann']);
+  for (const hyphen of ['\u2010', '\u2011', '\u2013']) {
+    const keys = keysOf(`Al${hyphen}Sayed`);
+    for (const { nameStarts } of ['al-sayed', 'sayed', `AL${hyphen}SAY`].map(searchTerms))
+      assert.ok(keys.some((key) => key.startsWith(nameStarts[0] ?? '?')));
+  }
+});
+
 test('a search is read as name starts, an identifier, a phone or an email [PAT-2]', () => {
   assert.deepEqual(searchTerms('  Zoë  BERG '), {
     nameStarts: ['zoe', 'berg'],

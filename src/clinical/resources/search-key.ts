@@ -89,10 +89,14 @@ export function sortName(names: SearchedPatient['names']): string {
   return foldText(built === '' ? (name.text ?? '') : built);
 }
 
-/** The whole part, and each of its words where spaces or hyphens join several. */
+/**
+ * The whole part, and each of its words where spaces or hyphens join several: of `Ng Mary-Ann` also `mary-ann`. Every
+ * hyphen and dash is also the one that keyboards have.
+ */
 function nameKeys(part: string): string[] {
   const whole = foldText(part);
-  return [whole, ...whole.split(/[\s-]+/)];
+  const typed = whole.replace(/\p{Pd}/gu, '-');
+  return [whole, typed, ...typed.split(' '), ...typed.split(/[ -]+/)];
 }
 
 function compare(a: string, b: string): number {
