@@ -140,15 +140,31 @@ describe('a request that is asked about before it is written', () => {
     );
   });
 
-  test('is not answered by what comes before it is written: a second answer to the one before it [EXC-20]', async () => {
-    const first = once(server, 'connection') as Promise<Socket[]>;
-    await send(async () => true);
-    const [socket] = await first;
-    received = '';
-    const answer = await send(() => {
-      socket?.write('HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n');
-      return new Promise(() => undefined);
+  const kept: [what: string, happens: (socket?: Socket) => void][] = [
+    ['ends', (socket) => socket?.end()],
+    ['is reset', (socket) => socket?.resetAndDestroy()],
+    ['brings a second answer', (socket) => socket?.write('HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n')],
+  ];
+  for (const [what, happens] of kept)
+    test(`goes over a new connection when the kept one ${what} before it is written [EXC-20]`, async () => {
+      const first = once(server, 'connection') as Promise<Socket[]>;
+      await send(async () => true);
+      const [socket] = await first;
+      received = '';
+      let asked = 0;
+      const answer = await send(() => {
+        asked += 1;
+        if (asked > 1) return Promise.resolve(true);
+        happens(socket);
+        return new Promise(() => undefined);
+      });
+      assert.equal(answer.kind === 'answered' && answer.status, 204);
+      assert.deepEqual([asked, connections, received.match(/POST/g)?.length], [2, 2, 1]);
     });
+
+  test('is not answered by what comes on a new connection before it is written', async () => {
+    server.on('connection', (socket: Socket) => socket.write('HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n'));
+    const answer = await send(() => new Promise(() => undefined));
     assert.deepEqual(answer, { kind: 'unanswered', code: 'UNASKED', reached: false });
     assert.equal(received, '');
   });

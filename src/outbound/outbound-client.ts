@@ -61,6 +61,9 @@ export const NOT_WRITTEN = 'NOT_WRITTEN';
 
 type Finish = (answer: OutboundAnswer | Unanswered) => void;
 
+/** `code` of a request whose connection the server ended, or used for something else. */
+const CUT_OFF = ['ECONNRESET', 'EPIPE', 'UNASKED'];
+
 /** Idle connections are closed before most servers and firewalls do so, which would look like a failed try. */
 const IDLE_MS = 4_000;
 
@@ -83,16 +86,26 @@ export function createOutboundClient(address: string, limits: OutboundLimits): O
   };
   const start = secure ? https.request : http.request;
   const connecting: Connecting = { event: secure ? 'secureConnect' : 'connect', standing: new WeakSet() };
+
+  /** Undefined: a kept connection ended before anything was written on it. */
+  async function sendOnce(request: OutboundRequest): Promise<OutboundAnswer | Unanswered | undefined> {
+    const { method, path, headers, body, timeoutMs = limits.timeoutMs, mayWrite } = request;
+    const sending = start({ ...server, method, path, headers: { host: url.host, ...headers } });
+    const answering = answerTo(sending, { ...limits, timeoutMs }, connecting);
+    whenConnected(sending, connecting, mayWrite && (() => writeIf(mayWrite, sending, body)));
+    if (mayWrite === undefined) sending.end(body);
+    const answer = await answering;
+    const isCutOff = answer.kind === 'unanswered' && CUT_OFF.includes(answer.code);
+    return isCutOff && sending.reusedSocket && !sending.writableEnded ? undefined : answer;
+  }
+
   return {
     url,
-    send({ method, path, headers, body, timeoutMs = limits.timeoutMs, mayWrite }) {
-      const span = requestSpan(method, server);
+    send(request) {
+      const span = requestSpan(request.method, server);
       return traced(span, async () => {
-        const sending = start({ ...server, method, path, headers: { host: url.host, ...headers } });
-        const answering = answerTo(sending, { ...limits, timeoutMs }, connecting);
-        whenConnected(sending, connecting, mayWrite && (() => writeIf(mayWrite, sending, body)));
-        if (mayWrite === undefined) sending.end(body);
-        const answer = await answering;
+        let answer: OutboundAnswer | Unanswered | undefined;
+        while (answer === undefined) answer = await sendOnce(request);
         noteAnswer(span, answer);
         return answer;
       });
