@@ -47,7 +47,24 @@ export function measuredIn(loincCode: string, element: Element, part?: string): 
     };
   const extension = [{ url: TRANSLATED_QUANTITY, valueQuantity: source }];
   const translated = { extension, value: new Decimal(known.value), ...comparator, unit, system, code };
-  return { elements: { valueQuantity: translated }, notes: [] };
+  return { elements: { valueQuantity: translated, ...rangesIn(source, element) }, notes: [] };
+}
+
+/** A bound without a unit is in that of the value (R4, "Observation.referenceRange"): it says so once the value has another. */
+function rangesIn({ unit, system, code }: Quantity, { referenceRange }: Element): Element {
+  if (referenceRange === undefined) return {};
+  const inUnit = (bound: Quantity | undefined) =>
+    bound === undefined || (bound.unit ?? bound.code) !== undefined
+      ? bound
+      : { ...bound, unit, system, code };
+  const ranges = referenceRange as { low?: Quantity; high?: Quantity }[];
+  return {
+    referenceRange: ranges.map(({ low, high, ...rest }) => ({
+      low: inUnit(low),
+      high: inUnit(high),
+      ...rest,
+    })),
+  };
 }
 
 /** Without its value, which becomes a note; `reason` is why, `part` names the component that it is of. */

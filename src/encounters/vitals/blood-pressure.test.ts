@@ -198,6 +198,27 @@ describe('blood pressure in parts', () => {
     );
   });
 
+  test('a bound without a unit is in the unit of the source, where the value was converted [TERM-20]', async () => {
+    const range = (low: number, high: object) => [{ low: { value: low }, high }];
+    const cm = { value: 200, unit: 'cm', system: UCUM, code: 'cm' };
+    await take(
+      systolic({ valueQuantity: { value: 16, unit: 'kPa' }, referenceRange: range(12, { value: 18.5 }) }),
+      observation(OTHER, {
+        code: loinc('8302-2', 'Body height'),
+        valueQuantity: { value: 1.75, unit: 'm' },
+        referenceRange: range(1.5, cm),
+      }),
+    );
+    const [pressure, height] = await set();
+    const kPa = { unit: 'kPa', system: UCUM, code: 'kPa' };
+    const ranges = [pressure?.component?.[0], height].map((one) => one?.referenceRange);
+    assert.equal(pressure?.component?.[0]?.valueQuantity?.value, 120);
+    assert.deepEqual(ranges, [
+      [{ low: { value: 12, ...kPa }, high: { value: 18.5, ...kPa } }],
+      [{ low: { value: 1.5, unit: 'm' }, high: cm }],
+    ]);
+  });
+
   test('without identifiers of the source, one has our identifier of its own id alone [FETCH-29]', async () => {
     const bare = { identifier: undefined };
     await take(systolic(bare), diastolic(bare));
