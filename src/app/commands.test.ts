@@ -188,6 +188,9 @@ describe('the command line', { timeout: 600_000 }, () => {
       [['organisation', 'create', '--name', ''], /1 to 200/],
       [['organisation', 'create', '--name', 'X', '--id', '7'], /--id must be a UUID, for example/],
       [['organisation', 'create', '--name', 'X', '--nonsense'], /unknown option/],
+      [['organisation', 'create', '--nam', 'X'], /unknown option '--nam'\n\(Did you mean --name\?\)/],
+      [['organisation', 'create', '--secret=hidden'], /unknown option '--secret'\n/],
+      [['organisation', 'create', '--name', 'X', '--secret=hidden'], /unknown option '--secret'\n/],
       [
         ['facility', 'create', '--organisation', organisation, '--name', 'X', '--time-zone', 'Mars/Base'],
         /Example: --time-zone/,

@@ -1,13 +1,23 @@
-/** What a command says that was given a value without its option: which options there are to use. */
+/** What a command says that was given an option that it does not know, or a value without its option. */
 import type { Command, ErrorOptions, Option } from 'commander';
 
 const MISSING_OPTION = 'commander.missingMandatoryOptionValue';
 const EXCESS_ARGUMENTS = 'commander.excessArguments';
+const UNKNOWN_OPTION = 'commander.unknownOption';
+
+/** commander's own, which its types leave out: it names the option, and one that is like it. */
+type OptionJudge = Command & { unknownOption(flag: string): never };
 
 export function configureUsageErrors(command: Command): void {
   const error = command.error.bind(command);
-  command.error = (message: string, options?: ErrorOptions): never =>
-    error(misplacedValue(command, options?.code) ?? message, options);
+  command.error = (message: string, options?: ErrorOptions): never => {
+    const unknown = command.args.find((given) => given.startsWith('-') && given !== '-');
+    // It is why another option is missing. What may stand behind it is not repeated: it may be a secret.
+    if (options?.code === MISSING_OPTION && unknown !== undefined)
+      (command as OptionJudge).unknownOption(unknown.replace(/=.*/s, ''));
+    if (options?.code === UNKNOWN_OPTION) return error(message.replace(/=.*'/s, "'"), options);
+    return error(misplacedValue(command, options?.code) ?? message, options);
+  };
 }
 
 /** Undefined where commander's own message says it. The value is not repeated: it may be a secret. */
