@@ -4,6 +4,7 @@
  */
 import { rowsByIndex } from '../../platform/db/by-key.ts';
 import type { Queryable } from '../../platform/db/database.ts';
+import type { UserType } from '../../sign-in/accounts/account.store.ts';
 import type { FacilityScope } from '../../tenancy/scope.ts';
 
 /** Counted at most. */
@@ -49,13 +50,18 @@ export function countOpenBreakers(db: Queryable, scope: FacilityScope): Promise<
   return countUpTo(db, text, [scope.organisationId, scope.facilityId]);
 }
 
+/** As the states of an account are told apart: without a password, there is none to change yet. */
+const WAITING = {
+  'password-change': 'a.must_change_password and not a.requires_password_setup',
+  'password-setup': 'a.requires_password_setup',
+};
+
 /** Enabled accounts of the facility that somebody waits for: to set or to change a password. */
 export async function countAccounts(
   db: Queryable,
   scope: FacilityScope,
-  { userTypes, waitsFor }: { userTypes: readonly string[]; waitsFor: 'password-change' | 'password-setup' },
+  { userType, waitsFor }: { userType: UserType; waitsFor: keyof typeof WAITING },
 ): Promise<number> {
-  const flag = waitsFor === 'password-change' ? 'must_change_password' : 'requires_password_setup';
   const text = `
     select 1
     from account a
@@ -65,9 +71,9 @@ export async function countAccounts(
     where a.organisation_id = $1
       and f.facility_id = $2
       and a.disabled_at is null
-      and a.user_type = any($3)
-      and a.${flag}`;
-  return countUpTo(db, text, [scope.organisationId, scope.facilityId, userTypes]);
+      and a.user_type = $3
+      and ${WAITING[waitsFor]}`;
+  return countUpTo(db, text, [scope.organisationId, scope.facilityId, userType]);
 }
 
 /** Imports of the last seven days that rejected something, or did not come to their end. */

@@ -5,6 +5,7 @@ import { named } from '../../platform/http/named-schema.ts';
 import type { Route } from '../../platform/http/route.ts';
 import { Choice, Instant } from '../../platform/http/schema.ts';
 import { Type } from '../../platform/json-schema.ts';
+import { UserTypeSchema } from '../../sign-in/administration/account.schema.ts';
 import { type Access, facilityRoute } from '../../tenancy/callers/access.ts';
 import type { Permission } from '../../tenancy/roles/permissions.ts';
 import { ACTIVITY_SERIES, readActivitySeries } from './read-activity.ts';
@@ -30,6 +31,9 @@ const AttentionSchema = named(
     kind: Choice(ATTENTION_KINDS),
     count: Type.Integer({ description: 'Counted up to 1,000.' }),
     more: Type.Boolean({ description: 'true: there are more than count.' }),
+    userTypes: Type.Optional(
+      Type.Array(UserTypeSchema, { description: 'Of accounts: which types these are of.' }),
+    ),
   }),
 );
 

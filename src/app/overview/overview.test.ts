@@ -114,6 +114,20 @@ test('each permission shows its kind, and no other [ADM-52]', async () => {
   });
 });
 
+test('an account is counted once, by its state, and each kind says which types its accounts are of [ADM-52]', async () => {
+  const tenant = await api.createTenant();
+  const create = (options: AccountOptions) => api.createAccount(tenant, options);
+  const reader = await create({ permissions: ['accounts.manage', 'people.manage'] });
+  const { userId } = await create({ mustChangePassword: true });
+  await create({ mustChangePassword: true, userType: 'STAFF' });
+  await run('update account set requires_password_setup = true where id = $1', [userId]);
+  const { json } = await api.call('/overview', { token: reader.token });
+  assert.deepEqual(json.attention, [
+    { kind: 'accounts-must-change-password', count: 1, more: false, userTypes: ['STAFF'] },
+    { kind: 'accounts-require-password-setup', count: 1, more: false, userTypes: ['EHR'] },
+  ]);
+});
+
 test('what is mended, or nobody waits for, is counted no more [ADM-52]', async () => {
   const reader = await accountWith({
     permissions: ['exchange.connections.manage', 'publish.publications.read', 'accounts.manage'],

@@ -2,6 +2,7 @@
 import type { Queryable } from '../../platform/db/database.ts';
 import { listTargets } from '../../publish/history/list-targets.ts';
 import type { Publisher } from '../../publish/runs/publish.ts';
+import { USER_TYPES, type UserType } from '../../sign-in/accounts/account.store.ts';
 import type { FacilityContext } from '../../tenancy/callers/access.ts';
 import type { Caller } from '../../tenancy/callers/caller.ts';
 import type { Module } from '../../tenancy/organisations/modules.ts';
@@ -31,6 +32,8 @@ export interface Attention {
   count: number;
   /** There are more than `count`. */
   more: boolean;
+  /** Of accounts: which types these are of. */
+  userTypes?: readonly UserType[];
 }
 
 export interface OverviewDependencies {
@@ -43,8 +46,10 @@ interface Question {
   /** Any one of these. */
   permissions: readonly string[];
   module?: Module;
-  count(deps: OverviewDependencies, scope: FacilityScope, caller: Caller): Promise<number>;
+  count(deps: OverviewDependencies, scope: FacilityScope, caller: Caller): Promise<number | CountByType>;
 }
+
+type CountByType = ReadonlyMap<UserType, number>;
 
 const QUESTIONS: readonly Question[] = [
   {
@@ -88,11 +93,12 @@ function accountQuestion(kind: AttentionKind, waitsFor: 'password-change' | 'pas
   return {
     kind,
     permissions: ['accounts.manage', 'people.manage'],
-    count({ db }, scope, { permissions }) {
-      const userTypes = Object.entries(MANAGED_BY).flatMap(([type, one]) =>
-        permissions.has(one) ? type : [],
+    async count({ db }, scope, { permissions }) {
+      const userTypes = USER_TYPES.filter((type) => permissions.has(MANAGED_BY[type]));
+      const counts = await Promise.all(
+        userTypes.map((userType) => countAccounts(db, scope, { userType, waitsFor })),
       );
-      return countAccounts(db, scope, { userTypes, waitsFor });
+      return new Map(userTypes.map((type, index) => [type, counts[index] ?? 0]));
     },
   };
 }
@@ -120,11 +126,12 @@ export async function readOverview(
       (module === undefined || modules?.has(module) === true),
   );
   const counts = await Promise.all(asked.map(({ count }) => count(deps, scope, caller)));
-  return asked
-    .map(({ kind }, index) => ({
-      kind,
-      count: Math.min(counts[index] ?? 0, MOST),
-      more: (counts[index] ?? 0) > MOST,
-    }))
-    .filter(({ count }) => count > 0);
+  return asked.map(({ kind }, index) => attention(kind, counts[index] ?? 0)).filter(({ count }) => count > 0);
+}
+
+function attention(kind: AttentionKind, counted: number | CountByType): Attention {
+  if (typeof counted === 'number') return { kind, count: Math.min(counted, MOST), more: counted > MOST };
+  const found = [...counted].filter(([, count]) => count > 0);
+  const all = found.reduce((sum, [, count]) => sum + count, 0);
+  return { ...attention(kind, all), userTypes: found.map(([type]) => type) };
 }

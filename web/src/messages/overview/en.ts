@@ -35,15 +35,17 @@ export const overview = {
     },
     'accounts-must-change-password': {
       name: 'Accounts that must change their password',
-      text: 'These systems can do nothing until it is changed. Send their partner the address of the page.',
-      link: 'See the accounts',
+      text: 'Until then they can do nothing. Send the partner of a system the address of the page. People are asked at their next sign-in.',
+      link: 'See the systems',
     },
     'accounts-require-password-setup': {
       name: 'Accounts without a password yet',
       text: 'Their setup link was not used. It is good for 72 hours; a new one is made with a reset.',
-      link: 'See the accounts',
+      link: 'See the systems',
     },
   },
+  /** Beside the link of a kind of account, which leads to those of systems. */
+  seePeople: 'See the people',
   activity: 'Activity',
   activityText: 'By the hour, in the time zone of the facility ({zone}).',
   period: 'Period',

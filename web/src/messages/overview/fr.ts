@@ -35,15 +35,17 @@ export const overview = {
     },
     'accounts-must-change-password': {
       name: 'Comptes devant changer de mot de passe',
-      text: 'Ces systèmes ne peuvent rien faire d’ici là. Envoyez l’adresse de la page à leur partenaire.',
-      link: 'Voir les comptes',
+      text: 'D’ici là, ils ne peuvent rien faire. Envoyez l’adresse de la page au partenaire d’un système. Les personnes le font à leur prochaine connexion.',
+      link: 'Voir les systèmes',
     },
     'accounts-require-password-setup': {
       name: 'Comptes encore sans mot de passe',
       text: 'Leur lien de configuration n’a pas servi. Il vaut 72 heures ; une réinitialisation en crée un nouveau.',
-      link: 'Voir les comptes',
+      link: 'Voir les systèmes',
     },
   },
+  /** Beside the link of a kind of account, which leads to those of systems. */
+  seePeople: 'Voir les personnes',
   activity: 'Activité',
   activityText: 'Heure par heure, dans le fuseau horaire de l’établissement ({zone}).',
   period: 'Période',

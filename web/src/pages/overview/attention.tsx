@@ -12,7 +12,7 @@ import css from './overview.module.css';
 
 type Item = paths['/overview']['get']['responses'][200]['content']['application/json']['attention'][number];
 
-/** Where each is mended. */
+/** Where each is mended; accounts of people in the list of people. */
 const PLACES: Record<Item['kind'], { to: string; search?: Record<string, string> }> = {
   'held-deliveries': { to: '/exchange/held' },
   'exchanges-down': { to: '/exchange/connections' },
@@ -52,7 +52,7 @@ export function Attention() {
   );
 }
 
-function Line({ item: { kind, count, more } }: { item: Item }) {
+function Line({ item: { kind, count, more, userTypes } }: { item: Item }) {
   const t = useTranslations('overview');
   const format = useFormatter();
   const { to, search } = PLACES[kind];
@@ -63,12 +63,22 @@ function Line({ item: { kind, count, more } }: { item: Item }) {
         <h3 className={css.name}>{t(`kinds.${kind}.name`)}</h3>
         <p className={css.quiet}>{t(`kinds.${kind}.text`)}</p>
       </div>
-      <Link to={to as '/'} search={(search ?? {}) as never} className={css.link}>
-        {t(`kinds.${kind}.link`)}
-        <ArrowRight size={14} aria-hidden="true" />
-      </Link>
+      <div className={css.links}>
+        {(userTypes ?? ['EHR']).map((type) =>
+          type === 'STAFF' ? link('/people', t('seePeople')) : link(to, t(`kinds.${kind}.link`)),
+        )}
+      </div>
     </li>
   );
+
+  function link(place: string, words: string) {
+    return (
+      <Link key={place} to={place as '/'} search={(search ?? {}) as never} className={css.link}>
+        {words}
+        <ArrowRight size={14} aria-hidden="true" />
+      </Link>
+    );
+  }
 }
 
 function Calm() {

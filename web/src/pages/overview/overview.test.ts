@@ -98,6 +98,21 @@ describe('overview', { skip: NO_BROWSER, timeout: 240_000 }, () => {
     });
   });
 
+  test('accounts that wait lead to the list that has them: of systems, of people, or both [WEB-55]', async (t) => {
+    const tenant = await web.api.createTenant({ timeZone: 'Europe/Paris' });
+    const person = await web.api.createAccount(tenant, { userType: 'STAFF', mustChangePassword: true });
+    const { page } = await web.open(t, '/', { tenant });
+    const line = page.getByRole('listitem').filter({ hasText: 'Accounts that must change their password' });
+    await line.getByRole('link', { name: 'See the people' }).waitFor();
+    assert.equal(await line.getByRole('link').count(), 1, 'of systems there is none');
+    await web.api.createAccount(tenant, { mustChangePassword: true });
+    await page.reload();
+    await line.getByRole('link', { name: 'See the systems' }).waitFor();
+    await line.getByRole('link', { name: 'See the people' }).click();
+    await page.waitForURL('**/console/people?state=must-change-password');
+    await page.getByRole('link', { name: person.email }).waitFor();
+  });
+
   test('calls, publishes and deliveries are drawn over time, with what failed of them [WEB-55]', async (t) => {
     const tenant = await web.api.createTenant({ timeZone: 'Europe/Paris' });
     for (const [kind, count] of [
