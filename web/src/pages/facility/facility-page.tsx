@@ -1,7 +1,7 @@
 /** Name, time zone and modules of the chosen facility. Contract: WEB-56. */
 import { Button, TextInput } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
-import { useMemo } from 'react';
+import { useMemo, useState } from 'react';
 import { useTranslations } from 'use-intl';
 import { answered, api } from '../../api/api.ts';
 import { type Facility, sessionQuery } from '../../api/session.ts';
@@ -40,12 +40,20 @@ function General({ facility }: { facility: Facility }) {
   const t = useTranslations('facility');
   const client = useQueryClient();
   const zones = useMemo(() => Intl.supportedValuesOf('timeZone'), []);
+  const [stored, setStored] = useState({ name: facility.name, timeZone: facility.timeZone });
   const form = useServerForm({
-    values: { name: facility.name, timeZone: facility.timeZone },
-    submit: async (body) => {
-      await answered(
-        api.PATCH('/facilities/{facilityId}', { params: { path: { facilityId: facility.id } }, body }),
-      );
+    values: stored,
+    submit: async (values) => {
+      const { name, timeZone } = values;
+      // Only what was changed: somebody else may have changed the rest since.
+      const body = {
+        ...(name === stored.name ? {} : { name }),
+        ...(timeZone === stored.timeZone ? {} : { timeZone }),
+      };
+      const params = { path: { facilityId: facility.id } };
+      if (Object.keys(body).length > 0)
+        await answered(api.PATCH('/facilities/{facilityId}', { params, body }));
+      setStored(values);
       announce({ kind: 'good', text: t('saved') });
       await client.refetchQueries({ queryKey: sessionQuery.queryKey });
     },

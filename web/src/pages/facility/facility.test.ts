@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { setModules } from '../../../../src/tenancy/organisations/facilities.ts';
 import { NO_BROWSER, useConsole } from '../../../../test-support/service/console-page.ts';
 
 describe('facility', { skip: NO_BROWSER, timeout: 180_000 }, () => {
@@ -35,5 +36,40 @@ describe('facility', { skip: NO_BROWSER, timeout: 180_000 }, () => {
     await patients.click();
     await page.getByText('Patients is on.').waitFor();
     assert.equal(await status(), 200);
+  });
+
+  test('two modules that are turned on at once are both on; what somebody else changed meanwhile stays [WEB-56]', async (t) => {
+    const tenant = await web.api.createTenant({ timeZone: 'Europe/Paris' });
+    const { organisationId, facilityId } = tenant;
+    const scope = { organisationId, facilityId };
+    const db = web.api.database.pool;
+    await setModules(db, { ...scope, modules: ['patients', 'encounters', 'publish'] });
+    const { page } = await web.open(t, '/facility', { tenant });
+    await page.getByRole('switch', { name: /^Laboratory/, checked: false }).waitFor({ state: 'attached' });
+    await setModules(db, { ...scope, modules: ['patients', 'encounters'] });
+    await page.getByRole('switch', { name: /^Laboratory/ }).click();
+    await page.getByRole('switch', { name: /^Imaging/ }).click();
+    await page.getByText('Laboratory is on.').waitFor();
+    await page.getByText('Imaging is on.').waitFor();
+    const { rows } = await db.query({
+      text: 'select module from facility_module where organisation_id = $1 and facility_id = $2 order by module',
+      values: [organisationId, facilityId],
+    });
+    assert.deepEqual(
+      rows.map(({ module }: { module: string }) => module),
+      ['encounters', 'imaging', 'lab', 'patients'],
+    );
+  });
+
+  test('saving sends what was changed, and leaves what somebody else changed meanwhile [WEB-56]', async (t) => {
+    const tenant = await web.api.createTenant({ timeZone: 'Europe/Paris' });
+    const { page } = await web.open(t, '/facility', { tenant });
+    await page.getByLabel('Time zone').fill('Africa/Lagos');
+    await web.api.database.pool.query({
+      text: `update facility set name = 'Ward West' where organisation_id = $1 and id = $2`,
+      values: [tenant.organisationId, tenant.facilityId],
+    });
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('heading', { name: 'Ward West', level: 1 }).waitFor();
   });
 });

@@ -1,7 +1,7 @@
 /** What of the service is on at the facility. Before one is turned off, it says what stops. Contract: WEB-56. */
 import { Switch } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
-import { useState } from 'react';
+import { useRef, useState } from 'react';
 import { useTranslations } from 'use-intl';
 import { answered, api } from '../../api/api.ts';
 import type { paths } from '../../api/schema.d.ts';
@@ -30,9 +30,20 @@ export function Modules({ facility }: { facility: Facility }) {
   const errorText = useErrorText();
   const client = useQueryClient();
   const [asked, setAsked] = useState<Module>();
+  const earlier = useRef<Promise<unknown>>(Promise.resolve());
 
-  async function change(module: Module, isOn: boolean) {
-    const modules = MODULES.filter((one) => (one === module ? isOn : facility.modules.includes(one)));
+  /** One change after the other: each sends all modules. */
+  function change(module: Module, isOn: boolean) {
+    const change = earlier.current.then(() => send(module, isOn));
+    earlier.current = change.catch(() => undefined);
+    return change;
+  }
+  async function send(module: Module, isOn: boolean) {
+    // Somebody may have changed the others since the page was read.
+    const session = await client.fetchQuery({ ...sessionQuery, staleTime: 0 });
+    if (session?.state !== 'signed-in') return;
+    const before = session.facilities.find(({ id }) => id === facility.id)?.modules ?? facility.modules;
+    const modules = MODULES.filter((one) => (one === module ? isOn : before.includes(one)));
     const params = { path: { facilityId: facility.id } };
     await answered(api.PATCH('/facilities/{facilityId}', { params, body: { modules } }));
     await client.refetchQueries({ queryKey: sessionQuery.queryKey });
