@@ -19,6 +19,19 @@ export function onSessionEnd(listener: () => void): void {
   sessionEnded = listener;
 }
 
+let changed: () => void = () => undefined;
+
+/** What to do when a call may have changed something at the service. */
+export function onChange(listener: () => void): void {
+  changed = listener;
+}
+
+/** A call that was answered: it may have ended the session, or changed something. */
+export function tellOf(method: string, status: number): void {
+  if (status === 401) sessionEnded();
+  if (method !== 'GET' && status < 300) changed();
+}
+
 const callerHeaders: Middleware = {
   onRequest({ request }) {
     const facilityId = chosenFacility();
@@ -26,8 +39,8 @@ const callerHeaders: Middleware = {
     request.headers.set('accept-language', languageHeader()['accept-language']);
     return request;
   },
-  onResponse({ response }) {
-    if (response.status === 401) sessionEnded();
+  onResponse({ request, response }) {
+    tellOf(request.method, response.status);
     return undefined;
   },
 };
@@ -72,8 +85,8 @@ export async function send(method: string, path: string, body?: unknown): Promis
   }).catch(() => {
     throw unreachable();
   });
-  if (response.ok) return response;
   // Reading the session is how the console learns that there is none.
-  if (response.status === 401 && path !== '/session') sessionEnded();
+  if (response.status !== 401 || path !== '/session') tellOf(method, response.status);
+  if (response.ok) return response;
   throw errorOf(response, await response.json().catch(() => undefined));
 }

@@ -1,6 +1,6 @@
 /** What the console has read, for how long it counts as fresh, and for whom it is. Contract: WEB-66. */
 import { QueryClient } from '@tanstack/react-query';
-import { onSessionEnd } from '../api/api.ts';
+import { onChange, onSessionEnd } from '../api/api.ts';
 import { ApiError } from '../api/api-error.ts';
 import { type Session, sessionQuery } from '../api/session.ts';
 import { keepTextsOf } from './unaddressed-texts.ts';
@@ -66,6 +66,12 @@ export async function readAllAgain(): Promise<void> {
   await queries.resetQueries({ predicate: ({ queryKey }) => queryKey[0] !== 'session' });
 }
 
+/** Nothing that was read before counts as fresh: a page that is gone to reads again. Contract: WEB-10. */
+function nothingIsFresh(): void {
+  const predicate = ({ queryKey }: { queryKey: readonly unknown[] }) => queryKey[0] !== 'session';
+  void queries.invalidateQueries({ predicate, refetchType: 'none' });
+}
+
 /** Answers of dry runs of maps, whose reasons are in the language that was asked for. */
 const WORDED = new Set<unknown>(['preview', 'check']);
 
@@ -78,3 +84,4 @@ export async function readWordsAgain(): Promise<void> {
 }
 
 onSessionEnd(() => endSession('ended'));
+onChange(nothingIsFresh);

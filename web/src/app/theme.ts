@@ -15,6 +15,7 @@ import {
   TextInput,
   Tooltip,
 } from '@mantine/core';
+import { findFocus } from './focus.ts';
 
 /** A scroll lock of the library writes a style element; tokens.css locks the page instead. */
 const lockScroll = false;
@@ -52,7 +53,13 @@ export function themeOf(close: string) {
       PasswordInput: PasswordInput.extend({ defaultProps: { size: 'sm' } }),
       NativeSelect: NativeSelect.extend({ defaultProps: { size: 'sm' } }),
       Modal: Modal.extend({
-        defaultProps: { lockScroll, closeButtonProps, centered: true, transitionProps: { duration: 0 } },
+        defaultProps: {
+          lockScroll,
+          closeButtonProps,
+          centered: true,
+          transitionProps: { duration: 0 },
+          onExitTransitionEnd: findFocus,
+        },
       }),
       ModalRoot: ModalRoot.extend({ defaultProps: { lockScroll, transitionProps: { duration: 0 } } }),
       // In its place in the document it is part of the page's landmarks.

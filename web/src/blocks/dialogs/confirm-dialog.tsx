@@ -3,6 +3,7 @@ import { Button, Group, Modal, Stack, Text } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { useState } from 'react';
 import { useTranslations } from 'use-intl';
+import { useKeptFocus } from '../../app/focus.ts';
 import { useErrorText } from '../states/error-text.ts';
 import { Fault } from '../states/fault.tsx';
 
@@ -34,12 +35,19 @@ export function ConfirmDialog({
   const errorText = useErrorText();
   const [isSending, setSending] = useState(false);
   const [error, setError] = useState<unknown>();
+  const focus = useKeptFocus(isSending);
   function close() {
     setError(undefined);
     onClose();
   }
+  /** Not while it is sent: the outcome would be told to nobody, or by the next question. */
+  function leave() {
+    if (!isSending) close();
+  }
   async function confirm() {
+    focus.keep();
     setSending(true);
+    setError(undefined);
     try {
       await onConfirm();
       close();
@@ -50,12 +58,17 @@ export function ConfirmDialog({
     }
   }
   return (
-    <Modal opened={opened} onClose={close} title={title}>
+    <Modal opened={opened} onClose={leave} title={title}>
       <Stack gap="md">
         <Fault text={error === undefined ? undefined : errorText(error)} />
         <Text component="div">{text}</Text>
         <Group justify="flex-end" gap="xs">
-          <Button variant="default" onClick={close} data-autofocus={isDangerous || undefined}>
+          <Button
+            variant="default"
+            onClick={leave}
+            disabled={isSending}
+            data-autofocus={isDangerous || undefined}
+          >
             {t('cancel')}
           </Button>
           <Button

@@ -1,7 +1,9 @@
 /** A secret that the service tells only now: shown, to be copied, and gone when the dialog closes. */
 import { Button, Code, Group, Modal, Stack, Text } from '@mantine/core';
-import type { ReactNode } from 'react';
+import { type ReactNode, useEffect, useState } from 'react';
+import { flushSync } from 'react-dom';
 import { useTranslations } from 'use-intl';
+import { FOCUS_GIVEN_BACK_MS } from '../../app/focus.ts';
 import { CopyButton } from '../copies/copy-button.tsx';
 import css from './secret-once.module.css';
 
@@ -22,9 +24,17 @@ interface SecretOnceProperties {
 
 export function SecretOnce({ title, text, secrets, onClose }: SecretOnceProperties) {
   const t = useTranslations('blocks');
+  const isWanted = secrets !== undefined;
+  const [isReady, setReady] = useState(false);
+  // The dialog that led here has closed, and first gives the focus back. This one gives it back to what has it when its
+  // effects run: at once, before it takes the focus itself.
+  useEffect(() => {
+    const timer = setTimeout(() => flushSync(() => setReady(isWanted)), FOCUS_GIVEN_BACK_MS);
+    return () => clearTimeout(timer);
+  }, [isWanted]);
   return (
     <Modal
-      opened={secrets !== undefined}
+      opened={isWanted && isReady}
       onClose={onClose}
       title={title}
       closeOnClickOutside={false}

@@ -40,9 +40,10 @@ export function AccountActions({ account }: { account: Account }) {
 
   const actions = [
     ...(account.locked ? [{ id: 'account-unlock', label: t('unlock'), run: unlock }] : []),
+    // One button, which keeps the focus when it is pressed.
     account.disabled
-      ? { id: 'account-enable', label: t('enable'), run: enable }
-      : { id: 'account-disable', label: t('disable'), run: () => setQuestion('disable') },
+      ? { id: 'account-state', label: t('enable'), run: enable }
+      : { id: 'account-state', label: t('disable'), run: () => setQuestion('disable') },
     ...(account.secondFactor
       ? [{ id: 'account-factor', label: t('removeFactor'), run: () => setQuestion('second-factor') }]
       : []),

@@ -87,6 +87,22 @@ describe('imports', { skip: NO_BROWSER, timeout: 240_000 }, () => {
       .waitFor();
   });
 
+  test('what was read before a change is read again on the next page: patients that were just imported [WEB-10]', async (t) => {
+    const tenant = await web.api.createTenant();
+    const { page } = await web.open(t, '/patients', { tenant });
+    await page.getByRole('heading', { name: 'No patients here yet' }).waitFor();
+    await page.getByRole('link', { name: 'Go to imports' }).click();
+    await page.locator('input[type=file]').setInputFiles({
+      name: 'ada.json',
+      mimeType: 'application/json',
+      buffer: Buffer.from('{"resourceType":"Patient","id":"1","name":[{"family":"Lovelace"}]}'),
+    });
+    await page.getByRole('button', { name: 'Import', exact: true }).click();
+    await page.getByText('1 record taken, none rejected.').waitFor();
+    await page.getByRole('link', { name: 'Patients', exact: true }).click();
+    await page.getByRole('link', { name: 'Lovelace' }).waitFor();
+  });
+
   test('a file of which nothing can be taken is rejected, and not offered for import [WEB-47]', async (t) => {
     const tenant = await web.api.createTenant();
     const { page } = await web.open(t, '/imports', { tenant });

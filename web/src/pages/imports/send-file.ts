@@ -3,12 +3,12 @@
  * `fetch` would not tell how far it is. Contract: WEB-47.
  */
 import { toSourceName } from '../../../../src/records/import/history/source-name.ts';
+import { tellOf } from '../../api/api.ts';
 import { ApiError, unreachable } from '../../api/api-error.ts';
 import { chosenFacility } from '../../api/chosen-facility.ts';
 import type { paths } from '../../api/schema.d.ts';
 import { languageHeader } from '../../api/spoken-language.ts';
 import { apiBase } from '../../app/address.ts';
-import { endSession } from '../../app/queries.ts';
 
 export type ImportReport = paths['/imports/fhir']['post']['responses'][200]['content']['application/json'];
 
@@ -34,7 +34,7 @@ export function sendFile(
     if (facilityId !== undefined) request.setRequestHeader('x-facility-id', facilityId);
     request.upload.onprogress = ({ loaded }) => onSent(Math.min(loaded, file.size));
     request.onload = () => {
-      if (request.status === 401) endSession('ended');
+      tellOf('POST', request.status);
       if (request.status === 200) resolve(JSON.parse(request.responseText) as ImportReport);
       else reject(refusalOf(request));
     };

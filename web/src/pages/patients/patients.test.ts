@@ -137,6 +137,8 @@ describe('patients', { skip: NO_BROWSER, timeout: 300_000 }, () => {
     const dialog = page.getByRole('dialog', { name: 'Refuse Research?' });
     await dialog.getByRole('button', { name: 'Save the setting' }).click();
     await page.getByText('The privacy setting is saved.').waitFor();
+    // What was pressed is disabled now: the heading has the focus.
+    await page.locator('h1:focus').waitFor();
     const { rows } = await web.api.database.pool.query({
       text: 'select refused_purposes from patient where organisation_id = $1 and id = $2',
       values: [web.tenant.organisationId, seeded.patientId],

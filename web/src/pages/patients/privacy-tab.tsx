@@ -25,7 +25,7 @@ export function PrivacyTab({ patientId }: { patientId: string }) {
   const { refusedPurposes } = data;
   return (
     <Section title={t('privacyTitle')} text={t('privacyText')}>
-      <PrivacyForm key={refusedPurposes.join()} patientId={patientId} stored={refusedPurposes} />
+      <PrivacyForm patientId={patientId} stored={refusedPurposes} />
     </Section>
   );
 }
@@ -36,7 +36,9 @@ function PrivacyForm({ patientId, stored }: { patientId: string; stored: readonl
   const format = useFormatter();
   const queries = useQueryClient();
   const { may } = useSession();
-  const [refused, setRefused] = useState<readonly Purpose[]>(stored);
+  /** undefined: as it is stored. */
+  const [chosen, setChosen] = useState<readonly Purpose[]>();
+  const refused = chosen ?? stored;
   const [isAsking, setAsking] = useState(false);
   const mayChange = may('patients.privacy.manage');
   const isChanged = PURPOSES.some((one) => refused.includes(one) !== stored.includes(one));
@@ -52,6 +54,7 @@ function PrivacyForm({ patientId, stored }: { patientId: string; stored: readonl
     announce({ kind: 'good', text: t('privacySaved') });
     await queries.invalidateQueries({ queryKey: ['privacy'] });
     await queries.invalidateQueries({ queryKey: ['patient'] });
+    setChosen(undefined);
   }
   return (
     <form
@@ -69,7 +72,7 @@ function PrivacyForm({ patientId, stored }: { patientId: string; stored: readonl
             checked={refused.includes(one)}
             disabled={!mayChange}
             onChange={(event) =>
-              setRefused(
+              setChosen(
                 event.currentTarget.checked ? [...refused, one] : refused.filter((two) => two !== one),
               )
             }
