@@ -114,7 +114,10 @@ function updateTargetCommand(environment: CommandEnvironment): Command {
     .addHelpText('after', '\nExample:\n  npx interchange target update --name national --references send')
     .action(async (options: UpdateOptions, command: Command) => {
       // commander gives a value to an option with a --no- form even when neither was written.
-      const written = command.getOptionValueSource('allowLocalCodes') === 'cli';
+      const isWritten = (option: string) => command.getOptionValueSource(option) === 'cli';
+      const changes = Object.keys(options).filter((option) => !['name', 'organisation'].includes(option));
+      if (!changes.some(isWritten)) throw new UsageError('Give at least one setting to change.');
+      const written = isWritten('allowLocalCodes');
       const { allowLocalCodes, ...rest } = serverSettingsOf(options);
       const secret = options.secretStdin === true ? await readSecret(environment.stdin) : undefined;
       const server = await environment.withSession((session) =>

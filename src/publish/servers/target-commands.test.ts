@@ -167,6 +167,11 @@ describe('interchange target', () => {
         'x',
       ],
       [
+        'create --name a --base https://fhir.example.org --auth api-key --header accept-encoding --secret-stdin',
+        /another use/,
+        'x',
+      ],
+      [
         'create --name a --base https://fhir.example.org --auth bearer --secret-stdin',
         /as one line/,
         'two\nlines',
@@ -175,6 +180,7 @@ describe('interchange target', () => {
       ['create --name a/b --base https://fhir.example.org --auth none', /name must be/],
       ['create --name a --base https://fhir.example.org --auth none --timeout-ms 5', /time-out must be/],
       ['create --name a', /required option/],
+      ['update --name a', /at least one setting/],
     ];
     for (const [line, message, stdin] of wrong) {
       const { code, stderr } = await run(line, stdin);
