@@ -162,12 +162,16 @@ describe('a request that is asked about before it is written', () => {
       assert.deepEqual([asked, connections, received.match(/POST/g)?.length], [2, 2, 1]);
     });
 
-  test('is not answered by what comes on a new connection before it is written', async () => {
-    server.on('connection', (socket: Socket) => socket.write('HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n'));
-    const answer = await send(() => new Promise(() => undefined));
-    assert.deepEqual(answer, { kind: 'unanswered', code: 'UNASKED', reached: false });
-    assert.equal(received, '');
-  });
+  for (const unasked of [
+    'HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n',
+    'HTTP/1.1 101 Switching\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n\r\n',
+  ])
+    test(`is not answered by what comes on a new connection before it is written: ${unasked.slice(9, 12)}`, async () => {
+      server.on('connection', (socket: Socket) => socket.write(unasked));
+      const answer = await send(() => new Promise(() => undefined));
+      assert.deepEqual(answer, { kind: 'unanswered', code: 'UNASKED', reached: false });
+      assert.equal(received, '');
+    });
 
   test('leaves no byte on the connection when it may not be', async () => {
     const closed = Promise.withResolvers<void>();

@@ -205,7 +205,8 @@ function answerTo(
     });
     // 101, which nobody asked for: no other answer follows on this connection.
     sending.on('upgrade', (given, socket) => {
-      finish(answered(given, [], true));
+      if (sending.writableEnded) finish(answered(given, [], true));
+      else unanswered('UNASKED');
       socket.destroy();
     });
   });
