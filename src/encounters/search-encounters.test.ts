@@ -330,6 +330,18 @@ test('_search takes the parameters as a form, alone or beside the query [ENC-33]
   assert.equal((await post(`{"patient":"${patientId}"}`, '', 'application/json')).status, 415);
 });
 
+test('_search takes its parameters from the address alone, without a body [ENC-33]', async () => {
+  const path = `${COLLECTION}/_search?patient=${patientId}&purposeOfUse=OPS&_count=1`;
+  for (const more of [{}, { body: '' }, { body: '', headers: { 'content-type': 'application/json' } }]) {
+    const answer = await api.call(path, { method: 'POST', token: account.token, ...more });
+    assert.equal(answer.status, 200, answer.text);
+    assert.deepEqual(ids(answer.json), encounterIds.slice(0, 1));
+  }
+  const bytes = new TextEncoder().encode('date=le2024-04-15');
+  const untyped = await api.call(path, { method: 'POST', token: account.token, body: bytes });
+  assert.equal(untyped.status, 415);
+});
+
 test('other media types are 406 [ENC-35]', async () => {
   const answer = await api.call(`${COLLECTION}?patient=${patientId}&purposeOfUse=OPS`, {
     token: account.token,

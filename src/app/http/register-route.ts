@@ -6,7 +6,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest, FastifySchema, HTTP
 import type { TObject, TSchema } from 'typebox';
 import { DEFAULT_PURPOSE_OF_USE, PURPOSES_OF_USE, type PurposeOfUse } from '../../fhir/purpose-of-use.ts';
 import type { DatabaseTime } from '../../platform/db/database-time.ts';
-import { addValue, parseForm, parseJson, readBytes } from '../../platform/http/body.ts';
+import { addValue, hasBody, parseForm, parseJson, readBytes } from '../../platform/http/body.ts';
 import { requireContentType } from '../../platform/http/content-type.ts';
 import {
   convertQuery,
@@ -185,7 +185,8 @@ async function readInput(request: FastifyRequest, route: ApiRoute, querySchema: 
   if (bodyMode === 'raw') request.body = await readBytes(request.raw, bodyLimitBytes);
   else if (bodyMode === 'stream') request.body = request.raw;
   else if (bodyMode === 'form') {
-    requireContentType(request.headers, ['application/x-www-form-urlencoded']);
+    // Without a body all parameters are in the address (FHIR R4, "search").
+    if (hasBody(request.raw)) requireContentType(request.headers, ['application/x-www-form-urlencoded']);
     const form = parseForm(await readBytes(request.raw, bodyLimitBytes));
     for (const [name, value] of Object.entries(form))
       for (const one of Array.isArray(value) ? value : [value]) addValue(query, name, one);

@@ -11,6 +11,11 @@ import { refuseMalformedEncoding } from './input.ts';
 const MAX_JSON_DEPTH = 64;
 const decoder = new TextDecoder('utf-8', { fatal: true });
 
+/** Whether a request says that it has a body (RFC 9112 section 6). */
+export function hasBody({ headers }: IncomingMessage): boolean {
+  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
+}
+
 /** All bytes of a request: 413 past `limitBytes`, and the rest is not read. */
 export async function readBytes(request: IncomingMessage, limitBytes: number): Promise<Buffer> {
   if (Number(request.headers['content-length'] ?? 0) > limitBytes) throw bodyTooLarge(limitBytes);
