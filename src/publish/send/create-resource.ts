@@ -7,7 +7,7 @@
 import type { FhirResource } from '../../clinical/fetch/fhir-resource.ts';
 import { ownIdentifier } from '../../fhir/coded.ts';
 import { keyOf, sentBody, withOwnIdentifier } from '../plan/content.fhir.ts';
-import { foundIds, storedAs } from './read-answer.ts';
+import { type Answered, foundAt, foundIds, type StoredAs, saysNoId, storedAs } from './read-answer.ts';
 import { isTransient } from './retry.ts';
 import { failure, isSuccess, WriteFailure } from './write-failure.ts';
 import {
@@ -40,10 +40,16 @@ async function post(context: PublishWriteContext, resource: FhirResource): Promi
   if (answer.kind === 'unanswered') return { kind: 'again', method, answer, inDoubt: answer.reached };
   const { status } = answer;
   if (isSuccess(status)) {
-    const stored = storedAs(answer, { type: resource.resourceType, putId: undefined });
-    if (stored === undefined) return { kind: 'again', method, answer, inDoubt: true };
-    // It was there already: what is there may be older than what we have.
-    if (status !== 201) return { kind: 'held', held: stored };
+    const type = resource.resourceType;
+    const stored = storedAs(answer, { type, putId: undefined });
+    if (stored === undefined) {
+      if (!saysNoId(answer, type)) return { kind: 'again', method, answer, inDoubt: true };
+      // The next POST would be answered the same, and may make a double.
+      const found = await search(context, resource);
+      if (found === undefined) throw failure(resource, method, answer);
+      return found;
+    }
+    if (status !== 201) return heldAlready(context, resource, { stored, answer });
     const contentHash = contentDigest(context.fhirServerId, resource, sentBody(resource, stored.id));
     return { kind: 'stored', written: { ...stored, method, status, contentHash } };
   }
@@ -53,6 +59,29 @@ async function post(context: PublishWriteContext, resource: FhirResource): Promi
   }
   if (!isTransient(status)) throw failure(resource, method, answer);
   return { kind: 'again', method, answer, inDoubt: status !== 429 };
+}
+
+/** It was there already: what is there may be older than what we have. */
+function heldAlready(
+  { organisationId }: PublishWriteContext,
+  resource: FhirResource,
+  { stored, answer }: { stored: StoredAs; answer: Answered },
+): Step {
+  const { resourceType: type, id } = resource;
+  const { system, value } = ownIdentifier(organisationId, id);
+  const identifiers = foundAt(answer, type, stored.id)?.identifiers ?? [];
+  // A server may drop identifiers. One that looked for something else shows others.
+  const isOurs =
+    identifiers.length === 0 || identifiers.some((one) => one.system === system && one.value === value);
+  if (isOurs) return { kind: 'held', held: stored };
+  throw new WriteFailure(
+    {
+      en: `the target takes ${type} ${stored.id}, which is not ours, for it; ask its operator`,
+      fr: `la cible prend ${type} ${stored.id}, qui n’est pas de nous, pour cette ressource ; adressez-vous à son opérateur`,
+    },
+    keyOf(resource),
+    { method: 'POST', answer },
+  );
 }
 
 /** Look for it by our identifier. Undefined: it is not there, or the server does not search that way. */

@@ -1,9 +1,9 @@
 /** Servers that lack one of the two guards against doubles (docs/adr/0050). */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { createServer } from 'node:http';
+import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { json } from 'node:stream/consumers';
+import { text } from 'node:stream/consumers';
 import { after, before, describe, test } from 'node:test';
 import { createTestDatabase, type TestDatabase } from '../../../test-support/database/database.ts';
 import { startFhirServer } from '../../../test-support/fhir-server/start.ts';
@@ -77,31 +77,68 @@ describe('servers that lack what guards against doubles', () => {
     }
   });
 
-  test('a server that gives two records one id: the publish stops there, and what came before is on record [PUB-30]', async () => {
+  /** A publish to a server that answers like that fails with these words. Returns what it sent. */
+  async function failedPublish(
+    answers: (request: IncomingMessage, body: object) => [status: number, body: string],
+    message: RegExp,
+  ): Promise<{ fhirServerId: string; sent: string[] }> {
+    const sent: string[] = [];
     const server = createServer(async (request, response) => {
-      const body = request.method === 'POST' ? ((await json(request)) as object) : { resourceType: 'Basic' };
-      response.writeHead(201).end(JSON.stringify({ ...body, id: 'same' }));
+      sent.push(`${request.method} ${request.url?.split('?')[0]}`);
+      const given = await text(request);
+      const [status, body] = answers(request, given === '' ? {} : JSON.parse(given));
+      response.writeHead(status).end(body);
     });
     await once(server.listen(0, '127.0.0.1'), 'listening');
     try {
       const { addTarget, publish } = createTestPublisher(database.pool);
       const base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
       const { id, name } = await addTarget(clinic, { base, idPolicy: 'server' });
-      await assert.rejects(publish(clinic, { target: name }), {
-        code: 'target_refused',
-        message:
-          /stopped at Observation \S+ the target gave it the id of the Observation \S+; ask its operator/,
-      });
-      const { rows } = await database.pool.query<{ resource_type: string }>(
-        'select resource_type from publish_resource where target_id = $1 and server_id is not null order by 1',
-        [id],
-      );
-      assert.deepEqual(
-        rows.map(({ resource_type }) => resource_type),
-        ['Observation', 'ServiceRequest'],
-      );
+      await assert.rejects(publish(clinic, { target: name }), { code: 'target_refused', message });
+      return { fhirServerId: id, sent };
     } finally {
       server.close();
     }
+  }
+
+  test('a server that gives two records one id: the publish stops there, and what came before is on record [PUB-30]', async () => {
+    const { fhirServerId } = await failedPublish(
+      ({ method }, body) => [
+        201,
+        JSON.stringify({ ...(method === 'POST' ? body : { resourceType: 'Basic' }), id: 'same' }),
+      ],
+      /stopped at Observation \S+ the target gave it the id of the Observation \S+; ask its operator/,
+    );
+    const { rows } = await database.pool.query<{ resource_type: string }>(
+      'select resource_type from publish_resource where target_id = $1 and server_id is not null order by 1',
+      [fhirServerId],
+    );
+    assert.deepEqual(
+      rows.map(({ resource_type }) => resource_type),
+      ['Observation', 'ServiceRequest'],
+    );
+  });
+
+  for (const [what, bodyOf] of [
+    ['nothing', () => ''],
+    ['an OperationOutcome', () => '{"resourceType":"OperationOutcome"}'],
+    ['what it was sent', (body: object) => JSON.stringify(body)],
+  ] as const)
+    for (const status of [201, 202])
+      test(`a server that answers ${status} with ${what}, says no id and does not search gets one copy`, async () => {
+        const { sent } = await failedPublish(
+          ({ method }, body) => (method === 'POST' ? [status, bodyOf(body)] : [403, '']),
+          /stopped at ServiceRequest \S+ POST answered 20[12].* - the target must say the id/,
+        );
+        assert.deepEqual(sent, ['POST /ServiceRequest', 'GET /ServiceRequest']);
+      });
+
+  test('a server whose If-None-Exist finds a record of somebody else: it is not written over [PUB-41]', async () => {
+    const stranger = { resourceType: 'ServiceRequest', id: '1', identifier: [{ system: 's', value: 'v' }] };
+    const { sent } = await failedPublish(
+      () => [200, JSON.stringify(stranger)],
+      /stopped at ServiceRequest \S+ the target takes ServiceRequest 1, which is not ours, for it; ask its operator/,
+    );
+    assert.deepEqual(sent, ['POST /ServiceRequest']);
   });
 });

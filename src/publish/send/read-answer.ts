@@ -15,7 +15,7 @@ export interface Issue {
 }
 
 type Json = Record<string, unknown>;
-type Answered = Extract<FhirAnswer, { kind: 'answered' }>;
+export type Answered = Extract<FhirAnswer, { kind: 'answered' }>;
 
 /** A resource that was asked for. */
 export interface FoundResource extends StoredAs {
@@ -50,6 +50,13 @@ export function storedAs(
   // Some echo what they were sent, and say the id in `Location` alone.
   const id = body.id === undefined ? located?.id : body.id;
   return complete({ id: isFhirId(id) ? id : undefined, versionId: bodyVersion ?? versionId });
+}
+
+/** Whether a 2xx answer without an id is whole: not half of one, and not the page of a proxy. */
+export function saysNoId({ body = '' }: Answered, type: string): boolean {
+  if (body.trim() === '') return true;
+  const { resourceType, id } = parseObject(body) ?? {};
+  return resourceType === 'OperationOutcome' || (resourceType === type && id === undefined);
 }
 
 /** Headers and body that say the same spare parsing the body. */

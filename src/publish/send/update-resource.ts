@@ -8,8 +8,7 @@
 import type { FhirResource } from '../../clinical/fetch/fhir-resource.ts';
 import { ownIdentifier } from '../../fhir/coded.ts';
 import { keyOf, sentBody, withOwnIdentifier } from '../plan/content.fhir.ts';
-import type { FhirAnswer } from './fhir-client.ts';
-import { type FoundResource, foundAt, type StoredAs, storedAs } from './read-answer.ts';
+import { type Answered, type FoundResource, foundAt, type StoredAs, storedAs } from './read-answer.ts';
 import { isTransient } from './retry.ts';
 import { failure, isSuccess, WriteFailure } from './write-failure.ts';
 import {
@@ -43,8 +42,6 @@ export async function updateResource(
   if (!isTransient(status)) throw failure(resource, METHOD, answer);
   return { kind: 'again', method: METHOD, answer, inDoubt: false };
 }
-
-type Answered = Extract<FhirAnswer, { kind: 'answered' }>;
 
 function storedStep(
   resource: FhirResource,
