@@ -56,6 +56,11 @@ test('a word with a hyphen is a key also among other words, and whichever hyphen
     for (const { nameStarts } of ['al-sayed', 'sayed', `AL${hyphen}SAY`].map(searchTerms))
       assert.ok(keys.some((key) => key.startsWith(nameStarts[0] ?? '?')));
   }
+  // What is copied from a letter has the hyphen of the letter.
+  const found = keysOf('Al-Sayed').some((key) =>
+    key.startsWith(searchTerms('al\u2011say').nameStarts[0] ?? '?'),
+  );
+  assert.ok(found);
 });
 
 test('a search is read as name starts, an identifier, a phone or an email [PAT-2]', () => {

@@ -73,7 +73,9 @@ export function patientSearchKeys({ names, identifiers, telecoms }: SearchedPati
 export function searchTerms(search: string): SearchTerms {
   const folded = foldText(search);
   return {
-    nameStarts: folded.split(' ').filter((word) => word !== ''),
+    nameStarts: withPlainHyphens(folded)
+      .split(' ')
+      .filter((word) => word !== ''),
     identifier: folded,
     phone: /^[\d\s()+./-]+$/.test(search) ? foldPhone(search) : '',
     email: folded.includes('@') ? folded : '',
@@ -91,12 +93,16 @@ export function sortName(names: SearchedPatient['names']): string {
 
 /**
  * The whole part, and each of its words where spaces or hyphens join several: of `Ng Mary-Ann` also `mary-ann`. Every
- * hyphen and dash is also the one that keyboards have.
+ * hyphen and dash is also the one that keyboards have, as it is in what is searched for.
  */
 function nameKeys(part: string): string[] {
   const whole = foldText(part);
-  const typed = whole.replace(/\p{Pd}/gu, '-');
+  const typed = withPlainHyphens(whole);
   return [whole, typed, ...typed.split(' '), ...typed.split(/[ -]+/)];
+}
+
+function withPlainHyphens(folded: string): string {
+  return folded.replace(/\p{Pd}/gu, '-');
 }
 
 function compare(a: string, b: string): number {
