@@ -13,7 +13,10 @@ import { guardedLookup, parseOutboundAddress, type Reach } from './outbound-addr
 export interface OutboundLimits {
   reach: Reach;
   maxInFlight: number;
-  /** For one request: to wait for a free connection, connect, send it and read the whole answer. */
+  /**
+   * For one request: to wait for a free connection, connect, send it and read the whole answer. It begins anew where a
+   * kept connection had ended.
+   */
   timeoutMs: number;
   /** Of an answer at most so much is read. */
   maxResponseBytes: number;

@@ -6,7 +6,7 @@ const EXCESS_ARGUMENTS = 'commander.excessArguments';
 const UNKNOWN_OPTION = 'commander.unknownOption';
 
 /** commander's own, which its types leave out: it names the option, and one that is like it. */
-type OptionJudge = Command & { unknownOption(flag: string): never };
+type WithUnknownOption = Command & { unknownOption(flag: string): never };
 
 export function configureUsageErrors(command: Command): void {
   const error = command.error.bind(command);
@@ -14,7 +14,7 @@ export function configureUsageErrors(command: Command): void {
     const unknown = command.args.find((given) => given.startsWith('-') && given !== '-');
     // It is why another option is missing. What may stand behind it is not repeated: it may be a secret.
     if (options?.code === MISSING_OPTION && unknown !== undefined)
-      (command as OptionJudge).unknownOption(unknown.replace(/=.*/s, ''));
+      (command as WithUnknownOption).unknownOption(unknown.replace(/=.*/s, ''));
     if (options?.code === UNKNOWN_OPTION) return error(message.replace(/=.*'/s, "'"), options);
     return error(misplacedValue(command, options?.code) ?? message, options);
   };

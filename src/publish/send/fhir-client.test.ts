@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { createServer } from 'node:http';
+import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { test } from 'node:test';
+import { type TestContext, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { DEFAULT_SETTINGS } from '../servers/fhir-server.ts';
 import { createFhirClient } from './fhir-client.ts';
@@ -10,17 +10,11 @@ import { createFhirClient } from './fhir-client.ts';
 const MIB = 1024 * 1024;
 
 test('of a long answer no more than 4 MiB is kept; what is kept is joined once [SEC-28]', async (t) => {
-  const server = createServer((request, response) => {
+  const fhir = await clientOf(t, (request, response) => {
     const size = Number(request.url?.split('/').at(-1));
     response.writeHead(201, { location: '/Binary/7/_history/2', etag: 'W/"2"' });
     response.end(Buffer.alloc(size, 'x'));
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  t.after(() => server.close());
-  const base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const fhir = createFhirClient({ ...DEFAULT_SETTINGS, name: 'n', base, auth: 'none' }, undefined);
-  t.after(() => fhir.close());
   const long = await fhir.send({ method: 'POST', path: String(5 * MIB), body: '{}' });
   assert.ok(long.kind === 'answered');
   assert.ok(long.body === undefined, 'an answer is not told by part of it');
@@ -34,17 +28,21 @@ test('of a long answer no more than 4 MiB is kept; what is kept is joined once [
 });
 
 test('a server that compresses where it may is asked not to', async (t) => {
-  const server = createServer((request, response) => {
+  const fhir = await clientOf(t, (request, response) => {
     const mayCompress = request.headers['accept-encoding'] !== 'identity';
     response.writeHead(200, mayCompress ? { 'content-encoding': 'gzip' } : {});
     response.end(mayCompress ? gzipSync('{}') : '{}');
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  t.after(() => server.close());
-  const base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const fhir = createFhirClient({ ...DEFAULT_SETTINGS, name: 'n', base, auth: 'none' }, undefined);
-  t.after(() => fhir.close());
   const answer = await fhir.send({ method: 'GET', path: 'Patient/1' });
   assert.equal(answer.kind === 'answered' && answer.body, '{}');
 });
+
+async function clientOf(t: TestContext, answer: RequestListener) {
+  const server = createServer(answer).listen(0, '127.0.0.1');
+  t.after(() => server.close());
+  await once(server, 'listening');
+  const base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const fhir = createFhirClient({ ...DEFAULT_SETTINGS, name: 'n', base, auth: 'none' }, undefined);
+  t.after(() => fhir.close());
+  return fhir;
+}

@@ -1,10 +1,11 @@
 /** A passkey of this device or of a security key is added: password, name, and the browser's own dialog. Contract: WEB-51. */
-import { Button, PasswordInput, Stack, Text, TextInput } from '@mantine/core';
+import { Button, Text, TextInput } from '@mantine/core';
 import { useTranslations } from 'use-intl';
 import { send } from '../api/api.ts';
 import { useServerForm } from '../blocks/page/server-form.ts';
-import { Fault } from '../blocks/states/fault.tsx';
+import { ServerFormFields } from '../blocks/page/server-form-fields.tsx';
 import { browserSupportsWebAuthn, makePasskey, usePasskeyErrorText } from './passkeys.ts';
+import { PasswordAgain } from './password-step.tsx';
 
 interface AddPasskeyProperties {
   /** With codes when it is the first second factor. */
@@ -25,30 +26,20 @@ export function AddPasskey({ onAdded }: AddPasskeyProperties) {
   });
   if (!browserSupportsWebAuthn()) return <Text>{t('passkeyUnsupported')}</Text>;
   return (
-    <form onSubmit={form.onSubmit}>
-      <Stack gap="md">
-        <Fault text={form.error === undefined ? undefined : errorText(form.error)} />
-        <TextInput
-          label={t('passkeyName')}
-          description={t('passkeyNameText')}
-          maxLength={100}
-          required
-          withAsterisk={false}
-          data-autofocus
-          {...form.field('name')}
-        />
-        <PasswordInput
-          label={t('password')}
-          description={t('passwordText')}
-          autoComplete="current-password"
-          required
-          withAsterisk={false}
-          {...form.field('password')}
-        />
-        <Button type="submit" loading={form.isSending}>
-          {t('passkeyCreate')}
-        </Button>
-      </Stack>
-    </form>
+    <ServerFormFields form={form} errorText={errorText}>
+      <TextInput
+        label={t('passkeyName')}
+        description={t('passkeyNameText')}
+        maxLength={100}
+        required
+        withAsterisk={false}
+        data-autofocus
+        {...form.field('name')}
+      />
+      <PasswordAgain {...form.field('password')} />
+      <Button type="submit" loading={form.isSending}>
+        {t('passkeyCreate')}
+      </Button>
+    </ServerFormFields>
   );
 }

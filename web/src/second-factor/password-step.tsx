@@ -1,5 +1,5 @@
 /** Before a second factor changes, the password once more. */
-import { Button, PasswordInput } from '@mantine/core';
+import { Button, PasswordInput, type PasswordInputProps } from '@mantine/core';
 import { useTranslations } from 'use-intl';
 import { useServerForm } from '../blocks/page/server-form.ts';
 import { ServerFormFields } from '../blocks/page/server-form-fields.tsx';
@@ -13,18 +13,24 @@ export function PasswordStep({ submit }: PasswordStepProperties) {
   const form = useServerForm({ values: { password: '' }, submit: ({ password }) => submit(password) });
   return (
     <ServerFormFields form={form}>
-      <PasswordInput
-        label={t('password')}
-        description={t('passwordText')}
-        autoComplete="current-password"
-        required
-        withAsterisk={false}
-        data-autofocus
-        {...form.field('password')}
-      />
+      <PasswordAgain data-autofocus {...form.field('password')} />
       <Button type="submit" loading={form.isSending}>
         {t('next')}
       </Button>
     </ServerFormFields>
+  );
+}
+
+export function PasswordAgain(properties: PasswordInputProps) {
+  const t = useTranslations('secondFactor');
+  return (
+    <PasswordInput
+      label={t('password')}
+      description={t('passwordText')}
+      autoComplete="current-password"
+      required
+      withAsterisk={false}
+      {...properties}
+    />
   );
 }

@@ -7,15 +7,18 @@ import { Fault } from '../states/fault.tsx';
 interface ServerFormFieldsProperties {
   form: { onSubmit: SubmitEventHandler<HTMLFormElement>; error: unknown };
   gap?: 'sm' | 'md';
+  /** Where the form fails in ways of its own. */
+  errorText?: (error: unknown) => string | undefined;
   children: ReactNode;
 }
 
-export function ServerFormFields({ form, gap = 'md', children }: ServerFormFieldsProperties) {
-  const errorText = useErrorText();
+export function ServerFormFields({ form, gap = 'md', errorText, children }: ServerFormFieldsProperties) {
+  const usualText = useErrorText();
+  const textOf = errorText ?? usualText;
   return (
     <form onSubmit={form.onSubmit}>
       <Stack gap={gap}>
-        <Fault text={form.error === undefined ? undefined : errorText(form.error)} />
+        <Fault text={form.error === undefined ? undefined : textOf(form.error)} />
         {children}
       </Stack>
     </form>

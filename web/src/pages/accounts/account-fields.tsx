@@ -1,9 +1,25 @@
-/** What an account may do and where: its role and its facilities. Contract: WEB-21. */
-import { Checkbox, NativeSelect, Radio, Stack } from '@mantine/core';
+/** The address of an account, and what it may do and where: its role and its facilities. Contract: WEB-21. */
+import { Checkbox, NativeSelect, Radio, Stack, TextInput, type TextInputProps } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import { useTranslations } from 'use-intl';
 import { useSession } from '../../shell/session-context.tsx';
 import { useRoles } from './account-data.ts';
+
+/** The address is another's: a browser does not fill in the person's own. */
+export function EmailField(properties: TextInputProps) {
+  const t = useTranslations('accounts');
+  return (
+    <TextInput
+      label={t('email')}
+      type="email"
+      autoComplete="off"
+      required
+      withAsterisk={false}
+      data-autofocus
+      {...properties}
+    />
+  );
+}
 
 interface RoleFieldProperties {
   value: string;

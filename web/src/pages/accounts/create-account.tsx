@@ -1,5 +1,5 @@
 /** A new account of a system or a person; how it signs in is handed on, to be shown once. Contract: WEB-21, WEB-25. */
-import { Modal, TextInput } from '@mantine/core';
+import { Modal } from '@mantine/core';
 import { useState } from 'react';
 import { useTranslations } from 'use-intl';
 import { answered, api } from '../../api/api.ts';
@@ -8,7 +8,13 @@ import { useServerForm } from '../../blocks/page/server-form.ts';
 import { ServerFormFields } from '../../blocks/page/server-form-fields.tsx';
 import { useSession } from '../../shell/session-context.tsx';
 import { ABOUT_TAKEN_ADDRESS, type AccountKind, type Issued, readAccountsAgain } from './account-data.ts';
-import { FacilitiesField, PasswordField, type PasswordKind, RoleField } from './account-fields.tsx';
+import {
+  EmailField,
+  FacilitiesField,
+  PasswordField,
+  type PasswordKind,
+  RoleField,
+} from './account-fields.tsx';
 
 interface CreateAccountProperties {
   kind: AccountKind;
@@ -57,16 +63,7 @@ function Form({ kind: userType, onClose, onCreated }: CreateAccountProperties) {
   });
   return (
     <ServerFormFields form={form}>
-      <TextInput
-        label={t('email')}
-        description={t(`${userType}.emailHelp`)}
-        type="email"
-        autoComplete="off"
-        required
-        withAsterisk={false}
-        data-autofocus
-        {...form.field('email')}
-      />
+      <EmailField description={t(`${userType}.emailHelp`)} {...form.field('email')} />
       <RoleField value={form.values.roleId} onChange={(roleId) => form.set({ roleId })} />
       <FacilitiesField chosen={facilityIds} onChange={setFacilityIds} />
       <PasswordField

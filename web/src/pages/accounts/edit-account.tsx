@@ -1,5 +1,5 @@
 /** The email, the role and the facilities of an account, changed together. Contract: WEB-22. */
-import { Modal, TextInput } from '@mantine/core';
+import { Modal } from '@mantine/core';
 import { useState } from 'react';
 import { useTranslations } from 'use-intl';
 import { answered, api } from '../../api/api.ts';
@@ -8,7 +8,7 @@ import { announce } from '../../blocks/page/announcements.tsx';
 import { useServerForm } from '../../blocks/page/server-form.ts';
 import { ServerFormFields } from '../../blocks/page/server-form-fields.tsx';
 import { ABOUT_TAKEN_ADDRESS, type Account, readAccountsAgain } from './account-data.ts';
-import { FacilitiesField, RoleField } from './account-fields.tsx';
+import { EmailField, FacilitiesField, RoleField } from './account-fields.tsx';
 
 interface EditAccountProperties {
   account: Account;
@@ -49,15 +49,7 @@ function Form({ account, onClose }: EditAccountProperties) {
   });
   return (
     <ServerFormFields form={form}>
-      <TextInput
-        label={t('email')}
-        type="email"
-        autoComplete="off"
-        required
-        withAsterisk={false}
-        data-autofocus
-        {...form.field('email')}
-      />
+      <EmailField {...form.field('email')} />
       <RoleField value={form.values.roleId} onChange={(roleId) => form.set({ roleId })} />
       <FacilitiesField chosen={facilityIds} onChange={setFacilityIds} />
       <FormButtons
