@@ -168,14 +168,6 @@ test('what is not known is left out, and an open visit has no period.end [ENC-7]
   });
 });
 
-test('an end of a visit that is under way is left out, also where an older version kept it [ENC-7]', () => {
-  const periodOf = (status: EncounterRecord['status']) =>
-    JSON.parse(encounterJson({ ...full, status })).period as unknown;
-  assert.deepEqual(periodOf('in-progress'), { start: '2024-01-31T23:15:00+01:00' });
-  for (const status of ['planned', 'finished', 'cancelled', 'entered-in-error'] as const)
-    assert.deepEqual(periodOf(status), { start: full.start, end: full.end });
-});
-
 test('our identifier joins those of the source when none of them says both system and value [HTTP-30]', () => {
   const own = { system: `urn:uuid:${ORGANISATION}`, value: full.id };
   const identifiersOf = (given: object[]) =>

@@ -221,9 +221,7 @@ function visitPeriod(): Element<{ start?: string; end?: string; status: Encounte
       };
     },
     write(output, name, { status, start, end }) {
-      // One that was stored before ends of open visits were left out may have one.
-      if (status !== 'finished' || !start || end)
-        return output.period(name, start, isOpen(status) ? undefined : end);
+      if (status !== 'finished' || !start || end) return output.period(name, start, end);
       output.object(name, (period) => {
         period.value('start', start);
         period.json('_end', UNKNOWN);
