@@ -162,8 +162,8 @@ export interface PartIds {
 
 /**
  * What is under the orders of these parts without naming them itself: what may have to leave, now that a part may
- * not list it any more. A result that names its order leaves it too where another report lists it. `limit` of them at
- * most.
+ * not list it any more. A result that names its order leaves it too where a report of another order lists it. `limit` of
+ * them at most.
  */
 export async function partsSharingOrders(
   db: Queryable,
@@ -187,7 +187,7 @@ export async function partsSharingOrders(
         union all
         ${underOrder('studies', 'imaging_study', NAMES_ANOTHER)}
         union all
-        ${underOrder('observations', 'observation', `(${NAMES_ANOTHER} or ${IS_LISTED})`)}
+        ${underOrder('observations', 'observation', `(${NAMES_ANOTHER} or ${IS_LISTED_ELSEWHERE})`)}
       ) found
       limit $6`,
     values: [scope.organisationId, scope.facilityId, [...reports], [...studies], [...observations], limit],
@@ -205,13 +205,18 @@ function ordersOf(table: string, place: number): string {
 
 const NAMES_ANOTHER = 'part.based_on_id is distinct from part.order_id';
 // `offset 0`: without it the planner may read the results of the whole facility once.
-const IS_LISTED = `exists (
+const IS_LISTED_ELSEWHERE = `exists (
             select 1
-            from investigation_report_result e
-            where e.organisation_id = $1
-              and e.facility_id = $2
-              and e.observation_id = part.id
-            offset 0
+            from (
+              select e.report_id
+              from investigation_report_result e
+              where e.organisation_id = $1
+                and e.facility_id = $2
+                and e.observation_id = part.id
+              offset 0
+            ) e
+            cross join ${rowById('investigation_report', 'r', 'e.report_id', 'r.order_id')} r
+            where r.order_id <> part.order_id
           )`;
 
 function underOrder(kind: keyof PartIds, table: string, condition: string): string {
