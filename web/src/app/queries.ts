@@ -1,4 +1,4 @@
-/** What the console has read, for how long it counts as fresh, and for whom it is. Contract: WEB-66. */
+/** What the console has read, for how long it counts as fresh, and for whom it is. Contract: WEB-66, WEB-75. */
 import { QueryClient } from '@tanstack/react-query';
 import { onChange, onSessionEnd } from '../api/api.ts';
 import { ApiError } from '../api/api-error.ts';
@@ -9,7 +9,10 @@ const RETRIES = 2;
 
 export const queries = new QueryClient({
   defaultOptions: {
+    // Without a network it fails at once and says so: what waited for one would be sent when nobody is there any more.
+    mutations: { networkMode: 'always' },
     queries: {
+      networkMode: 'always',
       staleTime: 15_000,
       refetchOnWindowFocus: false,
       // Nobody need be there when the network comes back.

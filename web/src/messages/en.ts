@@ -50,6 +50,8 @@ export const en = {
     unreachable: 'The service cannot be reached. Look at your connection, and try again.',
     answered: 'The service answered {status}. Try again in a moment.',
     consoleFailed: 'The console failed. Load the page again.',
+    codeMissing:
+      'The service does not have this page, although the console was loaded anew. Try again in a minute, or tell the operator.',
     correlationId: 'For the operator, the correlation id:',
     cancel: 'Cancel',
     close: 'Close',

@@ -53,6 +53,8 @@ export const fr: Catalogue = {
     unreachable: 'Le service est injoignable. Vérifiez votre connexion, puis réessayez.',
     answered: 'Le service a répondu {status}. Réessayez dans un instant.',
     consoleFailed: 'La console a échoué. Rechargez la page.',
+    codeMissing:
+      'Le service n’a pas cette page, bien que la console ait été rechargée. Réessayez dans une minute, ou prévenez l’opérateur.',
     correlationId: 'Pour l’opérateur, l’identifiant de corrélation :',
     cancel: 'Annuler',
     close: 'Fermer',

@@ -6,7 +6,7 @@ import { OutsidePage } from '../sign-in/outside-page.tsx';
 import { SignOutButton } from '../sign-in/sign-out-button.tsx';
 import { ChangePasswordForm } from './change-password-form.tsx';
 
-export default function ChangePasswordPage({ session }: { session: SignedIn }) {
+export function ChangePasswordPage({ session }: { session: SignedIn }) {
   const t = useTranslations('signIn');
   const client = useQueryClient();
   return (

@@ -127,6 +127,53 @@ describe('the shell', { skip: NO_BROWSER, timeout: 240_000 }, () => {
     assert.equal(await scheme(), 'dark');
   });
 
+  test('without a network, what is asked and what is sent fails at once and says so, and nothing is sent later [WEB-75]', async (t) => {
+    const { page } = await web.open(t, '/exchange', { expected: /ERR_INTERNET_DISCONNECTED/ });
+    await page.getByRole('heading', { name: 'Exchange', level: 1 }).waitFor();
+    await page.context().setOffline(true);
+    await page.getByRole('button', { name: /^Account/ }).click();
+    await page.getByRole('menuitem', { name: 'Sign out' }).click();
+    await page.getByText('You are still signed in: the service did not answer.').waitFor();
+    await page.getByLabel('State').selectOption({ index: 1 });
+    const alert = page.getByRole('alert').filter({ hasText: 'The service cannot be reached' });
+    await alert.waitFor();
+    await page.context().setOffline(false);
+    await alert.getByRole('button', { name: 'Try again' }).click();
+    await alert.waitFor({ state: 'detached' });
+    await page.getByRole('heading', { name: 'Exchange', level: 1 }).waitFor();
+  });
+
+  test('a page whose code is not here yet says that the service cannot be reached, and opens when it can [WEB-74]', async (t) => {
+    const { page } = await web.open(t, '/exchange', { expected: /ERR_INTERNET_DISCONNECTED|PageNotLoaded/ });
+    await page.getByRole('heading', { name: 'Exchange', level: 1 }).waitFor();
+    await page.context().setOffline(true);
+    await page.getByRole('link', { name: 'Roles' }).click();
+    const alert = page.getByRole('alert').filter({ hasText: 'The service cannot be reached' });
+    await alert.getByRole('button', { name: 'Try again' }).click();
+    await alert.waitFor();
+    await page.context().setOffline(false);
+    await alert.getByRole('button', { name: 'Try again' }).click();
+    await page.getByRole('heading', { name: 'Roles', level: 1 }).waitFor();
+  });
+
+  test('a page whose code is gone since an upgrade is loaded anew once; then it says what is missing [WEB-74]', async (t) => {
+    const { page } = await web.open(t, '/exchange', { expected: /404|PageNotLoaded/ });
+    await page.getByRole('heading', { name: 'Exchange', level: 1 }).waitFor();
+    const gone = `${web.api.origin}/console/assets/gone.js`;
+    await page.route('**/assets/roles-page-*.js', (route) => route.continue({ url: gone }));
+    let documents = 0;
+    page.on('request', (request) => {
+      if (request.isNavigationRequest()) documents += 1;
+    });
+    await page.getByRole('link', { name: 'Roles' }).click();
+    const alert = page.getByRole('alert').filter({ hasText: 'The service does not have this page' });
+    await alert.waitFor();
+    assert.equal(documents, 1);
+    await page.unrouteAll();
+    await alert.getByRole('button', { name: 'Try again' }).click();
+    await page.getByRole('heading', { name: 'Roles', level: 1 }).waitFor();
+  });
+
   test('where the screen is narrow, the navigation is a drawer [WEB-7]', async (t) => {
     const { page } = await web.open(t, '/exchange');
     await page.setViewportSize({ width: 360, height: 740 });

@@ -1,16 +1,20 @@
 /** Decides what a person sees: the sign-in, what is missing after it, or the page in its layout. Contract: WEB-5. */
 import { useQuery } from '@tanstack/react-query';
-import { lazy, Suspense } from 'react';
+import { Suspense } from 'react';
 import { sessionQuery } from '../api/session.ts';
+import { lazyPage } from '../app/lazy-page.ts';
 import { ownerOf } from '../app/queries.ts';
 import { ErrorState } from '../blocks/states/error-state.tsx';
 import { Layout } from './layout.tsx';
 import { SessionProvider } from './session-context.tsx';
 
-const SignInPage = lazy(() => import('../sign-in/sign-in-page.tsx'));
-const SecondFactorPage = lazy(() => import('../sign-in/second-factor-page.tsx'));
-const EnrolPage = lazy(() => import('../sign-in/enrol-page.tsx'));
-const ChangePasswordPage = lazy(() => import('../passwords/change-password-page.tsx'));
+const SignInPage = lazyPage(() => import('../sign-in/sign-in-page.tsx'), 'SignInPage');
+const SecondFactorPage = lazyPage(() => import('../sign-in/second-factor-page.tsx'), 'SecondFactorPage');
+const EnrolPage = lazyPage(() => import('../sign-in/enrol-page.tsx'), 'EnrolPage');
+const ChangePasswordPage = lazyPage(
+  () => import('../passwords/change-password-page.tsx'),
+  'ChangePasswordPage',
+);
 
 export function Shell() {
   const { data: session, error, isPending, refetch } = useQuery(sessionQuery);

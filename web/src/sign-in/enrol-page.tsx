@@ -14,7 +14,7 @@ import { SignOutButton } from './sign-out-button.tsx';
 const KINDS = ['app', 'passkey'] as const;
 type Kind = (typeof KINDS)[number];
 
-export default function EnrolPage() {
+export function EnrolPage() {
   const t = useTranslations('signIn');
   const tFactor = useTranslations('secondFactor');
   const client = useQueryClient();

@@ -16,7 +16,7 @@ import { SignOutButton } from './sign-out-button.tsx';
 /** The quickest first. */
 const ORDER: readonly SecondFactorMethod[] = ['passkey', 'totp', 'recovery-code'];
 
-export default function SecondFactorPage({ methods }: { methods: readonly SecondFactorMethod[] }) {
+export function SecondFactorPage({ methods }: { methods: readonly SecondFactorMethod[] }) {
   const t = useTranslations('signIn');
   const client = useQueryClient();
   const ways = ORDER.filter((one) => methods.includes(one));

@@ -23,7 +23,7 @@ function useSignInFault(): (error: unknown) => string {
   };
 }
 
-export default function SignInPage() {
+export function SignInPage() {
   const t = useTranslations('signIn');
   const errorText = useSignInFault();
   const client = useQueryClient();

@@ -1,5 +1,6 @@
-import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import { createRoute } from '@tanstack/react-router';
 import { ScrollText } from 'lucide-react';
+import { lazyPage } from '../../app/lazy-page.ts';
 import { textParameters } from '../../blocks/list/text-parameters.ts';
 import { shellRoute } from '../../shell/shell-route.tsx';
 
@@ -14,5 +15,5 @@ export const auditRoute = createRoute({
       navigation: { group: 'organisation', position: 6, icon: ScrollText },
     },
   },
-  component: lazyRouteComponent(() => import('./audit-page.tsx'), 'AuditPage'),
+  component: lazyPage(() => import('./audit-page.tsx'), 'AuditPage'),
 });

@@ -1,5 +1,6 @@
-import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import { createRoute } from '@tanstack/react-router';
 import { ArrowLeftRight } from 'lucide-react';
+import { lazyPage } from '../../app/lazy-page.ts';
 import { textParameters } from '../../blocks/list/text-parameters.ts';
 import { shellRoute } from '../../shell/shell-route.tsx';
 
@@ -14,7 +15,7 @@ export const exchangeRoute = createRoute({
       navigation: { group: 'exchange', position: 10, icon: ArrowLeftRight },
     },
   },
-  component: lazyRouteComponent(() => import('./deliveries/deliveries-page.tsx'), 'ExchangePage'),
+  component: lazyPage(() => import('./deliveries/deliveries-page.tsx'), 'ExchangePage'),
 });
 
 export const exchangeHeldRoute = createRoute({
@@ -22,7 +23,7 @@ export const exchangeHeldRoute = createRoute({
   path: '/exchange/held',
   validateSearch: textParameters('connection', 'patient', 'since', 'until'),
   staticData: { page: { name: 'exchange', permissions: ['exchange.deliveries.read'] } },
-  component: lazyRouteComponent(() => import('./deliveries/deliveries-page.tsx'), 'HeldPage'),
+  component: lazyPage(() => import('./deliveries/deliveries-page.tsx'), 'HeldPage'),
 });
 
 export const exchangeDeliveryRoute = createRoute({
@@ -34,14 +35,14 @@ export const exchangeDeliveryRoute = createRoute({
       permissions: ['exchange.deliveries.read'],
     },
   },
-  component: lazyRouteComponent(() => import('./deliveries/delivery-page.tsx'), 'DeliveryPage'),
+  component: lazyPage(() => import('./deliveries/delivery-page.tsx'), 'DeliveryPage'),
 });
 
 export const exchangeConnectionsRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/exchange/connections',
   staticData: { page: { name: 'exchangeConnections', permissions: ['exchange.connections.manage'] } },
-  component: lazyRouteComponent(() => import('./connections/connections-page.tsx'), 'ConnectionsPage'),
+  component: lazyPage(() => import('./connections/connections-page.tsx'), 'ConnectionsPage'),
 });
 
 export const exchangeConnectionRoute = createRoute({
@@ -53,7 +54,7 @@ export const exchangeConnectionRoute = createRoute({
       permissions: ['exchange.connections.manage'],
     },
   },
-  component: lazyRouteComponent(() => import('./connections/connection-page.tsx'), 'ConnectionPage'),
+  component: lazyPage(() => import('./connections/connection-page.tsx'), 'ConnectionPage'),
 });
 
 export const exchangeCallbacksRoute = createRoute({
@@ -61,5 +62,5 @@ export const exchangeCallbacksRoute = createRoute({
   path: '/exchange/callbacks',
   validateSearch: textParameters('status', 'outcome', 'connection'),
   staticData: { page: { name: 'exchangeCallbacks', permissions: ['exchange.deliveries.read'] } },
-  component: lazyRouteComponent(() => import('./deliveries/callbacks-page.tsx'), 'CallbacksPage'),
+  component: lazyPage(() => import('./deliveries/callbacks-page.tsx'), 'CallbacksPage'),
 });

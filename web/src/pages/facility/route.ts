@@ -1,5 +1,6 @@
-import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import { createRoute } from '@tanstack/react-router';
 import { Building2 } from 'lucide-react';
+import { lazyPage } from '../../app/lazy-page.ts';
 import { shellRoute } from '../../shell/shell-route.tsx';
 
 export const facilityRoute = createRoute({
@@ -12,5 +13,5 @@ export const facilityRoute = createRoute({
       navigation: { group: 'organisation', position: 5, icon: Building2 },
     },
   },
-  component: lazyRouteComponent(() => import('./facility-page.tsx'), 'FacilityPage'),
+  component: lazyPage(() => import('./facility-page.tsx'), 'FacilityPage'),
 });

@@ -1,5 +1,6 @@
-import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import { createRoute } from '@tanstack/react-router';
 import { FileInput } from 'lucide-react';
+import { lazyPage } from '../../app/lazy-page.ts';
 import { textParameters } from '../../blocks/list/text-parameters.ts';
 import { shellRoute } from '../../shell/shell-route.tsx';
 
@@ -14,12 +15,12 @@ export const importsRoute = createRoute({
       navigation: { group: 'records', position: 9, icon: FileInput },
     },
   },
-  component: lazyRouteComponent(() => import('./imports-page.tsx'), 'ImportsPage'),
+  component: lazyPage(() => import('./imports-page.tsx'), 'ImportsPage'),
 });
 
 export const importRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/imports/$importId',
   staticData: { page: { name: 'imports', permissions: ['records.import'] } },
-  component: lazyRouteComponent(() => import('./import-page.tsx'), 'ImportPage'),
+  component: lazyPage(() => import('./import-page.tsx'), 'ImportPage'),
 });

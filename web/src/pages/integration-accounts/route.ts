@@ -1,5 +1,6 @@
-import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import { createRoute } from '@tanstack/react-router';
 import { PlugZap } from 'lucide-react';
+import { lazyPage } from '../../app/lazy-page.ts';
 import { textParameters } from '../../blocks/list/text-parameters.ts';
 import { shellRoute } from '../../shell/shell-route.tsx';
 
@@ -16,12 +17,12 @@ export const integrationAccountsRoute = createRoute({
       navigation: { group: 'organisation', position: 2, icon: PlugZap },
     },
   },
-  component: lazyRouteComponent(() => import('./integration-accounts-page.tsx'), 'IntegrationAccountsPage'),
+  component: lazyPage(() => import('./integration-accounts-page.tsx'), 'IntegrationAccountsPage'),
 });
 
 export const integrationAccountRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/integration-accounts/$accountId',
   staticData: { page: { name: 'integrationAccount', permissions } },
-  component: lazyRouteComponent(() => import('./integration-account-page.tsx'), 'IntegrationAccountPage'),
+  component: lazyPage(() => import('./integration-account-page.tsx'), 'IntegrationAccountPage'),
 });

@@ -1,5 +1,6 @@
-import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import { createRoute } from '@tanstack/react-router';
 import { CircleUser } from 'lucide-react';
+import { lazyPage } from '../../app/lazy-page.ts';
 import { shellRoute } from '../../shell/shell-route.tsx';
 
 export const myAccountRoute = createRoute({
@@ -12,5 +13,5 @@ export const myAccountRoute = createRoute({
       navigation: { group: 'account', position: 12, icon: CircleUser },
     },
   },
-  component: lazyRouteComponent(() => import('./my-account-page.tsx'), 'MyAccountPage'),
+  component: lazyPage(() => import('./my-account-page.tsx'), 'MyAccountPage'),
 });

@@ -1,5 +1,6 @@
-import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import { createRoute } from '@tanstack/react-router';
 import { House } from 'lucide-react';
+import { lazyPage } from '../../app/lazy-page.ts';
 import { textParameters } from '../../blocks/list/text-parameters.ts';
 import { shellRoute } from '../../shell/shell-route.tsx';
 
@@ -14,5 +15,5 @@ export const overviewRoute = createRoute({
       navigation: { group: 'organisation', position: 1, icon: House },
     },
   },
-  component: lazyRouteComponent(() => import('./overview-page.tsx'), 'OverviewPage'),
+  component: lazyPage(() => import('./overview-page.tsx'), 'OverviewPage'),
 });

@@ -1,5 +1,6 @@
-import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import { createRoute } from '@tanstack/react-router';
 import { ContactRound } from 'lucide-react';
+import { lazyPage } from '../../app/lazy-page.ts';
 import { textParameters } from '../../blocks/list/text-parameters.ts';
 import { shellRoute } from '../../shell/shell-route.tsx';
 
@@ -14,7 +15,7 @@ export const patientsRoute = createRoute({
       navigation: { group: 'records', position: 7, icon: ContactRound },
     },
   },
-  component: lazyRouteComponent(() => import('./patients-page.tsx'), 'PatientsPage'),
+  component: lazyPage(() => import('./patients-page.tsx'), 'PatientsPage'),
 });
 
 export const patientRoute = createRoute({
@@ -35,5 +36,5 @@ export const patientRoute = createRoute({
   staticData: {
     page: { name: 'patient', permissions: ['patients.patients.get', 'patients.access-log.read'] },
   },
-  component: lazyRouteComponent(() => import('./patient-page.tsx'), 'PatientPage'),
+  component: lazyPage(() => import('./patient-page.tsx'), 'PatientPage'),
 });

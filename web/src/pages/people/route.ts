@@ -1,5 +1,6 @@
-import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import { createRoute } from '@tanstack/react-router';
 import { Users } from 'lucide-react';
+import { lazyPage } from '../../app/lazy-page.ts';
 import { textParameters } from '../../blocks/list/text-parameters.ts';
 import { shellRoute } from '../../shell/shell-route.tsx';
 
@@ -16,12 +17,12 @@ export const peopleRoute = createRoute({
       navigation: { group: 'organisation', position: 3, icon: Users },
     },
   },
-  component: lazyRouteComponent(() => import('./people-page.tsx'), 'PeoplePage'),
+  component: lazyPage(() => import('./people-page.tsx'), 'PeoplePage'),
 });
 
 export const personRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/people/$accountId',
   staticData: { page: { name: 'person', permissions } },
-  component: lazyRouteComponent(() => import('./person-page.tsx'), 'PersonPage'),
+  component: lazyPage(() => import('./person-page.tsx'), 'PersonPage'),
 });

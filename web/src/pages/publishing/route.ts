@@ -1,5 +1,6 @@
-import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import { createRoute } from '@tanstack/react-router';
 import { Send } from 'lucide-react';
+import { lazyPage } from '../../app/lazy-page.ts';
 import { textParameters } from '../../blocks/list/text-parameters.ts';
 import { shellRoute } from '../../shell/shell-route.tsx';
 
@@ -16,19 +17,19 @@ export const publishingRoute = createRoute({
       navigation: { group: 'exchange', position: 11, icon: Send },
     },
   },
-  component: lazyRouteComponent(() => import('./publishing-page.tsx'), 'PublishingPage'),
+  component: lazyPage(() => import('./publishing-page.tsx'), 'PublishingPage'),
 });
 
 export const publishTargetsRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/publishing/targets',
   staticData: { page: { name: 'publishing', permissions } },
-  component: lazyRouteComponent(() => import('./targets-page.tsx'), 'TargetsPage'),
+  component: lazyPage(() => import('./targets-page.tsx'), 'TargetsPage'),
 });
 
 export const publishedRecordRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/publishing/$kind/$recordId',
   staticData: { page: { name: 'publishing', permissions } },
-  component: lazyRouteComponent(() => import('./record-page.tsx'), 'RecordPage'),
+  component: lazyPage(() => import('./record-page.tsx'), 'RecordPage'),
 });

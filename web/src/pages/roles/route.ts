@@ -1,5 +1,6 @@
-import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import { createRoute } from '@tanstack/react-router';
 import { KeyRound } from 'lucide-react';
+import { lazyPage } from '../../app/lazy-page.ts';
 import { textParameters } from '../../blocks/list/text-parameters.ts';
 import { shellRoute } from '../../shell/shell-route.tsx';
 
@@ -16,19 +17,19 @@ export const rolesRoute = createRoute({
       navigation: { group: 'organisation', position: 4, icon: KeyRound },
     },
   },
-  component: lazyRouteComponent(() => import('./roles-page.tsx'), 'RolesPage'),
+  component: lazyPage(() => import('./roles-page.tsx'), 'RolesPage'),
 });
 
 export const newRoleRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/roles/new',
   staticData: { page: { name: 'newRole', permissions: ['roles.manage'] } },
-  component: lazyRouteComponent(() => import('./role-page.tsx'), 'NewRolePage'),
+  component: lazyPage(() => import('./role-page.tsx'), 'NewRolePage'),
 });
 
 export const roleRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/roles/$roleId',
   staticData: { page: { name: 'role', permissions } },
-  component: lazyRouteComponent(() => import('./role-page.tsx'), 'RolePage'),
+  component: lazyPage(() => import('./role-page.tsx'), 'RolePage'),
 });

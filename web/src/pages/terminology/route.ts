@@ -1,5 +1,6 @@
-import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import { createRoute } from '@tanstack/react-router';
 import { Languages } from 'lucide-react';
+import { lazyPage } from '../../app/lazy-page.ts';
 import { textParameters } from '../../blocks/list/text-parameters.ts';
 import { shellRoute } from '../../shell/shell-route.tsx';
 
@@ -16,7 +17,7 @@ export const terminologyRoute = createRoute({
       navigation: { group: 'records', position: 8, icon: Languages },
     },
   },
-  component: lazyRouteComponent(() => import('./unmapped-page.tsx'), 'UnmappedPage'),
+  component: lazyPage(() => import('./unmapped-page.tsx'), 'UnmappedPage'),
 });
 
 export const terminologyMapsRoute = createRoute({
@@ -24,14 +25,14 @@ export const terminologyMapsRoute = createRoute({
   path: '/terminology/maps',
   validateSearch: textParameters('search', 'level', 'targetSystem', 'localCode'),
   staticData: { page: { name: 'terminologyMaps', permissions } },
-  component: lazyRouteComponent(() => import('./maps/maps-page.tsx'), 'MapsPage'),
+  component: lazyPage(() => import('./maps/maps-page.tsx'), 'MapsPage'),
 });
 
 export const mapImportRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/terminology/import',
   staticData: { page: { name: 'mapImport', permissions: ['terminology.maps.manage'] } },
-  component: lazyRouteComponent(() => import('./import/import-page.tsx'), 'ImportPage'),
+  component: lazyPage(() => import('./import/import-page.tsx'), 'ImportPage'),
 });
 
 export const mapChangesRoute = createRoute({
@@ -39,5 +40,5 @@ export const mapChangesRoute = createRoute({
   path: '/terminology/history',
   validateSearch: textParameters('localCode'),
   staticData: { page: { name: 'mapChanges', permissions } },
-  component: lazyRouteComponent(() => import('./changes-page.tsx'), 'ChangesPage'),
+  component: lazyPage(() => import('./changes-page.tsx'), 'ChangesPage'),
 });
