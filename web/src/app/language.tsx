@@ -3,9 +3,12 @@ import { createContext, type ReactNode, useContext, useEffect, useState } from '
 import { IntlProvider } from 'use-intl';
 import { speak } from '../api/spoken-language.ts';
 import { type Catalogue, LANGUAGES, type Language, readCatalogue } from '../messages/catalogue.ts';
+import { en } from '../messages/en.ts';
 import { readWordsAgain } from './queries.ts';
 
 const KEY = 'interchange-language';
+
+const ENGLISH = { language: 'en', texts: en } as const;
 
 const LanguageContext = createContext<{ language: Language; choose: (language: Language) => void }>({
   language: 'en',
@@ -45,13 +48,15 @@ export function LanguageProvider({ children }: { children: ReactNode }) {
   const [catalogue, setCatalogue] = useState<{ language: Language; texts: Catalogue }>();
   useEffect(() => {
     let wanted = true;
-    void readCatalogue(language).then((texts) => {
+    const show = (texts: Catalogue) => {
       if (!wanted) return;
       // Before anything is read for a page in this language.
       speak(language);
       setCatalogue({ language, texts });
       void readWordsAgain();
-    });
+    };
+    // English is always here: words that did not come are no reason to show nothing.
+    void readCatalogue(language).then(show, () => setCatalogue((shown) => shown ?? ENGLISH));
     return () => {
       wanted = false;
     };

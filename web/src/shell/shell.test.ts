@@ -174,6 +174,16 @@ describe('the shell', { skip: NO_BROWSER, timeout: 240_000 }, () => {
     await page.getByRole('heading', { name: 'Roles', level: 1 }).waitFor();
   });
 
+  test('words in French that do not come leave the page in English [WEB-8]', async (t) => {
+    const { page } = await web.open(t, '/my-account', { expected: /404/ });
+    await page.evaluate(`localStorage.setItem('interchange-language', 'fr')`);
+    await page.route('**/assets/fr-*.js', (route) =>
+      route.continue({ url: `${web.api.origin}/console/assets/gone.js` }),
+    );
+    await page.reload();
+    await page.getByRole('heading', { name: 'My account', level: 1 }).waitFor();
+  });
+
   test('where the screen is narrow, the navigation is a drawer [WEB-7]', async (t) => {
     const { page } = await web.open(t, '/exchange');
     await page.setViewportSize({ width: 360, height: 740 });
