@@ -9,6 +9,7 @@ export const imports = {
   dropHelp: 'Each file is checked first. Nothing is imported before you say so. .json, .ndjson and .gz.',
   files: 'Chosen files',
   importOne: 'Import',
+  checkAgain: 'Check again',
   importAll: '{count, plural, one {Import # file} other {Import # files}}',
   remove: 'Remove {file}',
   phases: {

@@ -12,6 +12,7 @@ export const imports: Catalogue['imports'] = {
     'Chaque fichier est d’abord vérifié. Rien n’est importé avant votre accord. .json, .ndjson et .gz.',
   files: 'Fichiers choisis',
   importOne: 'Importer',
+  checkAgain: 'Vérifier à nouveau',
   importAll: '{count, plural, one {Importer # fichier} other {Importer # fichiers}}',
   remove: 'Retirer {file}',
   phases: {

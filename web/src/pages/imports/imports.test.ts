@@ -244,6 +244,20 @@ describe('imports', { skip: NO_BROWSER, timeout: 240_000 }, () => {
     await line.waitFor({ state: 'detached' });
   });
 
+  test('a file whose check failed is checked again [WEB-47]', async (t) => {
+    const { page } = await web.open(t, '/imports', { expected: /ERR_INTERNET_DISCONNECTED/ });
+    const input = page.locator('input[type=file]');
+    await input.waitFor({ state: 'attached' });
+    await page.context().setOffline(true);
+    const buffer = Buffer.from(JSON.stringify(patient('p1')));
+    await input.setInputFiles({ name: 'one.json', mimeType: '', buffer });
+    const line = page.getByRole('listitem').filter({ hasText: 'one.json' });
+    await line.getByText('The service cannot be reached').waitFor();
+    await page.context().setOffline(false);
+    await line.getByRole('button', { name: 'Check again' }).click();
+    await line.getByText('1 record would be taken, none rejected.').waitFor();
+  });
+
   test('files are chosen from the palette [WEB-47]', async (t) => {
     const { page } = await web.open(t, '/imports');
     await page.getByRole('button', { name: 'Choose files' }).waitFor();

@@ -28,7 +28,12 @@ const TONES: Record<Shown, Tone> = {
 const BYTES_OF_KILOBYTE = 1_000;
 const BYTES_OF_MEGABYTE = 1_000_000;
 
-export function UploadList({ uploads, importNow, remove }: Omit<ReturnType<typeof useUploads>, 'add'>) {
+export function UploadList({
+  uploads,
+  importNow,
+  checkAgain,
+  remove,
+}: Omit<ReturnType<typeof useUploads>, 'add'>) {
   const t = useTranslations('imports');
   if (uploads.length === 0) return undefined;
   const checked = uploads.filter((upload) => shownOf(upload) === 'checked');
@@ -56,6 +61,7 @@ export function UploadList({ uploads, importNow, remove }: Omit<ReturnType<typeo
             key={upload.id}
             upload={upload}
             onImport={() => importNow(upload.id)}
+            onCheck={() => checkAgain(upload.id)}
             onRemove={() => remove(upload.id)}
           />
         ))}
@@ -67,10 +73,11 @@ export function UploadList({ uploads, importNow, remove }: Omit<ReturnType<typeo
 interface UploadLineProperties {
   upload: Upload;
   onImport: () => void;
+  onCheck: () => void;
   onRemove: () => void;
 }
 
-function UploadLine({ upload, onImport, onRemove }: UploadLineProperties) {
+function UploadLine({ upload, onImport, onCheck, onRemove }: UploadLineProperties) {
   const t = useTranslations('imports');
   const sizeText = useSizeText();
   const [isOpen, setOpen] = useState(false);
@@ -89,6 +96,11 @@ function UploadLine({ upload, onImport, onRemove }: UploadLineProperties) {
           {mayImport ? (
             <Button size="xs" onClick={onImport}>
               {t('importOne')}
+            </Button>
+          ) : undefined}
+          {phase === 'failed' && upload.action === 'check' ? (
+            <Button variant="default" size="xs" onClick={onCheck}>
+              {t('checkAgain')}
             </Button>
           ) : undefined}
           <CloseButton size="sm" aria-label={t('remove', { file: file.name })} onClick={onRemove} />

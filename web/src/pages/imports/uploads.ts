@@ -80,6 +80,8 @@ export function useUploads() {
     /** Also once more, after it failed. */
     importNow: (id: string) =>
       change({ kind: 'set', id, to: { action: 'import', phase: 'waiting', importId: crypto.randomUUID() } }),
+    /** After the check failed. */
+    checkAgain: (id: string) => change({ kind: 'set', id, to: { phase: 'waiting' } }),
     remove: (id: string) => {
       if (sending.current?.id === id) sending.current.abort.abort();
       change({ kind: 'remove', id });
