@@ -47,6 +47,7 @@ export const en = {
     loading: 'Loading',
     retry: 'Try again',
     notRead: 'This could not be read',
+    notFound: 'It does not exist any more, or belongs to another facility.',
     unreachable: 'The service cannot be reached. Look at your connection, and try again.',
     answered: 'The service answered {status}. Try again in a moment.',
     consoleFailed: 'The console failed. Load the page again.',

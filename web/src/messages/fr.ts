@@ -50,6 +50,7 @@ export const fr: Catalogue = {
     loading: 'Chargement',
     retry: 'Réessayer',
     notRead: 'La lecture a échoué',
+    notFound: 'Cela n’existe plus, ou relève d’un autre établissement.',
     unreachable: 'Le service est injoignable. Vérifiez votre connexion, puis réessayez.',
     answered: 'Le service a répondu {status}. Réessayez dans un instant.',
     consoleFailed: 'La console a échoué. Rechargez la page.',

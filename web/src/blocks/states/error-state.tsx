@@ -1,22 +1,26 @@
 /** In place of what could not be read: what failed, what the service said, and its correlation id. */
 import { Button, Code } from '@mantine/core';
+import type { ReactNode } from 'react';
 import { useTranslations } from 'use-intl';
 import { ApiError } from '../../api/api-error.ts';
 import css from './empty-state.module.css';
-import { useErrorText } from './error-text.ts';
+import { NOT_FOUND, useErrorText } from './error-text.ts';
 
 interface ErrorStateProperties {
   error: unknown;
   /** What failed; default: "This could not be read." */
   title?: string;
   onRetry?: (() => void) | undefined;
+  /** Where to go instead, as a link, when it is not there: trying again would not help. */
+  way?: ReactNode;
   level?: 1 | 2;
 }
 
-export function ErrorState({ error, title, onRetry, level = 2 }: ErrorStateProperties) {
+export function ErrorState({ error, title, onRetry, way, level = 2 }: ErrorStateProperties) {
   const t = useTranslations('blocks');
   const errorText = useErrorText();
   const Heading = `h${level}` as const;
+  const isMissing = error instanceof ApiError && error.status === NOT_FOUND;
   const correlationId = error instanceof ApiError ? error.correlationId : undefined;
   return (
     <div className={css.state} role="alert">
@@ -27,13 +31,18 @@ export function ErrorState({ error, title, onRetry, level = 2 }: ErrorStatePrope
           {t('correlationId')} <Code>{correlationId}</Code>
         </p>
       )}
-      {onRetry === undefined ? undefined : (
-        <div className={css.actions}>
-          <Button variant="default" onClick={onRetry}>
-            {t('retry')}
-          </Button>
-        </div>
-      )}
+      {isMissing && way !== undefined ? <div className={css.actions}>{way}</div> : retry()}
     </div>
   );
+
+  function retry() {
+    if (onRetry === undefined) return undefined;
+    return (
+      <div className={css.actions}>
+        <Button variant="default" onClick={onRetry}>
+          {t('retry')}
+        </Button>
+      </div>
+    );
+  }
 }

@@ -36,7 +36,7 @@ export function AccountFrame({ kind, accountId, children }: AccountFrameProperti
     return (
       <>
         <PageHeader title={t(`${kind}.one`)} back={back} />
-        <ErrorState error={error} onRetry={() => void refetch()} />
+        <ErrorState error={error} onRetry={() => void refetch()} way={back} />
       </>
     );
   if (data.userType !== kind)

@@ -28,7 +28,7 @@ export function ImportPage() {
     return (
       <>
         <PageHeader title={t('one')} back={back} />
-        <ErrorState error={error} onRetry={() => void refetch()} />
+        <ErrorState error={error} onRetry={() => void refetch()} way={back} />
       </>
     );
   return (

@@ -273,8 +273,12 @@ describe('imports', { skip: NO_BROWSER, timeout: 240_000 }, () => {
     await page.getByText('1 record would be taken, none rejected.').waitFor();
   });
 
-  test('an import that is not there is said to be [WEB-48]', async (t) => {
+  test('an import that is not there: the page says so, without what a program should check, and where the others are [WEB-48]', async (t) => {
     const { page } = await web.open(t, `/imports/${crypto.randomUUID()}`, { expected: /404/ });
-    await page.getByRole('alert').getByText('This could not be read').waitFor();
+    const alert = page.getByRole('alert');
+    await alert.getByText('The import was not found. It does not exist any more, or belongs to').waitFor();
+    assert.doesNotMatch((await alert.textContent()) ?? '', /header|Try again/);
+    await alert.getByRole('link', { name: 'All imports' }).click();
+    await page.getByRole('heading', { name: 'Imports', level: 1 }).waitFor();
   });
 });

@@ -3,11 +3,13 @@ import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { useTranslations } from 'use-intl';
 import { answered, api } from '../../api/api.ts';
+import { ApiError } from '../../api/api-error.ts';
 import type { components } from '../../api/schema.d.ts';
 import { CopyButton } from '../../blocks/copies/copy-button.tsx';
 import { PageHeader } from '../../blocks/page/page-header.tsx';
 import { PageTabs } from '../../blocks/page/page-tabs.tsx';
-import { useErrorText } from '../../blocks/states/error-text.ts';
+import { ErrorState } from '../../blocks/states/error-state.tsx';
+import { NOT_FOUND, useErrorText } from '../../blocks/states/error-text.ts';
 import { Fault } from '../../blocks/states/fault.tsx';
 import { useSession } from '../../shell/session-context.tsx';
 import { AccessLogTab } from './access-log-tab.tsx';
@@ -41,17 +43,25 @@ export function PatientPage() {
         }),
       ),
   });
+  const back = (
+    <Link to="/patients" search={{ purpose: search.purpose }}>
+      {t('back')}
+    </Link>
+  );
+  if (error instanceof ApiError && error.status === NOT_FOUND)
+    return (
+      <>
+        <PageHeader title={t('title')} back={back} />
+        <ErrorState error={error} way={back} />
+      </>
+    );
   return (
     <>
       <PageHeader
         title={patient?.name ?? t('title')}
         windowTitle={t('title')}
         text={<Summary patientId={patientId} patient={patient} />}
-        back={
-          <Link to="/patients" search={{ purpose: search.purpose }}>
-            {t('back')}
-          </Link>
-        }
+        back={back}
         actions={
           <PurposeField
             value={purpose}

@@ -33,7 +33,7 @@ export function ConnectionPage() {
     return (
       <>
         <PageHeader title={t('title')} back={back} />
-        <ErrorState error={error} onRetry={() => void refetch()} />
+        <ErrorState error={error} onRetry={() => void refetch()} way={back} />
       </>
     );
   return (

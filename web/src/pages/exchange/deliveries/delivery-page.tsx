@@ -54,7 +54,7 @@ export function DeliveryPage() {
     return (
       <>
         <PageHeader title={t('title')} back={back} />
-        <ErrorState error={error} onRetry={() => void refetch()} />
+        <ErrorState error={error} onRetry={() => void refetch()} way={back} />
       </>
     );
   return (
