@@ -27,7 +27,7 @@ export interface ListOrdersDependencies {
 }
 
 export interface ListOrdersRequest extends PageRequest {
-  discipline: Discipline;
+  discipline: Exclude<Discipline, 'other'>;
   /** Bare, or as Patient/<id>. */
   patient: string;
 }
@@ -64,7 +64,7 @@ export async function listOrders(
     translator.translate(scope, codingsOf(items.map(({ code }) => code))),
     authoriseAccess(accessLog, context, {
       patientId,
-      action: `${discipline === 'laboratory' ? 'lab' : discipline}-order.list`,
+      action: discipline === 'laboratory' ? 'lab-order.list' : 'imaging-order.list',
       resourceType: 'ServiceRequest',
       resourceId: null,
       refusedPurposes: found.refusedPurposes,

@@ -3,7 +3,12 @@
 import { DEFAULT_PURPOSE_OF_USE, PURPOSES_OF_USE, type PurposeOfUse } from '../fhir/purpose-of-use.ts';
 import { type Pool, transaction } from '../platform/db/database.ts';
 import { isUuid } from '../platform/uuid.ts';
-import { type AccessEntry, type AccessLog, OPERATOR_ACCOUNT_ID } from '../privacy/access-log/access-log.ts';
+import {
+  type AccessAction,
+  type AccessEntry,
+  type AccessLog,
+  OPERATOR_ACCOUNT_ID,
+} from '../privacy/access-log/access-log.ts';
 import { type Author, OPERATOR } from '../tenancy/administration/author.ts';
 import { recordChange } from '../tenancy/audit/audit.ts';
 import { notFound } from '../tenancy/errors.ts';
@@ -67,7 +72,7 @@ export async function readPrivacy(
   return { refusedPurposes: PURPOSES_OF_USE.filter((purpose) => found.includes(purpose)) };
 }
 
-function entryOf(author: AccessAuthor, patientId: string, action: string): AccessEntry {
+function entryOf(author: AccessAuthor, patientId: string, action: AccessAction): AccessEntry {
   return {
     organisationId: author.organisationId,
     facilityId: author.facilityId,

@@ -4,7 +4,7 @@
  */
 
 import type { PurposeOfUse } from '../fhir/purpose-of-use.ts';
-import type { AccessEntry, AccessLog } from './access-log/access-log.ts';
+import type { AccessAction, AccessEntry, AccessLog } from './access-log/access-log.ts';
 import { allowsPurpose } from './decide.ts';
 import { privacyError } from './errors.ts';
 
@@ -19,7 +19,7 @@ export interface Reader {
 /** What is read, of whom. */
 export interface ReadRecord {
   patientId: string;
-  action: string;
+  action: AccessAction;
   resourceType: string;
   resourceId: string | null;
 }

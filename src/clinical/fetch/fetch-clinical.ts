@@ -10,7 +10,7 @@
 import { LRUCache } from 'lru-cache';
 import type { Coding } from '../../fhir/coded.ts';
 import { isUuid } from '../../platform/uuid.ts';
-import type { AccessLog } from '../../privacy/access-log/access-log.ts';
+import type { AccessAction, AccessLog } from '../../privacy/access-log/access-log.ts';
 import { authoriseAccess } from '../../privacy/authorise-access.ts';
 import type { FacilityContext } from '../../tenancy/callers/access.ts';
 import { notFound } from '../../tenancy/errors.ts';
@@ -42,7 +42,7 @@ export interface ClinicalSource<RecordType> {
   /** What it is called in a 404: `The laboratory order`. */
   name: RecordName;
   /** For the access log. */
-  action: string;
+  action: AccessAction;
   resourceType: string;
   load: (key: RecordKey) => Promise<Loaded<RecordType> | undefined>;
   /** The id of the record that replaced this one, which is gone. */

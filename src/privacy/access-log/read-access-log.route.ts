@@ -7,6 +7,7 @@ import type { Route } from '../../platform/http/route.ts';
 import { Choice, NullableText } from '../../platform/http/schema.ts';
 import { Type } from '../../platform/json-schema.ts';
 import { type Access, facilityRoute } from '../../tenancy/callers/access.ts';
+import { ACCESS_ACTIONS } from './access-log.ts';
 import { type ReadAccessLogDependencies, readAccessLog } from './read-access-log.ts';
 
 const OUTCOMES = ['allowed', 'refused'] as const;
@@ -52,12 +53,7 @@ const AccessLogQuery = Type.Object({
   ),
   to: Type.Optional(Type.String({ description: 'Only entries up to the end of this date or date-time.' })),
   account: Type.Optional(Type.String({ description: 'Only of this account.' })),
-  action: Type.Optional(
-    Type.String({
-      maxLength: 100,
-      description: 'Only entries with this action, such as `encounter.search`.',
-    }),
-  ),
+  action: Type.Optional(Choice(ACCESS_ACTIONS, 'Only entries with this action.')),
   outcome: Type.Optional(Choice(OUTCOMES, 'Only entries with this outcome.')),
   ...PAGE_PARAMETERS,
 });

@@ -142,6 +142,7 @@ test('faulty filters and cursors are 400', async () => {
     '?to=2026-13-01',
     '?account=me',
     '?outcome=maybe',
+    '?action=encounter.reads',
     '?limit=0',
     '?limit=101',
     '?cursor=x',
@@ -151,6 +152,8 @@ test('faulty filters and cursors are 400', async () => {
   ])
     assert.equal((await log(patient, query)).status, 400, query);
   assert.equal((await log(another, `?cursor=${cursor}`)).status, 400);
+  const misspelt = await log(patient, '?action=encounter.reads');
+  assert.match(misspelt.json.message, /access-log\.read.*encounter\.read.*vital-set\.read/);
 });
 
 test('one 404 for what is not there, 401 and 403 before it [LOG-18]', async () => {

@@ -11,7 +11,7 @@ import type { Queryable } from '../../platform/db/database.ts';
 import type { DomainError } from '../../platform/domain-error.ts';
 import type { Log } from '../../platform/log/log.ts';
 import { isUuid } from '../../platform/uuid.ts';
-import type { AccessEntry, AccessLog } from '../../privacy/access-log/access-log.ts';
+import type { AccessAction, AccessEntry, AccessLog } from '../../privacy/access-log/access-log.ts';
 import { accessEntry, authoriseAccess } from '../../privacy/authorise-access.ts';
 import { allowsPurpose } from '../../privacy/decide.ts';
 import type { ActivityRecorder } from '../../tenancy/activity/record-activity.ts';
@@ -97,7 +97,7 @@ export type PrepareDependencies = Pick<
 export interface PublishAct {
   source: PublishSource;
   context: FacilityContext;
-  action: string;
+  action: AccessAction;
 }
 
 /** 404 outside the scope; 403 when the purpose is refused; 503 without a FHIR server, 400 for one that is not there. */

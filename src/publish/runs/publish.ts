@@ -54,7 +54,7 @@ export function createPublisher(deps: PublisherDependencies): Publisher {
   const parts = { ...deps, settings, servers, waiting: createWaiting(settings.waitingPerAccount) };
   return {
     async publish(source, request, context) {
-      const act = { source, context, action: `${source.kind}.publish` };
+      const act = { source, context, action: `${source.kind}.publish` as const };
       const prepared = await preparePublish(parts, request, act);
       const { server } = prepared;
       const startedMs = performance.now();
@@ -72,7 +72,7 @@ export function createPublisher(deps: PublisherDependencies): Publisher {
       }
     },
     plan: (source, request, context) =>
-      planPublish(parts, request, { source, context, action: `${source.kind}.publish-dry-run` }),
+      planPublish(parts, request, { source, context, action: `${source.kind}.publish-dry-run` as const }),
     stateOf: (fhirServerId) => servers.stateOf(fhirServerId),
     close: () => servers.close(),
   };

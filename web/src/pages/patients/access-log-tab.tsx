@@ -4,6 +4,7 @@ import { getRouteApi } from '@tanstack/react-router';
 import { Download } from 'lucide-react';
 import { useState } from 'react';
 import { useTranslations } from 'use-intl';
+import { ACCESS_ACTIONS } from '../../../../src/privacy/access-log/access-log.ts';
 import { useCommands } from '../../blocks/dialogs/commands.ts';
 import { useCursorList } from '../../blocks/list/cursor-list.ts';
 import { ListPage } from '../../blocks/list/list-page.tsx';
@@ -19,6 +20,9 @@ import css from './access-log-tab.module.css';
 import type { Purpose } from './purpose.tsx';
 
 const route = getRouteApi('/shell/patients/$patientId');
+
+/** By the words of the column. */
+const ACTIONS = ACCESS_ACTIONS.map((value) => ({ value, label: value }));
 
 export function AccessLogTab({ patientId, purpose }: { patientId: string; purpose: Purpose }) {
   const t = useTranslations('patient');
@@ -44,7 +48,7 @@ export function AccessLogTab({ patientId, purpose }: { patientId: string; purpos
         filters={[
           { name: 'from', label: t('from'), kind: 'day' },
           { name: 'to', label: t('to'), kind: 'day' },
-          { name: 'action', label: t('action'), kind: 'text' },
+          { name: 'action', label: t('action'), kind: 'choice', choices: ACTIONS },
           { name: 'account', label: t('accountFilter'), kind: 'text' },
           {
             name: 'outcome',
