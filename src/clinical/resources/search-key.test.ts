@@ -63,6 +63,28 @@ test('a word with a hyphen is a key also among other words, and whichever hyphen
   assert.ok(found);
 });
 
+test('letters that are no accents are found by those of a plain keyboard, and by themselves [PAT-3]', () => {
+  for (const [name, typed] of [
+    ['Łukasz', 'lukasz'],
+    ['Søren', 'soren'],
+    ['Đorđević', 'dordevic'],
+    ['Guðrún', 'gudrun'],
+    ['Þór', 'THOR'],
+    ['Ægir', 'aegir'],
+    ['Œuvrard', 'oeuvrard'],
+    ['Yıldız', 'yildiz'],
+  ] as const) {
+    const keys = patientSearchKeys({ names: [{ family: name }], identifiers: [], telecoms: [] });
+    for (const search of [name, name.toUpperCase(), typed])
+      assert.ok(
+        keys.some(({ key }) => key === searchTerms(search).nameStarts[0]),
+        `${search}: ${name}`,
+      );
+    // A process of the version before looks for the letter itself.
+    assert.ok(keys.some(({ key }) => key === foldText(name)));
+  }
+});
+
 test('a search is read as name starts, an identifier, a phone or an email [PAT-2]', () => {
   assert.deepEqual(searchTerms('  Zoë  BERG '), {
     nameStarts: ['zoe', 'berg'],

@@ -30,6 +30,18 @@ export interface SearchTerms {
 
 /** Characters of one key at most; what is longer is cut, on both sides. */
 const KEY_MAX = 200;
+/** Letters that Unicode does not take apart, as those write them who have a plain keyboard. */
+const PLAIN_LETTERS: Readonly<Record<string, string>> = {
+  ł: 'l',
+  ø: 'o',
+  đ: 'd',
+  ð: 'd',
+  ħ: 'h',
+  ŧ: 't',
+  æ: 'ae',
+  œ: 'oe',
+  þ: 'th',
+};
 const PHONE_SYSTEMS = new Set(['phone', 'sms', 'fax', 'pager']);
 
 /** Without case, accents, compatibility forms, apostrophes and repeated spaces: `José  O’Neil` → `jose oneil`. */
@@ -73,7 +85,7 @@ export function patientSearchKeys({ names, identifiers, telecoms }: SearchedPati
 export function searchTerms(search: string): SearchTerms {
   const folded = foldText(search);
   return {
-    nameStarts: withPlainHyphens(folded)
+    nameStarts: withPlainLetters(withPlainHyphens(folded))
       .split(' ')
       .filter((word) => word !== ''),
     identifier: folded,
@@ -93,12 +105,18 @@ export function sortName(names: SearchedPatient['names']): string {
 
 /**
  * The whole part, and each of its words where spaces or hyphens join several: of `Ng Mary-Ann` also `mary-ann`. Every
- * hyphen and dash is also the one that keyboards have, as it is in what is searched for.
+ * hyphen and dash is also the one that keyboards have, and every letter, as it is in what is searched for: of `Łukasz` also
+ * `lukasz`.
  */
 function nameKeys(part: string): string[] {
   const whole = foldText(part);
   const typed = withPlainHyphens(whole);
-  return [whole, typed, ...typed.split(' '), ...typed.split(/[ -]+/)];
+  const keys = [whole, typed, ...typed.split(' '), ...typed.split(/[ -]+/)];
+  return [...keys, ...keys.map(withPlainLetters)];
+}
+
+function withPlainLetters(folded: string): string {
+  return folded.replace(/[łøđðħŧæœþ]/g, (letter) => PLAIN_LETTERS[letter] ?? letter).slice(0, KEY_MAX);
 }
 
 function withPlainHyphens(folded: string): string {

@@ -116,6 +116,29 @@ test('the migration gives stored patients the same keys as an import [PAT-4, PAT
   assert.deepEqual(await keys(), imported);
 });
 
+test('the migration of plain letters gives stored names the keys that an import writes, also those that are inherited [PAT-3, PAT-11]', async () => {
+  const [replaced, current] = [randomUUID(), randomUUID()];
+  await t.run([person(replaced, 'Łukasz Sæther', []), person(current, 'Example', [['replaces', replaced]])]);
+  const keys = () =>
+    t.rows(
+      'select patient_id, kind, key, sort_name from patient_search_key where patient_id = any($1) order by 1, 2, 3',
+      [[replaced, current]],
+    );
+  const imported = await keys();
+  const plain = await t.rows(
+    `delete from patient_search_key where patient_id = any($1) and key ~ '(lukasz|saether)' returning kind`,
+    [[replaced, current]],
+  );
+  assert.ok(plain.some((row) => row.kind === 'replaced') && plain.some((row) => row.kind === 'name'));
+  await t.rows(
+    await readFile(
+      new URL('../../../../migrations/0205-plain-letters-of-names.sql', import.meta.url),
+      'utf8',
+    ),
+  );
+  assert.deepEqual(await keys(), imported);
+});
+
 /** Each replaces the one before. */
 function chainOf(ids: readonly string[]): object[] {
   return ids.map((id, at) => person(id, `Link${at}`, at === 0 ? [] : [['replaces', ids[at - 1] ?? '']]));
