@@ -29,7 +29,10 @@ describe('commands while the database refuses one organisation', ONE_FAILS, () =
 
   const run = async (...args: string[]) => {
     const { code, stdout } = await runCommand(['delivery', ...args, '--json'], { env: api.env });
-    return { code, ...(JSON.parse(stdout) as { items: { id: string }[]; failed: string[] }) };
+    return {
+      code,
+      ...(JSON.parse(stdout) as { items: { id: string; connectionId: string }[]; failed: string[] }),
+    };
   };
 
   for (const [table, how] of [
@@ -50,6 +53,18 @@ describe('commands while the database refuses one organisation', ONE_FAILS, () =
         await faults.mend(failing.organisationId);
       }
     });
+
+  test('`delivery list` names the connection of each where there is more than one', async () => {
+    const { items } = await run('list');
+    const text = async (...args: string[]) =>
+      (await runCommand(['delivery', 'list', ...args], { env: api.env })).stdout.trim().split('\n');
+    const lines = await text();
+    assert.equal(lines.length, items.length);
+    for (const [at, { id, connectionId }] of items.entries())
+      assert.match(lines[at] ?? '', new RegExp(`^${id} .*, connection ${connectionId}$`));
+    for (const line of await text('--connection', items[0]?.connectionId ?? ''))
+      assert.doesNotMatch(line, /connection/);
+  });
 
   test('`delivery list --id` finds what is of another organisation [OPS-39]', async () => {
     const [failing] = tenants as [Tenant];

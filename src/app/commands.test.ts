@@ -162,6 +162,10 @@ describe('the command line', { timeout: 600_000 }, () => {
     assert.equal(one(made), site);
     const { items } = document(await run('facility list --organisation', id, '--json'));
     assert.deepEqual(items, [{ id: site, name: 'Site', timeZone: 'UTC', modules: ['lab', 'patients'] }]);
+    const off = await run('facility create --organisation', id, '--name', 'Off', '--modules', '');
+    assert.match(off.stdout, /^[0-9a-f-]{36}\n$/);
+    assert.match(off.stderr, /^Every module of this facility is off\. Turn modules on with/);
+    assert.match((await run('facility list --organisation', id)).stdout, / {2}Off {2}UTC {2}none\n/);
     const all = document(await run('facility list --organisation', organisation, '--json'));
     assert.deepEqual((all.items as { modules: string[] }[])[0]?.modules, [...MODULES].sort());
     const plain = await run('organisation create --name', 'Fourth');
@@ -172,7 +176,12 @@ describe('the command line', { timeout: 600_000 }, () => {
   test('ends with 2, and says on stderr how to call it, when it is called wrongly [CMD-5]', async () => {
     const wrong: [string[], RegExp][] = [
       [['nonsense'], /unknown command/],
-      [['organisation', 'nonsense'], /unknown command|help/],
+      [['organisation', 'nonsense'], /unknown command/],
+      [['help', 'nonsense'], /unknown command 'nonsense'/],
+      [['help', 'imprt'], /Did you mean import\?/],
+      [['nonsense', '--help'], /unknown command 'nonsense'/],
+      [['help', 'facility', 'nonsense'], /unknown command 'nonsense'/],
+      [['facility', 'nonsense', '--help'], /unknown command 'nonsense'/],
       [['organisation', 'create'], /--name <name>.*not specified/],
       [
         ['connection', 'rotate-secret', organisation],
@@ -274,6 +283,17 @@ describe('the command line', { timeout: 600_000 }, () => {
       const found = document(await runCommand([...args, '--json'], { env }));
       assert.equal(typeof found, 'object', args.join(' '));
     }
+  });
+
+  test('`help` before or within a name asks for the help of that command [CMD-3]', async () => {
+    const { stdout: help } = await runCommand(['facility', 'create', '--help'], { env });
+    assert.match(help, /^Usage: interchange facility create /);
+    for (const args of ['help facility create', 'facility help create', 'help facility create --json']) {
+      const { code, stdout } = await runCommand(args.split(' '), { env });
+      assert.deepEqual([code, stdout], [0, help], args);
+    }
+    const all = await runCommand(['help'], { env });
+    assert.deepEqual([all.code, all.stdout], [0, (await runCommand(['--help'], { env })).stdout]);
   });
 
   test('prints its version, and ends its process with the code of the command [CMD-5]', async () => {

@@ -4,6 +4,7 @@ import { type CommandCaller, commandErrorOf, UsageError } from '../platform/comm
 import { DomainError } from '../platform/domain-error.ts';
 import { packageVersion } from '../platform/package-version.ts';
 import { isUuid } from '../platform/uuid.ts';
+import { withoutHelpWord } from './commands/asked-help.ts';
 import { type CommandCall, createCommandEnvironment } from './commands/command-environment.ts';
 import { COMMANDS } from './commands/command-list.ts';
 import { failureText } from './commands/failure-text.ts';
@@ -82,7 +83,7 @@ export async function runProgram(argv: readonly string[], caller: CommandCaller 
   const call: CommandCall = { json: false, exitCode: 0 };
   try {
     const program = await buildProgram(caller, call, argv[0]);
-    await program.parseAsync([...argv], { from: 'user' });
+    await program.parseAsync(withoutHelpWord(program, argv), { from: 'user' });
     return call.exitCode;
   } catch (error) {
     return reportFailure(error instanceof DomainError ? commandErrorOf(error) : error, caller);

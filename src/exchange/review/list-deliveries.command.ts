@@ -27,7 +27,10 @@ export function listDeliveriesCommand(environment: CommandEnvironment): Command 
         const shown = await showEach(environment, session, newest);
         return { found: newestFirst(shown.found), failed: [...listed.failed, ...shown.failed] };
       });
-      const lines = [...found.map(deliveryLine), ...failed.map((id) => refused(id, 'listed'))];
+      const isOfSeveral = new Set(found.map(({ connectionId }) => connectionId)).size > 1;
+      const lineOf = (delivery: DeliveryView) =>
+        `${deliveryLine(delivery)}${isOfSeveral ? `, connection ${delivery.connectionId}` : ''}`;
+      const lines = [...found.map(lineOf), ...failed.map((id) => refused(id, 'listed'))];
       environment.print({ items: found, failed }, lines.length === 0 ? 'none' : lines.join('\n'));
       if (failed.length > 0) environment.fail();
     });

@@ -154,7 +154,7 @@ export class ImportReport {
 export function importText(document: ImportDocument & { otherFiles?: number }): string {
   const { otherFiles = 0 } = document;
   const lines = [
-    `files      ${document.files}${otherFiles > 0 ? `, and ${otherFiles} others that are neither JSON nor gzip` : ''}`,
+    `files      ${document.files}${otherFiles > 0 ? `, and ${otherFiles} ${otherFiles === 1 ? 'other that is' : 'others that are'} neither JSON nor gzip` : ''}`,
     `bundles    ${document.bundles}`,
     ...counted('taken', document.resources),
     ...counted('unchanged', document.unchanged),
@@ -225,7 +225,7 @@ function elements(title: string, all: readonly ElementCount[]): string[] {
       ({ name, counts, total }) =>
         `  ${name.padEnd(width)}  ${String(total).padStart(digits)}  ${typesText(counts)}`,
     ),
-    ...(more > 0 ? [`  and ${more} more elements: --json names them`] : []),
+    ...(more > 0 ? [`  and ${more} more ${more === 1 ? 'element' : 'elements'}: --json names them`] : []),
   ];
 }
 

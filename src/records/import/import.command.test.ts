@@ -110,6 +110,12 @@ rejected   2
   ${others}: the folder has no file that begins like JSON or gzip, only 2 others
 `,
   );
+  await rm(path.join(others, 'b.pdf'));
+  assert.match(
+    (await run([...where, others])).stdout,
+    /^files {6}0, and 1 other that is neither JSON nor gzip\n/,
+  );
+  await writeFile(path.join(others, 'b.pdf'), '%');
   const json = await run([...where, others, '--json']);
   const { files, otherFiles, rejectedCount } = JSON.parse(json.stdout);
   assert.deepEqual([json.code, files, otherFiles, rejectedCount], [1, 0, 2, 1]);

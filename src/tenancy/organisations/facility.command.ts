@@ -51,6 +51,10 @@ function createFacilityCommand(environment: CommandEnvironment): Command {
     .action(async ({ organisation, ...options }: CreateOptions) => {
       const input: NewFacility = { organisationId: organisation, ...options };
       const created = await environment.withSession(({ db }) => createFacility(db, input));
+      if (input.modules?.length === 0)
+        environment.stderr.write(
+          'Every module of this facility is off. Turn modules on with interchange facility modules.\n',
+        );
       environment.print(created, created.id);
     });
 }
@@ -66,7 +70,7 @@ function listFacilitiesCommand(environment: CommandEnvironment): Command {
         return listFacilities(db, { organisationId: organisation });
       });
       const lines = items.map(
-        ({ id, name, timeZone, modules }) => `${id}  ${name}  ${timeZone}  ${modules.join(',')}`,
+        ({ id, name, timeZone, modules }) => `${id}  ${name}  ${timeZone}  ${modules.join(',') || 'none'}`,
       );
       environment.print(
         { items },
@@ -103,7 +107,10 @@ function setFacilityCommand(environment: CommandEnvironment): Command {
         changeFacility(db, change, OPERATOR),
       );
       const { name: called, timeZone: zone, modules: on } = facility;
-      environment.print(facility, `${changeText(called, changed)}\n${called}  ${zone}  ${on.join(',')}`);
+      environment.print(
+        facility,
+        `${changeText(called, changed)}\n${called}  ${zone}  ${on.join(',') || 'none'}`,
+      );
     });
 }
 

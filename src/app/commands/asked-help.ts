@@ -1,0 +1,28 @@
+/**
+ * `help facility create` is `facility create --help`. A command that is not there is called as it is, without the help, so that
+ * commander says that it does not know it: asked for help, it would show that of all. Contract: CMD-5.
+ */
+import type { Command } from 'commander';
+
+const ASKS = new Set(['--help', '-h']);
+
+export function withoutHelpWord(program: Command, argv: readonly string[]): string[] {
+  const path: string[] = [];
+  let command = program;
+  let isAsked = false;
+  for (const [at, word] of argv.entries()) {
+    if (command.commands.length === 0 || word.startsWith('-')) {
+      const rest = argv.slice(at);
+      return [...path, ...rest, ...(isAsked && !rest.some((one) => ASKS.has(one)) ? ['--help'] : [])];
+    }
+    if (word === 'help') {
+      isAsked = true;
+      continue;
+    }
+    path.push(word);
+    const called = command.commands.find((one) => one.name() === word);
+    if (called === undefined) return path;
+    command = called;
+  }
+  return isAsked ? [...path, '--help'] : path;
+}
