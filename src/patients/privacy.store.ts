@@ -1,33 +1,48 @@
 /** SQL of a patient's privacy setting. */
 
 import type { PurposeOfUse } from '../fhir/purpose-of-use.ts';
-import type { Queryable } from '../platform/db/database.ts';
+import type { Client, Queryable } from '../platform/db/database.ts';
 
 export interface PrivacyScope {
   readonly organisationId: string;
   readonly facilityId: string;
 }
 
-/** Make `refusedPurposes` the refused ones. False: no such patient is registered at the facility. */
+/**
+ * Make `refusedPurposes` the refused ones, in a transaction. Answers those of before. Undefined: no such patient is
+ * registered at the facility.
+ */
 export async function replaceRefusedPurposes(
-  db: Queryable,
+  client: Client,
   scope: PrivacyScope,
   setting: { patientId: string; refusedPurposes: readonly PurposeOfUse[] },
-): Promise<boolean> {
-  const { rowCount } = await db.query({
+): Promise<PurposeOfUse[] | undefined> {
+  // Locked, so that of two changes at once the later one knows what the earlier one made.
+  const { rows } = await client.query<{ refusedPurposes: PurposeOfUse[] }>({
+    name: 'patient-privacy-lock',
+    text: `
+      select p.refused_purposes as "refusedPurposes"
+      from patient_registration g
+      join patient p
+        on p.organisation_id = $1
+        and p.id = g.patient_id
+      where g.organisation_id = $1
+        and g.facility_id = $2
+        and g.patient_id = $3
+      for update of p`,
+    values: [scope.organisationId, scope.facilityId, setting.patientId],
+  });
+  if (rows[0] === undefined) return undefined;
+  await client.query({
     name: 'patient-privacy-replace',
     text: `
-      update patient p
-      set refused_purposes = $4
-      from patient_registration g
-      where p.organisation_id = $1
-        and p.id = $3
-        and g.organisation_id = $1
-        and g.facility_id = $2
-        and g.patient_id = $3`,
-    values: [scope.organisationId, scope.facilityId, setting.patientId, setting.refusedPurposes],
+      update patient
+      set refused_purposes = $3
+      where organisation_id = $1
+        and id = $2`,
+    values: [scope.organisationId, setting.patientId, setting.refusedPurposes],
   });
-  return rowCount === 1;
+  return rows[0].refusedPurposes;
 }
 
 /** The purposes that a patient refuses. Undefined: no such patient is registered at the facility. */

@@ -41,7 +41,8 @@ export async function setPrivacy(
   const id = patientId.toLowerCase();
   await transaction(db, async (client) => {
     const setting = { patientId: id, refusedPurposes: refused };
-    if (!(await replaceRefusedPurposes(client, author, setting))) throw notFound('The patient');
+    const standing = await replaceRefusedPurposes(client, author, setting);
+    if (standing === undefined) throw notFound('The patient');
     const { accountId, correlationId, facilityId } = author;
     const by: Author =
       accountId === OPERATOR_ACCOUNT_ID ? OPERATOR : { kind: 'account', accountId, correlationId };
@@ -49,6 +50,7 @@ export async function setPrivacy(
       action: 'patient.privacy',
       subject: { type: 'patient', id },
       facilityIds: [facilityId],
+      before: { refusedPurposes: standing },
       after: { refusedPurposes: refused },
     });
     await accessLog.record([entryOf(author, id, 'patient.privacy-change')]);

@@ -219,7 +219,7 @@ test('changes of connections, of maps and of privacy are on record without secre
   assert.deepEqual(
     json.items.map(({ action, before, after }: Json) => [action, before, after]).slice(0, -2),
     [
-      ['patient.privacy', {}, body],
+      ['patient.privacy', { refusedPurposes: [] }, body],
       ['terminology-map.delete', {}, { localSystem: '', localCode: 'HB', targetSystem: entry.targetSystem }],
       ['terminology-map.put', {}, { localSystem: '', ...entry }],
       ['connection.activate-secret', {}, {}],
