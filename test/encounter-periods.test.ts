@@ -41,15 +41,21 @@ async function importVisits(timeZone: string, periods: readonly Period[]) {
   const visits = periods.map((period, place) =>
     encounter(`urn:uuid:${someone.id}`, { id: ids[place], period }),
   );
+  await importBundle(accounts.get(timeZone)?.token ?? '', bundle([someone, ...visits]));
+  return { patientId: String(someone.id), ids };
+}
+
+/** Answers what was unchanged, by type. */
+async function importBundle(token: string, body: object): Promise<Record<string, number>> {
   const answer = await api.call('/imports/fhir', {
     method: 'POST',
-    token: accounts.get(timeZone)?.token ?? '',
+    token,
     headers: { 'content-type': 'application/fhir+json' },
-    body: JSON.stringify(bundle([someone, ...visits])),
+    body: JSON.stringify(body),
   });
   assert.equal(answer.status, 200, answer.text);
   assert.deepEqual(answer.json.rejected, []);
-  return { patientId: String(someone.id), ids };
+  return answer.json.unchanged;
 }
 
 async function search(timeZone: string, patientId: string, dates: readonly string[]): Promise<Found[]> {
@@ -75,6 +81,33 @@ test('a visit that ended on a day is not found on the next; one that ended at it
   assert.deepEqual(await found('ge2024-03-31'), [1]);
   assert.deepEqual(await found('ge2024-03-30T23:59:59+01:00'), [0, 1]);
   assert.deepEqual(await found('le2024-03-29'), []);
+});
+
+test('a changed time zone counts for stored visits once they are imported again [ENC-16, ADM-21]', async () => {
+  const account = await api.createAccount(await api.createTenant({ timeZone: 'UTC' }));
+  accounts.set('moved', account);
+  const someone = patient();
+  const visit = encounter(`urn:uuid:${someone.id}`, {
+    id: randomUUID(),
+    period: { start: '2024-03-30', end: '2024-03-30' },
+  });
+  const { token } = account;
+  const again = () => importBundle(token, bundle([someone, visit]));
+  const found = async (date: string) => (await search('moved', String(someone.id), [date])).length;
+  await again();
+  const changed = await api.call(`/facilities/${account.facilityId}`, {
+    method: 'PATCH',
+    token,
+    body: { timeZone: 'Asia/Tokyo' },
+  });
+  assert.equal(changed.status, 200, changed.text);
+  assert.equal(await found('2024-03-31'), 1, 'its days are those of UTC');
+  assert.deepEqual(await again(), { Patient: 1 });
+  assert.deepEqual(
+    [await found('2024-03-29'), await found('2024-03-30'), await found('2024-03-31')],
+    [0, 1, 0],
+  );
+  assert.deepEqual(await again(), { Encounter: 1, Patient: 1 });
 });
 
 test('a finished visit without an end says that it is unknown, and can be imported again as it came [ENC-8]', async () => {

@@ -92,7 +92,10 @@ function setFacilityCommand(environment: CommandEnvironment): Command {
     .requiredOption('--organisation <id>', 'organisation')
     .requiredOption('--facility <id>', 'facility')
     .option('--name <name>', 'name, 1 to 200 characters')
-    .option('--time-zone <zone>', 'IANA time zone for dates without a zone')
+    .option(
+      '--time-zone <zone>',
+      'IANA time zone for dates without a zone; those of stored records change when they are imported again',
+    )
     .option('--modules <list>', 'modules that are on, separated by commas', splitList)
     .addHelpText(
       'after',

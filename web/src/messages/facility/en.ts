@@ -7,7 +7,8 @@ export const facility = {
   general: 'General',
   name: 'Name',
   timeZone: 'Time zone',
-  timeZoneText: 'Dates without a zone are read and shown in it. Example: Africa/Lagos.',
+  timeZoneText:
+    'Dates without a zone are read and shown in it. After a change, import the records again: their dates were read in the time zone of before. Example: Africa/Lagos.',
   id: 'Id of the facility',
   idText: 'Systems send it in the header x-facility-id.',
   save: 'Save',
