@@ -109,7 +109,7 @@ function faultsOf(commands: ReturnType<typeof leaves>, call: string): string[] {
   const found = commands.find(({ name }) => `${call} `.startsWith(`${name} `));
   if (found === undefined) return ['no such command'];
   const { options } = found.command;
-  const given = call.match(/--[a-z-]+/g) ?? [];
+  const given: string[] = call.match(/--[a-z-]+/g) ?? [];
   const unknown = given.filter((flag) => flag !== '--help' && !options.some(({ long }) => long === flag));
   const missing = /…|--help/.test(call)
     ? []
