@@ -105,17 +105,18 @@ test('every element that is kept comes back, digits included [ENC-38]', async ()
   assert.deepEqual(again.unchanged, { Encounter: 2 });
 });
 
-test('a visit that is not here keeps its name; a visit is no part of itself [ENC-38]', async () => {
+test('a visit that is not here keeps its name; a visit that is a part of itself is taken without that [ENC-38]', async () => {
   const elsewhere = { reference: 'Encounter/elsewhere', display: 'Stay in the valley' };
   assert.deepEqual((await send(icu({ partOf: elsewhere }))).unresolved, [
     { element: 'Encounter.partOf', count: 1, file: 'source 1', entry: 1 },
   ]);
   assert.deepEqual(await read(ICU), icu({ partOf: { display: 'Stay in the valley' } }));
-  const { rejected } = await send(icu({ partOf: { reference: `Encounter/${ICU}` } }));
-  assert.deepEqual(
-    rejected.map(({ reason }) => reason),
-    ['Encounter.partOf refers to the Encounter itself'],
+  const { rejected, notKept } = await send(
+    icu({ partOf: { reference: `Encounter/${ICU}`, display: 'ICU' } }),
   );
+  assert.deepEqual([rejected, notKept.map(({ element }) => element)], [[], ['Encounter.partOf']]);
+  const { partOf: _itself, ...alone } = icu();
+  assert.deepEqual(await read(ICU), alone);
 });
 
 test('a visit is no part of another patient’s [IN-20]', async () => {

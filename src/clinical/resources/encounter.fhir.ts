@@ -311,15 +311,16 @@ function writeStay(output: Output, stay: Stay): void {
   output.json('destination', stay.destination && referenceTo(stay.destination));
 }
 
-/** The visit that this one is a part of. */
+/** The visit that this one is a part of. HL7's own example f203 names itself, which says nothing. */
 function wholeVisit() {
   const kept = referenceColumns('Encounter', 'part_of_id', 'part_of_display');
   return {
     ...kept,
     read(reader, name, context) {
       const read = kept.read(reader, name, context);
-      if (read.values.part_of_id === context.id) reader.fail(name, 'refers to the Encounter itself');
-      return read;
+      if (read.values.part_of_id !== context.id) return read;
+      context.notKept('Encounter.partOf');
+      return { values: {} };
     },
   } satisfies typeof kept;
 }
