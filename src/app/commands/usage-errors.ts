@@ -15,9 +15,17 @@ export function configureUsageErrors(command: Command): void {
     // It is why another option is missing. What may stand behind it is not repeated: it may be a secret.
     if (options?.code === MISSING_OPTION && unknown !== undefined)
       (command as WithUnknownOption).unknownOption(unknown.replace(/=.*/s, ''));
-    if (options?.code === UNKNOWN_OPTION) return error(message.replace(/=.*'/s, "'"), options);
+    if (options?.code === UNKNOWN_OPTION) return error(unknownOption(command, message), options);
     return error(misplacedValue(command, options?.code) ?? message, options);
   };
+}
+
+/** Without what stands behind `=`. An option that is known and takes no value is unknown to commander with one. */
+function unknownOption(command: Command, given: string): string {
+  const message = given.replace(/=.*'/s, "'");
+  const flag = message.match(/'(.*)'/)?.[1];
+  const isKnown = command.options.some(({ long }) => long === flag);
+  return isKnown ? `error: option '${flag}' takes no value` : message;
 }
 
 /** Undefined where commander's own message says it. The value is not repeated: it may be a secret. */
