@@ -123,6 +123,7 @@ describe('servers that lack what guards against doubles', () => {
     ['nothing', () => ''],
     ['an OperationOutcome', () => '{"resourceType":"OperationOutcome"}'],
     ['what it was sent', (body: object) => JSON.stringify(body)],
+    ['the id null', (body: object) => JSON.stringify({ ...body, id: null })],
   ] as const)
     for (const status of [201, 202])
       test(`a server that answers ${status} with ${what}, says no id and does not search gets one copy`, async () => {

@@ -48,6 +48,8 @@ describe('where an answer says that a resource is stored', () => {
     const location = 'https://x/fhir/Observation/a1/_history/3';
     const echoed = '{"resourceType":"Observation","status":"final"}';
     assert.deepEqual(stored({ body: echoed, location }), { id: 'a1', versionId: '3' });
+    const withNull = '{"resourceType":"Observation","id":null}';
+    assert.deepEqual(stored({ body: withNull, location }), { id: 'a1', versionId: '3' });
     assert.equal(stored({ body: '{"resourceType":"Observation","id":7}', location }), undefined);
   });
 

@@ -48,15 +48,15 @@ export function storedAs(
   const meta = (body.meta ?? {}) as { versionId?: unknown };
   const bodyVersion = isFhirId(meta.versionId) ? meta.versionId : null;
   // Some echo what they were sent, and say the id in `Location` alone.
-  const id = body.id === undefined ? located?.id : body.id;
+  const id = body.id ?? located?.id;
   return complete({ id: isFhirId(id) ? id : undefined, versionId: bodyVersion ?? versionId });
 }
 
-/** Whether a 2xx answer without an id is whole: not half of one, and not the page of a proxy. */
+/** Whether a 2xx answer that says no id is whole: not half of one, and not the page of a proxy. */
 export function saysNoId({ body = '' }: Answered, type: string): boolean {
   if (body.trim() === '') return true;
-  const { resourceType, id } = parseObject(body) ?? {};
-  return resourceType === 'OperationOutcome' || (resourceType === type && id === undefined);
+  const said = parseObject(body)?.resourceType;
+  return said === 'OperationOutcome' || said === type;
 }
 
 /** Headers and body that say the same spare parsing the body. */
