@@ -31,6 +31,20 @@ const standingColumns = (
           then extract(epoch from ${result}.effective_at)::text
         end as "effectiveAt"`;
 
+/** From-clause of the reports `r` that list the result; `id` is the SQL of its id. */
+function reportsListing(id: string): string {
+  // `offset 0`: without it the planner may read the results of the whole facility once.
+  return `(
+            select e.report_id
+            from investigation_report_result e
+            where e.organisation_id = $1
+              and e.facility_id = $2
+              and e.observation_id = ${id}
+            offset 0
+          ) e
+          cross join ${rowById('investigation_report', 'r', 'e.report_id', 'r.id, r.order_id, r.issued_at, r.patient_id')} r`;
+}
+
 export async function observationsToGroup(
   db: Queryable,
   scope: FacilityScope,
@@ -42,15 +56,7 @@ export async function observationsToGroup(
       select ${standingColumns('o')}, o.kind, o.vital_sign as "vitalSign", o.category,
         array(
           select r.order_id
-          from (
-            select e.report_id
-            from investigation_report_result e
-            where e.organisation_id = $1
-              and e.facility_id = $2
-              and e.observation_id = o.id
-            offset 0
-          ) e
-          cross join ${rowById('investigation_report', 'r', 'e.report_id', 'r.id, r.order_id, r.issued_at, r.patient_id')} r
+          from ${reportsListing('o.id')}
           where r.patient_id = o.patient_id
             and r.order_id is not null
           order by r.issued_at, r.id
@@ -204,18 +210,9 @@ function ordersOf(table: string, place: number): string {
 }
 
 const NAMES_ANOTHER = 'part.based_on_id is distinct from part.order_id';
-// `offset 0`: without it the planner may read the results of the whole facility once.
 const IS_LISTED_ELSEWHERE = `exists (
             select 1
-            from (
-              select e.report_id
-              from investigation_report_result e
-              where e.organisation_id = $1
-                and e.facility_id = $2
-                and e.observation_id = part.id
-              offset 0
-            ) e
-            cross join ${rowById('investigation_report', 'r', 'e.report_id', 'r.order_id')} r
+            from ${reportsListing('part.id')}
             where r.order_id <> part.order_id
           )`;
 
