@@ -57,6 +57,7 @@ test('a word with a hyphen is a key also among other words, and whichever hyphen
       assert.ok(keys.some((key) => key.startsWith(nameStarts[0] ?? '?')));
   }
   // What is copied from a letter has the hyphen of the letter.
+  assert.equal(searchTerms('555\u2011378\u20132854').phone, '5553782854');
   const found = keysOf('Al-Sayed').some((key) =>
     key.startsWith(searchTerms('al\u2011say').nameStarts[0] ?? '?'),
   );

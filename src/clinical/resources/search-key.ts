@@ -89,7 +89,7 @@ export function searchTerms(search: string): SearchTerms {
       .split(' ')
       .filter((word) => word !== ''),
     identifier: folded,
-    phone: /^[\d\s()+./-]+$/.test(search) ? foldPhone(search) : '',
+    phone: /^[\d\s()+./\p{Pd}]+$/u.test(search) ? foldPhone(search) : '',
     email: folded.includes('@') ? folded : '',
   };
 }
