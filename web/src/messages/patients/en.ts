@@ -64,8 +64,9 @@ export const patient = {
   refused: 'Refused',
   privacySave: 'Save the setting',
   privacySaved: 'The privacy setting is saved.',
-  privacyConfirm: 'Refuse {purposes}?',
-  privacyConfirmText: 'Calls with a refused purpose are answered 403 from now on, whoever makes them.',
+  privacyConfirm: '{count, plural, =0 {Refuse no purpose?} other {Refuse {purposes}?}}',
+  privacyConfirmText:
+    '{count, plural, =0 {From now on, the patient allows calls with every purpose.} other {Calls with a refused purpose are answered 403 from now on, whoever makes them.}}',
   mayNotChange: 'To change it, your role needs patients.privacy.manage.',
   at: 'When',
   account: 'Account',

@@ -67,9 +67,9 @@ export const patient: Catalogue['patient'] = {
   refused: 'Refusée',
   privacySave: 'Enregistrer le réglage',
   privacySaved: 'Le réglage de confidentialité est enregistré.',
-  privacyConfirm: 'Refuser : {purposes} ?',
+  privacyConfirm: '{count, plural, =0 {Ne refuser aucune finalité ?} other {Refuser : {purposes} ?}}',
   privacyConfirmText:
-    'Désormais, tout appel avec une finalité refusée reçoit la réponse 403, quel qu’en soit l’auteur.',
+    '{count, plural, =0 {Désormais, le patient accepte les appels avec toutes les finalités.} other {Désormais, tout appel avec une finalité refusée reçoit la réponse 403, quel qu’en soit l’auteur.}}',
   mayNotChange: 'Pour le modifier, votre rôle doit avoir patients.privacy.manage.',
   at: 'Quand',
   account: 'Compte',

@@ -1,5 +1,5 @@
 /** What the pages about integration accounts and people read. */
-import { useQuery } from '@tanstack/react-query';
+import { queryOptions, useQuery } from '@tanstack/react-query';
 import { answered, api } from '../../api/api.ts';
 import type { paths } from '../../api/schema.d.ts';
 import { queries } from '../../app/queries.ts';
@@ -29,8 +29,16 @@ export const ABOUT_TAKEN_ADDRESS = ['An account with this email ', 'Il y a d√©j√
 const MOST_ROLES = 1_000;
 
 /** Every role, by name; undefined until they are read. */
+const rolesQuery = queryOptions({ queryKey: ['roles', 'all'], queryFn: readRoles });
+
 export function useRoles() {
-  return useQuery({ queryKey: ['roles', 'all'], queryFn: readRoles });
+  return useQuery(rolesQuery);
+}
+
+/** The role as it is now; undefined when it is gone. */
+export async function readRole(roleId: string): Promise<Role | undefined> {
+  const roles = await queries.fetchQuery({ ...rolesQuery, staleTime: 0 });
+  return roles.find(({ id }) => id === roleId);
 }
 
 async function readRoles(): Promise<Role[]> {

@@ -150,6 +150,30 @@ describe('patients', { skip: NO_BROWSER, timeout: 300_000 }, () => {
     assert.ok(await page.getByRole('checkbox', { name: 'Research' }).isChecked());
   });
 
+  test('a purpose that somebody else refused meanwhile stays refused [WEB-36]', async (t) => {
+    const { page, account } = await web.open(t, `/patients/${seeded.patientId}?tab=privacy`);
+    const path = `/patients/base/${seeded.patientId}/privacy`;
+    const { token } = account;
+    const refuse = (refusedPurposes: string[]) =>
+      web.api.call(path, { method: 'PUT', token, body: { refusedPurposes } });
+    await refuse([]);
+    await page.reload();
+    await page.getByRole('checkbox', { name: 'Payment' }).check();
+    await refuse(['RESEARCH']);
+    await page.getByRole('button', { name: 'Save the setting' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Save the setting' }).click();
+    await page.getByText('The privacy setting is saved.').waitFor();
+    const stored = async () => (await web.api.call(path, { token })).json.refusedPurposes;
+    assert.deepEqual((await stored()).toSorted(), ['PAYMENT', 'RESEARCH']);
+    await page.getByRole('checkbox', { name: 'Research' }).uncheck();
+    await page.getByRole('checkbox', { name: 'Payment' }).uncheck();
+    await page.getByRole('button', { name: 'Save the setting' }).click();
+    const none = page.getByRole('dialog', { name: 'Refuse no purpose?' });
+    await none.getByRole('button', { name: 'Save the setting' }).click();
+    await none.waitFor({ state: 'detached' });
+    assert.deepEqual(await stored(), []);
+  });
+
   test('who may not change privacy sees it, and what is missing [WEB-36]', async (t) => {
     const { page } = await web.open(t, `/patients/${seeded.patientId}?tab=privacy`, {
       permissions: ['patients.patients.get'],

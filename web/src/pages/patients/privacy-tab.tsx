@@ -1,6 +1,6 @@
 /** What the patient refuses, for each purpose, with change. Contract: WEB-36. */
 import { Button, Checkbox, Stack } from '@mantine/core';
-import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { queryOptions, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useFormatter, useTranslations } from 'use-intl';
 import { answered, api } from '../../api/api.ts';
@@ -15,11 +15,7 @@ import { PURPOSES, type Purpose } from './purpose.tsx';
 export function PrivacyTab({ patientId }: { patientId: string }) {
   const t = useTranslations('patient');
   const { facility } = useSession();
-  const path = { patientId };
-  const { data, error, isPending, refetch } = useQuery({
-    queryKey: ['privacy', facility?.id, patientId],
-    queryFn: () => answered(api.GET('/patients/base/{patientId}/privacy', { params: { path } })),
-  });
+  const { data, error, isPending, refetch } = useQuery(readPrivacy(facility?.id, patientId));
   if (isPending) return <TableSkeleton rows={5} />;
   if (error !== null) return <ErrorState error={error} onRetry={() => void refetch()} />;
   const { refusedPurposes } = data;
@@ -30,31 +26,40 @@ export function PrivacyTab({ patientId }: { patientId: string }) {
   );
 }
 
+function readPrivacy(facilityId: string | undefined, patientId: string) {
+  const params = { path: { patientId } };
+  return queryOptions({
+    queryKey: ['privacy', facilityId, patientId],
+    queryFn: () => answered(api.GET('/patients/base/{patientId}/privacy', { params })),
+  });
+}
+
 function PrivacyForm({ patientId, stored }: { patientId: string; stored: readonly Purpose[] }) {
   const t = useTranslations('patient');
   const names = useTranslations('patients');
   const format = useFormatter();
   const queries = useQueryClient();
-  const { may } = useSession();
-  /** undefined: as it is stored. */
-  const [chosen, setChosen] = useState<readonly Purpose[]>();
-  const refused = chosen ?? stored;
+  const { may, facility } = useSession();
+  /** What was ticked or not: all else is as it is stored, and somebody else may change that. */
+  const [changes, setChanges] = useState<ReadonlyMap<Purpose, boolean>>(new Map());
+  const refused = refusedOf(stored, changes);
   const [isAsking, setAsking] = useState(false);
   const mayChange = may('patients.privacy.manage');
   const isChanged = PURPOSES.some((one) => refused.includes(one) !== stored.includes(one));
-  const purposes = format.list(refused.length === 0 ? ['–'] : refused.map((one) => names(`purposes.${one}`)));
+  const purposes = format.list(refused.map((one) => names(`purposes.${one}`)));
 
   async function save() {
+    const now = await queries.fetchQuery({ ...readPrivacy(facility?.id, patientId), staleTime: 0 });
     await answered(
       api.PUT('/patients/base/{patientId}/privacy', {
         params: { path: { patientId } },
-        body: { refusedPurposes: PURPOSES.filter((one) => refused.includes(one)) },
+        body: { refusedPurposes: refusedOf(now.refusedPurposes, changes) },
       }),
     );
     announce({ kind: 'good', text: t('privacySaved') });
     await queries.invalidateQueries({ queryKey: ['privacy'] });
     await queries.invalidateQueries({ queryKey: ['patient'] });
-    setChosen(undefined);
+    setChanges(new Map());
   }
   return (
     <form
@@ -71,11 +76,7 @@ function PrivacyForm({ patientId, stored }: { patientId: string; stored: readonl
             description={refused.includes(one) ? t('refused') : t('allowed')}
             checked={refused.includes(one)}
             disabled={!mayChange}
-            onChange={(event) =>
-              setChosen(
-                event.currentTarget.checked ? [...refused, one] : refused.filter((two) => two !== one),
-              )
-            }
+            onChange={(event) => setChanges(new Map(changes).set(one, event.currentTarget.checked))}
           />
         ))}
         {mayChange ? (
@@ -88,12 +89,16 @@ function PrivacyForm({ patientId, stored }: { patientId: string; stored: readonl
       </Stack>
       <ConfirmDialog
         opened={isAsking}
-        title={t('privacyConfirm', { purposes })}
-        text={t('privacyConfirmText')}
+        title={t('privacyConfirm', { count: refused.length, purposes })}
+        text={t('privacyConfirmText', { count: refused.length })}
         action={t('privacySave')}
         onConfirm={save}
         onClose={() => setAsking(false)}
       />
     </form>
   );
+}
+
+function refusedOf(stored: readonly Purpose[], changes: ReadonlyMap<Purpose, boolean>): Purpose[] {
+  return PURPOSES.filter((one) => changes.get(one) ?? stored.includes(one));
 }

@@ -10,7 +10,7 @@ import { useServerForm } from '../../blocks/page/server-form.ts';
 import { useErrorText } from '../../blocks/states/error-text.ts';
 import { Fault } from '../../blocks/states/fault.tsx';
 import { useSession } from '../../shell/session-context.tsx';
-import type { Role } from '../accounts/account-data.ts';
+import { type Role, readRole } from '../accounts/account-data.ts';
 import { PermissionTree } from './permission-tree.tsx';
 import { Presets } from './presets.tsx';
 import { type PermissionItem, type PermissionName, type Preset, readRolesAgain } from './role-data.ts';
@@ -27,20 +27,21 @@ export function RoleEditor({ role, catalogue }: RoleEditorProperties) {
   const errorText = useErrorText();
   const navigate = useNavigate();
   const { may } = useSession();
+  const [before, setBefore] = useState<Stored | undefined>(role);
   const [chosen, setChosen] = useState<readonly string[]>(role?.permissions ?? []);
   const [requiresSecondFactor, setRequires] = useState(role?.requiresSecondFactor ?? false);
   const isManager = may('roles.manage');
   const isReadOnly = !isManager || role?.permissions.some((one) => !may(one)) === true;
 
   async function save(name: string) {
-    const body = { name, permissions: [...chosen] as PermissionName[], requiresSecondFactor };
-    const saved = await answered(
-      role === undefined
-        ? api.POST('/roles', { body })
-        : api.PATCH('/roles/{roleId}', { params: { path: { roleId: role.id } }, body }),
-    );
+    const wanted = { name, permissions: chosen, requiresSecondFactor };
+    const saved = before === undefined ? await create(wanted) : await change(before, wanted);
+    setBefore(role === undefined ? undefined : saved);
+    setChosen(saved.permissions);
+    setRequires(saved.requiresSecondFactor);
+    form.set({ name: saved.name });
     await readRolesAgain();
-    announce({ kind: 'good', text: t('saved', { name }) });
+    announce({ kind: 'good', text: t('saved', { name: saved.name }) });
     await navigate({ to: '/roles/$roleId', params: { roleId: saved.id } });
   }
   const form = useServerForm({
@@ -99,4 +100,28 @@ export function RoleEditor({ role, catalogue }: RoleEditorProperties) {
     if (!isManager) return t('notManager');
     return isReadOnly ? t('strongerThanYou') : undefined;
   }
+}
+
+type Stored = Omit<Role, 'holders'>;
+type Wanted = Pick<Role, 'name' | 'requiresSecondFactor'> & { permissions: readonly string[] };
+
+function create({ permissions, ...rest }: Wanted): Promise<Stored> {
+  return answered(
+    api.POST('/roles', { body: { ...rest, permissions: [...permissions] as PermissionName[] } }),
+  );
+}
+
+/** Sends only what was changed: somebody else may have changed the rest since. */
+async function change(before: Stored, { name, permissions, requiresSecondFactor }: Wanted): Promise<Stored> {
+  const added = permissions.filter((one) => !before.permissions.includes(one));
+  const removed = before.permissions.filter((one) => !permissions.includes(one));
+  const now = (await readRole(before.id)) ?? before;
+  const kept = now.permissions.filter((one) => !removed.includes(one) && !added.includes(one));
+  const body = {
+    ...(name === before.name ? {} : { name }),
+    ...(requiresSecondFactor === before.requiresSecondFactor ? {} : { requiresSecondFactor }),
+    ...(added.length + removed.length === 0 ? {} : { permissions: [...kept, ...added] as PermissionName[] }),
+  };
+  if (Object.keys(body).length === 0) return now;
+  return answered(api.PATCH('/roles/{roleId}', { params: { path: { roleId: before.id } }, body }));
 }

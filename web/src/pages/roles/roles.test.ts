@@ -39,6 +39,29 @@ describe('roles', { skip: NO_BROWSER, timeout: 240_000 }, () => {
     await page.getByRole('link', { name: 'Taken' }).waitFor();
   });
 
+  test('saving sends what was changed, and leaves what somebody else changed meanwhile [WEB-27]', async (t) => {
+    const tenant = await web.api.createTenant();
+    const { page, account } = await web.open(t, '/roles', { tenant });
+    const permissions = ['records.import', 'patients.patients.list'];
+    const call = async (path: string, options: object) =>
+      (await web.api.call(path, { token: account.token, ...options })).json;
+    const role = await call('/roles', { body: { name: 'Night shift', permissions } });
+    await page.goto(`${web.api.origin}/console/roles/${role.id}`);
+    const search = page.getByRole('checkbox', { name: 'search patients' });
+    await search.uncheck();
+    await page.getByRole('checkbox', { name: 'read one patient' }).check();
+    const meanwhile = { name: 'Evening shift', permissions: [...permissions, 'encounters.access'] };
+    await call(`/roles/${role.id}`, { method: 'PATCH', body: meanwhile });
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('heading', { name: 'Evening shift', level: 1 }).waitFor();
+    assert.equal(await page.getByRole('textbox', { name: 'Name' }).inputValue(), 'Evening shift');
+    const { items } = await call('/roles?search=Evening', {});
+    const wanted = ['encounters.access', 'patients.patients.get', 'records.import'];
+    assert.deepEqual(items[0].permissions.toSorted(), wanted);
+    await page.getByText('3 permissions', { exact: true }).waitFor();
+    assert.equal(await search.isChecked(), false);
+  });
+
   test('the list says who holds a role; its page says what each permission opens [WEB-26]', async (t) => {
     const tenant = await web.api.createTenant({ timeZone: 'Europe/Paris' });
     const { page } = await web.open(t, '/roles', { tenant });

@@ -76,6 +76,23 @@ describe('connections', { skip: NO_BROWSER, timeout: 240_000 }, () => {
     await page.getByText('x-hie-signature').waitFor();
   });
 
+  test('saving sends what was changed, and leaves what somebody else changed meanwhile [WEB-44]', async (t) => {
+    const { tenant, id } = await connected();
+    const { page, account } = await web.open(t, `/exchange/connections/${id}`, { tenant });
+    await page.getByRole('button', { name: 'Edit' }).click();
+    const form = page.getByRole('dialog', { name: 'Settings' });
+    await form.getByLabel('Client id').fill('clinic-7');
+    await web.api.call(`/exchange/connections/${id}`, {
+      method: 'PATCH',
+      token: account.token,
+      body: { name: 'Regional exchange', maxInFlight: 3 },
+    });
+    await form.getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('heading', { name: 'Regional exchange', level: 1 }).waitFor();
+    const { json } = await web.api.call(`/exchange/connections/${id}`, { token: account.token });
+    assert.deepEqual([json.clientId, json.maxInFlight], ['clinic-7', 3]);
+  });
+
   test('sends a test, and says what came back: taken, refused, no answer [WEB-49]', async (t) => {
     const exchange = await startExchange();
     t.after(() => exchange.close());

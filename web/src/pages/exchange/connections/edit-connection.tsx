@@ -38,6 +38,8 @@ function Form({ connection, onClose }: { connection: Connection; onClose: () => 
   const { facility } = useSession();
   // null: all of the organisation, also later ones. That is for the operator to change.
   const [facilityIds, setFacilityIds] = useState(connection.facilityIds);
+  // As it was when the form was opened.
+  const [before] = useState(connection);
   const form = useServerForm({
     values: {
       name: connection.name,
@@ -51,15 +53,17 @@ function Form({ connection, onClose }: { connection: Connection; onClose: () => 
     },
     aboutField: ABOUT_CONNECTION,
     submit: async ({ maxInFlight, timeoutMs, purposeOfUse, ...rest }) => {
-      const body = {
+      const wanted = {
         ...rest,
         purposeOfUse: purposeOfUse as Connection['purposeOfUse'],
         maxInFlight: Number(maxInFlight),
         timeoutMs: Number(timeoutMs),
         ...(facilityIds === null ? {} : { facilityIds }),
       };
+      const body = changedOf(before, wanted);
       const params = { path: { connectionId: connection.id } };
-      await answered(api.PATCH('/exchange/connections/{connectionId}', { params, body }));
+      if (Object.keys(body).length > 0)
+        await answered(api.PATCH('/exchange/connections/{connectionId}', { params, body }));
       announce({ kind: 'good', text: t('saved') });
       onClose();
       // One that does not cover the chosen facility any more has no page in it.
@@ -105,4 +109,12 @@ function Form({ connection, onClose }: { connection: Connection; onClose: () => 
       />
     </ServerFormFields>
   );
+}
+
+/** Only what was changed: somebody else may have changed the rest since. */
+function changedOf<Wanted extends Partial<Connection>>(before: Connection, wanted: Wanted): Partial<Wanted> {
+  const changed = Object.entries(wanted).filter(
+    ([name, value]) => String(value) !== String(before[name as keyof Connection]),
+  );
+  return Object.fromEntries(changed) as Partial<Wanted>;
 }
