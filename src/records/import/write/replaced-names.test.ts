@@ -139,6 +139,31 @@ test('the migration of plain letters gives stored names the keys that an import 
   assert.deepEqual(await keys(), imported);
 });
 
+test('the migration of hyphens gives stored names the keys that an import writes, also those that are inherited [PAT-2, PAT-11]', async () => {
+  const [replaced, current] = [randomUUID(), randomUUID()];
+  await t.run([
+    person(replaced, 'Ng Mary\u2011Ann', []),
+    person(current, 'Ros Mary-Lou', [['replaces', replaced]]),
+  ]);
+  const keys = () =>
+    t.rows(
+      'select patient_id, kind, key, sort_name from patient_search_key where patient_id = any($1) order by 1, 2, 3',
+      [[replaced, current]],
+    );
+  const imported = await keys();
+  assert.ok(imported.some(({ key }) => key === 'mary-ann') && imported.some(({ key }) => key === 'mary-lou'));
+  // As the version before had them: with the dash of the source, and no word with a hyphen in it.
+  await t.rows('delete from patient_search_key where patient_id = any($1) and key <> all($2)', [
+    [replaced, current],
+    ['ng mary\u2010ann', 'ng', 'ros mary-lou', 'ros', 'mary', 'lou'],
+  ]);
+  assert.notDeepEqual(await keys(), imported);
+  await t.rows(
+    await readFile(new URL('../../../../migrations/0206-hyphens-of-names.sql', import.meta.url), 'utf8'),
+  );
+  assert.deepEqual(await keys(), imported);
+});
+
 /** Each replaces the one before. */
 function chainOf(ids: readonly string[]): object[] {
   return ids.map((id, at) => person(id, `Link${at}`, at === 0 ? [] : [['replaces', ids[at - 1] ?? '']]));
