@@ -4,7 +4,7 @@ import type { Words } from '../../platform/words/words.ts';
 import { keyOf, type ResourceKey } from '../plan/content.fhir.ts';
 import { describeIssues } from './describe-outcome.ts';
 import type { FhirAnswer } from './fhir-client.ts';
-import { issuesOf } from './read-answer.ts';
+import { type Answered, issuesOf, saysNoId } from './read-answer.ts';
 import { isTransient } from './retry.ts';
 
 /** A resource could not be written. The words are fit for callers: no clinical values. */
@@ -48,11 +48,11 @@ export function failure(resource: FhirResource, method: string, answer: FhirAnsw
     );
   const { status } = answer;
   const issues = describeIssues(issuesOf(answer), resource.resourceType);
-  const unreadable = isSuccess(status);
+  const said = isSuccess(status) ? lacking(method, answer, resource.resourceType) : { en: '', fr: '' };
   const listed = issues === '' ? '' : ` (${issues})`;
   const advice = hint(method, status, issues);
-  const en = `${method} answered ${status}${unreadable ? ' with a body that is not a FHIR answer' : ''}`;
-  const fr = `${method} a reçu ${status}${unreadable ? ' avec un corps qui n’est pas une réponse FHIR' : ''}`;
+  const en = `${method} answered ${status}${said.en}`;
+  const fr = `${method} a reçu ${status}${said.fr}`;
   return new WriteFailure(
     {
       en: `${en}${listed}${advice === undefined ? '' : ` - ${advice.en}`}`,
@@ -61,6 +61,13 @@ export function failure(resource: FhirResource, method: string, answer: FhirAnsw
     keyOf(resource),
     options,
   );
+}
+
+/** What a 2xx lacks. */
+function lacking(method: string, answer: Answered, type: string): Words {
+  return method === 'POST' && saysNoId(answer, type)
+    ? { en: ' without an id', fr: ' sans identifiant' }
+    : { en: ' with a body that is not a FHIR answer', fr: ' avec un corps qui n’est pas une réponse FHIR' };
 }
 
 /** FHIR R4, "Rejecting updates": 404 for a type or address that is none, 405 where ids of ours are not taken. */
