@@ -129,6 +129,23 @@ describe('the OpenAPI document', () => {
     assert.ok(ids.length > 30, `${ids.length} ids`);
   });
 
+  test('gives every instant of an answer the format date-time', () => {
+    /** A body that is sent: the first is checked by its call, the second is not read. */
+    const sent = /SecretRotation.*activateAt|MapEntryToPut.*updatedAt/;
+    const instants = everyProperty({
+      ...document,
+      components: { ...document.components, examples: {} },
+    }).filter(
+      ({ name, schema, where }) =>
+        /[a-z](At|Since|Until|From)$|^(at|lastUpdated)$/.test(name) &&
+        [schema.type].flat().includes('string') &&
+        !sent.test(where),
+    );
+    const bare = instants.filter(({ schema }) => schema.format !== 'date-time').map(({ where }) => where);
+    assert.deepEqual(bare, []);
+    assert.ok(instants.length > 30, `${instants.length} instants`);
+  });
+
   test('has an example of each body that is sent', () => {
     for (const { where, operation } of operations()) {
       const [first] = Object.values((operation.requestBody?.content ?? {}) as Record<string, Json>);

@@ -31,7 +31,10 @@ export const EncounterSchema = named(
     {
       resourceType: Type.Literal('Encounter'),
       id: Type.String(),
-      meta: named('EncounterMeta', Type.Object({ versionId: Type.String(), lastUpdated: Type.String() })),
+      meta: named(
+        'EncounterMeta',
+        Type.Object({ versionId: Type.String(), lastUpdated: Type.String({ format: 'date-time' }) }),
+      ),
       identifier: Type.Array(
         named(
           'EncounterIdentifier',

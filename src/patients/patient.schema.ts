@@ -7,7 +7,7 @@ import { CodeableConcept, Period } from '../clinical/fetch/data-types.schema.ts'
 import { PATIENT_ID } from '../clinical/fetch/fetched-examples.ts';
 import { PurposeOfUseSchema } from '../fhir/purpose-of-use.ts';
 import { named } from '../platform/http/named-schema.ts';
-import { Choice, Nullable, NullableText } from '../platform/http/schema.ts';
+import { Choice, InstantText, Nullable, NullableText } from '../platform/http/schema.ts';
 import { Type } from '../platform/json-schema.ts';
 import { type PatientRecord, summaryOf } from './patient.ts';
 
@@ -142,7 +142,7 @@ export const PatientSchema = named(
           description: 'Purposes of use that the patient refuses.',
         }),
         version: Type.Integer(),
-        updatedAt: Type.String({ description: 'UTC instant of the last change.' }),
+        updatedAt: InstantText('UTC instant of the last change.'),
       }),
     ],
     {

@@ -187,6 +187,7 @@ export const RotatedSchema = named(
       outboundActiveFrom: Type.Optional(
         Nullable(
           Type.String({
+            format: 'date-time',
             description:
               'The old secret signs until this time. null: it signs until you activate the new one.',
           }),
@@ -200,7 +201,10 @@ export const RotatedSchema = named(
       ),
       callbackSecret: Type.Optional(Type.String({ description: 'Shown only in this answer.' })),
       oldGoodUntil: Type.Optional(
-        Type.String({ description: 'Callbacks with the old secret are accepted until this time.' }),
+        Type.String({
+          format: 'date-time',
+          description: 'Callbacks with the old secret are accepted until this time.',
+        }),
       ),
       callbackUrl: Type.String(),
     },

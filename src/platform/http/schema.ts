@@ -22,5 +22,14 @@ export function NullableText(description?: string) {
 
 /** An instant: a Date in the code, which JSON.stringify writes in ISO 8601, in UTC. */
 export function Instant(description?: string) {
-  return Type.Unsafe<Date>({ type: 'string', ...(description === undefined ? {} : { description }) });
+  return Type.Unsafe<Date>({
+    type: 'string',
+    format: 'date-time',
+    ...(description === undefined ? {} : { description }),
+  });
+}
+
+/** An instant that is a text in the code already: ISO 8601, in UTC. */
+export function InstantText(description?: string) {
+  return Type.String({ format: 'date-time', ...(description === undefined ? {} : { description }) });
 }

@@ -4,7 +4,7 @@ import { PurposeOfUseSchema } from '../../fhir/purpose-of-use.ts';
 import { named } from '../../platform/http/named-schema.ts';
 import { PAGE_PARAMETERS, pageSchema } from '../../platform/http/paging.ts';
 import type { Route } from '../../platform/http/route.ts';
-import { Choice, NullableText } from '../../platform/http/schema.ts';
+import { Choice, InstantText, Nullable, NullableText } from '../../platform/http/schema.ts';
 import { Type } from '../../platform/json-schema.ts';
 import { type Access, facilityRoute } from '../../tenancy/callers/access.ts';
 import { ACCESS_ACTIONS } from './access-log.ts';
@@ -16,7 +16,7 @@ const EntrySchema = named(
   'AccessLogEntry',
   Type.Object(
     {
-      occurredAt: Type.String({ description: 'UTC instant.' }),
+      occurredAt: InstantText('UTC instant.'),
       accountId: Type.String(),
       accountEmail: NullableText(),
       action: Type.String({ description: 'What was done, such as `encounter.read`.' }),
@@ -74,7 +74,8 @@ export function readAccessLogRoute(deps: ReadAccessLogDependencies): Route<Acces
         200: {
           description: 'One page.',
           schema: pageSchema(EntrySchema, {
-            keptFrom: NullableText(
+            keptFrom: Nullable(
+              InstantText(),
               'Entries older than this UTC instant are in an archive; ask the operator for them. null if there is no archive.',
             ),
           }),

@@ -4,7 +4,7 @@ import { parseInstant } from '../../exchange/review/list-deliveries.route.ts';
 import { named } from '../../platform/http/named-schema.ts';
 import { PAGE_PARAMETERS, pageSchema } from '../../platform/http/paging.ts';
 import type { Route } from '../../platform/http/route.ts';
-import { Choice, NullableText } from '../../platform/http/schema.ts';
+import { Choice, InstantText, Nullable, NullableText } from '../../platform/http/schema.ts';
 import { Type } from '../../platform/json-schema.ts';
 import { type Access, facilityRoute } from '../../tenancy/callers/access.ts';
 import type { SubjectKind } from '../runs/run.store.ts';
@@ -26,8 +26,8 @@ const PublicationSchema = named(
       recordId: Type.String({ description: 'Id of the order, or of the vital set.' }),
       target: Type.String(),
       state: Choice(STATES, 'interrupted: the process ended before the publish did.'),
-      startedAt: Type.String({ format: 'date-time' }),
-      finishedAt: NullableText('null while it runs.'),
+      startedAt: InstantText(),
+      finishedAt: Nullable(InstantText(), 'null while it runs.'),
       stored: Type.Integer({ description: 'Number of resources that the target stored.' }),
       failure: NullableText(
         'The error message, if the publish failed. Without patient it does not list local codes.',

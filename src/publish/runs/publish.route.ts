@@ -153,7 +153,10 @@ const RunSchema = named(
     id: Type.String({ examples: ['01a1fc08-7c3e-7b0d-a2a4-9f1d60a8e5c3'] }),
     target,
     startedAt: Type.String({ format: 'date-time', examples: ['2026-01-10T11:00:00.100Z'] }),
-    finishedAt: Nullable(Type.String({ examples: ['2026-01-10T11:00:00.300Z'] }), 'null while it runs.'),
+    finishedAt: Nullable(
+      Type.String({ format: 'date-time', examples: ['2026-01-10T11:00:00.300Z'] }),
+      'null while it runs.',
+    ),
     outcome: Choice(
       OUTCOMES,
       'interrupted: the process ended before the publish did. The next publish continues.',

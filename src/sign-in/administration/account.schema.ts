@@ -75,7 +75,7 @@ export const IssuedAccountSchema = named(
       password: Type.Optional(Type.String({ description: onlyHere })),
       setupLink: Type.Optional(Type.String({ description: onlyHere })),
     },
-    { examples: [{ userId: USER_ID, email: EMAIL, password: '32 characters' }] },
+    { examples: [{ userId: USER_ID, email: EMAIL, password: '24 characters' }] },
   ),
 );
 

@@ -3,6 +3,7 @@
 import { named } from '../../platform/http/named-schema.ts';
 import { listSchema } from '../../platform/http/paging.ts';
 import type { Route } from '../../platform/http/route.ts';
+import { Instant } from '../../platform/http/schema.ts';
 import { Type } from '../../platform/json-schema.ts';
 import { type Access, consoleRoute } from '../../tenancy/callers/access.ts';
 import type { ProofDependencies } from '../credentials/prove-identity.ts';
@@ -16,15 +17,14 @@ interface OwnAccountDependencies extends ProofDependencies {
 }
 
 const nullableText = (description: string) => Type.Union([Type.String(), Type.Null()], { description });
-const moment = () => Type.Unsafe<Date>({ type: 'string', format: 'date-time' });
 
 const OwnSession = named(
   'OwnSession',
   Type.Object(
     {
       id: Type.String({ format: 'uuid' }),
-      createdAt: moment(),
-      lastUsedAt: moment(),
+      createdAt: Instant(),
+      lastUsedAt: Instant(),
       userAgent: nullableText('Of the browser that signed in; null where tokens were asked for.'),
       network: nullableText('Where it signed in from: IPv4 /24, IPv6 /64.'),
       current: Type.Boolean({ description: 'The session of this call.' }),

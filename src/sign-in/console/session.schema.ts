@@ -1,13 +1,13 @@
 /** The JSON shapes of the console's session. */
 
 import { named } from '../../platform/http/named-schema.ts';
+import { Instant } from '../../platform/http/schema.ts';
 import { Type } from '../../platform/json-schema.ts';
 import { CONSOLE_STAGES } from '../../tenancy/callers/caller.ts';
 import { SECOND_FACTOR_METHODS } from '../second-factor/second-factor.ts';
 
 const text = (description: string) => Type.String({ description });
 const uuid = () => Type.String({ format: 'uuid' });
-const moment = () => Type.Unsafe<Date>({ type: 'string', format: 'date-time' });
 
 const state = Type.Enum(CONSOLE_STAGES, {
   description:
@@ -72,8 +72,8 @@ export const ConsoleSession = named(
           }),
         ),
       ),
-      idleEndsAt: Type.Optional(moment()),
-      endsAt: Type.Optional(moment()),
+      idleEndsAt: Type.Optional(Instant()),
+      endsAt: Type.Optional(Instant()),
       publicBaseUrl: Type.Optional(text('Base address of the API.')),
     },
     {

@@ -1,4 +1,5 @@
 /** Passkeys: to finish a sign-in, and those of one's own account. Contract: SIGN-IN-62, SIGN-IN-66, SIGN-IN-67. */
+
 import type {
   AuthenticationResponseJSON,
   PublicKeyCredentialCreationOptionsJSON,
@@ -8,6 +9,7 @@ import type {
 import { named } from '../../platform/http/named-schema.ts';
 import { listSchema } from '../../platform/http/paging.ts';
 import type { Route } from '../../platform/http/route.ts';
+import { Instant } from '../../platform/http/schema.ts';
 import { Type } from '../../platform/json-schema.ts';
 import { type Access, consoleRoute } from '../../tenancy/callers/access.ts';
 import type { ConsoleCookie } from '../console/console-cookie.ts';
@@ -188,15 +190,14 @@ export function addPasskeyRoute(deps: Dependencies): Route<Access> {
   });
 }
 
-const moment = () => Type.Unsafe<Date>({ type: 'string', format: 'date-time' });
 const Passkey = named(
   'Passkey',
   Type.Object(
     {
       id: Type.String({ format: 'uuid' }),
       name: Type.String(),
-      createdAt: moment(),
-      lastUsedAt: Type.Union([moment(), Type.Null()]),
+      createdAt: Instant(),
+      lastUsedAt: Type.Union([Instant(), Type.Null()]),
     },
     {
       examples: [

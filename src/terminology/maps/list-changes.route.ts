@@ -3,7 +3,7 @@
 import { named } from '../../platform/http/named-schema.ts';
 import { PAGE_PARAMETERS, pageSchema } from '../../platform/http/paging.ts';
 import type { Route } from '../../platform/http/route.ts';
-import { Choice, NullableText } from '../../platform/http/schema.ts';
+import { Choice, InstantText, NullableText } from '../../platform/http/schema.ts';
 import { Type } from '../../platform/json-schema.ts';
 import { type Access, facilityRoute } from '../../tenancy/callers/access.ts';
 import { listMapChanges } from './list-changes.ts';
@@ -30,7 +30,7 @@ const ChangeSchema = named(
       targetCode,
       targetDisplay,
       equivalence,
-      changedAt: Type.String({ description: 'UTC instant.' }),
+      changedAt: InstantText('UTC instant.'),
       changedBy: NullableText('The account that made the change. null: an operator at the command line.'),
     },
     { examples: [CHANGE_EXAMPLE] },

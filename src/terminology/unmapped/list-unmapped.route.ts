@@ -6,7 +6,7 @@
 import { named } from '../../platform/http/named-schema.ts';
 import { PAGE_PARAMETERS, pageSchema } from '../../platform/http/paging.ts';
 import type { Route } from '../../platform/http/route.ts';
-import { Choice, NullableText } from '../../platform/http/schema.ts';
+import { Choice, InstantText, NullableText } from '../../platform/http/schema.ts';
 import { Type } from '../../platform/json-schema.ts';
 import { type Access, facilityRoute } from '../../tenancy/callers/access.ts';
 import { type ListUnmappedDependencies, listUnmappedCodes } from './list-unmapped.ts';
@@ -27,8 +27,8 @@ const UnmappedSchema = named(
           description: `Where the code was found: ${UNMAPPED_PLACES.join(', ')}.`,
         },
       ),
-      firstMetAt: Type.String({ description: 'UTC instant.' }),
-      lastMetAt: Type.String({ description: 'UTC instant.' }),
+      firstMetAt: InstantText('UTC instant.'),
+      lastMetAt: InstantText('UTC instant.'),
     },
     {
       examples: [

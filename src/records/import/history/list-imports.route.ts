@@ -3,7 +3,7 @@
 import { named } from '../../../platform/http/named-schema.ts';
 import { PAGE_PARAMETERS, pageSchema } from '../../../platform/http/paging.ts';
 import type { Route } from '../../../platform/http/route.ts';
-import { Choice, Nullable, NullableText } from '../../../platform/http/schema.ts';
+import { Choice, InstantText, Nullable, NullableText } from '../../../platform/http/schema.ts';
 import { Type } from '../../../platform/json-schema.ts';
 import { type Access, facilityRoute } from '../../../tenancy/callers/access.ts';
 import { ReportSchema } from '../import-report.schema.ts';
@@ -38,8 +38,8 @@ const ImportSchema = named(
         IMPORT_STATES,
         'finished: everything was taken. rejected: it came to its end, and something was not taken. failed: it did not come to its end.',
       ),
-      startedAt: Type.String({ format: 'date-time' }),
-      finishedAt: NullableText('null while it runs.'),
+      startedAt: InstantText(),
+      finishedAt: Nullable(InstantText(), 'null while it runs.'),
       startedBy: named(
         'ImportStarter',
         Type.Object({
