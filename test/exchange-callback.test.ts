@@ -261,6 +261,11 @@ describe('callback', () => {
       assert.equal(answer.json.statusCode, 400);
     }
     assert.equal((await callback(Buffer.from([0x7b, 0xff, 0x7d]))).status, 400);
+    const long = await callback(
+      JSON.stringify({ deliveryId, status: 'rejected', message: 'x'.repeat(4_001) }),
+    );
+    assert.equal(long.status, 400);
+    assert.match(long.json.message, /a message of at most 4000/);
     assert.deepEqual(await counts(), [0, 0]);
   });
 

@@ -95,6 +95,12 @@ test('verify confirms neither a user type nor a disabled account [SIGN-IN-6]', a
   } as never);
 });
 
+test('another user type is told those that there are', async () => {
+  const answer = await post('/auth/verify', { email: 'a@example.org', userType: 'SYSTEM' });
+  assert.equal(answer.status, 400);
+  assert.equal(answer.json.message, 'userType must be one of EHR, STAFF.');
+});
+
 test('login answers exactly the four fields, and its access token opens what the role allows [SIGN-IN-7]', async () => {
   const { userId } = await newAccount();
   const answer = await login(userId);

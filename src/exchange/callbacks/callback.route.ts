@@ -13,7 +13,7 @@ import { badRequest, HttpError, httpErrorOf } from '../../platform/http/errors.t
 import { refuseUnusableText } from '../../platform/http/input.ts';
 import { named } from '../../platform/http/named-schema.ts';
 import type { Route } from '../../platform/http/route.ts';
-import { Nullable, NullableText } from '../../platform/http/schema.ts';
+import { Choice, Nullable, NullableText } from '../../platform/http/schema.ts';
 import { checkAtFirstUse } from '../../platform/http/validation/check-at-first-use.ts';
 import { Type } from '../../platform/json-schema.ts';
 import { type Access, openRoute } from '../../tenancy/callers/access.ts';
@@ -28,7 +28,7 @@ const CallbackBody = named(
   'Callback',
   Type.Object({
     deliveryId: Type.String({ description: 'The `deliveryId` of the envelope that the exchange received.' }),
-    status: Type.Union([Type.Literal('accepted'), Type.Literal('rejected')]),
+    status: Choice(['accepted', 'rejected']),
     assignedId: Type.Optional(
       Nullable(
         Type.String({ minLength: 1, maxLength: 256 }),
@@ -123,8 +123,8 @@ function parseConfirmation(bytes: Uint8Array): Static<typeof CallbackBody> {
   if (faultsOfBody(given).length > 0)
     throw badRequest(
       {
-        en: 'The callback must be { deliveryId, status: accepted or rejected, assignedId, message }.',
-        fr: 'La réponse doit être { deliveryId, status: accepted ou rejected, assignedId, message }.',
+        en: 'The callback must be { deliveryId, status: accepted or rejected, assignedId, message }, with an assignedId of 1 to 256 characters and a message of at most 4000.',
+        fr: 'La réponse doit être { deliveryId, status: accepted ou rejected, assignedId, message }, avec un assignedId de 1 à 256 caractères et un message d’au plus 4000.',
       },
       'bad_callback',
     );

@@ -3,7 +3,7 @@
 import type { Static } from 'typebox';
 import { PurposeOfUseSchema } from '../../fhir/purpose-of-use.ts';
 import { named } from '../../platform/http/named-schema.ts';
-import { Instant, Nullable, NullableText } from '../../platform/http/schema.ts';
+import { Choice, Instant, Nullable, NullableText } from '../../platform/http/schema.ts';
 import { Type } from '../../platform/json-schema.ts';
 import type { Connection } from './connection.ts';
 import { callbackUrl } from './create-connection.ts';
@@ -114,7 +114,7 @@ export const ConnectionSchema = named(
           'ConnectionSecret',
           Type.Object({
             id: Type.String(),
-            direction: Type.Union([Type.Literal('outbound'), Type.Literal('callback')]),
+            direction: Choice(['outbound', 'callback']),
             createdAt: Instant(),
             activeFrom: Nullable(
               Instant('An outbound secret signs from this time on. null: it waits to be activated.'),
@@ -154,7 +154,7 @@ export const RotationBody = named(
   'SecretRotation',
   Type.Object(
     {
-      direction: Type.Optional(Type.Union([Type.Literal('outbound'), Type.Literal('callback')])),
+      direction: Type.Optional(Choice(['outbound', 'callback'])),
       overlapSeconds: Type.Optional(
         Type.Integer({
           minimum: 0,
