@@ -152,6 +152,21 @@ describe('a method that a path does not take', () => {
   });
 });
 
+test('a body that is not there at all is 400 and asked for; no content type is blamed', async () => {
+  for (const { path, content } of [
+    { path: '/auth/login', content: undefined },
+    { path: '/auth/login', content: 'application/json' },
+    { path: '/exchange/deliveries/replay', content: undefined },
+  ]) {
+    const headers = {
+      authorization: `Bearer ${account.token}`,
+      ...(content && { 'content-type': content }),
+    };
+    const answer = await send({ method: 'POST', target: `/api/v1${path}`, headers });
+    assert.equal(messageOf(answer, 400), 'The body is empty. Send a JSON document.', path);
+  }
+});
+
 describe('a body with a content encoding', () => {
   const taking = (skipped: readonly string[]) =>
     api.api.routes

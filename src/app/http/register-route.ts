@@ -6,7 +6,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest, FastifySchema, HTTP
 import type { TObject, TSchema } from 'typebox';
 import { DEFAULT_PURPOSE_OF_USE, PURPOSES_OF_USE, type PurposeOfUse } from '../../fhir/purpose-of-use.ts';
 import type { DatabaseTime } from '../../platform/db/database-time.ts';
-import { addValue, hasBody, parseForm, parseJson, readBytes } from '../../platform/http/body.ts';
+import { addValue, emptyBody, hasBody, parseForm, parseJson, readBytes } from '../../platform/http/body.ts';
 import { requireContentType } from '../../platform/http/content-type.ts';
 import {
   convertQuery,
@@ -192,6 +192,8 @@ async function readInput(request: FastifyRequest, route: ApiRoute, querySchema: 
       for (const one of Array.isArray(value) ? value : [value]) addValue(query, name, one);
     request.body = undefined;
   } else if (route.schemas.body !== undefined) {
+    // Who sends nothing at all sends no content type that could be wrong.
+    if (!hasBody(request.raw) && request.headers['content-type'] === undefined) throw emptyBody();
     requireContentType(request.headers, ['application/json']);
     request.body = parseJson(await readBytes(request.raw, bodyLimitBytes));
     refuseUnusableText(request.body);

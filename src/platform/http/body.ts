@@ -44,6 +44,17 @@ export function bodyTooLarge(limitBytes: number): HttpError {
   );
 }
 
+/** 400: a call that needs a body got none. */
+export function emptyBody(): HttpError {
+  return badRequest(
+    {
+      en: 'The body is empty. Send a JSON document.',
+      fr: 'Le corps est vide. Envoyez un document JSON.',
+    },
+    'empty_body',
+  );
+}
+
 /** UTF-8 text; 400 when the bytes are not UTF-8. */
 export function decodeText(bytes: Uint8Array): string {
   try {
@@ -62,14 +73,7 @@ export function decodeText(bytes: Uint8Array): string {
 /** JSON; 400 when it is none, too deep, or carries `__proto__` keys. */
 export function parseJson(bytes: Uint8Array): unknown {
   const text = decodeText(bytes);
-  if (text.trim() === '')
-    throw badRequest(
-      {
-        en: 'The body is empty. Send a JSON document.',
-        fr: 'Le corps est vide. Envoyez un document JSON.',
-      },
-      'empty_body',
-    );
+  if (text.trim() === '') throw emptyBody();
   if (isDeeper(text, MAX_JSON_DEPTH))
     throw badRequest(
       {
