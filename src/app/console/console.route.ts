@@ -26,8 +26,11 @@ const SECURITY_HEADERS = {
   'cross-origin-resource-policy': 'same-origin',
   'referrer-policy': 'no-referrer',
 };
-/** Plain segments. What begins like a call of the service is no page, however it is written. */
-const PAGE_NAME = /^(?!api)(?:[\w.:~-]+(?:\/[\w.:~-]+)*\/?)?$/;
+/**
+ * Whatever somebody copied or typed, so that the page can say that there is no such one. What begins like a call of the
+ * service is no page, however it is written.
+ */
+const PAGE_NAME = /^(?!api)(?:[^/\\\p{Cc}]+(?:\/[^/\\\p{Cc}]+)*\/?)?$/u;
 const FOR_EVER = { 'cache-control': 'public, max-age=31536000, immutable', vary: 'accept-encoding' };
 
 /** `/console` alone. The way is relative, so that it keeps the prefix of a proxy. */

@@ -21,7 +21,14 @@ before(async () => {
 after(async () => api?.close());
 
 test('every address below /console/ has the page, and finds its files from there [WEB-1]', async () => {
-  for (const path of ['', 'exchange', 'accounts/one/two']) {
+  for (const path of [
+    '',
+    'exchange',
+    'accounts/one/two',
+    'people/one),',
+    'some%20page',
+    'caf%C3%A9/100%25',
+  ]) {
     const url = `${api.origin}/console/${path}`;
     const page = await api.call(url);
     assert.equal(page.status, 200);
@@ -34,7 +41,7 @@ test('every address below /console/ has the page, and finds its files from there
     assert.equal(file.headers.get('cache-control'), 'public, max-age=31536000, immutable');
   }
   assert.equal((await api.call(`${api.origin}/console/assets/none.js`)).status, 404);
-  for (const call of ['api/none', 'apix', 'api:x/none'])
+  for (const call of ['api/none', 'apix', 'api:x/none', '%61pi/none', 'a%5Cb', 'a//b'])
     assert.equal((await api.call(`${api.origin}/console/${call}`)).status, 404, call);
   const entrance = await api.call(`${api.origin}/console`);
   assert.equal(entrance.status, 308);
