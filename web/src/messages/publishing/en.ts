@@ -21,6 +21,8 @@ export const publishing = {
     'Your systems publish an order or a set of vital signs through the interface. Look at the targets first.',
   targetsText:
     'The FHIR servers that records are published to. The operator of the service adds and changes them.',
+  noTargetInUse:
+    'There is no FHIR server to publish to. Ask the operator of the service to add or enable one.',
   noTargets: 'There is no target',
   noTargetsText: 'Ask the operator of the service to add one, with the command “interchange target create”.',
   name: 'Name',

@@ -23,6 +23,8 @@ export const publishing: Catalogue['publishing'] = {
     'Vos systèmes publient une demande ou des signes vitaux par l’interface. Regardez d’abord les cibles.',
   targetsText:
     'Les serveurs FHIR où les dossiers sont publiés. L’opérateur du service les ajoute et les modifie.',
+  noTargetInUse:
+    'Il n’y a pas de serveur FHIR où publier. Demandez à l’opérateur du service d’en ajouter ou d’en activer un.',
   noTargets: 'Il n’y a pas de cible',
   noTargetsText:
     'Demandez à l’opérateur du service d’en ajouter une, avec la commande « interchange target create ».',

@@ -18,7 +18,8 @@ import { type Kind, ofRecord, type Plan, type Published, useTargets } from './pu
 export function PublishAgain(record: { kind: Kind; recordId: string }) {
   const t = useTranslations('publishing');
   const errorText = useErrorText();
-  const targets = useTargets().filter(({ enabled }) => enabled);
+  const all = useTargets();
+  const targets = (all ?? []).filter(({ enabled }) => enabled);
   const [wanted, setWanted] = useState<string>();
   const [isAsking, setAsking] = useState(false);
   const target = wanted ?? (targets.find((one) => one.default) ?? targets[0])?.name;
@@ -40,6 +41,7 @@ export function PublishAgain(record: { kind: Kind; recordId: string }) {
   }
   return (
     <Section title={t('again')}>
+      {all === undefined || targets.length > 0 ? undefined : <p>{t('noTargetInUse')}</p>}
       <Group align="flex-end" gap="xs">
         <NativeSelect
           label={t('to')}

@@ -36,8 +36,9 @@ export async function readTargets(): Promise<Target[]> {
   return (await answered(api.GET('/publish/targets'))).items;
 }
 
-export function useTargets(): readonly Target[] {
-  return useQuery({ queryKey: ['publish-targets'], queryFn: readTargets }).data ?? [];
+/** undefined until they are read. */
+export function useTargets(): readonly Target[] | undefined {
+  return useQuery({ queryKey: ['publish-targets'], queryFn: readTargets }).data;
 }
 
 /** The route of a record: its publishes (GET), and the publish of it (POST). */

@@ -22,7 +22,7 @@ export function PublishingPage() {
   const t = useTranslations('publishing');
   const search = route.useSearch();
   const navigate = route.useNavigate();
-  const targets = useTargets();
+  const targets = useTargets() ?? [];
   const list = useCursorList<Publication>(['publications', search], (cursor) =>
     answered(
       api.GET('/publish/publications', {

@@ -122,6 +122,17 @@ describe('publishing', { skip: NO_BROWSER, timeout: 240_000 }, () => {
     await page.getByRole('region', { name: `the request of ServiceRequest/${orderId}` }).waitFor();
   });
 
+  test('a record says why it cannot be published again where there is no target [WEB-46]', async (t) => {
+    const tenant = await web.api.createTenant();
+    const { orderId } = await createClinic(web.api.database.pool, {
+      results: 1,
+      scope: { ...tenant, timeZone: 'UTC' },
+    });
+    const { page } = await web.open(t, `/publishing/lab/${orderId}`, { tenant });
+    await page.getByText('There is no FHIR server to publish to. Ask the operator').waitFor();
+    assert.ok(await page.getByRole('button', { name: 'Publish again' }).isDisabled());
+  });
+
   test('what failed is asked for from the palette [WEB-45]', async (t) => {
     const { page } = await web.open(t, '/publishing');
     await page.getByRole('heading', { name: 'Nothing was published yet' }).waitFor();
