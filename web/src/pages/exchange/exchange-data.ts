@@ -2,6 +2,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { useTranslations } from 'use-intl';
 import { answered, api } from '../../api/api.ts';
+import { ApiError } from '../../api/api-error.ts';
 import type { components } from '../../api/schema.d.ts';
 import { queries } from '../../app/queries.ts';
 import type { Tone } from '../../blocks/values/status-badge.tsx';
@@ -66,16 +67,22 @@ export function useHeldCount(selection: Selection = {}): number | undefined {
 }
 
 /** With `dryRun`, only counts. */
-export function review(
+export async function review(
   action: 'replay' | 'skip',
   selection: Selection,
   { dryRun, reason = '' }: { dryRun: boolean; reason?: string },
 ) {
-  return answered(
-    action === 'replay'
-      ? api.POST('/exchange/deliveries/replay', { body: { ...selection, dryRun } })
-      : api.POST('/exchange/deliveries/skip', { body: { ...selection, dryRun, reason } }),
-  );
+  try {
+    return await answered(
+      action === 'replay'
+        ? api.POST('/exchange/deliveries/replay', { body: { ...selection, dryRun } })
+        : api.POST('/exchange/deliveries/skip', { body: { ...selection, dryRun, reason } }),
+    );
+  } catch (error) {
+    // Somebody else has decided: the list is not as it is shown.
+    if (error instanceof ApiError && error.status === 409) void readDeliveriesAgain();
+    throw error;
+  }
 }
 
 /** Deliveries have changed. */

@@ -146,6 +146,25 @@ describe('deliveries', { skip: NO_BROWSER, timeout: 240_000 }, () => {
     assert.equal((await statuses(tenant.organisationId)).filter(Boolean).length, 1);
   });
 
+  test('what somebody else decided meanwhile is refused, and is held in the list no longer [WEB-41]', async (t) => {
+    const { tenant } = await held(3);
+    const { page, account } = await web.open(t, '/exchange/held', { tenant, expected: /409/ });
+    await page.getByRole('checkbox').first().check();
+    const { token } = account;
+    const { items } = (await web.api.call('/exchange/deliveries?status=held', { token })).json;
+    const body = { deliveryIds: [items[0].id], reason: 'Sent by hand.' };
+    assert.equal((await web.api.call('/exchange/deliveries/skip', { token, body })).json.count, 1);
+    await page.getByRole('button', { name: 'Replay this delivery' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByRole('alert').filter({ hasText: 'is not held' }).waitFor();
+    await page.getByText('2 rows').waitFor();
+    // What was asked stays asked: not all that are held, now that nothing is chosen.
+    await dialog.getByText('Replay 2').waitFor({ state: 'detached' });
+    assert.ok(await dialog.getByRole('button', { name: /^Replay/ }).isDisabled());
+    await dialog.getByRole('button', { name: 'Cancel' }).click();
+    await page.getByRole('button', { name: 'Replay all 2' }).waitFor();
+  });
+
   test('several are chosen, and only they are skipped [WEB-41]', async (t) => {
     const { tenant } = await held(3);
     const { page } = await web.open(t, '/exchange/held', { tenant });

@@ -14,10 +14,17 @@ interface HeldReviewProperties {
   onClear: () => void;
 }
 
+interface Asked {
+  action: 'replay' | 'skip';
+  selection: Selection;
+  isFiltered: boolean;
+}
+
 export function HeldReview({ filters, chosen, onClear }: HeldReviewProperties) {
   const t = useTranslations('exchange.review');
   const { may } = useSession();
-  const [action, setAction] = useState<'replay' | 'skip'>();
+  /** As it was when the question was asked: the list may be read anew behind it. */
+  const [asked, setAsked] = useState<Asked>();
   const { connection, patient, since, until } = filters;
   const filtered: Selection = {
     ...(connection === undefined ? {} : { connectionId: connection }),
@@ -28,6 +35,12 @@ export function HeldReview({ filters, chosen, onClear }: HeldReviewProperties) {
   const total = useHeldCount(filtered);
   const isSome = chosen.length > 0;
   const count = isSome ? chosen.length : (total ?? 0);
+  const ask = (action: Asked['action']) =>
+    setAsked({
+      action,
+      selection: isSome ? { deliveryIds: [...chosen] } : filtered,
+      isFiltered: !isSome && Object.keys(filtered).length > 0,
+    });
   return (
     <section className={css.review} aria-label={t('title')}>
       <p className={css.reviewText}>{t('text')}</p>
@@ -39,10 +52,10 @@ export function HeldReview({ filters, chosen, onClear }: HeldReviewProperties) {
               {t('clear')}
             </Button>
           ) : undefined}
-          <Button variant="default" size="xs" disabled={count === 0} onClick={() => setAction('skip')}>
+          <Button variant="default" size="xs" disabled={count === 0} onClick={() => ask('skip')}>
             {t(isSome ? 'skipSome' : 'skipAll', { count })}
           </Button>
-          <Button size="xs" disabled={count === 0} onClick={() => setAction('replay')}>
+          <Button size="xs" disabled={count === 0} onClick={() => ask('replay')}>
             {t(isSome ? 'replaySome' : 'replayAll', { count })}
           </Button>
         </div>
@@ -50,10 +63,10 @@ export function HeldReview({ filters, chosen, onClear }: HeldReviewProperties) {
         <p className={css.reviewText}>{t.rich('mayNot', { name: () => <code>{REVIEW}</code> })}</p>
       )}
       <DecisionDialog
-        action={action}
-        selection={isSome ? { deliveryIds: [...chosen] } : filtered}
-        isFiltered={!isSome && Object.keys(filtered).length > 0}
-        onClose={() => setAction(undefined)}
+        action={asked?.action}
+        selection={asked?.selection ?? filtered}
+        isFiltered={asked?.isFiltered ?? false}
+        onClose={() => setAsked(undefined)}
       />
     </section>
   );
