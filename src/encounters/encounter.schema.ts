@@ -38,7 +38,13 @@ export const EncounterSchema = named(
       identifier: Type.Array(
         named(
           'EncounterIdentifier',
-          Type.Object({ system: Type.Optional(Type.String()), value: Type.Optional(Type.String()) }),
+          Type.Object({
+            use: Type.Optional(Type.String()),
+            type: Type.Optional(CodeableConcept),
+            system: Type.Optional(Type.String()),
+            value: Type.Optional(Type.String()),
+            period: Type.Optional(Period),
+          }),
         ),
       ),
       status: Status,

@@ -63,7 +63,7 @@ export function listCallbacksRoute(deps: ListDependencies): Route<Access> {
         tag: 'Exchange',
       },
       query: Type.Object({
-        connection: Type.Optional(Type.String()),
+        connection: Type.Optional(Type.String({ description: 'UUID of a connection: only its callbacks.' })),
         outcome: Type.Optional(Choice(['applied', 'conflict'])),
         status: Type.Optional(Choice(['accepted', 'rejected'])),
         ...PAGE_PARAMETERS,

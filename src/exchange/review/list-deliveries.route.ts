@@ -27,8 +27,10 @@ export function listDeliveriesRoute(deps: ListDependencies): Route<Access> {
         tag: 'Exchange',
       },
       query: Type.Object({
-        connection: Type.Optional(Type.String()),
-        patient: Type.Optional(Type.String()),
+        connection: Type.Optional(Type.String({ description: 'UUID of a connection: only its deliveries.' })),
+        patient: Type.Optional(
+          Type.String({ description: 'UUID of a patient: only deliveries of this patient.' }),
+        ),
         status: Type.Optional(Choice(DELIVERY_STATUSES)),
         since: Type.Optional(Type.String({ description: `Queued then or later. ${WHEN}` })),
         until: Type.Optional(Type.String({ description: `Queued before that. ${WHEN}` })),
