@@ -87,7 +87,9 @@ export function joinPressures(members: readonly SetMember[]): FhirResource[] {
     const own = parts.get(resource) ?? [];
     return own.length === 0 ? resource : own.map(asPanel).reduce(joinedWith, asPanel(resource));
   });
-  const ids = new Map([...homes].map(([part, home]) => [`Observation/${part.id}`, home.id]));
+  const ids = new Map(
+    [...homes].flatMap(([part, { id }]) => [part.id, id].map((one) => [`Observation/${one}`, id])),
+  );
   return joined.map((resource) => withReferences(resource, ids));
 }
 
@@ -185,15 +187,16 @@ function union(ours: readonly unknown[], theirs: readonly unknown[] = []): unkno
   return [...new Map([...ours, ...theirs].map((one) => [JSON.stringify(one), one])).values()];
 }
 
-/** What refers to a pressure that was joined refers to what it is in now. */
+/** What refers to a pressure that was joined refers to what it is in now; the one itself does not. */
 function withReferences(resource: FhirResource, ids: ReadonlyMap<string, string>): FhirResource {
   const changed = Object.entries(resource).flatMap(([name, value]) => {
     if (!Array.isArray(value) || !value.some(({ reference }) => ids.has(reference))) return [];
-    const led = (value as Reference[]).map((one) => {
+    const led = (value as Reference[]).flatMap((one) => {
       const id = ids.get(one.reference ?? '');
-      return id === undefined ? one : { ...one, reference: `Observation/${id}` };
+      if (id === undefined) return one;
+      return id === resource.id ? [] : { ...one, reference: `Observation/${id}` };
     });
-    return [[name, union(led)] as const];
+    return [[name, led.length === 0 ? undefined : union(led)] as const];
   });
   return changed.length === 0 ? resource : { ...resource, ...Object.fromEntries(changed) };
 }

@@ -229,6 +229,27 @@ describe('blood pressure in parts', () => {
     );
   });
 
+  test('what one of them says of the other, the one does not say of itself [FETCH-29]', async () => {
+    const derivedFrom = [{ reference: `Observation/${SYSTOLIC}` }];
+    await take(systolic(), diastolic({ derivedFrom }));
+    assert.deepEqual(
+      (await set()).map((one) => [one.id, one.derivedFrom]),
+      [[SYSTOLIC, undefined]],
+    );
+    const hasMember = [SYSTOLIC, DIASTOLIC].map((id) => ({ reference: `Observation/${id}` }));
+    await take(
+      observation(PANEL, { code: BLOOD_PRESSURE, hasMember, derivedFrom: hasMember }),
+      observation(OTHER, { code: HEART_RATE, valueQuantity: perMinute, derivedFrom }),
+    );
+    assert.deepEqual(
+      (await set()).map((one) => [one.id, one.hasMember, one.derivedFrom]),
+      [
+        [PANEL, undefined, undefined],
+        [OTHER, undefined, [{ reference: `Observation/${PANEL}` }]],
+      ],
+    );
+  });
+
   test('two of each that nothing tells apart stay by themselves [FETCH-29]', async () => {
     const again = { identifier: undefined };
     await take(systolic(), { ...systolic(), id: OTHER, ...again }, diastolic(), {
