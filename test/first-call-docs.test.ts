@@ -1,6 +1,5 @@
 /** The programs printed in docs/first-call.md run here, as they are printed, against a real service. */
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,7 +8,7 @@ import { createAccount } from '../src/sign-in/accounts/create-account.ts';
 import { OPERATOR } from '../src/tenancy/administration/author.ts';
 import { insertEncounter, insertPatient } from '../test-support/records/clinical-records.ts';
 import { startTestApi, type TestApi } from '../test-support/service/api.ts';
-import { printedProgram, runProgram } from '../test-support/service/printed-program.ts';
+import { isInstalled, printedProgram, runProgram } from '../test-support/service/printed-program.ts';
 import { addTenant, cheapPasswords } from '../test-support/sign-in/sign-in.ts';
 
 const PAGE = 'docs/first-call.md';
@@ -88,7 +87,3 @@ describe(PAGE, () => {
       assert.match(wrong.errors, /This account may not use this organisation or facility\. Check x-org-id/);
     });
 });
-
-function isInstalled(command: string): boolean {
-  return spawnSync('which', [command]).status === 0;
-}

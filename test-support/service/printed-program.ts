@@ -1,6 +1,6 @@
 /** Programs that are printed in docs: found on their page, and run to their end. */
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 
@@ -38,4 +38,9 @@ export async function runProgram(
   });
   const [code] = await once(child, 'close');
   return { code: code as number | null, output, errors };
+}
+
+/** Whether the command is on the PATH. */
+export function isInstalled(command: string): boolean {
+  return spawnSync('which', [command]).status === 0;
 }
