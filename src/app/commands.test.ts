@@ -235,6 +235,19 @@ describe('the command line', { timeout: 600_000 }, () => {
         /A value was given without its option\..*: --id <ids>, --connection <id>, .*--limit <n>\.\n/,
       ],
       [['connection', 'rotate-secret'], /error: required option '--id <id>' not specified\n/],
+      // A variable of the shell that is not set.
+      [
+        ['role', 'create', '--organisation', '--name', 'R', '--permissions', 'records.import'],
+        /error: option '--organisation <id>' argument missing\n/,
+      ],
+      [
+        ['account', 'create', '--organisation', organisation, '--facility', '--email', 'a@example.org'],
+        /error: option '--facility <ids>' argument missing\n/,
+      ],
+      [
+        ['delivery', 'list', '--connection', '--status', 'held'],
+        /option '--connection <id>' argument missing/,
+      ],
       [['organisation', 'list', 'x'], /This command takes no values\. Leave out what was given\./],
       [['terminology', 'import', 'a.csv', 'b.csv', '--organisation', organisation], /too many arguments/],
       [['organisation', 'create', '--name', ''], /1 to 200/],

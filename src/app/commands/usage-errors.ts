@@ -11,6 +11,9 @@ type WithUnknownOption = Command & { unknownOption(flag: string): never };
 export function configureUsageErrors(command: Command): void {
   const error = command.error.bind(command);
   command.error = (message: string, options?: ErrorOptions): never => {
+    const empty = command.options.find((option) => tookAnOption(command, option));
+    if (empty !== undefined && (options?.code === MISSING_OPTION || options?.code === EXCESS_ARGUMENTS))
+      return error(`error: option '${empty.flags}' argument missing`, options);
     const unknown = command.args.find((given) => given.startsWith('-') && given !== '-');
     // It is why another option is missing. What may stand behind it is not repeated: it may be a secret.
     if (options?.code === MISSING_OPTION && unknown !== undefined)
@@ -18,6 +21,12 @@ export function configureUsageErrors(command: Command): void {
     if (options?.code === UNKNOWN_OPTION) return error(unknownOption(command, message), options);
     return error(misplacedValue(command, options?.code) ?? message, options);
   };
+}
+
+/** Its value is the next option: its own was empty, as a variable of the shell is that was not set. */
+function tookAnOption(command: Command, option: Option): boolean {
+  const value = String(command.getOptionValue(option.attributeName()));
+  return command.options.some(({ long }) => long === value);
 }
 
 /** Without what stands behind `=`. An option that is known and takes no value is unknown to commander with one. */
