@@ -63,7 +63,12 @@ export async function recordImport<Result extends { document: ImportDocument }>(
   });
   const end = async (how: Omit<ImportEnd, keyof ImportLook>) => {
     await stop();
-    await endImport(db, scope, run.id, { ...how, ...look() }).catch(onError);
+    const { progress, content } = look();
+    // With paths that lead nowhere, which no run looks at.
+    const rejected = how.report?.rejectedCount ?? progress.rejected;
+    await endImport(db, scope, run.id, { ...how, progress: { ...progress, rejected }, content }).catch(
+      onError,
+    );
   };
   try {
     const result = await work((watch) => {
