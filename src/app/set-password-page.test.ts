@@ -155,7 +155,9 @@ describe('in a browser', { skip: NO_BROWSER, timeout: 120_000 }, () => {
     assert.equal((await api.call('/auth/password-setup', { body })).status, 204);
     await page.goto(used.setupLink);
     await fill();
-    await alerted('This setup link was used or is too old. Ask the operator for a new one.');
+    await alerted(
+      'This setup link was used or replaced, or is too old. Ask whoever gave it to you for a new one.',
+    );
     await page.goto(next.setupLink);
     await fill();
     await page.getByRole('heading', { name: 'The password is set' }).waitFor();

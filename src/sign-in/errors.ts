@@ -75,7 +75,7 @@ export const signInError = domainErrors(
     },
     setup_link_refused: {
       status: 403,
-      text: 'This setup link was used or is too old. Ask the operator for a new one.',
+      text: 'This setup link was used or replaced, or is too old. Ask whoever gave it to you for a new one.',
     },
     sign_in_locked: {
       status: 429,

@@ -8,7 +8,7 @@ export const facility = {
   name: 'Nom',
   timeZone: 'Fuseau horaire',
   timeZoneText:
-    'Les dates sans fuseau y sont lues et affichées. Après un changement, importez de nouveau les dossiers : leurs dates ont été lues dans le fuseau d’avant. Exemple : Africa/Lagos.',
+    'Les dates sans fuseau y sont lues et affichées. Après un changement, importez de nouveau les dossiers : leurs dates ont été lues dans le fuseau d’avant. Exemple : Africa/Lagos.',
   id: 'Identifiant de l’établissement',
   idText: 'Les systèmes l’envoient dans l’en-tête x-facility-id.',
   save: 'Enregistrer',
