@@ -1,13 +1,17 @@
-/** The calls that pages print for curl run here, as they are printed, against a real service. */
+/** The calls that pages print for curl, and the server of docs/cors.md, run here as they are printed, against a real service. */
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
+import { sendRaw } from '../test-support/http/raw-http.ts';
 import { seedRecords } from '../test-support/records/seed-tenant.ts';
-import { startTestApi, type TestApi } from '../test-support/service/api.ts';
-import { isInstalled, runProgram } from '../test-support/service/printed-program.ts';
+import { startTestApi, type Tenant, type TestApi } from '../test-support/service/api.ts';
+import { freePort } from '../test-support/service/free-port.ts';
+import { isInstalled, printedProgram, runProgram } from '../test-support/service/printed-program.ts';
+import { waitUntil } from '../test-support/wait-until.ts';
 
 const ROOT = new URL('../', import.meta.url);
 /** Fails where a call is refused, which curl by itself does not. */
@@ -34,12 +38,13 @@ describe('calls of the pages', {
   let folder: string;
   let api: TestApi;
   let env: Record<string, string>;
+  let tenant: Tenant;
 
   before(async () => {
     folder = await mkdtemp(join(tmpdir(), 'calls-docs-'));
     await writeFile(join(folder, 'maps.csv'), CSV);
     api = await startTestApi();
-    const tenant = await api.createTenant();
+    tenant = await api.createTenant();
     const seeds = await seedRecords(api.database.pool, tenant);
     const { token } = await api.createAccount(tenant);
     env = {
@@ -58,6 +63,22 @@ describe('calls of the pages', {
   after(async () => {
     await rm(folder, { recursive: true, force: true });
     await api.close();
+  });
+
+  test('docs/cors.md: the server answers, and goes on after an address that is none', async (t) => {
+    const file = join(folder, 'server.mjs');
+    await writeFile(file, printedProgram('docs/cors.md', 'What to do', 'js'));
+    const port = await freePort();
+    const where = { ORG_ID: tenant.organisationId, FACILITY_ID: tenant.facilityId, APP_PORT: String(port) };
+    const child = spawn(process.execPath, [file], { env: { ...env, ...where }, stdio: 'inherit' });
+    t.after(() => child.kill('SIGKILL'));
+    const answerTo = (target: string) => sendRaw(port, { method: 'GET', target, headers: {} });
+    await waitUntil(async () => (await answerTo('/').catch(() => undefined))?.status === 404);
+    assert.equal((await answerTo('//')).status, 404);
+    const { status, body } = await answerTo(`/encounters?patient=${env.PATIENT}`);
+    assert.equal(status, 200, body.toString());
+    assert.match(body.toString(), /"searchset"/);
+    assert.equal((await answerTo('/encounters')).status, 400);
   });
 
   for (const [page, calls] of Object.entries(PAGES))
