@@ -83,7 +83,7 @@ export async function buildApi(runtime: Runtime, options: { publicBaseUrl?: stri
   const root = rootRoutes(features);
   await server.register(
     async (scope) => {
-      await scope.register(referencePage(API_PREFIX, openApi));
+      await scope.register(referencePage(new URL(publicBaseUrl).pathname, openApi));
       for (const route of api) registerRoute(scope, deps, route);
     },
     { prefix: API_PREFIX },

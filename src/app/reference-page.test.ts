@@ -25,6 +25,24 @@ test('the page loads each of its scripts and styles, without a slash at its end 
   }
 });
 
+test('behind a path prefix, the page loads its files from below that prefix [HTTP-27]', async (t) => {
+  const PREFIX = '/records';
+  const behind = await startTestApi({
+    env: { PUBLIC_BASE_URL: `https://proxy.example.org${PREFIX}/api/v1` },
+  });
+  t.after(() => behind.close());
+  for (const path of ['/api/v1/docs', '/api/v1/docs/']) {
+    const text = await (await fetch(behind.origin + path)).text();
+    const links = [...text.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, link]) => String(link));
+    assert.ok(links.length >= 4, 'it names its files');
+    for (const link of links) {
+      const { pathname } = new URL(link, `https://proxy.example.org${PREFIX}${path}`);
+      assert.ok(pathname.startsWith(`${PREFIX}/`), pathname);
+      assert.equal((await fetch(behind.origin + pathname.slice(PREFIX.length))).status, 200, pathname);
+    }
+  }
+});
+
 test('the page has the name of the product, and no mark of somebody else', async () => {
   const page = await fetch(`${api.baseUrl}/docs/`);
   const text = await page.text();

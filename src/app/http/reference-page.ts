@@ -23,9 +23,12 @@ const ICON = svg(
   '<rect width="40" height="40" rx="8" fill="#1b1b1b"/><path d="M8 15h20l-6-6M32 25H12l6 6" stroke="#fff" stroke-width="4" fill="none"/>',
 );
 
-/** Its files would otherwise say that they may be cached. `describe` makes the document that it shows. */
+/**
+ * Its files would otherwise say that they may be cached. `publicPath` is that of the base address as browsers see it,
+ * which a proxy may have put a prefix before. `describe` makes the document that it shows.
+ */
 export function referencePage(
-  apiPrefix: string,
+  publicPath: string,
   describe: () => unknown,
 ): (scope: FastifyInstance) => Promise<void> {
   return async (scope) => {
@@ -35,7 +38,7 @@ export function referencePage(
     });
     await scope.register(fastifySwaggerUi, {
       routePrefix: '/docs',
-      indexPrefix: apiPrefix,
+      indexPrefix: publicPath,
       staticCSP: REFERENCE_PAGE_POLICY,
       logo: { type: SVG, content: LOGO },
       theme: {
