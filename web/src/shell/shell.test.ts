@@ -17,6 +17,24 @@ describe('the shell', { skip: NO_BROWSER, timeout: 240_000 }, () => {
     await page.getByRole('alert').filter({ hasText: 'The email or the password is wrong' }).waitFor();
   });
 
+  test('while it cannot be read who is signed in, the console says why, and goes on by itself [WEB-5]', async (t) => {
+    const { page } = await web.open(t, '/my-account', { expected: /503/ });
+    await page.getByRole('heading', { name: 'My account', level: 1 }).waitFor();
+    const refusal = { statusCode: 503, message: 'The service cannot reach its database.', error: '' };
+    const next = Promise.withResolvers<void>();
+    let asked = 0;
+    await page.route('**/console/api/session', async (route) => {
+      asked += 1;
+      if (asked === 1) return route.fulfill({ status: 503, json: refusal });
+      await next.promise;
+      return route.continue();
+    });
+    await page.reload();
+    await page.getByRole('alert').getByText(refusal.message).waitFor();
+    next.resolve();
+    await page.getByRole('heading', { name: 'My account', level: 1 }).waitFor();
+  });
+
   test('a session that ends leads to the sign-in, at the same address [WEB-5]', async (t) => {
     const { page, account } = await web.open(t, '/exchange', { expected: /401/ });
     await page.getByRole('heading', { name: 'Exchange', level: 1 }).waitFor();

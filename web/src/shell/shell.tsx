@@ -17,8 +17,9 @@ const ChangePasswordPage = lazyPage(
 );
 
 export function Shell() {
-  const { data: session, error, isPending, refetch } = useQuery(sessionQuery);
-  if (isPending) return null;
+  const { data: session, error, failureReason, isPending, refetch } = useQuery(sessionQuery);
+  // It is asked for again by itself meanwhile, which takes seconds.
+  if (isPending) return failureReason === null ? null : <ErrorState error={failureReason} level={1} />;
   if (session === undefined) return <ErrorState error={error} onRetry={() => void refetch()} level={1} />;
   if (session?.state === 'signed-in' && !session.account.mustChangePassword)
     return (
