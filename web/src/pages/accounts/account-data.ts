@@ -29,6 +29,13 @@ export const ABOUT_TAKEN_ADDRESS = ['An account with this email ', 'Il y a dÃ©jÃ
 const MOST_ROLES = 1_000;
 
 /** Every role, by name; undefined until they are read. */
+export function readAccount(accountId: string) {
+  return queryOptions({
+    queryKey: ['account', accountId],
+    queryFn: () => answered(api.GET('/accounts/{accountId}', { params: { path: { accountId } } })),
+  });
+}
+
 const rolesQuery = queryOptions({ queryKey: ['roles', 'all'], queryFn: readRoles });
 
 export function useRoles() {

@@ -3,7 +3,6 @@ import { useQuery } from '@tanstack/react-query';
 import { Link, Navigate } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { useTranslations } from 'use-intl';
-import { answered, api } from '../../api/api.ts';
 import { CopiedValue } from '../../blocks/copies/copied-value.tsx';
 import { PageHeader } from '../../blocks/page/page-header.tsx';
 import { Section } from '../../blocks/page/section.tsx';
@@ -14,7 +13,7 @@ import { StatusBadge } from '../../blocks/values/status-badge.tsx';
 import { ZonedTime } from '../../blocks/values/zoned-time.tsx';
 import { useSession } from '../../shell/session-context.tsx';
 import { AccountActions } from './account-actions.tsx';
-import { type Account, type AccountKind, STATE_TONES } from './account-data.ts';
+import { type Account, type AccountKind, readAccount, STATE_TONES } from './account-data.ts';
 import { AccountSessions } from './account-sessions.tsx';
 
 interface AccountFrameProperties {
@@ -26,10 +25,7 @@ interface AccountFrameProperties {
 
 export function AccountFrame({ kind, accountId, children }: AccountFrameProperties) {
   const t = useTranslations('accounts');
-  const { data, error, isPending, refetch } = useQuery({
-    queryKey: ['account', accountId],
-    queryFn: () => answered(api.GET('/accounts/{accountId}', { params: { path: { accountId } } })),
-  });
+  const { data, error, isPending, refetch } = useQuery(readAccount(accountId));
   const back = <Link to={kind === 'EHR' ? '/integration-accounts' : '/people'}>{t(`${kind}.title`)}</Link>;
   if (isPending) return <PageSkeleton />;
   if (data === undefined)

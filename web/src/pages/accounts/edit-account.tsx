@@ -3,11 +3,13 @@ import { Modal } from '@mantine/core';
 import { useState } from 'react';
 import { useTranslations } from 'use-intl';
 import { answered, api } from '../../api/api.ts';
+import { withChanges } from '../../app/changed-list.ts';
+import { queries } from '../../app/queries.ts';
 import { FormButtons } from '../../blocks/dialogs/form-buttons.tsx';
 import { announce } from '../../blocks/page/announcements.tsx';
 import { useServerForm } from '../../blocks/page/server-form.ts';
 import { ServerFormFields } from '../../blocks/page/server-form-fields.tsx';
-import { ABOUT_TAKEN_ADDRESS, type Account, readAccountsAgain } from './account-data.ts';
+import { ABOUT_TAKEN_ADDRESS, type Account, readAccount, readAccountsAgain } from './account-data.ts';
 import { EmailField, FacilitiesField, RoleField } from './account-fields.tsx';
 
 interface EditAccountProperties {
@@ -28,25 +30,30 @@ export function EditAccount(properties: EditAccountProperties) {
 
 function Form({ account, onClose }: EditAccountProperties) {
   const t = useTranslations('accounts');
-  const before = facilitiesOf(account);
-  const [facilityIds, setFacilityIds] = useState(before);
+  // As it was when the form was opened.
+  const [before] = useState(account);
+  const [facilityIds, setFacilityIds] = useState(facilitiesOf(before));
   const form = useServerForm({
-    values: { email: account.email, roleId: account.role.id },
+    values: { email: before.email, roleId: before.role.id },
     aboutField: { email: ABOUT_TAKEN_ADDRESS },
     submit: async ({ email, roleId }) => {
-      // Only what was changed: what stays needs no right to give it.
+      // Only what was changed: what stays needs no right to give it, and somebody else may have changed it since.
       const body = {
-        ...(email === account.email ? {} : { email }),
-        ...(roleId === account.role.id ? {} : { roleId }),
-        ...(facilityIds.join() === before.join() ? {} : { facilityIds }),
+        ...(email === before.email ? {} : { email }),
+        ...(roleId === before.role.id ? {} : { roleId }),
+        ...(facilityIds.join() === facilitiesOf(before).join() ? {} : { facilityIds: await facilities() }),
       };
-      const params = { path: { accountId: account.userId } };
+      const params = { path: { accountId: before.userId } };
       if (Object.keys(body).length > 0) await answered(api.PATCH('/accounts/{accountId}', { params, body }));
       await readAccountsAgain();
       announce({ kind: 'good', text: t('changed', { email }) });
       onClose();
     },
   });
+  async function facilities(): Promise<string[]> {
+    const now = await queries.fetchQuery({ ...readAccount(before.userId), staleTime: 0 });
+    return withChanges(facilitiesOf(now), { before: facilitiesOf(before), wanted: facilityIds });
+  }
   return (
     <ServerFormFields form={form}>
       <EmailField {...form.field('email')} />

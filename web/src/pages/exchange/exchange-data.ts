@@ -1,5 +1,5 @@
 /** What the pages about exchanges read, and the words for it. */
-import { useQuery } from '@tanstack/react-query';
+import { queryOptions, useQuery } from '@tanstack/react-query';
 import { useTranslations } from 'use-intl';
 import { answered, api } from '../../api/api.ts';
 import { ApiError } from '../../api/api-error.ts';
@@ -64,6 +64,14 @@ export function useHeldCount(selection: Selection = {}): number | undefined {
     retry: false,
   });
   return data;
+}
+
+export function readConnection(connectionId: string) {
+  return queryOptions({
+    queryKey: ['exchange-connections', connectionId],
+    queryFn: () =>
+      answered(api.GET('/exchange/connections/{connectionId}', { params: { path: { connectionId } } })),
+  });
 }
 
 /** With `dryRun`, only counts. */

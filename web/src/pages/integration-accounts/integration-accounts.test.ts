@@ -142,6 +142,35 @@ describe('integration accounts', { skip: NO_BROWSER, timeout: 300_000 }, () => {
     assert.deepEqual([json.role.name, json.state], ['Reader', 'requires-setup']);
   });
 
+  test('saving sends what was changed, and leaves what somebody else changed meanwhile [WEB-22]', async (t) => {
+    const { tenant, admin, path, system } = await managed();
+    const [taken, given] = [
+      await web.api.createFacility(tenant.organisationId),
+      await web.api.createFacility(tenant.organisationId),
+    ];
+    const facilityIds = [tenant.facilityId, taken, given];
+    const { page, account } = await web.open(t, path, { tenant, facilityIds });
+    const change = (body: object) =>
+      web.api.call(`/accounts/${system.userId}`, { method: 'PATCH', token: account.token, body });
+    assert.equal((await change({ facilityIds: [tenant.facilityId, taken] })).status, 200);
+    await page.reload();
+    await page.getByRole('button', { name: 'Change' }).click();
+    const form = page.getByRole('dialog', { name: `Change ${system.email}` });
+    await form
+      .getByRole('checkbox', { name: 'Other Facility' })
+      .and(page.locator(`[value="${given}"]`))
+      .check();
+    const email = `moved-${randomUUID()}@example.org`;
+    assert.equal((await change({ facilityIds: [tenant.facilityId], email })).status, 200);
+    await form.getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('heading', { name: email, level: 1 }).waitFor();
+    const { json } = await web.api.call(`/accounts/${system.userId}`, { token: admin.token });
+    assert.deepEqual(
+      [json.email, json.facilityIds.toSorted()],
+      [email, [tenant.facilityId, given].toSorted()],
+    );
+  });
+
   test('changes the email and the facilities together, and unlocks [WEB-22]', async (t) => {
     const { tenant, admin, path, system } = await managed();
     const other = await web.api.createFacility(tenant.organisationId);

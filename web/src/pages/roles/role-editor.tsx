@@ -4,6 +4,7 @@ import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useTranslations } from 'use-intl';
 import { answered, api } from '../../api/api.ts';
+import { withChanges } from '../../app/changed-list.ts';
 import { announce } from '../../blocks/page/announcements.tsx';
 import { Section } from '../../blocks/page/section.tsx';
 import { useServerForm } from '../../blocks/page/server-form.ts';
@@ -113,15 +114,17 @@ function create({ permissions, ...rest }: Wanted): Promise<Stored> {
 
 /** Sends only what was changed: somebody else may have changed the rest since. */
 async function change(before: Stored, { name, permissions, requiresSecondFactor }: Wanted): Promise<Stored> {
-  const added = permissions.filter((one) => !before.permissions.includes(one));
-  const removed = before.permissions.filter((one) => !permissions.includes(one));
   const now = (await readRole(before.id)) ?? before;
-  const kept = now.permissions.filter((one) => !removed.includes(one) && !added.includes(one));
+  const list = { before: before.permissions, wanted: permissions };
   const body = {
     ...(name === before.name ? {} : { name }),
     ...(requiresSecondFactor === before.requiresSecondFactor ? {} : { requiresSecondFactor }),
-    ...(added.length + removed.length === 0 ? {} : { permissions: [...kept, ...added] as PermissionName[] }),
+    ...(isSameSet(list) ? {} : { permissions: withChanges(now.permissions, list) as PermissionName[] }),
   };
   if (Object.keys(body).length === 0) return now;
   return answered(api.PATCH('/roles/{roleId}', { params: { path: { roleId: before.id } }, body }));
+}
+
+function isSameSet({ before, wanted }: { before: readonly string[]; wanted: readonly string[] }): boolean {
+  return before.length === wanted.length && before.every((one) => wanted.includes(one));
 }

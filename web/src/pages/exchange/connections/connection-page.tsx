@@ -2,7 +2,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { useFormatter, useTranslations } from 'use-intl';
-import { answered, api } from '../../../api/api.ts';
 import { CopiedValue } from '../../../blocks/copies/copied-value.tsx';
 import { PageHeader } from '../../../blocks/page/page-header.tsx';
 import { Section } from '../../../blocks/page/section.tsx';
@@ -11,7 +10,7 @@ import { PageSkeleton } from '../../../blocks/states/page-skeleton.tsx';
 import { Details } from '../../../blocks/values/details.tsx';
 import { useSession } from '../../../shell/session-context.tsx';
 import css from '../exchange.module.css';
-import type { Connection } from '../exchange-data.ts';
+import { type Connection, readConnection } from '../exchange-data.ts';
 import { ConnectionActions } from './connection-actions.tsx';
 import { ConnectionSecrets } from './connection-secrets.tsx';
 import { ConnectionState } from './connection-state.tsx';
@@ -22,11 +21,7 @@ const route = getRouteApi('/shell/exchange/connections/$connectionId');
 export function ConnectionPage() {
   const t = useTranslations('exchangeConnections');
   const { connectionId } = route.useParams();
-  const { data, error, isPending, refetch } = useQuery({
-    queryKey: ['exchange-connections', connectionId],
-    queryFn: () =>
-      answered(api.GET('/exchange/connections/{connectionId}', { params: { path: { connectionId } } })),
-  });
+  const { data, error, isPending, refetch } = useQuery(readConnection(connectionId));
   const back = <Link to="/exchange/connections">{t('back')}</Link>;
   if (isPending) return <PageSkeleton />;
   if (data === undefined)

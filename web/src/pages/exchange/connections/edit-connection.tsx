@@ -4,13 +4,14 @@ import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useTranslations } from 'use-intl';
 import { answered, api } from '../../../api/api.ts';
+import { withChanges } from '../../../app/changed-list.ts';
 import { queries } from '../../../app/queries.ts';
 import { FormButtons } from '../../../blocks/dialogs/form-buttons.tsx';
 import { announce } from '../../../blocks/page/announcements.tsx';
 import { useServerForm } from '../../../blocks/page/server-form.ts';
 import { ServerFormFields } from '../../../blocks/page/server-form-fields.tsx';
 import { useSession } from '../../../shell/session-context.tsx';
-import type { Connection } from '../exchange-data.ts';
+import { type Connection, readConnection } from '../exchange-data.ts';
 import { ABOUT_CONNECTION } from './about-connection.ts';
 import { ConnectionFacilities } from './connection-facilities.tsx';
 
@@ -58,9 +59,8 @@ function Form({ connection, onClose }: { connection: Connection; onClose: () => 
         purposeOfUse: purposeOfUse as Connection['purposeOfUse'],
         maxInFlight: Number(maxInFlight),
         timeoutMs: Number(timeoutMs),
-        ...(facilityIds === null ? {} : { facilityIds }),
       };
-      const body = changedOf(before, wanted);
+      const body = { ...changedOf(before, wanted), ...(await changedFacilities()) };
       const params = { path: { connectionId: connection.id } };
       if (Object.keys(body).length > 0)
         await answered(api.PATCH('/exchange/connections/{connectionId}', { params, body }));
@@ -72,6 +72,12 @@ function Form({ connection, onClose }: { connection: Connection; onClose: () => 
       await queries.invalidateQueries({ queryKey: ['exchange-connections'] });
     },
   });
+  async function changedFacilities(): Promise<{ facilityIds?: string[] }> {
+    if (facilityIds === null || String(facilityIds) === String(before.facilityIds)) return {};
+    const now = await queries.fetchQuery({ ...readConnection(before.id), staleTime: 0 });
+    const list = { before: before.facilityIds ?? [], wanted: facilityIds };
+    return { facilityIds: withChanges(now.facilityIds ?? [], list) };
+  }
   const given = { required: true, withAsterisk: false };
   return (
     <ServerFormFields form={form} gap="sm">
