@@ -211,6 +211,44 @@ test('a record of one patient refers to another one who is here without the name
   await isWithoutName();
 });
 
+test('an element that takes no patient does not keep the name of one whom a source put there [FETCH-25]', async () => {
+  const [other, visit, result] = [newId(), newId(), newId()];
+  const named = { reference: `Patient/${other}`, display: 'Ms. Other' };
+  const byIdentifier = { type: 'Patient', identifier: { value: '1' }, display: 'Ms. Other' };
+  const subject = { reference: `Patient/${last}` };
+  const { rejected, notKept } = await send({
+    resourceType: 'Bundle',
+    type: 'collection',
+    entry: [
+      { fullUrl: `urn:uuid:${other}`, resource: person(other, 'Other') },
+      {
+        resource: {
+          ...{ resourceType: 'Encounter', id: visit, status: 'planned', class: { code: 'AMB' }, subject },
+          participant: [{ individual: named }, { individual: { display: 'Dr. Who' } }],
+        },
+      },
+      {
+        resource: {
+          ...{ resourceType: 'Observation', id: result, status: 'final', code: { text: 'Test' }, subject },
+          ...{ valueString: 'v', category: [{ text: 'x' }], referenceRange: [{ text: 'v' }] },
+          derivedFrom: [{ reference: `urn:uuid:${other}`, display: 'Ms. Other' }],
+          hasMember: [byIdentifier],
+          device: named,
+        },
+      },
+    ],
+  });
+  assert.deepEqual(rejected, []);
+  assert.deepEqual(notKept.map(({ element }) => element).sort(), [
+    'Encounter.participant.individual',
+    'Observation.derivedFrom',
+    'Observation.device',
+    'Observation.hasMember',
+  ]);
+  const { participant } = await get(`/encounters/fhir/Encounter/${visit}?purposeOfUse=OPS`);
+  assert.deepEqual(participant, [{ individual: { display: 'Dr. Who' } }]);
+});
+
 test('the entity tag tells apart what links the caller sees [PAT-13]', async () => {
   const tagOf = async () => (await call(fhir(old))).headers.get('etag') ?? '';
   const statusFor = async (tag: string) => (await call(fhir(old), { 'if-none-match': tag })).status;

@@ -207,10 +207,18 @@ class EntryMapContext implements MapContext {
       this.missing.push(...missingRecords(reference, taken));
     }
     if (reference.text !== undefined || reference.identified) this.unresolved.push(reader.path);
-    const display = reference.display ?? writtenReference(reference);
+    const isStray = !types.includes('Patient') && this.#isOfPatient(reference);
+    const display = isStray ? undefined : (reference.display ?? writtenReference(reference));
     // Nothing of what was given is left.
     if (display === undefined) this.notKept(reader.path);
     return { target: undefined, display };
+  }
+
+  /** In an element that takes no patient, it will lead to none: a name there would stay for good. */
+  #isOfPatient({ text, parsed, type }: ReadReference): boolean {
+    if (text === undefined || parsed === undefined) return type === 'Patient';
+    const named = 'type' in parsed ? parsed.type : this.#inBundle(text)?.type;
+    return named === 'Patient';
   }
 
   /** A patient who is here has the name, and privacy settings say who learns it. */
