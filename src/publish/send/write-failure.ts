@@ -48,11 +48,11 @@ export function failure(resource: FhirResource, method: string, answer: FhirAnsw
     );
   const { status } = answer;
   const issues = describeIssues(issuesOf(answer), resource.resourceType);
-  const said = isSuccess(status) ? lacking(method, answer, resource.resourceType) : { en: '', fr: '' };
+  const said = isSuccess(status) ? lacking(method, answer, resource.resourceType) : undefined;
   const listed = issues === '' ? '' : ` (${issues})`;
   const advice = hint(method, status, issues);
-  const en = `${method} answered ${status}${said.en}`;
-  const fr = `${method} a reçu ${status}${said.fr}`;
+  const en = `${method} answered ${status}${said?.en ?? ''}`;
+  const fr = `${method} a reçu ${status}${said?.fr ?? ''}`;
   return new WriteFailure(
     {
       en: `${en}${listed}${advice === undefined ? '' : ` - ${advice.en}`}`,
