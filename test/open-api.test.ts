@@ -118,6 +118,13 @@ describe('the OpenAPI document', () => {
     }
   });
 
+  test('names each module that a call needs', () => {
+    const publish = operations().filter(({ where }) => where.includes('/publish-fhir'));
+    assert.equal(publish.length, 6);
+    for (const { where, operation } of publish)
+      assert.match(operation.description, /Modules: `(lab|imaging|vitals)` and `publish`\./, where);
+  });
+
   test('gives every id in a body the format uuid', () => {
     const names =
       /^(localId|orderId|vitalSetId|(patient|encounter|facility|organisation|connection|delivery|map|user|account)Id|(updated|changed)By)$/;

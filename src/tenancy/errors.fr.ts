@@ -22,7 +22,7 @@ export const french = {
   permission_missing: ({ permissions }: { permissions: readonly string[] }) =>
     `Ce compte n’a pas la permission ${permissions.join(' ou ')}. Demandez-la à l’administrateur de l’établissement.`,
   module_disabled: ({ module }: { module: Module }) =>
-    `Le module ${module} est désactivé pour cet établissement. Adressez-vous à l’opérateur.`,
+    `Le module ${module} est désactivé pour cet établissement. Adressez-vous à l’administrateur de l’établissement.`,
   not_found: ({ record }: { record: RecordName }) =>
     `${RECORD_NAMES[record]} est introuvable. Vérifiez l’identifiant et les en-têtes d’établissement.`,
   name_length: ({ field, max }: { field: string; max: number }) =>

@@ -50,7 +50,7 @@ export const tenancyError = domainErrors(
     module_disabled: {
       status: 403,
       text: ({ module }: { module: Module }) =>
-        `The module ${module} is off for this facility. Ask the operator.`,
+        `The module ${module} is off for this facility. Ask the facility administrator.`,
       example: { module: 'lab' },
     },
     not_found: {

@@ -114,7 +114,9 @@ function answerOf(status: number, docs: ResponseDocs, schemas: SchemaComponents)
 
 function permissionText(access: Access): string {
   if (access.kind !== 'facility') return '';
-  const moduleText = access.module === undefined ? '' : ` Module: \`${access.module}\`.`;
+  const modules = [access.module ?? [], access.alsoModules ?? []].flat().map((name) => `\`${name}\``);
+  const moduleText =
+    modules.length === 0 ? '' : ` Module${modules.length === 1 ? '' : 's'}: ${modules.join(' and ')}.`;
   const permissions = access.permissions.map((name) => {
     const module = access.moduleOf?.[name];
     return module === undefined ? `\`${name}\`` : `\`${name}\` (module \`${module}\`)`;

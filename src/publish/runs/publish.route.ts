@@ -205,7 +205,7 @@ export function publishRoute(
       operationId: `publish${options.operation}`,
       summary: `Publish ${what} to an external FHIR server`,
       description:
-        'The call takes no body. It sends the order first, then its results, then its reports. A second publish updates the same resources. After a failure it continues where the first one stopped.',
+        'The call takes no body. A resource is sent after those that it refers to: an order, then its results, then its reports. A second publish updates the same resources. After a failure it continues where the first one stopped.',
       tag: 'Publishing',
     },
     params: pathParams(options),

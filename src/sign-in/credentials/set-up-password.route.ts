@@ -35,7 +35,7 @@ export function setUpPasswordRoute(deps: SetUpPasswordDependencies): Route<Acces
     responses: {
       204: { description: 'The password is set' },
       400: signInFailures[400],
-      403: { ...signInFailures[403], description: 'The setup link was used or is too old.' },
+      403: { ...signInFailures[403], description: 'The setup link was used or replaced, or is too old.' },
       503: signInFailures[503],
     },
     handle: async ({ body }, context) => {
