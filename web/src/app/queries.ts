@@ -23,7 +23,8 @@ export const queries = new QueryClient({
   },
 });
 
-function isPassing(error: unknown): boolean {
+/** It may be gone with the next try. */
+export function isPassing(error: unknown): boolean {
   return error instanceof ApiError && (error.status === 0 || error.status >= 502);
 }
 

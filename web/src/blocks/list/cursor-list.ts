@@ -45,7 +45,8 @@ export function useCursorList<Row, Part extends ListPart<Row> = ListPart<Row>>(
   const query = useInfiniteQuery(reading({}));
   const rows = useMemo(() => query.data?.pages.flatMap(({ items }) => items) ?? [], [query.data]);
   useWatch({
-    isOn: query.error === null && watched.isOn(rows),
+    isOn: watched.isOn(rows),
+    error: query.error,
     everyMs: watched.everyMs,
     read: () => queries.fetchInfiniteQuery({ ...reading(BY_ITSELF), staleTime: 0 }),
   });

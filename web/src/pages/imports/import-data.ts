@@ -32,7 +32,8 @@ function readImport(importId: string, headers = {}) {
 export function useImport(importId: string) {
   const query = useQuery(readImport(importId));
   useWatch({
-    isOn: query.error === null && query.data?.state === 'running',
+    isOn: query.data?.state === 'running',
+    error: query.error,
     everyMs: WATCH_MS,
     read: () => queries.fetchQuery(readImport(importId, BY_ITSELF)),
   });

@@ -202,6 +202,24 @@ describe('imports', { skip: NO_BROWSER, timeout: 240_000 }, () => {
     }
   });
 
+  test('a page that follows an import says when the service cannot be reached, and follows it again when it can [WEB-48]', async (t) => {
+    const tenant = await web.api.createTenant();
+    const id = await runningImport(tenant);
+    const { page } = await web.open(t, `/imports/${id}`, { tenant, expected: /ERR_INTERNET_DISCONNECTED/ });
+    await page.getByText('120 records taken so far').waitFor();
+    await page.context().setOffline(true);
+    const alert = page.getByRole('alert').filter({ hasText: 'The service cannot be reached' });
+    await alert.waitFor();
+    await page.getByText('120 records taken so far').waitFor();
+    await web.api.database.pool.query(
+      'update import_run set resources = 360 where organisation_id = $1 and id = $2',
+      [tenant.organisationId, id],
+    );
+    await page.context().setOffline(false);
+    await page.getByText('360 records taken so far').waitFor();
+    await alert.waitFor({ state: 'detached' });
+  });
+
   test('a session lasts as long as a file is sent, and the file comes to its end [WEB-65]', async (t) => {
     const { page } = await web.open(t, '/imports');
     const { now } = web.api.clock;
