@@ -217,6 +217,7 @@ describe('the command line', { timeout: 600_000 }, () => {
   });
 
   test('ends with 2, and says on stderr how to call it, when it is called wrongly [CMD-5]', async () => {
+    const id = randomUUID();
     const wrong: [string[], RegExp][] = [
       [['nonsense'], /unknown command/],
       [['organisation', 'nonsense'], /unknown command/],
@@ -265,6 +266,10 @@ describe('the command line', { timeout: 600_000 }, () => {
       [
         ['facility', 'create', '--organisation', organisation, '--name', 'X', '--modules', 'lab,nonsense'],
         /The module nonsense is unknown.*patients, encounters/,
+      ],
+      [
+        ['patient', 'privacy', '--organisation', id, '--facility', id, '--patient', id, '--refuse', ''],
+        /--refuse is empty\. Name the refused purposes, or give --refuse none\.\n/,
       ],
       [['serve', '--role', 'boss'], /all, api, worker/],
       [['serve', '--port', '70000'], /0 to 65535/],

@@ -66,6 +66,9 @@ function unknownPatient(error: unknown): never {
 }
 
 function checkedPurposes(given: readonly string[]): PurposeOfUse[] {
+  // Such as a variable of the shell that was not set: it must not allow what the patient refuses.
+  if (given.length === 0)
+    throw new UsageError('--refuse is empty. Name the refused purposes, or give --refuse none.');
   const names = given.filter((name) => name !== 'none');
   const unknown = names.find((name) => !(PURPOSES_OF_USE as readonly string[]).includes(name));
   if (unknown !== undefined)
