@@ -271,6 +271,14 @@ describe('the command line', { timeout: 600_000 }, () => {
         ['patient', 'privacy', '--organisation', id, '--facility', id, '--patient', id, '--refuse', ''],
         /--refuse is empty\. Name the refused purposes, or give --refuse none\.\n/,
       ],
+      [
+        [
+          ...['connection', 'create', '--organisation', organisation, '--facility', '', '--name', 'X'],
+          ...['--address', 'https://hie.example.org/in', '--client-id', 'x'],
+        ],
+        /--facility is empty\. Give one id, or several separated by commas\.\n/,
+      ],
+      [['target', 'list', '--organisation', ''], /--organisation must be a UUID, for example/],
       [['serve', '--role', 'boss'], /all, api, worker/],
       [['serve', '--port', '70000'], /0 to 65535/],
       [['serve', '--processes', '0'], /1 to 256/],

@@ -56,6 +56,11 @@ export function settingsOf(options: SettingOptions): Partial<ConnectionSettings>
     throw exchangeError('bad_option', {
       problem: '--purpose-of-use must be TREATMENT, PAYMENT, OPS or RESEARCH.',
     });
+  // Such as a variable of the shell that was not set: the connection would cover no facility, and deliver nothing.
+  if (options.facility?.length === 0)
+    throw exchangeError('bad_option', {
+      problem: '--facility is empty. Give one id, or several separated by commas.',
+    });
   const settings = definedMembers({
     name,
     address,

@@ -5,6 +5,7 @@
 import { Command, Option } from 'commander';
 import { type CommandEnvironment, UsageError } from '../../platform/command/command.ts';
 import { readSecret } from '../../platform/command/read-secret.ts';
+import { requireOrganisation } from '../../tenancy/organisations/facilities.ts';
 import { listFhirServers, type StoredFhirServer } from './fhir-server.store.ts';
 import {
   changeFhirServer,
@@ -72,7 +73,10 @@ function listTargetsCommand(environment: CommandEnvironment): Command {
     .option('--organisation <id>', 'organisation')
     .addHelpText('after', '\nExample:\n  npx interchange target list')
     .action(async ({ organisation }: { organisation?: string }) => {
-      const servers = await environment.withSession(({ db }) => listFhirServers(db, organisation));
+      const servers = await environment.withSession(async ({ db }) => {
+        if (organisation !== undefined) await requireOrganisation(db, organisation);
+        return listFhirServers(db, organisation);
+      });
       environment.print(
         { items: servers.map(targetDocument) },
         servers.map(targetText).join('\n') || 'No targets.',
