@@ -257,6 +257,8 @@ describe('the command line', { timeout: 600_000 }, () => {
       [['organisation', 'create', '--nam', 'X'], /unknown option '--nam'\n\(Did you mean --name\?\)/],
       [['organisation', 'create', '--secret=hidden'], /unknown option '--secret'\n/],
       [['organisation', 'create', '--name', 'X', '--secret=hidden'], /unknown option '--secret'\n/],
+      [['organisation', 'create', '-phidden'], /unknown option '-p'\n/],
+      [['organisation', 'create', '--name', 'X', '-phidden'], /unknown option '-p'\n/],
       [['organisation', 'create', '--name', 'X', '--json=hidden'], /option '--json' takes no value\n/],
       [['organisation', 'create', '--json=hidden'], /option '--json' takes no value\n/],
       [

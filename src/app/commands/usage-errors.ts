@@ -4,6 +4,8 @@ import type { Command, ErrorOptions, Option } from 'commander';
 const MISSING_OPTION = 'commander.missingMandatoryOptionValue';
 const EXCESS_ARGUMENTS = 'commander.excessArguments';
 const UNKNOWN_OPTION = 'commander.unknownOption';
+/** Without the value behind `=`, or behind the one letter of a short option. */
+const FLAG = /^(?:--[^=]*|-.)/u;
 
 /** commander's own, which its types leave out: it names the option, and one that is like it. */
 type WithUnknownOption = Command & { unknownOption(flag: string): never };
@@ -17,7 +19,7 @@ export function configureUsageErrors(command: Command): void {
     const unknown = command.args.find((given) => given.startsWith('-') && given !== '-');
     // It is why another option is missing. What may stand behind it is not repeated: it may be a secret.
     if (options?.code === MISSING_OPTION && unknown !== undefined)
-      (command as WithUnknownOption).unknownOption(unknown.replace(/=.*/s, ''));
+      (command as WithUnknownOption).unknownOption(unknown.match(FLAG)?.[0] ?? '-');
     if (options?.code === UNKNOWN_OPTION) return error(unknownOption(command, message), options);
     return error(misplacedValue(command, options?.code) ?? message, options);
   };
@@ -29,10 +31,10 @@ function tookAnOption(command: Command, option: Option): boolean {
   return command.options.some(({ long }) => long === value);
 }
 
-/** Without what stands behind `=`. An option that is known and takes no value is unknown to commander with one. */
+/** Without its value. An option that is known and takes no value is unknown to commander with one. */
 function unknownOption(command: Command, given: string): string {
-  const message = given.replace(/=.*'/s, "'");
-  const flag = message.match(/'(.*)'/)?.[1];
+  const flag = given.match(/'(.*)'/s)?.[1]?.match(FLAG)?.[0];
+  const message = given.replace(/'.*'/s, `'${flag}'`);
   const isKnown = command.options.some(({ long }) => long === flag);
   return isKnown ? `error: option '${flag}' takes no value` : message;
 }
