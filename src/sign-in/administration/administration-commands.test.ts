@@ -138,5 +138,10 @@ test('the record is listed and exported by the filters of the route [ADM-36]', a
   assert.equal((await exported('csv', '--until', since)).stdout.trim().split('\r\n').length, 1);
   fails(await exported('csv', '--json'), 2, /audit list --json/);
   fails(await run('audit', 'list', ...organisation(), '--since', 'soon'), 2, /--since/);
+  fails(
+    await run('audit', 'list', ...organisation(), '--action', 'account.disabled'),
+    2,
+    /Allowed choices are/,
+  );
   fails(await run('audit', 'list', '--organisation', randomUUID()), 1, /organisation/);
 });

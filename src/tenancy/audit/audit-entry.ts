@@ -11,12 +11,45 @@ export const SUBJECT_TYPES = [
 ] as const;
 export type SubjectType = (typeof SUBJECT_TYPES)[number];
 
+/** What an entry may say was done. */
+export const AUDIT_ACTIONS = [
+  'organisation.create',
+  'facility.create',
+  'facility.change',
+  'role.create',
+  'role.change',
+  'role.delete',
+  'account.create',
+  'account.change',
+  'account.disable',
+  'account.enable',
+  'account.unlock',
+  'account.reset-password',
+  'account.remove-second-factor',
+  'account.end-sessions',
+  'account.change-password',
+  'account.set-up-password',
+  'account.add-own-factor',
+  'account.remove-own-factor',
+  'account.renew-recovery-codes',
+  'connection.create',
+  'connection.change',
+  'connection.rotate-secret',
+  'connection.activate-secret',
+  'delivery.replay',
+  'delivery.skip',
+  'patient.privacy',
+  'terminology-map.put',
+  'terminology-map.delete',
+  'terminology-map.import',
+] as const;
+export type AuditAction = (typeof AUDIT_ACTIONS)[number];
+
 /** Members and their values; never a secret, a clinical value or a name of a patient. */
 export type Members = Readonly<Record<string, unknown>>;
 
 export interface AuditEntry {
-  /** Dotted: `account.disable`. */
-  action: string;
+  action: AuditAction;
   subject: { type: SubjectType; id: string; name?: string | undefined };
   /** Facilities that it concerns; null: the whole organisation. */
   facilityIds: readonly string[] | null;

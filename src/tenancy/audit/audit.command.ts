@@ -4,6 +4,7 @@ import { pipeline } from 'node:stream/promises';
 import { Command, Option } from 'commander';
 import { type CommandEnvironment, UsageError } from '../../platform/command/command.ts';
 import { requireOrganisation } from '../organisations/facilities.ts';
+import { AUDIT_ACTIONS } from './audit-entry.ts';
 import { auditFilterOf, type GivenAuditFilter } from './audit-filter.ts';
 import { type AuditFilter, listAudit } from './audit-list.store.ts';
 import { AUDIT_FORMATS, type AuditFormat, auditItem, exportAudit } from './list-audit.ts';
@@ -20,7 +21,7 @@ function withFilter(command: Command): Command {
   return command
     .requiredOption('--organisation <id>', 'organisation')
     .option('--actor <who>', 'changes by this account, by id or address, or by `operator`')
-    .option('--action <action>', 'this action, such as account.disable')
+    .addOption(new Option('--action <action>', 'this action').choices(AUDIT_ACTIONS))
     .option('--subject <what>', 'changes of this: its id or its name')
     .option('--since <time>', 'from this time on: a date (UTC) or a date-time with a zone')
     .option('--until <time>', 'before this time');

@@ -7,7 +7,7 @@ import type { Route } from '../../platform/http/route.ts';
 import { Choice, Instant } from '../../platform/http/schema.ts';
 import { Type } from '../../platform/json-schema.ts';
 import { type Access, type FacilityContext, facilityRoute } from '../callers/access.ts';
-import { SUBJECT_TYPES } from './audit-entry.ts';
+import { AUDIT_ACTIONS, SUBJECT_TYPES } from './audit-entry.ts';
 import { auditFilterOf, type GivenAuditFilter } from './audit-filter.ts';
 import {
   AUDIT_FORMATS,
@@ -25,7 +25,7 @@ const ACCESS = { permissions: ['administration.audit.read'], purposeOfUse: 'none
 const text = (description: string) => Type.Optional(Type.String({ maxLength: 320, description }));
 const FILTER = {
   actor: text('Only changes by this account, by id or email, or by `operator`.'),
-  action: text('Only this action, such as `account.disable`.'),
+  action: Type.Optional(Choice(AUDIT_ACTIONS, 'Only this action.')),
   subject: text('Only changes of this: the id or the name.'),
   since: text('Only changes from this date or date-time on.'),
   until: text('Only changes before this date or date-time.'),

@@ -139,6 +139,9 @@ test('the record is read newest first, by author, action, subject and time, page
       'the cursor of another list',
     );
   assert.equal((await call('/administration/audit?since=yesterday')).status, 400);
+  const misspelt = await call('/administration/audit?action=account.disabled');
+  assert.equal(misspelt.status, 400);
+  assert.match(misspelt.json.message, /action must be one of .*account\.disable,/);
 });
 
 test('what concerns facilities is shown to those who may use one of them [ADM-32]', async () => {

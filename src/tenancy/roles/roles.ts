@@ -6,6 +6,7 @@ import { administer } from '../administration/administer.ts';
 import { type Author, OPERATOR } from '../administration/author.ts';
 import { type Manager, requireHeld, requirePermission } from '../administration/manager.ts';
 import { recordChange } from '../audit/audit.ts';
+import type { AuditAction } from '../audit/audit-entry.ts';
 import { notFound, tenancyError } from '../errors.ts';
 import { requireOrganisation } from '../organisations/facilities.ts';
 import { checkedName } from '../organisations/name.ts';
@@ -148,7 +149,7 @@ function checkedPermissions(permissions: readonly string[]): string[] {
 }
 
 interface RecordedRole {
-  action: string;
+  action: AuditAction;
   role: Role;
   before?: Role;
   after?: Role;

@@ -27,7 +27,7 @@ export async function recordMapChange(
   client: Client,
   scope: MapScope,
   { accountId, correlationId = randomUUID() }: MapChange,
-  { action, after }: { action: string; after: Members },
+  { action, after }: { action: 'put' | 'delete' | 'import'; after: Members },
 ): Promise<void> {
   const { organisationId, facilityId } = scope;
   const author: Author = accountId === null ? OPERATOR : { kind: 'account', accountId, correlationId };

@@ -1,6 +1,7 @@
 /** Who changed what in the administration, from what to what. Contract: WEB-57, WEB-67. */
 import { getRouteApi } from '@tanstack/react-router';
 import { useTranslations } from 'use-intl';
+import { AUDIT_ACTIONS, type AuditAction } from '../../../../src/tenancy/audit/audit-entry.ts';
 import { answered, api } from '../../api/api.ts';
 import type { paths } from '../../api/schema.d.ts';
 import { useServiceWords } from '../../app/service-words.ts';
@@ -30,7 +31,14 @@ export function AuditPage() {
   const list = useCursorList<Change>(['audit', facility?.id, search], (cursor) =>
     answered(
       api.GET('/administration/audit', {
-        params: { query: { ...filters, limit: 50, ...(cursor === undefined ? {} : { cursor }) } },
+        params: {
+          query: {
+            ...filters,
+            action: filters.action as AuditAction,
+            limit: 50,
+            ...(cursor === undefined ? {} : { cursor }),
+          },
+        },
       }),
     ),
   );
@@ -45,7 +53,7 @@ export function AuditPage() {
         rowId={({ id }) => id}
         filters={[
           { name: 'actor', label: t('actorFilter'), kind: 'text' },
-          { name: 'action', label: t('actionFilter'), kind: 'choice', choices: useActions(search.action) },
+          { name: 'action', label: t('actionFilter'), kind: 'choice', choices: useActions() },
           { name: 'subject', label: t('subjectFilter'), kind: 'text' },
           { name: 'since', label: t('since'), kind: 'day' },
           { name: 'until', label: t('until'), kind: 'day' },
@@ -65,15 +73,9 @@ function useAsked<Search extends { actor?: string | undefined }>(search: Search)
   return isOperator ? { ...search, actor: 'operator' } : search;
 }
 
-/** Those that the console knows, and one that the address names. */
-function useActions(chosen: string | undefined): { value: string; label: string }[] {
-  const t = useTranslations('audit');
-  const known = Object.entries(t.raw('actions' as never) as Record<string, Record<string, string>>).flatMap(
-    ([subject, actions]) =>
-      Object.entries(actions).map(([action, label]) => ({ value: `${subject}.${action}`, label })),
-  );
-  if (chosen === undefined || known.some(({ value }) => value === chosen)) return known;
-  return [...known, { value: chosen, label: chosen }];
+function useActions(): { value: string; label: string }[] {
+  const wordsOf = useServiceWords('audit.actions');
+  return AUDIT_ACTIONS.map((value) => ({ value, label: wordsOf(value, value) }));
 }
 
 function useColumns(): Column<Change>[] {
