@@ -334,7 +334,15 @@ describe('every registered route', () => {
     const unknown = unknownRecords(seeds);
     await walk(onRecords(), async (entry) => {
       const { message } = isError(await call(entry, { token: rightful.token, seeds: unknown }), 404);
-      for (const id of ['1', 'nonsense', `${seeds.patientId}0`, "1'--", '%20', '..%2f..']) {
+      for (const id of [
+        '1',
+        'nonsense',
+        `${seeds.patientId}0`,
+        "1'--",
+        '%20',
+        '..%2f..',
+        'a'.repeat(7_000),
+      ]) {
         const malformed = Object.fromEntries(Object.keys(seeds).map((name) => [name, id]));
         const answer = await call(entry, { token: rightful.token, seeds: malformed as never });
         // A malformed `patient` is a parameter: 400 or 404.

@@ -18,7 +18,6 @@ const ISSUE_TYPES: Readonly<Record<number, string>> = {
   406: 'not-supported',
   409: 'conflict',
   413: 'too-long',
-  414: 'too-long',
   415: 'not-supported',
   422: 'processing',
   429: 'throttled',

@@ -27,7 +27,7 @@ const TRANSPORT = new Set([
   'x-correlation-id',
 ]);
 /** Any call may be answered with them: see the description in `openapi.json`. */
-const ANYWHERE = new Set([405, 408, 414, 417, 431]);
+const ANYWHERE = new Set([405, 408, 417, 431]);
 const FORMATS: Readonly<Record<string, RegExp>> = {
   uuid: /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/,
   'date-time': /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/,

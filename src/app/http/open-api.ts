@@ -87,7 +87,7 @@ function information(): Json {
       'Exchange of clinical records: sign-in for systems, FHIR R4 resources, and a log of every access.',
       'These paths are outside the base address: /.well-known/jwks.json (public keys of access tokens), /healthz and /readyz.',
       'Every call takes the headers `x-correlation-id` and `accept-language` (CorrelationId and AcceptLanguage among the parameters). Every answer has the headers `x-correlation-id`, `cache-control: no-store` and `x-content-type-options: nosniff`. HEAD works wherever GET does.',
-      'An error that has no answer of its own at a call is described as its `default`. Any call may also be answered 405 (with `allow`), 408, 414, 417 or 431, in the shape of Error: docs/http.md.',
+      'An error that has no answer of its own at a call is described as its `default`. Any call may also be answered 405 (with `allow`), 408, 417 or 431, in the shape of Error: docs/http.md.',
     ].join('\n\n'),
     contact: { name: 'The interchange project' },
     license: { name: 'Apache License 2.0', identifier: 'Apache-2.0' },

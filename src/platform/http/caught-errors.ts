@@ -18,11 +18,6 @@ export function toHttpError(error: unknown): HttpError | undefined {
       en: 'This call does not accept that content type. Send application/json.',
       fr: 'Cet appel n’accepte pas ce type de contenu. Envoyez application/json.',
     });
-  if (code === 'FST_ERR_MAX_PARAM_LENGTH')
-    return new HttpError(414, 'address_too_long', {
-      en: 'The address is too long. Send fewer or shorter parameters.',
-      fr: 'L’adresse est trop longue. Envoyez moins de paramètres, ou de plus courts.',
-    });
   if (code === 'FST_ERR_BAD_URL')
     return new HttpError(400, 'bad_encoding', {
       en: 'The path is not percent-encoded UTF-8. Send % itself as %25.',

@@ -67,7 +67,8 @@ export function createServer({
     forceCloseConnections: 'idle',
     // What still arrives on open connections while the server closes is answered like anything else.
     return503OnClosing: false,
-    routerOptions: { maxParamLength: 512 },
+    // No part of an address is longer: a malformed id is a 404, whatever its length.
+    routerOptions: { maxParamLength: MAX_HEADER_BYTES },
     // Set later, these would come in place of Fastify's own, and it would have loaded those.
     schemaController: {
       compilersFactory: {
