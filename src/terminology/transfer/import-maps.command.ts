@@ -91,7 +91,7 @@ function reportText(report: MapImportReport, ignored: ReadonlyMap<string, number
   if (rejectedCount > rejected.length) lines.push(`… and ${rejectedCount - rejected.length} more`);
   for (const [element, count] of ignored) lines.push(`not imported: ${element} (${count})`);
   lines.push(
-    `${read} entries: ${created} created, ${changed} changed, ${unchanged} unchanged, ${rejectedCount} left out${dryRun ? ' (dry run: nothing was kept)' : ''}`,
+    `${read} ${read === 1 ? 'entry' : 'entries'}: ${created} created, ${changed} changed, ${unchanged} unchanged, ${rejectedCount} left out${dryRun ? ' (dry run: nothing was kept)' : ''}`,
   );
   return lines.join('\n');
 }
