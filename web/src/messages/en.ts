@@ -76,6 +76,7 @@ export const en = {
       '{more, select, true {{count, plural, one {# row so far} other {# rows so far}}} other {{count, plural, one {# row} other {# rows}}}}',
     readMore: 'Show more',
     readingMore: 'Reading more',
+    rowsNotRead: 'These rows could not be read again.',
     restNotRead: 'The next rows could not be read.',
     before: 'Before:',
     after: 'After:',

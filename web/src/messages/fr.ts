@@ -79,6 +79,7 @@ export const fr: Catalogue = {
       '{more, select, true {{count, plural, one {# ligne pour l’instant} other {# lignes pour l’instant}}} other {{count, plural, one {# ligne} other {# lignes}}}}',
     readMore: 'Afficher la suite',
     readingMore: 'Lecture de la suite',
+    rowsNotRead: 'Ces lignes n’ont pas pu être relues.',
     restNotRead: 'Les lignes suivantes n’ont pas pu être lues.',
     before: 'Avant :',
     after: 'Après :',

@@ -14,6 +14,8 @@ export interface CursorList<Row> {
   isPending: boolean;
   /** Of the first page, or of a later one. */
   error: unknown;
+  /** It is of a page behind the rows that are shown. */
+  isRestMissing: boolean;
   hasMore: boolean;
   isReadingMore: boolean;
   readMore: () => void;
@@ -55,12 +57,13 @@ export function useCursorList<Row, Part extends ListPart<Row> = ListPart<Row>>(
     first: query.data?.pages[0],
     isPending: query.isPending,
     error: query.error,
+    isRestMissing: query.isFetchNextPageError,
     hasMore: query.hasNextPage,
     isReadingMore: query.isFetchingNextPage,
     readMore: () => {
       if (query.hasNextPage && !query.isFetching) void query.fetchNextPage();
     },
-    retry: () => void (query.data === undefined ? query.refetch() : query.fetchNextPage()),
+    retry: () => void (query.isFetchNextPageError ? query.fetchNextPage() : query.refetch()),
   };
 }
 
@@ -71,6 +74,7 @@ export function wholeList<Row>(rows: readonly Row[]): CursorList<Row> {
     rows,
     isPending: false,
     error: null,
+    isRestMissing: false,
     hasMore: false,
     isReadingMore: false,
     readMore: nothing,

@@ -155,7 +155,7 @@ function Foot<Row>({ list }: { list: CursorList<Row> }) {
   if (list.error !== null && list.error !== undefined)
     return (
       <div className={css.foot} role="alert">
-        <span>{t('restNotRead')}</span>
+        <span>{t(list.isRestMissing ? 'restNotRead' : 'rowsNotRead')}</span>
         <Button variant="default" size="xs" onClick={list.retry}>
           {t('retry')}
         </Button>

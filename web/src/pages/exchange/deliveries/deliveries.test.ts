@@ -165,6 +165,25 @@ describe('deliveries', { skip: NO_BROWSER, timeout: 240_000 }, () => {
     await page.getByRole('button', { name: 'Replay all 2' }).waitFor();
   });
 
+  test('rows that could not be read again are read when somebody tries again [WEB-10]', async (t) => {
+    const { tenant } = await held(2);
+    const { page, account } = await web.open(t, '/exchange/held', { tenant, expected: /409|ERR_FAILED/ });
+    await page.getByRole('checkbox').first().check();
+    const { token } = account;
+    const { items } = (await web.api.call('/exchange/deliveries?status=held', { token })).json;
+    const body = { deliveryIds: [items[0].id], reason: 'Sent by hand.' };
+    await web.api.call('/exchange/deliveries/skip', { token, body });
+    await page.route('**/exchange/deliveries?*', (route) => route.abort());
+    await page.getByRole('button', { name: 'Replay this delivery' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click();
+    const again = page.getByRole('button', { name: 'Try again' });
+    await again.waitFor();
+    await page.getByText('These rows could not be read again.').waitFor();
+    await page.unrouteAll();
+    await again.click();
+    await page.getByText('1 row', { exact: true }).waitFor();
+  });
+
   test('several are chosen, and only they are skipped [WEB-41]', async (t) => {
     const { tenant } = await held(3);
     const { page } = await web.open(t, '/exchange/held', { tenant });
