@@ -93,6 +93,27 @@ describe('connections', { skip: NO_BROWSER, timeout: 240_000 }, () => {
     assert.deepEqual([json.clientId, json.maxInFlight], ['clinic-7', 3]);
   });
 
+  test('a connection that was given all facilities meanwhile keeps them, when one is added in the form [WEB-44]', async (t) => {
+    const { tenant, id } = await connected();
+    const other = await web.api.createFacility(tenant.organisationId);
+    const facilityIds = [tenant.facilityId, other];
+    const { page, account } = await web.open(t, `/exchange/connections/${id}`, { tenant, facilityIds });
+    await page.getByRole('button', { name: 'Edit' }).click();
+    const form = page.getByRole('dialog', { name: 'Settings' });
+    await form
+      .getByRole('checkbox')
+      .and(page.locator(`[value="${other}"]`))
+      .check();
+    await web.api.database.pool.query(
+      'update exchange_connection set all_facilities = true where organisation_id = $1 and id = $2',
+      [tenant.organisationId, id],
+    );
+    await form.getByRole('button', { name: 'Save' }).click();
+    await form.waitFor({ state: 'detached' });
+    const { json } = await web.api.call(`/exchange/connections/${id}`, { token: account.token });
+    assert.equal(json.facilityIds, null);
+  });
+
   test('sends a test, and says what came back: taken, refused, no answer [WEB-49]', async (t) => {
     const exchange = await startExchange();
     t.after(() => exchange.close());

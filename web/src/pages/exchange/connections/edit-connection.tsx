@@ -75,8 +75,9 @@ function Form({ connection, onClose }: { connection: Connection; onClose: () => 
   async function changedFacilities(): Promise<{ facilityIds?: string[] }> {
     if (facilityIds === null || String(facilityIds) === String(before.facilityIds)) return {};
     const now = await queries.fetchQuery({ ...readConnection(before.id), staleTime: 0 });
+    if (now.facilityIds === null) return {};
     const list = { before: before.facilityIds ?? [], wanted: facilityIds };
-    return { facilityIds: withChanges(now.facilityIds ?? [], list) };
+    return { facilityIds: withChanges(now.facilityIds, list) };
   }
   const given = { required: true, withAsterisk: false };
   return (
