@@ -28,7 +28,6 @@ export const ABOUT_TAKEN_ADDRESS = ['An account with this email ', 'Il y a d√©j√
 /** Roles are few; an organisation with more than these chooses by the role's own page. */
 const MOST_ROLES = 1_000;
 
-/** Every role, by name; undefined until they are read. */
 export function readAccount(accountId: string) {
   return queryOptions({
     queryKey: ['account', accountId],
@@ -38,6 +37,7 @@ export function readAccount(accountId: string) {
 
 const rolesQuery = queryOptions({ queryKey: ['roles', 'all'], queryFn: readRoles });
 
+/** Every role, by name; undefined until they are read. */
 export function useRoles() {
   return useQuery(rolesQuery);
 }
