@@ -17,8 +17,8 @@ export const queries = new QueryClient({
       refetchOnWindowFocus: false,
       // Nobody need be there when the network comes back.
       refetchOnReconnect: false,
-      // A refusal stays one; only what may pass by itself is tried again.
-      retry: (failures, error) => failures < RETRIES && isPassing(error),
+      // A refusal stays one; only what may pass by itself is tried again, and not while there is no network to try it on.
+      retry: (failures, error) => failures < RETRIES && navigator.onLine && isPassing(error),
     },
   },
 });

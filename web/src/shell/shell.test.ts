@@ -152,9 +152,14 @@ describe('the shell', { skip: NO_BROWSER, timeout: 240_000 }, () => {
     await page.getByRole('button', { name: /^Account/ }).click();
     await page.getByRole('menuitem', { name: 'Sign out' }).click();
     await page.getByText('You are still signed in: the service did not answer.').waitFor();
+    let asked = 0;
+    page.on('requestfailed', (request) => {
+      if (request.url().includes('/exchange/deliveries?')) asked += 1;
+    });
     await page.getByLabel('State').selectOption({ index: 1 });
     const alert = page.getByRole('alert').filter({ hasText: 'The service cannot be reached' });
     await alert.waitFor();
+    assert.equal(asked, 1, 'it is not tried again before it is said');
     await page.context().setOffline(false);
     await alert.getByRole('button', { name: 'Try again' }).click();
     await alert.waitFor({ state: 'detached' });
