@@ -249,6 +249,10 @@ describe('the command line', { timeout: 600_000 }, () => {
         ['delivery', 'list', '--connection', '--status', 'held'],
         /option '--connection <id>' argument missing/,
       ],
+      [
+        ['delivery', 'skip', '--connection', organisation, '--reason', '--dry-run'],
+        /error: option '--reason <text>' argument missing\n/,
+      ],
       [['organisation', 'list', 'x'], /This command takes no values\. Leave out what was given\./],
       [['terminology', 'import', 'a.csv', 'b.csv', '--organisation', organisation], /too many arguments/],
       [['organisation', 'create', '--name', ''], /1 to 200/],

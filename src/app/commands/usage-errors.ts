@@ -7,28 +7,34 @@ const UNKNOWN_OPTION = 'commander.unknownOption';
 /** Without the value behind `=`, or behind the one letter of a short option. */
 const FLAG = /^(?:--[^=]*|-.)/u;
 
-/** commander's own, which its types leave out: it names the option, and one that is like it. */
-type WithUnknownOption = Command & { unknownOption(flag: string): never };
+/** commander's own, which its types leave out. The first names the option, and one that is like it. */
+type WithOptionErrors = Command & {
+  unknownOption(flag: string): never;
+  optionMissingArgument(option: Option): never;
+};
 
 export function configureUsageErrors(command: Command): void {
   const error = command.error.bind(command);
   command.error = (message: string, options?: ErrorOptions): never => {
-    const empty = command.options.find((option) => tookAnOption(command, option));
-    if (empty !== undefined && (options?.code === MISSING_OPTION || options?.code === EXCESS_ARGUMENTS))
-      return error(`error: option '${empty.flags}' argument missing`, options);
+    if (options?.code === MISSING_OPTION || options?.code === EXCESS_ARGUMENTS) refuseEmptyOptions(command);
     const unknown = command.args.find((given) => given.startsWith('-') && given !== '-');
     // It is why another option is missing. What may stand behind it is not repeated: it may be a secret.
     if (options?.code === MISSING_OPTION && unknown !== undefined)
-      (command as WithUnknownOption).unknownOption(unknown.match(FLAG)?.[0] ?? '-');
+      (command as WithOptionErrors).unknownOption(unknown.match(FLAG)?.[0] ?? '-');
     if (options?.code === UNKNOWN_OPTION) return error(unknownOption(command, message), options);
     return error(misplacedValue(command, options?.code) ?? message, options);
   };
+  // Where nothing else is missing, `--reason $WHY --dry-run` would be done, and not as a dry run.
+  command.hook('preAction', () => refuseEmptyOptions(command));
 }
 
-/** Its value is the next option: its own was empty, as a variable of the shell is that was not set. */
-function tookAnOption(command: Command, option: Option): boolean {
-  const value = String(command.getOptionValue(option.attributeName()));
-  return command.options.some(({ long }) => long === value);
+/** One whose value is the next option: its own was empty, as a variable of the shell is that was not set. */
+function refuseEmptyOptions(command: Command): void {
+  const empty = command.options.find((option) => {
+    const value = String(command.getOptionValue(option.attributeName()));
+    return command.options.some(({ long }) => long === value);
+  });
+  if (empty !== undefined) (command as WithOptionErrors).optionMissingArgument(empty);
 }
 
 /** Without its value. An option that is known and takes no value is unknown to commander with one. */
