@@ -163,6 +163,8 @@ describe('integration accounts', { skip: NO_BROWSER, timeout: 300_000 }, () => {
     const email = `moved-${randomUUID()}@example.org`;
     assert.equal((await change({ facilityIds: [tenant.facilityId], email })).status, 200);
     await form.getByRole('button', { name: 'Save' }).click();
+    // By its title no more: that has the new address before the form is saved.
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
     await page.getByRole('heading', { name: email, level: 1 }).waitFor();
     const { json } = await web.api.call(`/accounts/${system.userId}`, { token: admin.token });
     assert.deepEqual(

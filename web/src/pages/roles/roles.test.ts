@@ -53,6 +53,7 @@ describe('roles', { skip: NO_BROWSER, timeout: 240_000 }, () => {
     const meanwhile = { name: 'Evening shift', permissions: [...permissions, 'encounters.access'] };
     await call(`/roles/${role.id}`, { method: 'PATCH', body: meanwhile });
     await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('Evening shift is saved.').waitFor();
     await page.getByRole('heading', { name: 'Evening shift', level: 1 }).waitFor();
     assert.equal(await page.getByRole('textbox', { name: 'Name' }).inputValue(), 'Evening shift');
     const { items } = await call('/roles?search=Evening', {});

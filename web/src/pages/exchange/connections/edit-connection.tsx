@@ -64,12 +64,13 @@ function Form({ connection, onClose }: { connection: Connection; onClose: () => 
       const params = { path: { connectionId: connection.id } };
       if (Object.keys(body).length > 0)
         await answered(api.PATCH('/exchange/connections/{connectionId}', { params, body }));
-      announce({ kind: 'good', text: t('saved') });
-      onClose();
       // One that does not cover the chosen facility any more has no page in it.
       if (facilityIds !== null && facility !== undefined && !facilityIds.includes(facility.id))
         await navigate({ to: '/exchange/connections' });
+      // Before the form closes: opened again, it begins with what is stored now.
       await queries.invalidateQueries({ queryKey: ['exchange-connections'] });
+      announce({ kind: 'good', text: t('saved') });
+      onClose();
     },
   });
   async function changedFacilities(): Promise<{ facilityIds?: string[] }> {
