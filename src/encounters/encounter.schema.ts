@@ -1,6 +1,12 @@
 /** The Encounter in the OpenAPI document. */
 
-import { CodeableConcept, Coding, Period, Reference } from '../clinical/fetch/data-types.schema.ts';
+import {
+  CodeableConcept,
+  Coding,
+  IDENTIFIER_MEMBERS,
+  Period,
+  Reference,
+} from '../clinical/fetch/data-types.schema.ts';
 import { ENCOUNTER_ID as ID, PATIENT_ID } from '../clinical/fetch/fetched-examples.ts';
 import { ENCOUNTER_STATUSES } from '../clinical/resources/encounter.fhir.ts';
 import { named } from '../platform/http/named-schema.ts';
@@ -35,18 +41,7 @@ export const EncounterSchema = named(
         'EncounterMeta',
         Type.Object({ versionId: Type.String(), lastUpdated: Type.String({ format: 'date-time' }) }),
       ),
-      identifier: Type.Array(
-        named(
-          'EncounterIdentifier',
-          Type.Object({
-            use: Type.Optional(Type.String()),
-            type: Type.Optional(CodeableConcept),
-            system: Type.Optional(Type.String()),
-            value: Type.Optional(Type.String()),
-            period: Type.Optional(Period),
-          }),
-        ),
-      ),
+      identifier: Type.Array(named('EncounterIdentifier', Type.Object(IDENTIFIER_MEMBERS))),
       status: Status,
       class: named('EncounterClass', Type.Object(Coding.properties, { description: 'HL7 v3 ActCode.' })),
       type: Type.Optional(Type.Array(CodeableConcept)),

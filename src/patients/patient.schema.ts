@@ -3,7 +3,7 @@
  * Contract: PAT-8.
  */
 
-import { CodeableConcept, Period } from '../clinical/fetch/data-types.schema.ts';
+import { CodeableConcept, IDENTIFIER_MEMBERS, Period } from '../clinical/fetch/data-types.schema.ts';
 import { PATIENT_ID } from '../clinical/fetch/fetched-examples.ts';
 import { PurposeOfUseSchema } from '../fhir/purpose-of-use.ts';
 import { named } from '../platform/http/named-schema.ts';
@@ -14,11 +14,7 @@ import { type PatientRecord, summaryOf } from './patient.ts';
 const Identifier = named(
   'Identifier',
   Type.Object({
-    use: Type.Optional(Type.String()),
-    type: Type.Optional(CodeableConcept),
-    system: Type.Optional(Type.String()),
-    value: Type.Optional(Type.String()),
-    period: Type.Optional(Period),
+    ...IDENTIFIER_MEMBERS,
     assigner: Type.Optional(
       named(
         'IdentifierAssigner',

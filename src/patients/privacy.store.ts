@@ -8,6 +8,34 @@ export interface PrivacyScope {
   readonly facilityId: string;
 }
 
+/** Those of a patient who is registered at the facility. */
+const SELECT = `
+      select p.refused_purposes as "refusedPurposes"
+      from patient_registration g
+      join patient p
+        on p.organisation_id = $1
+        and p.id = g.patient_id
+      where g.organisation_id = $1
+        and g.facility_id = $2
+        and g.patient_id = $3`;
+const FIND = { name: 'patient-privacy-find', text: SELECT };
+/** So that of two changes at once the later one knows what the earlier one made. */
+const LOCK = { name: 'patient-privacy-lock', text: `${SELECT} for update of p` };
+
+/** The purposes that a patient refuses. Undefined: no such patient is registered at the facility. */
+export async function findRefusedPurposes(
+  db: Queryable,
+  scope: PrivacyScope,
+  patientId: string,
+  statement = FIND,
+): Promise<PurposeOfUse[] | undefined> {
+  const { rows } = await db.query<{ refusedPurposes: PurposeOfUse[] }>({
+    ...statement,
+    values: [scope.organisationId, scope.facilityId, patientId],
+  });
+  return rows[0]?.refusedPurposes;
+}
+
 /**
  * Make `refusedPurposes` the refused ones, in a transaction. Answers those of before. Undefined: no such patient is
  * registered at the facility.
@@ -15,24 +43,10 @@ export interface PrivacyScope {
 export async function replaceRefusedPurposes(
   client: Client,
   scope: PrivacyScope,
-  setting: { patientId: string; refusedPurposes: readonly PurposeOfUse[] },
+  { patientId, refusedPurposes }: { patientId: string; refusedPurposes: readonly PurposeOfUse[] },
 ): Promise<PurposeOfUse[] | undefined> {
-  // Locked, so that of two changes at once the later one knows what the earlier one made.
-  const { rows } = await client.query<{ refusedPurposes: PurposeOfUse[] }>({
-    name: 'patient-privacy-lock',
-    text: `
-      select p.refused_purposes as "refusedPurposes"
-      from patient_registration g
-      join patient p
-        on p.organisation_id = $1
-        and p.id = g.patient_id
-      where g.organisation_id = $1
-        and g.facility_id = $2
-        and g.patient_id = $3
-      for update of p`,
-    values: [scope.organisationId, scope.facilityId, setting.patientId],
-  });
-  if (rows[0] === undefined) return undefined;
+  const standing = await findRefusedPurposes(client, scope, patientId, LOCK);
+  if (standing === undefined) return undefined;
   await client.query({
     name: 'patient-privacy-replace',
     text: `
@@ -40,29 +54,7 @@ export async function replaceRefusedPurposes(
       set refused_purposes = $3
       where organisation_id = $1
         and id = $2`,
-    values: [scope.organisationId, setting.patientId, setting.refusedPurposes],
+    values: [scope.organisationId, patientId, refusedPurposes],
   });
-  return rows[0].refusedPurposes;
-}
-
-/** The purposes that a patient refuses. Undefined: no such patient is registered at the facility. */
-export async function findRefusedPurposes(
-  db: Queryable,
-  scope: PrivacyScope,
-  patientId: string,
-): Promise<PurposeOfUse[] | undefined> {
-  const { rows } = await db.query<{ refusedPurposes: PurposeOfUse[] }>({
-    name: 'patient-privacy-find',
-    text: `
-      select p.refused_purposes as "refusedPurposes"
-      from patient_registration g
-      join patient p
-        on p.organisation_id = $1
-        and p.id = g.patient_id
-      where g.organisation_id = $1
-        and g.facility_id = $2
-        and g.patient_id = $3`,
-    values: [scope.organisationId, scope.facilityId, patientId],
-  });
-  return rows[0]?.refusedPurposes;
+  return standing;
 }

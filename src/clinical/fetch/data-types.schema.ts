@@ -32,3 +32,12 @@ export const Period = named(
   'Period',
   Type.Object({ start: Type.Optional(Type.String()), end: Type.Optional(Type.String()) }),
 );
+
+/** Of an Identifier, without its assigner. */
+export const IDENTIFIER_MEMBERS = {
+  use: Type.Optional(Type.String()),
+  type: Type.Optional(CodeableConcept),
+  system: Type.Optional(Type.String()),
+  value: Type.Optional(Type.String()),
+  period: Type.Optional(Period),
+};

@@ -3,7 +3,7 @@ import { Modal } from '@mantine/core';
 import { useState } from 'react';
 import { useTranslations } from 'use-intl';
 import { answered, api } from '../../api/api.ts';
-import { withChanges } from '../../app/changed-list.ts';
+import { changedOf, withChanges } from '../../app/form-changes.ts';
 import { queries } from '../../app/queries.ts';
 import { FormButtons } from '../../blocks/dialogs/form-buttons.tsx';
 import { announce } from '../../blocks/page/announcements.tsx';
@@ -37,10 +37,9 @@ function Form({ account, onClose }: EditAccountProperties) {
     values: { email: before.email, roleId: before.role.id },
     aboutField: { email: ABOUT_TAKEN_ADDRESS },
     submit: async ({ email, roleId }) => {
-      // Only what was changed: what stays needs no right to give it, and somebody else may have changed it since.
+      // What stays needs no right to give it.
       const body = {
-        ...(email === before.email ? {} : { email }),
-        ...(roleId === before.role.id ? {} : { roleId }),
+        ...changedOf({ email: before.email, roleId: before.role.id }, { email, roleId }),
         ...(facilityIds.join() === facilitiesOf(before).join() ? {} : { facilityIds: await facilities() }),
       };
       const params = { path: { accountId: before.userId } };

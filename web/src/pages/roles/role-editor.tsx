@@ -4,7 +4,7 @@ import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useTranslations } from 'use-intl';
 import { answered, api } from '../../api/api.ts';
-import { withChanges } from '../../app/changed-list.ts';
+import { changedOf, withChanges } from '../../app/form-changes.ts';
 import { announce } from '../../blocks/page/announcements.tsx';
 import { Section } from '../../blocks/page/section.tsx';
 import { useServerForm } from '../../blocks/page/server-form.ts';
@@ -112,13 +112,11 @@ function create({ permissions, ...rest }: Wanted): Promise<Stored> {
   );
 }
 
-/** Sends only what was changed: somebody else may have changed the rest since. */
 async function change(before: Stored, { name, permissions, requiresSecondFactor }: Wanted): Promise<Stored> {
   const now = (await readRole(before.id)) ?? before;
   const list = { before: before.permissions, wanted: permissions };
   const body = {
-    ...(name === before.name ? {} : { name }),
-    ...(requiresSecondFactor === before.requiresSecondFactor ? {} : { requiresSecondFactor }),
+    ...changedOf(before, { name, requiresSecondFactor }),
     ...(isSameSet(list) ? {} : { permissions: withChanges(now.permissions, list) as PermissionName[] }),
   };
   if (Object.keys(body).length === 0) return now;

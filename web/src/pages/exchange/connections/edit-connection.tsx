@@ -4,7 +4,7 @@ import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useTranslations } from 'use-intl';
 import { answered, api } from '../../../api/api.ts';
-import { withChanges } from '../../../app/changed-list.ts';
+import { changedOf, withChanges } from '../../../app/form-changes.ts';
 import { queries } from '../../../app/queries.ts';
 import { FormButtons } from '../../../blocks/dialogs/form-buttons.tsx';
 import { announce } from '../../../blocks/page/announcements.tsx';
@@ -117,12 +117,4 @@ function Form({ connection, onClose }: { connection: Connection; onClose: () => 
       />
     </ServerFormFields>
   );
-}
-
-/** Only what was changed: somebody else may have changed the rest since. */
-function changedOf<Wanted extends Partial<Connection>>(before: Connection, wanted: Wanted): Partial<Wanted> {
-  const changed = Object.entries(wanted).filter(
-    ([name, value]) => String(value) !== String(before[name as keyof Connection]),
-  );
-  return Object.fromEntries(changed) as Partial<Wanted>;
 }
