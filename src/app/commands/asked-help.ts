@@ -1,6 +1,6 @@
 /**
- * `help facility create` is `facility create --help`. A command that is not there is called as it is, without the help, so that
- * commander says that it does not know it: asked for help, it would show that of all. Contract: CMD-5.
+ * `help facility create` is `facility create --help`. An unknown command is called without `--help`: commander then refuses
+ * it, where it would show the help of all commands otherwise. Contract: CMD-5.
  */
 import type { Command } from 'commander';
 

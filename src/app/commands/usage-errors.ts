@@ -40,7 +40,7 @@ function refuseEmptyOptions(command: Command): void {
 /** Without its value. An option that is known and takes no value is unknown to commander with one. */
 function unknownOption(command: Command, given: string): string {
   const flag = given.match(/'(.*)'/s)?.[1]?.match(FLAG)?.[0];
-  const message = given.replace(/'.*'/s, `'${flag}'`);
+  const message = given.replace(/'.*'/s, () => `'${flag}'`);
   const isKnown = command.options.some(({ long }) => long === flag);
   return isKnown ? `error: option '${flag}' takes no value` : message;
 }

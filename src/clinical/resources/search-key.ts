@@ -30,7 +30,7 @@ export interface SearchTerms {
 
 /** Characters of one key at most; what is longer is cut, on both sides. */
 const KEY_MAX = 200;
-/** Letters that Unicode does not take apart, as those write them who have a plain keyboard. */
+/** Letters that Unicode does not decompose, and how people write them on a plain keyboard. */
 const PLAIN_LETTERS: Readonly<Record<string, string>> = {
   ł: 'l',
   ø: 'o',

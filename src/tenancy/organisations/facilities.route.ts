@@ -60,7 +60,7 @@ export function changeFacilityRoute({ db }: { db: Pool }): Route<Access> {
         operationId: 'changeFacility',
         summary: 'Change the name, the time zone or the modules of a facility',
         description:
-          'From the next call on, in every process. Dates without a zone in stored records were read in the time zone of before, until the records are imported again.',
+          'From the next call on, in every process. Dates without a zone in stored records stay as they were read in the earlier time zone, until the records are imported again.',
         tag,
       },
       params: Type.Object({ facilityId: Type.String() }),

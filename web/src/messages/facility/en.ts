@@ -8,7 +8,7 @@ export const facility = {
   name: 'Name',
   timeZone: 'Time zone',
   timeZoneText:
-    'Dates without a zone are read and shown in it. After a change, import the records again: their dates were read in the time zone of before. Example: Africa/Lagos.',
+    'Dates without a zone are read and shown in it. After a change, import the records again: their dates were read in the earlier time zone. Example: Africa/Lagos.',
   id: 'Id of the facility',
   idText: 'Systems send it in the header x-facility-id.',
   save: 'Save',
