@@ -1,5 +1,8 @@
 /** The console as files over HTTP, and what is said where it is not built. */
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, readFileSync, watch } from 'node:fs';
 import { mkdir, mkdtemp, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,10 +10,11 @@ import { after, before, test } from 'node:test';
 import { brotliDecompressSync } from 'node:zlib';
 import { sendRaw } from '../../../test-support/http/raw-http.ts';
 import { startTestApi, type TestApi } from '../../../test-support/service/api.ts';
+import { waitUntil } from '../../../test-support/wait-until.ts';
 import type { RequestContext } from '../../platform/http/route.ts';
 import type { Log } from '../../platform/log/log.ts';
 import { consolePageRoute } from './console.route.ts';
-import { consoleBuild } from './console-build.ts';
+import { consoleBuild, WEB_FOLDER } from './console-build.ts';
 import { createConsoleFiles } from './console-files.ts';
 import { warnOfBuild } from './warn-of-build.ts';
 
@@ -97,6 +101,23 @@ test('where the console is not built, its address says what to run [WEB-2]', asy
   const said: string[] = [];
   warnOfBuild({ warn: (_: unknown, text: string) => said.push(text) } as unknown as Log, 'missing');
   assert.match(said.join(), /npm run console:build/);
+});
+
+test('while the console is built anew, the one in its folder is whole', async (t) => {
+  const dist = join(WEB_FOLDER, 'dist');
+  const missing = () => {
+    const page = readFileSync(join(dist, 'index.html'), 'utf8');
+    const named = [...page.matchAll(/="\.\/(assets\/[^"]+)/g)].map(([, name]) => `${name}.br`);
+    return named.filter((name) => !existsSync(join(dist, name)));
+  };
+  const seen: string[][] = [];
+  const watcher = watch(dist, () => seen.push(missing()));
+  t.after(() => watcher.close());
+  const build = spawn(process.execPath, ['web/build.ts'], { cwd: join(WEB_FOLDER, '..'), stdio: 'inherit' });
+  t.after(() => build.kill());
+  assert.deepEqual(await once(build, 'exit'), [0, null]);
+  await waitUntil(() => seen.length > 0);
+  assert.deepEqual(seen.flat(), []);
 });
 
 test('a console that is older than its sources is known', async (t) => {
