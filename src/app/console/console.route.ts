@@ -57,7 +57,7 @@ export function consolePageRoute(files: () => ConsoleFiles | undefined): Route<A
   });
 }
 
-function answer(files: ConsoleFiles | undefined, name: string, { headers }: RequestContext): Reply {
+function answer(files: ConsoleFiles | undefined, name: string, { headers, target }: RequestContext): Reply {
   if (!PAGE_NAME.test(name)) throw new HttpError(404, 'not_found', NO_SUCH_PATH);
   if (files === undefined)
     throw unavailable(
@@ -68,15 +68,19 @@ function answer(files: ConsoleFiles | undefined, name: string, { headers }: Requ
       60,
       'console_not_built',
     );
-  if (!name.startsWith('assets/')) return page(files.index, name);
+  if (!name.startsWith('assets/')) return page(files.index, target);
   const file = files.assets.get(name);
   if (file === undefined) throw new HttpError(404, 'not_found', NO_SUCH_PATH);
   return asset(file, String(headers['accept-encoding'] ?? ''));
 }
 
-/** The page names its files relative to the console; below a deeper address the way to them is longer. */
-function page(index: string, name: string): Reply {
-  const up = '../'.repeat(name.split('/').length - 1);
+/**
+ * The page names its files relative to the console; below a deeper address the way to them is longer. Browsers count the
+ * slashes of the address as it was sent: `%2F` is none.
+ */
+function page(index: string, target: string): Reply {
+  const [path = ''] = target.split('?');
+  const up = '../'.repeat(path.split('/').length - '/console/'.split('/').length);
   return {
     body: index.replaceAll('="./assets/', `="${up === '' ? './' : up}assets/`),
     contentType: 'text/html; charset=utf-8',

@@ -30,6 +30,7 @@ test('every address below /console/ has the page, and finds its files from there
     'exchange',
     'accounts/one/two',
     'people/one),',
+    'people%2Fone?from=/mail/',
     'some%20page',
     'caf%C3%A9/100%25',
   ]) {

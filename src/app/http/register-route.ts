@@ -220,6 +220,7 @@ function contextOf(request: FastifyRequest, { route, exchange, clock }: Phases):
     now: exchange.now,
     databaseTime: clock.databaseTime(),
     remoteAddress: request.ip,
+    target: request.url,
     headers: request.headers,
   };
   if (checked === undefined) return context;

@@ -19,6 +19,8 @@ export interface RequestContext {
   databaseTime: DatabaseTime;
   /** Address of the peer. */
   remoteAddress: string;
+  /** The path and query, as they were sent. */
+  target: string;
   headers: Readonly<Record<string, string | string[] | undefined>>;
 }
 
