@@ -7,7 +7,7 @@ import { openEmbeddedPostgres, stopAbandoned } from '../../../local-postgres/emb
 import { tryLock } from '../../../local-postgres/file-lock.ts';
 import { CommandError } from '../../platform/command/command.ts';
 import type { MasterKeySource } from '../../platform/crypto/master-key.ts';
-import { createPool, type Pool } from '../../platform/db/database.ts';
+import { type Pool, withPool } from '../../platform/db/database.ts';
 import { createLog } from '../../platform/log/log.ts';
 import { refuseWrongMasterKey } from '../master-key/first-data-key.ts';
 import { readRotation } from '../master-key/rotate-master-key.ts';
@@ -181,11 +181,6 @@ async function prove(draft: string, masterKey: MasterKeySource): Promise<string[
   }
 }
 
-async function withOwner<T>(url: string, work: (owner: Pool) => Promise<T>): Promise<T> {
-  const owner = createPool({ url, max: 1, applicationName: 'interchange backup' }, () => undefined);
-  try {
-    return await work(owner);
-  } finally {
-    await owner.end();
-  }
+function withOwner<T>(url: string, work: (owner: Pool) => Promise<T>): Promise<T> {
+  return withPool({ url, max: 1, applicationName: 'interchange backup' }, work);
 }

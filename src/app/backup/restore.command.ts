@@ -6,7 +6,7 @@ import { openDataFolder } from '../../../local-postgres/data-folder.ts';
 import { isPutBackPlanned } from '../../../local-postgres/put-back.ts';
 import { type CommandEnvironment, CommandError, UsageError } from '../../platform/command/command.ts';
 import { createMasterKey, type MasterKeySource } from '../../platform/crypto/master-key.ts';
-import { createPool } from '../../platform/db/database.ts';
+import { withPool } from '../../platform/db/database.ts';
 import { type Config, loadConfig } from '../config/config.ts';
 import { masterKeyPath, masterKeySource, readKeyFile } from '../config/master-key.ts';
 import { megabytes } from './back-up.ts';
@@ -131,17 +131,11 @@ function restoredText({ takenAt, sizeBytes, before, mark }: Restored, dataDir: s
 }
 
 async function markOnly(environment: CommandEnvironment, dryRun: boolean): Promise<void> {
-  const mark = await environment.withSession(async ({ adminUrl, keys }) => {
-    const owner = createPool(
-      { url: adminUrl, max: 1, applicationName: 'interchange restore' },
-      () => undefined,
-    );
-    try {
-      return await markRestored(owner, keys, { backupTakenAt: null, dryRun });
-    } finally {
-      await owner.end();
-    }
-  });
+  const mark = await environment.withSession(({ adminUrl, keys }) =>
+    withPool({ url: adminUrl, max: 1, applicationName: 'interchange restore' }, (owner) =>
+      markRestored(owner, keys, { backupTakenAt: null, dryRun }),
+    ),
+  );
   environment.print({ dryRun, mark }, markLines(mark, dryRun).join('\n'));
 }
 

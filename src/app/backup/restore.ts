@@ -15,7 +15,7 @@ import {
 import { findMount, isPutBackPlanned, STAGE } from '../../../local-postgres/put-back.ts';
 import { CommandError } from '../../platform/command/command.ts';
 import type { MasterKeySource } from '../../platform/crypto/master-key.ts';
-import { createPool } from '../../platform/db/database.ts';
+import { withPool } from '../../platform/db/database.ts';
 import { migrate } from '../../platform/db/migrate.ts';
 import { createLog } from '../../platform/log/log.ts';
 import { refuseWrongMasterKey } from '../master-key/first-data-key.ts';
@@ -176,12 +176,9 @@ async function prepare(stage: string, masterKey: MasterKeySource, backupTakenAt:
     await refuseWrongMasterKey(url, masterKey);
     await migrate(url);
     const keys = await openServiceKeys(url, masterKey);
-    const owner = createPool({ url, max: 1, applicationName: 'interchange restore' }, () => undefined);
-    try {
-      return await markRestored(owner, keys, { backupTakenAt, dryRun: false });
-    } finally {
-      await Promise.all([owner.end(), keys.close()]);
-    }
+    return await withPool({ url, max: 1, applicationName: 'interchange restore' }, (owner) =>
+      markRestored(owner, keys, { backupTakenAt, dryRun: false }),
+    ).finally(keys.close);
   } finally {
     await release();
   }

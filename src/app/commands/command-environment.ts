@@ -1,11 +1,10 @@
 /** Opens what commands work with, and prints what they answer. Contract: CMD-4. */
 
 import type { CommandCaller, CommandEnvironment, CommandSession } from '../../platform/command/command.ts';
-import { createPool } from '../../platform/db/database.ts';
+import { withPool } from '../../platform/db/database.ts';
 import { SERVICE_ROLE } from '../../platform/db/migrate.ts';
-import { createLog } from '../../platform/log/log.ts';
 import { baseUrlOf, loadConfig } from '../config/config.ts';
-import { openDatabase, openKeys, requireSchema } from '../runtime/open-database.ts';
+import { openKeys, requireSchema, withDatabase } from '../runtime/open-database.ts';
 import { readServiceAddress } from '../serving/service-address.store.ts';
 
 /** What one call of the command line came to. */
@@ -55,27 +54,16 @@ type Work<T> = (session: CommandSession, guessedBaseUrl: string | undefined) => 
 
 async function withSession<T>(env: NodeJS.ProcessEnv, work: Work<T>): Promise<T> {
   const config = loadConfig(env);
-  const log = createLog('silent');
-  const opened = await openDatabase(config, log);
-  try {
+  return withDatabase(config, async (opened) => {
     await requireSchema(opened, config);
     const { keys } = await openKeys(opened, config);
-    const ignored = () => undefined;
-    const db = createPool(
-      { url: opened.url, max: 4, applicationName: 'interchange command', role: SERVICE_ROLE },
-      ignored,
-    );
-    try {
+    const { url } = opened;
+    const pool = { url, max: 4, applicationName: 'interchange command', role: SERVICE_ROLE };
+    return withPool(pool, async (db) => {
       const known = config.publicBaseUrl ?? (await readServiceAddress(db));
       const publicBaseUrl = known ?? baseUrlOf(config);
-      return await work(
-        { db, adminUrl: opened.url, keys, publicBaseUrl },
-        known === undefined ? publicBaseUrl : undefined,
-      );
-    } finally {
-      await Promise.all([db.end(), keys.close()]);
-    }
-  } finally {
-    await opened.release();
-  }
+      const session = { db, adminUrl: url, keys, publicBaseUrl };
+      return work(session, known === undefined ? publicBaseUrl : undefined);
+    }).finally(keys.close);
+  });
 }

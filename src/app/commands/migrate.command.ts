@@ -3,9 +3,8 @@ import { Command } from 'commander';
 import type { CommandEnvironment } from '../../platform/command/command.ts';
 import { migrate, pendingMigrations, SERVICE_ROLE, withClient } from '../../platform/db/migrate.ts';
 import { findRoleFault, type RoleFault } from '../../platform/db/service-role.ts';
-import { createLog } from '../../platform/log/log.ts';
 import { loadConfig } from '../config/config.ts';
-import { openDatabase, openKeys } from '../runtime/open-database.ts';
+import { openKeys, withDatabase } from '../runtime/open-database.ts';
 import { placedMigrations } from '../scale-out/placed-migrations.ts';
 
 export function migrateCommand(environment: CommandEnvironment): Command {
@@ -18,8 +17,7 @@ export function migrateCommand(environment: CommandEnvironment): Command {
     )
     .action(async ({ dryRun }: { dryRun?: boolean }) => {
       const config = loadConfig(environment.env);
-      const opened = await openDatabase(config, createLog('silent'));
-      try {
+      await withDatabase(config, async (opened) => {
         const fault = await withClient(opened.url, findRoleFault);
         const applied =
           dryRun === true
@@ -35,9 +33,7 @@ export function migrateCommand(environment: CommandEnvironment): Command {
           ...(fault === undefined ? [] : [roleText(fault, dryRun === true)]),
         ];
         environment.print({ applied, dryRun: dryRun === true, role: fault ?? 'good' }, lines.join('\n'));
-      } finally {
-        await opened.release();
-      }
+      });
     });
 }
 

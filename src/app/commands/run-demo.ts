@@ -12,15 +12,14 @@ import {
 import { type DemoFacts, demoPage } from '../../../tools/demo/demo-page.ts';
 import { onPatientsChanged } from '../../exchange/queue/enqueue-patient-changes.ts';
 import type { KeyRing } from '../../platform/crypto/key-ring.ts';
-import { createPool, type Pool } from '../../platform/db/database.ts';
+import { type Pool, withPool } from '../../platform/db/database.ts';
 import { SERVICE_ROLE } from '../../platform/db/migrate.ts';
-import { createLog } from '../../platform/log/log.ts';
 import { importPaths } from '../../records/import/import-paths.ts';
 import { consoleAddress } from '../../sign-in/console/console-address.ts';
 import { createPasswords } from '../../sign-in/credentials/password.ts';
 import type { FacilityScope } from '../../tenancy/scope.ts';
 import { baseUrlOf, type Config, loadConfig } from '../config/config.ts';
-import { type OpenDatabase, openDatabase, openKeys, requireSchema } from '../runtime/open-database.ts';
+import { openKeys, requireSchema, withDatabase } from '../runtime/open-database.ts';
 import { serve, withFreePort } from '../serving/serve.ts';
 
 const RECORDS = fileURLToPath(new URL('../../../demo/records', import.meta.url));
@@ -43,31 +42,12 @@ interface DemoSession {
 export async function runDemo(env: NodeJS.ProcessEnv, { json = false } = {}): Promise<void> {
   const config = await withFreePort(loadConfig(env));
   if (!json) process.stdout.write('Starting the database and the demo organisation …\n');
-  const opened = await openDatabase(config, createLog('silent'));
-  try {
+  await withDatabase(config, async (opened) => {
     await requireSchema(opened, config);
-    await withSession(opened, config, (session) => prepareAndServe(session, env, json));
-  } finally {
-    await opened.release();
-  }
-}
-
-async function withSession(
-  opened: OpenDatabase,
-  config: Config,
-  work: (session: DemoSession) => Promise<void>,
-): Promise<void> {
-  const { keys } = await openKeys(opened, config);
-  const db = createPool(
-    { url: opened.url, max: 2, applicationName: 'interchange demo', role: SERVICE_ROLE },
-    () => undefined,
-  );
-  try {
-    await work({ db, keys, config });
-  } finally {
-    await db.end();
-    await keys.close();
-  }
+    const { keys } = await openKeys(opened, config);
+    const pool = { url: opened.url, max: 2, applicationName: 'interchange demo', role: SERVICE_ROLE };
+    await withPool(pool, (db) => prepareAndServe({ db, keys, config }, env, json)).finally(keys.close);
+  });
 }
 
 async function prepareAndServe(session: DemoSession, env: NodeJS.ProcessEnv, json: boolean): Promise<void> {

@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { openEmbeddedPostgres } from '../../../local-postgres/embedded-postgres.ts';
-import { createPool, type Pool } from '../../platform/db/database.ts';
+import { type Pool, withPool } from '../../platform/db/database.ts';
 import { createLog } from '../../platform/log/log.ts';
 import { failureOf } from '../commands/failure-text.ts';
 import { type Config, loadConfig } from '../config/config.ts';
@@ -133,16 +133,9 @@ async function withOwner<T>(
     database.kind === 'url'
       ? { url: database.url, release: async () => undefined }
       : await openEmbeddedPostgres({ dataDir, log: createLog('silent') });
-  const owner = createPool(
-    { url: opened.url, max: 2, applicationName: 'interchange doctor', limits: timeLimits.background },
-    () => undefined,
-  );
-  try {
-    return await work(owner, opened.url);
-  } finally {
-    await owner.end();
-    await opened.release();
-  }
+  const { url } = opened;
+  const pool = { url, max: 2, applicationName: 'interchange doctor', limits: timeLimits.background };
+  return withPool(pool, (owner) => work(owner, url)).finally(opened.release);
 }
 
 async function runChecks({ config, owner, url, now, processes }: Patient, note: Note): Promise<void> {

@@ -4,7 +4,7 @@ import { hasTable, insertDataKey, lockDataKeys } from '../../platform/crypto/dat
 import { type OpenedDataKeys, openDataKeys, WrongMasterKeyError } from '../../platform/crypto/data-keys.ts';
 import { openUnderAny } from '../../platform/crypto/key-ring.ts';
 import { type MasterKeySource, wrapDataKey } from '../../platform/crypto/master-key.ts';
-import { createPool, type Pool, type Queryable, transaction } from '../../platform/db/database.ts';
+import { type Pool, type Queryable, transaction, withPool } from '../../platform/db/database.ts';
 import { countSeals } from '../../privacy/access-log/access-log-keys.ts';
 import { SEALED_TABLES } from './sealed-tables.ts';
 
@@ -13,13 +13,10 @@ import { SEALED_TABLES } from './sealed-tables.ts';
  * owner of the schema. Throws WrongMasterKeyError.
  */
 export async function refuseWrongMasterKey(url: string, source: MasterKeySource): Promise<void> {
-  const owner = createPool({ url, max: 1, applicationName: 'interchange keys' }, () => undefined);
-  try {
+  await withPool({ url, max: 1, applicationName: 'interchange keys' }, async (owner) => {
     const opened = (await hasTable(owner, 'data_key')) ? await openDataKeys(owner, source) : undefined;
     if (opened === undefined) await refuseOtherSeals(owner, source);
-  } finally {
-    await owner.end();
-  }
+  });
 }
 
 /**

@@ -3,11 +3,10 @@ import { Command } from 'commander';
 import { type CommandEnvironment, UsageError } from '../../platform/command/command.ts';
 import type { MasterKeySource } from '../../platform/crypto/master-key.ts';
 import type { Resealed } from '../../platform/crypto/sealed-table.ts';
-import { createPool, type Pool } from '../../platform/db/database.ts';
-import { createLog } from '../../platform/log/log.ts';
+import { type Pool, withPool } from '../../platform/db/database.ts';
 import { loadConfig } from '../config/config.ts';
 import { masterKeyPath } from '../config/master-key.ts';
-import { openDatabase, openKeys, requireSchema } from '../runtime/open-database.ts';
+import { openKeys, requireSchema, withDatabase } from '../runtime/open-database.ts';
 import { type NewKeyOptions, nextKey, previousPath, readNewKey, replaceKeyFile } from './new-key.ts';
 import {
   addMasterKey,
@@ -75,24 +74,15 @@ async function withSite(
 ): Promise<void> {
   const config = loadConfig(environment.env);
   refuseContradictions(options, config.masterKey.kind === 'made');
-  const opened = await openDatabase(config, createLog('silent'));
-  try {
+  await withDatabase(config, async (opened) => {
     await requireSchema(opened, config);
     await (await openKeys(opened, config)).keys.close();
     const { dataDir, masterKey } = config;
     const ownFile = masterKey.kind === 'made' ? { dataDir, path: masterKeyPath(config) } : undefined;
-    const owner = createPool(
-      { url: opened.url, max: 1, applicationName: 'interchange keys' },
-      () => undefined,
+    await withPool({ url: opened.url, max: 1, applicationName: 'interchange keys' }, (owner) =>
+      work({ environment, options, owner, source: opened.masterKey, ownFile }),
     );
-    try {
-      await work({ environment, options, owner, source: opened.masterKey, ownFile });
-    } finally {
-      await owner.end();
-    }
-  } finally {
-    await opened.release();
-  }
+  });
 }
 
 function refuseContradictions(

@@ -11,7 +11,7 @@ import {
   withClient,
 } from '../../platform/db/migrate.ts';
 import { requireServiceRole } from '../../platform/db/service-role.ts';
-import type { Log } from '../../platform/log/log.ts';
+import { createLog, type Log } from '../../platform/log/log.ts';
 import type { Config } from '../config/config.ts';
 import { masterKeySource } from '../config/master-key.ts';
 import { refuseWrongMasterKey } from '../master-key/first-data-key.ts';
@@ -43,6 +43,19 @@ export async function openDatabase(config: Config, log: Log): Promise<OpenDataba
     throw error;
   }
   return { url, masterKey, release };
+}
+
+/** As {@link openDatabase}, for the time of a command, which has no log. */
+export async function withDatabase<T>(
+  config: Config,
+  work: (opened: OpenDatabase) => Promise<T>,
+): Promise<T> {
+  const opened = await openDatabase(config, createLog('silent'));
+  try {
+    return await work(opened);
+  } finally {
+    await opened.release();
+  }
 }
 
 async function openServer({ database, dataDir }: Config, log: Log): Promise<Omit<OpenDatabase, 'masterKey'>> {

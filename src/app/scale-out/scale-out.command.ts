@@ -1,10 +1,9 @@
 /** `interchange scale-out`. Contract: CMD-23, OPS-27. */
 import { Command, Option } from 'commander';
 import { type CommandEnvironment, CommandError } from '../../platform/command/command.ts';
-import { type Client, createPool } from '../../platform/db/database.ts';
-import { createLog } from '../../platform/log/log.ts';
+import { type Client, withPool } from '../../platform/db/database.ts';
 import { loadConfig } from '../config/config.ts';
-import { openDatabase } from '../runtime/open-database.ts';
+import { withDatabase } from '../runtime/open-database.ts';
 import { wordsOf } from './compare-placement.ts';
 import {
   checkPlacement,
@@ -55,22 +54,12 @@ async function withOwner(
     throw new CommandError(
       'The embedded PostgreSQL cannot be distributed. Set DATABASE_URL to the coordinator of a Citus cluster.',
     );
-  const opened = await openDatabase(config, createLog('silent'));
-  const pool = createPool(
-    { url: opened.url, max: 1, applicationName: 'interchange scale-out' },
-    () => undefined,
+  await withDatabase(config, ({ url }) =>
+    withPool({ url, max: 1, applicationName: 'interchange scale-out' }, async (pool) => {
+      const client = await pool.connect();
+      await work(client, url).finally(() => client.release(true));
+    }),
   );
-  try {
-    const client = await pool.connect();
-    try {
-      await work(client, opened.url);
-    } finally {
-      client.release(true);
-    }
-  } finally {
-    await pool.end();
-    await opened.release();
-  }
 }
 
 async function run(environment: CommandEnvironment, client: Client, url: string): Promise<void> {

@@ -154,6 +154,16 @@ export function createPool(options: PoolOptions, onError: (error: Error) => void
   return pool;
 }
 
+/** A pool for the time of `work` alone. What is lost of it while it is idle is no news. */
+export async function withPool<T>(options: PoolOptions, work: (pool: Pool) => Promise<T>): Promise<T> {
+  const pool = createPool(options, () => undefined);
+  try {
+    return await work(pool);
+  } finally {
+    await pool.end();
+  }
+}
+
 const afterCommits = new WeakMap<pg.ClientBase, ((pool: Pool) => void)[]>();
 
 /** Have `then` called with the pool once the {@link transaction} of the client is committed. It must not throw. */

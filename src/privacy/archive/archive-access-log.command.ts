@@ -2,7 +2,7 @@
 import { resolve } from 'node:path';
 import { Command } from 'commander';
 import type { CommandEnvironment } from '../../platform/command/command.ts';
-import { createPool } from '../../platform/db/database.ts';
+import { withPool } from '../../platform/db/database.ts';
 import { allChainKeys } from '../access-log/access-log-keys.ts';
 import { type ArchivedMonth, archiveAccessLog } from './archive-access-log.ts';
 
@@ -29,23 +29,12 @@ export function archiveAccessLogCommand(environment: CommandEnvironment): Comman
     )
     .action(async ({ before, out, keepDetached = false, dryRun = false }: Options) => {
       const folder = resolve(out);
-      const months = await environment.withSession(async ({ adminUrl, keys }) => {
-        const owner = createPool(
-          { url: adminUrl, max: 3, applicationName: 'interchange archive' },
-          () => undefined,
-        );
-        try {
-          return await archiveAccessLog(owner, (on) => allChainKeys(keys, on), {
-            before,
-            folder,
-            dryRun,
-            keepDetached,
-            onProgress: progress(environment),
-          });
-        } finally {
-          await owner.end();
-        }
-      });
+      const request = { before, folder, dryRun, keepDetached, onProgress: progress(environment) };
+      const months = await environment.withSession(({ adminUrl, keys }) =>
+        withPool({ url: adminUrl, max: 3, applicationName: 'interchange archive' }, (owner) =>
+          archiveAccessLog(owner, (on) => allChainKeys(keys, on), request),
+        ),
+      );
       environment.print({ dryRun, folder, months }, textOf(months, { dryRun, folder, keepDetached }));
     });
 }

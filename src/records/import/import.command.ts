@@ -10,7 +10,7 @@ import {
   type CommandSession,
   UsageError,
 } from '../../platform/command/command.ts';
-import { createPool, type Pool } from '../../platform/db/database.ts';
+import { type Pool, withPool } from '../../platform/db/database.ts';
 import { SERVICE_ROLE } from '../../platform/db/migrate.ts';
 import { createLog, errorFields, type Log } from '../../platform/log/log.ts';
 import { isUuid } from '../../platform/uuid.ts';
@@ -160,19 +160,14 @@ function progress(bar: SingleBar | undefined): (sizeBytes: number) => void {
 }
 
 /** One for each worker, and one to tell that the import goes on. */
-async function withConnections<T>(
+function withConnections<T>(
   { adminUrl }: CommandSession,
   workers: number,
   work: (db: Pool) => Promise<T>,
 ): Promise<T> {
   const max = workers + 1;
   const options = { url: adminUrl, max, applicationName: 'interchange import', role: SERVICE_ROLE };
-  const pool = createPool(options, () => undefined);
-  try {
-    return await work(pool);
-  } finally {
-    await pool.end();
-  }
+  return withPool(options, work);
 }
 
 async function requireFacility(db: Pool, { organisation, facility }: Options): Promise<FacilityScope> {
