@@ -1,7 +1,7 @@
 /** The code of a page, which is loaded when the page is opened. Contract: WEB-74. */
 import { lazyRouteComponent } from '@tanstack/react-router';
 
-/** The pages for which the console was loaded anew, until they are there. */
+/** The pages for which the console was loaded anew, until they are there. Each has a name of its own. */
 const MARK = 'interchange-loaded-anew-';
 
 /** The code did not come: the service is away, or has other files since an upgrade. PageFailure finds out which. */

@@ -197,6 +197,23 @@ describe('the shell', { skip: NO_BROWSER, timeout: 240_000 }, () => {
     await page.getByRole('heading', { name: 'Roles', level: 1 }).waitFor();
   });
 
+  test('of two pages whose code is gone, each is loaded anew once [WEB-74]', async (t) => {
+    const { page } = await web.open(t, '/exchange', { expected: /404|PageNotLoaded/ });
+    await page.getByRole('heading', { name: 'Exchange', level: 1 }).waitFor();
+    await page.route('**/assets/*import-page-*.js', (route) =>
+      route.continue({ url: `${web.api.origin}/console/assets/gone.js` }),
+    );
+    for (const path of [`/imports/${crypto.randomUUID()}`, '/terminology/import']) {
+      let documents = 0;
+      page.on('request', (request) => {
+        if (request.isNavigationRequest()) documents += 1;
+      });
+      await page.goto(`${web.api.origin}/console${path}`);
+      await page.getByRole('alert').filter({ hasText: 'The service does not have this page' }).waitFor();
+      assert.equal(documents, 2, path);
+    }
+  });
+
   test('words in French that do not come leave the page in English [WEB-8]', async (t) => {
     const { page } = await web.open(t, '/my-account', { expected: /404/ });
     await page.evaluate(`localStorage.setItem('interchange-language', 'fr')`);

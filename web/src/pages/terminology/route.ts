@@ -32,7 +32,7 @@ export const mapImportRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/terminology/import',
   staticData: { page: { name: 'mapImport', permissions: ['terminology.maps.manage'] } },
-  component: lazyPage(() => import('./import/import-page.tsx'), 'ImportPage'),
+  component: lazyPage(() => import('./import/import-page.tsx'), 'MapImportPage'),
 });
 
 export const mapChangesRoute = createRoute({

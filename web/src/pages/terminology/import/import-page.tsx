@@ -24,7 +24,7 @@ interface Choices {
   targetSystem: string;
 }
 
-export function ImportPage() {
+export function MapImportPage() {
   const t = useTranslations('mapImport');
   const errorText = useErrorText();
   const level = useFirstLevel();
