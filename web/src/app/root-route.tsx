@@ -2,4 +2,11 @@
 import { createRootRoute, Outlet } from '@tanstack/react-router';
 import { NotFound } from './not-found.tsx';
 
-export const rootRoute = createRootRoute({ component: Outlet, notFoundComponent: NotFound });
+export const rootRoute = createRootRoute({
+  component: Outlet,
+  notFoundComponent: () => (
+    <main>
+      <NotFound />
+    </main>
+  ),
+});

@@ -30,7 +30,8 @@ describe('the shell', { skip: NO_BROWSER, timeout: 240_000 }, () => {
       return route.continue();
     });
     await page.reload();
-    await page.getByRole('alert').getByText(refusal.message).waitFor();
+    await page.getByRole('main').getByRole('alert').getByText(refusal.message).waitFor();
+    assert.equal(await page.title(), 'This could not be read – interchange');
     next.resolve();
     await page.getByRole('heading', { name: 'My account', level: 1 }).waitFor();
   });
@@ -195,6 +196,28 @@ describe('the shell', { skip: NO_BROWSER, timeout: 240_000 }, () => {
     await page.unrouteAll();
     await alert.getByRole('button', { name: 'Try again' }).click();
     await page.getByRole('heading', { name: 'Roles', level: 1 }).waitFor();
+  });
+
+  test('what stands in place of a page names the window and takes the focus [WEB-4, WEB-74]', async (t) => {
+    const permissions = ['exchange.deliveries.read', 'roles.manage'];
+    const { page } = await web.open(t, '/exchange', { permissions, expected: /404|PageNotLoaded/ });
+    const isSaid = async (words: string) => {
+      await page.getByRole('heading', { name: words, level: 1 }).waitFor();
+      assert.equal(await page.title(), `${words} – interchange`);
+    };
+    await page.getByRole('heading', { name: 'Exchange', level: 1 }).waitFor();
+    await page.route('**/assets/roles-page-*.js', (route) =>
+      route.continue({ url: `${web.api.origin}/console/assets/gone.js` }),
+    );
+    await page.evaluate(`sessionStorage.setItem('interchange-loaded-anew-RolesPage', '')`);
+    await page.getByRole('link', { name: 'Roles' }).click();
+    await isSaid('This could not be read');
+    await page.locator('h1:focus').waitFor();
+    await page.goto(`${web.api.origin}/console/people`);
+    await isSaid('Your role does not open this page');
+    await page.goto(`${web.api.origin}/console/nowhere`);
+    await isSaid('There is no such page');
+    assert.equal(await page.getByRole('main').count(), 1);
   });
 
   test('of two pages whose code is gone, each is loaded anew once [WEB-74]', async (t) => {

@@ -19,8 +19,8 @@ const ChangePasswordPage = lazyPage(
 export function Shell() {
   const { data: session, error, failureReason, isPending, refetch } = useQuery(sessionQuery);
   // It is asked for again by itself meanwhile, which takes seconds.
-  if (isPending) return failureReason === null ? null : <ErrorState error={failureReason} level={1} />;
-  if (session === undefined) return <ErrorState error={error} onRetry={() => void refetch()} level={1} />;
+  if (isPending) return failureReason === null ? null : <NotRead error={failureReason} />;
+  if (session === undefined) return <NotRead error={error} onRetry={() => void refetch()} />;
   if (session?.state === 'signed-in' && !session.account.mustChangePassword)
     return (
       // Of another person nothing stays, nor what was typed.
@@ -36,4 +36,12 @@ export function Shell() {
     if (session.state === 'enrol-second-factor') return <EnrolPage />;
     return <ChangePasswordPage session={session} />;
   }
+}
+
+function NotRead({ error, onRetry }: { error: unknown; onRetry?: () => void }) {
+  return (
+    <main>
+      <ErrorState error={error} onRetry={onRetry} level={1} />
+    </main>
+  );
 }

@@ -1,12 +1,15 @@
-/** The heading of a page, with its actions. It names the document, and takes the focus when the page changes. Contract: WEB-4. */
+/** The heading of a page, with its actions. Contract: WEB-4. */
 import { useRouter } from '@tanstack/react-router';
 import { type ReactNode, useEffect, useRef } from 'react';
 import css from './page-header.module.css';
 
-interface PageHeaderProperties {
+interface PageHeadingProperties {
   title: string;
   /** Of the window, where the heading may name a patient: browsers keep titles in their history. Default: the heading. */
-  windowTitle?: string;
+  windowTitle?: string | undefined;
+}
+
+interface PageHeaderProperties extends PageHeadingProperties {
   /** One sentence about what the page is for. */
   text?: ReactNode;
   /** Buttons; the main one last. */
@@ -15,10 +18,28 @@ interface PageHeaderProperties {
   back?: ReactNode;
 }
 
+export function PageHeader({ title, windowTitle, text, actions, back }: PageHeaderProperties) {
+  return (
+    <div className={css.header}>
+      <div className={css.words}>
+        {back === undefined ? undefined : <div className={css.back}>{back}</div>}
+        <PageHeading title={title} windowTitle={windowTitle} className={css.title} />
+        {text === undefined ? undefined : <p className={css.text}>{text}</p>}
+      </div>
+      {actions === undefined ? undefined : <div className={css.actions}>{actions}</div>}
+    </div>
+  );
+}
+
 /** The page that opened with the console keeps the focus where the browser puts it. */
 let isFirst = true;
 
-export function PageHeader({ title, windowTitle = title, text, actions, back }: PageHeaderProperties) {
+/** Of a page, or of what stands in its place. It names the window, and takes the focus when the page changes. */
+export function PageHeading({
+  title,
+  windowTitle = title,
+  className,
+}: PageHeadingProperties & { className: string | undefined }) {
   const heading = useRef<HTMLHeadingElement>(null);
   const { pathname } = useRouter().state.location;
   useEffect(() => {
@@ -30,15 +51,8 @@ export function PageHeader({ title, windowTitle = title, text, actions, back }: 
     isFirst = false;
   }, [pathname]);
   return (
-    <div className={css.header}>
-      <div className={css.words}>
-        {back === undefined ? undefined : <div className={css.back}>{back}</div>}
-        <h1 className={css.title} ref={heading} tabIndex={-1}>
-          {title}
-        </h1>
-        {text === undefined ? undefined : <p className={css.text}>{text}</p>}
-      </div>
-      {actions === undefined ? undefined : <div className={css.actions}>{actions}</div>}
-    </div>
+    <h1 className={className} ref={heading} tabIndex={-1}>
+      {title}
+    </h1>
   );
 }

@@ -4,27 +4,26 @@ import type { ReactNode } from 'react';
 import { useTranslations } from 'use-intl';
 import { ApiError } from '../../api/api-error.ts';
 import css from './empty-state.module.css';
+import { StateHeading } from './empty-state.tsx';
 import { NOT_FOUND, useErrorText } from './error-text.ts';
 
 interface ErrorStateProperties {
   error: unknown;
-  /** What failed; default: "This could not be read." */
-  title?: string;
   onRetry?: (() => void) | undefined;
   /** Where to go instead, as a link, when it is not there: trying again would not help. */
   way?: ReactNode;
+  /** 1: in place of a whole page. */
   level?: 1 | 2;
 }
 
-export function ErrorState({ error, title, onRetry, way, level = 2 }: ErrorStateProperties) {
+export function ErrorState({ error, onRetry, way, level = 2 }: ErrorStateProperties) {
   const t = useTranslations('blocks');
   const errorText = useErrorText();
-  const Heading = `h${level}` as const;
   const isMissing = error instanceof ApiError && error.status === NOT_FOUND;
   const correlationId = error instanceof ApiError ? error.correlationId : undefined;
   return (
     <div className={css.state} role="alert">
-      <Heading className={css.title}>{title ?? t('notRead')}</Heading>
+      <StateHeading title={t('notRead')} level={level} />
       <p className={css.text}>{errorText(error)}</p>
       {correlationId === undefined ? undefined : (
         <p className={css.text}>
