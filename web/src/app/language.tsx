@@ -1,5 +1,5 @@
 /** The language of the console: what the person chose, else what the browser asks for. Contract: WEB-8. */
-import { createContext, type ReactNode, useContext, useEffect, useState } from 'react';
+import { createContext, type ReactNode, useContext, useEffect, useRef, useState } from 'react';
 import { IntlProvider } from 'use-intl';
 import { speak } from '../api/spoken-language.ts';
 import { type Catalogue, LANGUAGES, type Language, readCatalogue } from '../messages/catalogue.ts';
@@ -10,9 +10,16 @@ const KEY = 'interchange-language';
 
 const ENGLISH = { language: 'en', texts: en } as const;
 
-const LanguageContext = createContext<{ language: Language; choose: (language: Language) => void }>({
+interface LanguageContextValue {
+  /** Of the words that are shown. */
+  language: Language;
+  /** Remembered from now on. Fails where its words do not come: those that are shown stay. */
+  choose: (language: Language) => Promise<void>;
+}
+
+const LanguageContext = createContext<LanguageContextValue>({
   language: 'en',
-  choose: () => undefined,
+  choose: () => Promise.resolve(),
 });
 
 export function useLanguage() {
@@ -44,34 +51,34 @@ function isTag(tag: string): boolean {
 }
 
 export function LanguageProvider({ children }: { children: ReactNode }) {
-  const [language, setLanguage] = useState(preferred);
-  const [catalogue, setCatalogue] = useState<{ language: Language; texts: Catalogue }>();
+  const [shown, setShown] = useState<{ language: Language; texts: Catalogue }>();
+  const latest = useRef<Language>(undefined);
+  async function show(language: Language) {
+    latest.current = language;
+    const texts = await readCatalogue(language);
+    if (latest.current !== language) return;
+    // Before anything is read for a page in this language.
+    speak(language);
+    setShown({ language, texts });
+    void readWordsAgain();
+  }
+  // biome-ignore lint/correctness/useExhaustiveDependencies: once, when the console opens.
   useEffect(() => {
-    let wanted = true;
-    const show = (texts: Catalogue) => {
-      if (!wanted) return;
-      // Before anything is read for a page in this language.
-      speak(language);
-      setCatalogue({ language, texts });
-      void readWordsAgain();
-    };
     // English is always here: words that did not come are no reason to show nothing.
-    void readCatalogue(language).then(show, () => setCatalogue((shown) => shown ?? ENGLISH));
-    return () => {
-      wanted = false;
-    };
-  }, [language]);
+    show(preferred()).catch(() => setShown(ENGLISH));
+  }, []);
   useEffect(() => {
-    if (catalogue !== undefined) document.documentElement.lang = catalogue.language;
-  }, [catalogue]);
-  if (catalogue === undefined) return null;
+    if (shown !== undefined) document.documentElement.lang = shown.language;
+  }, [shown]);
+  if (shown === undefined) return null;
+  const { language, texts } = shown;
   const choose = (chosen: Language) => {
     localStorage.setItem(KEY, chosen);
-    setLanguage(chosen);
+    return show(chosen);
   };
   return (
     <LanguageContext value={{ language, choose }}>
-      <IntlProvider locale={regionOf(catalogue.language)} messages={catalogue.texts as never} timeZone="UTC">
+      <IntlProvider locale={regionOf(language)} messages={texts as never} timeZone="UTC">
         {children}
       </IntlProvider>
     </LanguageContext>

@@ -34,6 +34,7 @@ export const en = {
     colours: 'Colours',
     schemes: { light: 'Light', dark: 'Dark', auto: 'As the system' },
     language: 'Language',
+    languageMissing: 'The words of this language did not come. Load the page again in a moment.',
     signOut: 'Sign out',
     signOutFailed: 'You are still signed in: the service did not answer. Try again.',
     missingPermission: 'Your role does not open this page',

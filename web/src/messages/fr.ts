@@ -36,6 +36,7 @@ export const fr: Catalogue = {
     colours: 'Couleurs',
     schemes: { light: 'Claires', dark: 'Sombres', auto: 'Comme le système' },
     language: 'Langue',
+    languageMissing: 'Les mots de cette langue ne sont pas arrivés. Rechargez la page dans un instant.',
     signOut: 'Se déconnecter',
     signOutFailed: 'Vous êtes toujours connecté : le service n’a pas répondu. Réessayez.',
     missingPermission: 'Votre rôle n’ouvre pas cette page',

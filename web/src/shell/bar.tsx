@@ -69,6 +69,8 @@ function PersonMenu() {
     onSuccess: () => endSession('signed-out'),
     onError: () => announce({ kind: 'bad', text: t('signOutFailed') }),
   });
+  const chooseLanguage = (chosen: Language) =>
+    void choose(chosen).catch(() => announce({ kind: 'bad', text: t('languageMissing') }));
   return (
     <Menu position="bottom-end" width={240} transitionProps={{ duration: 0 }}>
       <Menu.Target>
@@ -94,7 +96,7 @@ function PersonMenu() {
           ))}
         </Menu.RadioGroup>
         <Menu.Label>{t('language')}</Menu.Label>
-        <Menu.RadioGroup value={language} onChange={(tag) => choose(tag as Language)}>
+        <Menu.RadioGroup value={language} onChange={(tag) => chooseLanguage(tag as Language)}>
           {Object.entries(LANGUAGES).map(([tag, name]) => (
             <Menu.RadioItem key={tag} value={tag} lang={tag}>
               {name}

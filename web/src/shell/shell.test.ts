@@ -237,7 +237,7 @@ describe('the shell', { skip: NO_BROWSER, timeout: 240_000 }, () => {
     }
   });
 
-  test('words in French that do not come leave the page in English [WEB-8]', async (t) => {
+  test('words in French that do not come leave the page and its menu in English, and that is said [WEB-8]', async (t) => {
     const { page } = await web.open(t, '/my-account', { expected: /404/ });
     await page.evaluate(`localStorage.setItem('interchange-language', 'fr')`);
     await page.route('**/assets/fr-*.js', (route) =>
@@ -245,6 +245,14 @@ describe('the shell', { skip: NO_BROWSER, timeout: 240_000 }, () => {
     );
     await page.reload();
     await page.getByRole('heading', { name: 'My account', level: 1 }).waitFor();
+    await page.getByRole('button', { name: /^Account/ }).click();
+    await page.getByRole('menuitemradio', { name: 'English', checked: true }).waitFor();
+    await page.getByRole('menuitemradio', { name: 'Français' }).click();
+    await page.getByText('The words of this language did not come.').waitFor();
+    await page.getByRole('menuitemradio', { name: 'English', checked: true }).waitFor();
+    assert.equal(await page.evaluate('document.documentElement.lang'), 'en');
+    await page.keyboard.press('Escape');
+    await page.getByRole('menu').waitFor({ state: 'detached' });
   });
 
   test('where the screen is narrow, the navigation is a drawer [WEB-7]', async (t) => {
