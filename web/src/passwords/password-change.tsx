@@ -1,6 +1,7 @@
 /** What every form that changes a password ends with: the present one, the new one, and the button. */
-import { Button, PasswordInput } from '@mantine/core';
+import { PasswordInput } from '@mantine/core';
 import type { ChangeEvent } from 'react';
+import { SendButton } from '../blocks/page/send-button.tsx';
 import { NewPassword } from './new-password.tsx';
 
 interface Field {
@@ -29,9 +30,9 @@ export function PasswordChange({ email, present, next, isSending, labels }: Pass
         {...present}
       />
       <NewPassword label={labels.next} email={email} old={present.value} {...next} />
-      <Button type="submit" loading={isSending}>
+      <SendButton type="submit" isSending={isSending}>
         {labels.submit}
-      </Button>
+      </SendButton>
     </>
   );
 }

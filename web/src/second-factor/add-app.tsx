@@ -1,9 +1,10 @@
 /** An authenticator app is added: password, QR code, and a code of the app that proves it works. Contract: WEB-51. */
-import { Button, Code, Stack, Text, TextInput } from '@mantine/core';
+import { Code, Stack, Text, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import { useTranslations } from 'use-intl';
 import { send } from '../api/api.ts';
 import { CopyButton } from '../blocks/copies/copy-button.tsx';
+import { SendButton } from '../blocks/page/send-button.tsx';
 import { useServerForm } from '../blocks/page/server-form.ts';
 import { useErrorText } from '../blocks/states/error-text.ts';
 import { Fault } from '../blocks/states/fault.tsx';
@@ -70,9 +71,9 @@ function ConfirmApp({ secret, uri, onAdded }: NewSecret & AddAppProperties) {
           autoFocus
           {...form.field('code')}
         />
-        <Button type="submit" loading={form.isSending}>
+        <SendButton type="submit" isSending={form.isSending}>
           {t('confirm')}
-        </Button>
+        </SendButton>
       </Stack>
     </form>
   );

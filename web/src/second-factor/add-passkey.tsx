@@ -1,7 +1,8 @@
 /** A passkey of this device or of a security key is added: password, name, and the browser's own dialog. Contract: WEB-51. */
-import { Button, Text, TextInput } from '@mantine/core';
+import { Text, TextInput } from '@mantine/core';
 import { useTranslations } from 'use-intl';
 import { send } from '../api/api.ts';
+import { SendButton } from '../blocks/page/send-button.tsx';
 import { useServerForm } from '../blocks/page/server-form.ts';
 import { ServerFormFields } from '../blocks/page/server-form-fields.tsx';
 import { browserSupportsWebAuthn, makePasskey, usePasskeyErrorText } from './passkeys.ts';
@@ -37,9 +38,9 @@ export function AddPasskey({ onAdded }: AddPasskeyProperties) {
         {...form.field('name')}
       />
       <PasswordAgain {...form.field('password')} />
-      <Button type="submit" loading={form.isSending}>
+      <SendButton type="submit" isSending={form.isSending}>
         {t('passkeyCreate')}
-      </Button>
+      </SendButton>
     </ServerFormFields>
   );
 }

@@ -1,6 +1,7 @@
 /** Before a second factor changes, the password once more. */
-import { Button, PasswordInput, type PasswordInputProps } from '@mantine/core';
+import { PasswordInput, type PasswordInputProps } from '@mantine/core';
 import { useTranslations } from 'use-intl';
+import { SendButton } from '../blocks/page/send-button.tsx';
 import { useServerForm } from '../blocks/page/server-form.ts';
 import { ServerFormFields } from '../blocks/page/server-form-fields.tsx';
 
@@ -14,9 +15,9 @@ export function PasswordStep({ submit }: PasswordStepProperties) {
   return (
     <ServerFormFields form={form}>
       <PasswordAgain data-autofocus {...form.field('password')} />
-      <Button type="submit" loading={form.isSending}>
+      <SendButton type="submit" isSending={form.isSending}>
         {t('next')}
-      </Button>
+      </SendButton>
     </ServerFormFields>
   );
 }

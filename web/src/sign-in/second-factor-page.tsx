@@ -5,6 +5,7 @@ import { useState } from 'react';
 import { useTranslations } from 'use-intl';
 import { send } from '../api/api.ts';
 import { type SecondFactorMethod, sessionQuery } from '../api/session.ts';
+import { SendButton } from '../blocks/page/send-button.tsx';
 import { useServerForm } from '../blocks/page/server-form.ts';
 import { useErrorText } from '../blocks/states/error-text.ts';
 import { Fault } from '../blocks/states/fault.tsx';
@@ -62,9 +63,9 @@ function ByPasskey({ onDone }: { onDone: () => Promise<unknown> }) {
     <form onSubmit={form.onSubmit} className={css.form}>
       <Fault text={form.error === undefined ? undefined : errorText(form.error)} />
       <Text c="dimmed">{t('passkeyText')}</Text>
-      <Button type="submit" fullWidth loading={form.isSending}>
+      <SendButton type="submit" fullWidth isSending={form.isSending}>
         {t('passkeySubmit')}
-      </Button>
+      </SendButton>
     </form>
   );
 }
@@ -98,9 +99,9 @@ function ByCode({ way, onDone }: ByCodeProperties) {
         autoFocus
         {...form.field('code')}
       />
-      <Button type="submit" fullWidth loading={form.isSending}>
+      <SendButton type="submit" fullWidth isSending={form.isSending}>
         {t('confirm')}
-      </Button>
+      </SendButton>
     </form>
   );
 }

@@ -1,11 +1,12 @@
 /** Email and password. It stands at the address that the person wanted, and goes away when they are signed in. */
-import { Button, PasswordInput, Stack, Text, TextInput } from '@mantine/core';
+import { PasswordInput, Stack, Text, TextInput } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useTranslations } from 'use-intl';
 import { ApiError } from '../api/api-error.ts';
 import { sessionQuery, signIn } from '../api/session.ts';
 import { sessionWasEnded } from '../app/queries.ts';
+import { SendButton } from '../blocks/page/send-button.tsx';
 import { useServerForm } from '../blocks/page/server-form.ts';
 import { useErrorText } from '../blocks/states/error-text.ts';
 import { Fault } from '../blocks/states/fault.tsx';
@@ -56,9 +57,9 @@ export function SignInPage() {
             withAsterisk={false}
             {...form.field('password')}
           />
-          <Button type="submit" loading={form.isSending}>
+          <SendButton type="submit" isSending={form.isSending}>
             {t('submit')}
-          </Button>
+          </SendButton>
           <Text size="sm" c="dimmed">
             {t('forgotten')}
           </Text>

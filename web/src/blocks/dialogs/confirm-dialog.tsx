@@ -3,7 +3,7 @@ import { Button, Group, Modal, Stack, Text } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { useState } from 'react';
 import { useTranslations } from 'use-intl';
-import { useKeptFocus } from '../../app/focus.ts';
+import { SendButton } from '../page/send-button.tsx';
 import { useErrorText } from '../states/error-text.ts';
 import { Fault } from '../states/fault.tsx';
 
@@ -35,7 +35,6 @@ export function ConfirmDialog({
   const errorText = useErrorText();
   const [isSending, setSending] = useState(false);
   const [error, setError] = useState<unknown>();
-  const focus = useKeptFocus(isSending);
   function close() {
     setError(undefined);
     onClose();
@@ -45,7 +44,6 @@ export function ConfirmDialog({
     if (!isSending) close();
   }
   async function confirm() {
-    focus.keep();
     setSending(true);
     setError(undefined);
     try {
@@ -71,14 +69,14 @@ export function ConfirmDialog({
           >
             {t('cancel')}
           </Button>
-          <Button
+          <SendButton
             color={isDangerous ? 'red' : undefined}
-            loading={isSending}
+            isSending={isSending}
             onClick={() => void confirm()}
             data-autofocus={!isDangerous || undefined}
           >
             {action}
-          </Button>
+          </SendButton>
         </Group>
       </Stack>
     </Modal>

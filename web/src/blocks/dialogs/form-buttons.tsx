@@ -1,6 +1,7 @@
 /** At the end of a form in a dialog: leave it, or send it. */
 import { Button, Group } from '@mantine/core';
 import { useTranslations } from 'use-intl';
+import { SendButton } from '../page/send-button.tsx';
 
 interface FormButtonsProperties {
   /** The verb that sends the form: "Save". */
@@ -26,9 +27,14 @@ export function FormButtons({
       <Button variant="default" onClick={onCancel}>
         {t('cancel')}
       </Button>
-      <Button type="submit" color={isDangerous ? 'red' : undefined} loading={isSending} disabled={disabled}>
+      <SendButton
+        type="submit"
+        color={isDangerous ? 'red' : undefined}
+        isSending={isSending}
+        disabled={disabled}
+      >
         {action}
-      </Button>
+      </SendButton>
     </Group>
   );
 }

@@ -6,6 +6,7 @@ import { Button } from '@mantine/core';
 import { useWindowVirtualizer } from '@tanstack/react-virtual';
 import { type CSSProperties, type ReactNode, useEffect, useLayoutEffect, useRef, useState } from 'react';
 import { useTranslations } from 'use-intl';
+import { SendButton } from '../page/send-button.tsx';
 import type { CursorList } from './cursor-list.ts';
 import css from './record-table.module.css';
 
@@ -169,9 +170,9 @@ function Foot<Row>({ list }: { list: CursorList<Row> }) {
           : t('shown', { count: list.rows.length, more: String(list.hasMore) })}
       </span>
       {list.hasMore ? (
-        <Button variant="default" size="xs" onClick={list.readMore} loading={list.isReadingMore}>
+        <SendButton variant="default" size="xs" onClick={list.readMore} isSending={list.isReadingMore}>
           {t('readMore')}
-        </Button>
+        </SendButton>
       ) : undefined}
     </div>
   );

@@ -4,7 +4,6 @@
  */
 import { type ChangeEvent, type SubmitEvent, useState } from 'react';
 import { ApiError } from '../../api/api-error.ts';
-import { useKeptFocus } from '../../app/focus.ts';
 
 interface ServerFormOptions<Values extends Record<string, string>> {
   values: Values;
@@ -22,12 +21,10 @@ export function useServerForm<Values extends Record<string, string>>(options: Se
   const [values, setValues] = useState(options.values);
   const [error, setError] = useState<unknown>();
   const [isSending, setSending] = useState(false);
-  const focus = useKeptFocus(isSending);
   const atField = fieldOf(error, options);
 
   async function send() {
     if (isSending) return;
-    focus.keep();
     setSending(true);
     setError(undefined);
     try {

@@ -10,6 +10,7 @@ import type { Column } from '../../blocks/list/record-table.tsx';
 import { timeColumn } from '../../blocks/list/time-column.tsx';
 import { announce } from '../../blocks/page/announcements.tsx';
 import { Section } from '../../blocks/page/section.tsx';
+import { SendButton } from '../../blocks/page/send-button.tsx';
 import { EmptyState } from '../../blocks/states/empty-state.tsx';
 import { useErrorText } from '../../blocks/states/error-text.ts';
 import { useDeviceName, useEndName } from '../my-account/device-name.ts';
@@ -108,14 +109,14 @@ function EndSession({ accountId, sessionId, name }: EndSessionProperties) {
     }
   }
   return (
-    <Button
+    <SendButton
       variant="default"
       size="compact-sm"
       aria-label={name}
-      loading={isSending}
+      isSending={isSending}
       onClick={() => void end()}
     >
       {t('end')}
-    </Button>
+    </SendButton>
   );
 }

@@ -1,5 +1,5 @@
 /** Name, time zone and modules of the chosen facility. Contract: WEB-56. */
-import { Button, TextInput } from '@mantine/core';
+import { TextInput } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { useMemo, useState } from 'react';
 import { useTranslations } from 'use-intl';
@@ -9,6 +9,7 @@ import { CopiedValue } from '../../blocks/copies/copied-value.tsx';
 import { announce } from '../../blocks/page/announcements.tsx';
 import { PageHeader } from '../../blocks/page/page-header.tsx';
 import { Section } from '../../blocks/page/section.tsx';
+import { SendButton } from '../../blocks/page/send-button.tsx';
 import { useServerForm } from '../../blocks/page/server-form.ts';
 import { ServerFormFields } from '../../blocks/page/server-form-fields.tsx';
 import { EmptyState } from '../../blocks/states/empty-state.tsx';
@@ -81,9 +82,9 @@ function General({ facility }: { facility: Facility }) {
           <CopiedValue name={t('id')} value={facility.id} />
         </div>
         <div>
-          <Button type="submit" loading={form.isSending}>
+          <SendButton type="submit" isSending={form.isSending}>
             {t('save')}
-          </Button>
+          </SendButton>
         </div>
       </ServerFormFields>
     </Section>

@@ -273,7 +273,7 @@ describe('integration accounts', { skip: NO_BROWSER, timeout: 300_000 }, () => {
     assert.notEqual(strong.email, system.email);
   });
 
-  test('ends one session, and all [WEB-24, WEB-62]', async (t) => {
+  test('ends one session, whose button keeps the focus until it is gone, and all [WEB-4, WEB-24, WEB-62]', async (t) => {
     const { tenant, system, path } = await managed();
     for (let more = 0; more < 2; more += 1)
       await web.api.database.pool.query({
@@ -281,14 +281,20 @@ describe('integration accounts', { skip: NO_BROWSER, timeout: 300_000 }, () => {
           values ($1, $2, $3, now(), now() + interval '90 days')`,
         values: [tenant.organisationId, randomUUID(), system.userId],
       });
-    const { page } = await web.open(t, path, { tenant });
+    const { page } = await web.open(t, path, { tenant, expected: /503/ });
     const rows = page.getByRole('table', { name: 'Sessions' }).locator('tbody tr');
     await rows.nth(2).waitFor();
-    await rows
-      .first()
-      .getByRole('button', { name: /^End the session of a program, last used \d/ })
-      .click();
+    const end = rows.first().getByRole('button', { name: /^End the session of a program, last used \d/ });
+    const refusal = { statusCode: 503, message: 'Not now.', error: 'Service Unavailable' };
+    await page.route('**/sessions/*', (route) => route.fulfill({ status: 503, json: refusal }));
+    await end.focus();
+    await page.keyboard.press('Enter');
+    await page.getByText('Not now.').waitFor();
+    await end.and(page.locator(':focus')).waitFor();
+    await page.unrouteAll();
+    await page.keyboard.press('Enter');
     await rows.nth(2).waitFor({ state: 'detached' });
+    await page.locator('h1:focus').waitFor();
     await page.getByRole('button', { name: 'End all' }).click();
     await page.getByRole('dialog').getByText('2 sessions end').waitFor();
     await page.getByRole('dialog').getByRole('button', { name: 'End all' }).click();

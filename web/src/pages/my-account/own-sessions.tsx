@@ -1,5 +1,4 @@
 /** Where the person is signed in, and how to end what they do not know. Contract: WEB-54, WEB-62. */
-import { Button } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { useTranslations } from 'use-intl';
 import { send } from '../../api/api.ts';
@@ -8,6 +7,7 @@ import { type Column, RecordTable } from '../../blocks/list/record-table.tsx';
 import { timeColumn } from '../../blocks/list/time-column.tsx';
 import { announce } from '../../blocks/page/announcements.tsx';
 import { Section } from '../../blocks/page/section.tsx';
+import { SendButton } from '../../blocks/page/send-button.tsx';
 import { ErrorState } from '../../blocks/states/error-state.tsx';
 import { useErrorText } from '../../blocks/states/error-text.ts';
 import { TableSkeleton } from '../../blocks/states/table-skeleton.tsx';
@@ -74,14 +74,14 @@ function End({ session, name }: { session: OwnSession; name: string }) {
   });
   if (session.current) return <StatusBadge tone="good" label={t('thisOne')} />;
   return (
-    <Button
+    <SendButton
       variant="default"
       size="compact-sm"
-      loading={end.isPending}
+      isSending={end.isPending}
       aria-label={name}
       onClick={() => end.mutate()}
     >
       {t('end')}
-    </Button>
+    </SendButton>
   );
 }

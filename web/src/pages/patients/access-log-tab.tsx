@@ -1,5 +1,4 @@
 /** Who read what of a patient, with filters, and as a file. Contract: WEB-37. */
-import { Button } from '@mantine/core';
 import { getRouteApi } from '@tanstack/react-router';
 import { Download } from 'lucide-react';
 import { useState } from 'react';
@@ -10,6 +9,7 @@ import { useCursorList } from '../../blocks/list/cursor-list.ts';
 import { ListPage } from '../../blocks/list/list-page.tsx';
 import type { Column } from '../../blocks/list/record-table.tsx';
 import { announce } from '../../blocks/page/announcements.tsx';
+import { SendButton } from '../../blocks/page/send-button.tsx';
 import { EmptyState } from '../../blocks/states/empty-state.tsx';
 import { useErrorText } from '../../blocks/states/error-text.ts';
 import { StatusBadge } from '../../blocks/values/status-badge.tsx';
@@ -89,15 +89,15 @@ function ExportButton({ request }: { request: Parameters<typeof exportAccessLog>
   return (
     <div className={css.actions}>
       {count === undefined ? undefined : <span role="status">{t('exporting', { count })}</span>}
-      <Button
+      <SendButton
         variant="default"
         size="xs"
         leftSection={<Download size={14} aria-hidden="true" />}
-        loading={count !== undefined}
+        isSending={count !== undefined}
         onClick={() => void run()}
       >
         {t('export')}
-      </Button>
+      </SendButton>
     </div>
   );
 }

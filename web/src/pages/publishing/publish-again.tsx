@@ -9,6 +9,7 @@ import { useCommands } from '../../blocks/dialogs/commands.ts';
 import { ConfirmDialog } from '../../blocks/dialogs/confirm-dialog.tsx';
 import { announce } from '../../blocks/page/announcements.tsx';
 import { Section } from '../../blocks/page/section.tsx';
+import { SendButton } from '../../blocks/page/send-button.tsx';
 import { useErrorText } from '../../blocks/states/error-text.ts';
 import { Fault } from '../../blocks/states/fault.tsx';
 import { JsonViewer } from '../../blocks/values/json-viewer.tsx';
@@ -53,9 +54,9 @@ export function PublishAgain(record: { kind: Kind; recordId: string }) {
             plan.reset();
           }}
         />
-        <Button variant="default" size="xs" loading={plan.isPending} onClick={() => plan.mutate()}>
+        <SendButton variant="default" size="xs" isSending={plan.isPending} onClick={() => plan.mutate()}>
           {t('look')}
-        </Button>
+        </SendButton>
         <Button size="xs" disabled={target === undefined} onClick={() => setAsking(true)}>
           {t('again')}
         </Button>

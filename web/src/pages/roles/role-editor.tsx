@@ -1,5 +1,5 @@
 /** The name, the permissions and the second factor of a role. Contract: WEB-27. */
-import { Button, Checkbox, TextInput } from '@mantine/core';
+import { Checkbox, TextInput } from '@mantine/core';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useTranslations } from 'use-intl';
@@ -7,6 +7,7 @@ import { answered, api } from '../../api/api.ts';
 import { changedOf, withChanges } from '../../app/form-changes.ts';
 import { announce } from '../../blocks/page/announcements.tsx';
 import { Section } from '../../blocks/page/section.tsx';
+import { SendButton } from '../../blocks/page/send-button.tsx';
 import { useServerForm } from '../../blocks/page/server-form.ts';
 import { useErrorText } from '../../blocks/states/error-text.ts';
 import { Fault } from '../../blocks/states/fault.tsx';
@@ -87,9 +88,9 @@ export function RoleEditor({ role, catalogue }: RoleEditorProperties) {
               <Fault text={form.error === undefined ? undefined : errorText(form.error)} />
             </div>
             <span>{t('chosen', { count: chosen.length })}</span>
-            <Button type="submit" loading={form.isSending} disabled={chosen.length === 0}>
+            <SendButton type="submit" isSending={form.isSending} disabled={chosen.length === 0}>
               {role === undefined ? t('create') : t('save')}
-            </Button>
+            </SendButton>
           </div>
         )}
       </Section>

@@ -144,6 +144,21 @@ describe('connections', { skip: NO_BROWSER, timeout: 240_000 }, () => {
     await dialog.waitFor({ state: 'detached' });
   });
 
+  test('a test that is sent again leaves the focus where it was [WEB-4, WEB-49]', async (t) => {
+    const exchange = await startExchange();
+    t.after(() => exchange.close());
+    const { tenant, id } = await connected(exchange.url);
+    const { page } = await web.open(t, `/exchange/connections/${id}`, { tenant, expected: /429/ });
+    await page.getByRole('button', { name: 'Send a test' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByText('HTTP 200').waitFor();
+    const again = dialog.getByRole('button', { name: 'Send again' });
+    await again.focus();
+    await page.keyboard.press('Enter');
+    await dialog.getByRole('alert').filter({ hasText: 'Wait 5 seconds, then send again.' }).waitFor();
+    await again.and(page.locator(':focus')).waitFor();
+  });
+
   test('a connection that was disabled meanwhile says so when it is tested [WEB-49]', async (t) => {
     const { tenant, id } = await connected();
     const { page } = await web.open(t, `/exchange/connections/${id}`, { tenant, expected: /409/ });

@@ -5,6 +5,7 @@ import { useTranslations } from 'use-intl';
 import { answered, api } from '../../../api/api.ts';
 import { ApiError } from '../../../api/api-error.ts';
 import { useServiceWords } from '../../../app/service-words.ts';
+import { SendButton } from '../../../blocks/page/send-button.tsx';
 import { useErrorText } from '../../../blocks/states/error-text.ts';
 import { Fault } from '../../../blocks/states/fault.tsx';
 import { Details } from '../../../blocks/values/details.tsx';
@@ -42,9 +43,9 @@ export function TestConnection({ name, test }: { name: string; test: Test }) {
         </div>
         <Fault text={error === null ? undefined : faultOf(error)} />
         <Group justify="flex-end" gap="xs">
-          <Button variant="default" loading={isPending} onClick={() => test.mutate()}>
+          <SendButton variant="default" isSending={isPending} onClick={() => test.mutate()}>
             {t('testAgain')}
-          </Button>
+          </SendButton>
           <Button onClick={test.reset}>{blocks('close')}</Button>
         </Group>
       </Stack>

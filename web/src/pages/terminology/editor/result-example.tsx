@@ -1,9 +1,9 @@
 /** One real result with a waiting code: the code as it goes out now, and as it would with the mapping. Contract: WEB-39. */
-import { Button } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useTranslations } from 'use-intl';
 import { answered, api } from '../../../api/api.ts';
+import { SendButton } from '../../../blocks/page/send-button.tsx';
 import { useErrorText } from '../../../blocks/states/error-text.ts';
 import { JsonViewer } from '../../../blocks/values/json-viewer.tsx';
 import { useSession } from '../../../shell/session-context.tsx';
@@ -65,9 +65,9 @@ export function ResultExample({ waiting, draft, example }: ResultExampleProperti
         <p className={css.note} role={error === null ? undefined : 'alert'}>
           {error === null ? t(wasAsked ? 'exampleNone' : 'exampleText') : errorText(error)}
         </p>
-        <Button size="xs" variant="default" loading={isFetching} onClick={show}>
+        <SendButton size="xs" variant="default" isSending={isFetching} onClick={show}>
           {t('exampleShow')}
-        </Button>
+        </SendButton>
       </section>
     );
   return (

@@ -1,7 +1,7 @@
 /** What the import of a file would change, or has changed. */
-import { Button } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import { useFormatter, useTranslations } from 'use-intl';
+import { SendButton } from '../../../blocks/page/send-button.tsx';
 import { EmptyState } from '../../../blocks/states/empty-state.tsx';
 import css from './import-report.module.css';
 import type { ImportReport } from './map-import.ts';
@@ -47,9 +47,9 @@ export function ImportReportView({ report, isDone, isSending, onImport }: Import
         </p>
       )}
       {isDone || count === 0 ? undefined : (
-        <Button className={css.submit} onClick={onImport} loading={isSending}>
+        <SendButton className={css.submit} onClick={onImport} isSending={isSending}>
           {t('submit', { count })}
-        </Button>
+        </SendButton>
       )}
       {isDone || count > 0 ? undefined : (
         <EmptyState title={t('nothing')} text={t('nothingText', { count: report.unchanged })} />

@@ -3,6 +3,7 @@ import { ActionIcon, Button, Group, Stack } from '@mantine/core';
 import { Pencil, Trash2 } from 'lucide-react';
 import { useTranslations } from 'use-intl';
 import type { Column } from '../../../blocks/list/record-table.tsx';
+import { SendButton } from '../../../blocks/page/send-button.tsx';
 import { useErrorText } from '../../../blocks/states/error-text.ts';
 import { Fault } from '../../../blocks/states/fault.tsx';
 import { useSession } from '../../../shell/session-context.tsx';
@@ -119,9 +120,9 @@ function Actions({ entry, edit, onDelete }: ActionsProperties) {
   if (edit.entryId === entry.id)
     return (
       <Stack gap="xs">
-        <Button size="xs" type="submit" form={EDIT_FORM} loading={edit.isSaving}>
+        <SendButton size="xs" type="submit" form={EDIT_FORM} isSending={edit.isSaving}>
           {t('save')}
-        </Button>
+        </SendButton>
         <Button size="xs" variant="default" onClick={edit.cancel}>
           {cancel}
         </Button>
