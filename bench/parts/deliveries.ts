@@ -9,7 +9,6 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { BY_OPERATOR } from '../../src/exchange/connections/connection.ts';
 import { createConnection } from '../../src/exchange/connections/create-connection.ts';
-import { signRequest } from '../../src/exchange/signing/signed-request.ts';
 import { createDeliveryPool } from '../../src/exchange/worker/delivery-pool.ts';
 import { DELIVERY } from '../../src/exchange/worker/delivery-settings.ts';
 import { createDeliveryWorker } from '../../src/exchange/worker/delivery-worker.ts';
@@ -210,7 +209,12 @@ function body(): string {
 
 /** Signs and posts, nothing else. Returns requests per second. */
 async function bareLoop({ address }: Setup, count: number): Promise<number> {
-  const sender = createSender(address, { maxInFlight: CONCURRENCY, timeoutMs: 10_000, reach: 'operator' });
+  const sender = createSender(address, {
+    clientId: 'bench',
+    maxInFlight: CONCURRENCY,
+    timeoutMs: 10_000,
+    reach: 'operator',
+  });
   const text = body();
   const secret = randomBytes(32).toString('base64url');
   let left = count;
@@ -219,17 +223,7 @@ async function bareLoop({ address }: Setup, count: number): Promise<number> {
     while (left > 0) {
       left -= 1;
       const nonce = randomUUID();
-      const { path, query } = sender;
-      const answer = await sender.post(text, {
-        'content-type': 'application/json',
-        'content-length': String(Buffer.byteLength(text)),
-        ...signRequest(
-          { method: 'POST', path, query, body: text, clientId: 'bench', time: new Date(), nonce },
-          secret,
-        ),
-        'x-idempotency-key': nonce,
-        'x-correlation-id': nonce,
-      });
+      const answer = await sender.post({ body: text, deliveryId: nonce, nonce, time: new Date(), secret });
       if (answer.kind !== 'answered' || answer.status !== 200) throw new Error('the exchange failed');
     }
   };

@@ -8,7 +8,6 @@ import type { FacilityContext } from '../../tenancy/callers/access.ts';
 import { type ManageDependencies, manageable } from '../connections/manage-connections.ts';
 import { exchangeError } from '../errors.ts';
 import type { ConnectionKey } from '../queue/lane.store.ts';
-import { signRequest } from '../signing/signed-request.ts';
 import { type LoadedConnection, loadConnection } from '../worker/loaded-connection.ts';
 import type { DeliveryAnswer } from '../worker/send.ts';
 import { leaveTestSlot, secondsToNextTest, takeTestSlot } from './test-slot.store.ts';
@@ -92,25 +91,16 @@ async function sendInTurn(
 }
 
 function send(connection: LoadedConnection, key: ConnectionKey, time: Date): Promise<DeliveryAnswer> {
-  const { sender, clientId } = connection;
-  const { path, query } = sender;
-  const [testId, nonce] = [randomUUID(), randomUUID()];
+  const deliveryId = randomUUID();
   const body = JSON.stringify({
-    deliveryId: testId,
+    deliveryId,
     event: 'connection.test',
     occurredAt: time,
     organisationId: key.organisationId,
     connectionId: key.connectionId,
   });
-  const request = { method: 'POST', path, query, body, clientId, time, nonce };
-  const headers = {
-    'content-type': 'application/json',
-    'content-length': String(Buffer.byteLength(body)),
-    ...signRequest(request, connection.secretAt(time)),
-    'x-idempotency-key': testId,
-    'x-correlation-id': nonce,
-  };
-  return sender.post(body, headers);
+  const secret = connection.secretAt(time);
+  return connection.sender.post({ body, deliveryId, nonce: randomUUID(), time, secret });
 }
 
 type Said = Pick<ConnectionTest, 'result' | 'cause' | 'message'>;

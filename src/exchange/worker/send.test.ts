@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { hash } from 'node:crypto';
+import { hash, randomUUID } from 'node:crypto';
 import dns from 'node:dns';
 import { once } from 'node:events';
 import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http';
@@ -7,7 +7,7 @@ import { syncBuiltinESMExports } from 'node:module';
 import { type AddressInfo, createServer as createNetServer } from 'node:net';
 import { afterEach, describe, mock, test } from 'node:test';
 import { guardedLookup } from '../../outbound/outbound-address.ts';
-import { createSender, type DeliveryAnswer, type Sender } from './send.ts';
+import { createSender, type DeliveryAnswer, type Sender, type SignedPost } from './send.ts';
 
 const open: (Server | Sender)[] = [];
 afterEach(() => {
@@ -24,10 +24,16 @@ async function listen(listener: RequestListener): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
+const LIMITS = { clientId: 'test-client', maxInFlight: 2, timeoutMs: 500, reach: 'operator' } as const;
+
+function signed(body = '{}'): SignedPost {
+  return { body, deliveryId: randomUUID(), nonce: randomUUID(), time: new Date(), secret: 'a secret' };
+}
+
 function post(address: string, body = '{}', timeoutMs = 500): Promise<DeliveryAnswer> {
-  const sender = createSender(address, { maxInFlight: 2, timeoutMs, reach: 'operator' });
+  const sender = createSender(address, { ...LIMITS, timeoutMs });
   open.push(sender);
-  return sender.post(body, { 'content-type': 'application/json' });
+  return sender.post(signed(body));
 }
 
 describe('a sent request', () => {
@@ -124,12 +130,12 @@ describe('a sent request', () => {
     try {
       for (const reach of ['public', 'operator'] as const) {
         const sender = createSender(`https://hie.example.org:${port}/in`, {
-          maxInFlight: 1,
+          ...LIMITS,
           timeoutMs: 300,
           reach,
         });
         open.push(sender);
-        const answer = await sender.post('{}', {});
+        const answer = await sender.post(signed());
         assert.equal(answer.kind === 'unanswered' && answer.code === 'address_refused', reach === 'public');
         assert.equal(connections, reach === 'public' ? 0 : 1);
       }
@@ -149,8 +155,8 @@ describe('a sent request', () => {
   test('keeps requests that are under way when the sender is closed', async () => {
     const { promise: arrived, resolve: arrive } = Promise.withResolvers<ServerResponse>();
     const address = await listen((_request, response) => arrive(response));
-    const sender = createSender(address, { maxInFlight: 2, timeoutMs: 60_000, reach: 'operator' });
-    const answer = sender.post('{}', {});
+    const sender = createSender(address, { ...LIMITS, timeoutMs: 60_000 });
+    const answer = sender.post(signed());
     const response = await arrived;
     sender.close();
     response.end('{}');

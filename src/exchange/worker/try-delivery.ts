@@ -1,14 +1,10 @@
-/**
- * One try of one delivery: the trace of the access, the signed request, and the line for the ledger.
- * Contract: EXC-8, EXC-11, EXC-26.
- */
+/** One try of one delivery: the trace of the access, and the line for the ledger. Contract: EXC-26. */
 
 import type { PurposeOfUse } from '../../fhir/purpose-of-use.ts';
 import { NOT_WRITTEN } from '../../outbound/outbound-client.ts';
 import type { AccessEntry } from '../../privacy/access-log/access-log.ts';
 import { allowsPurpose } from '../../privacy/decide.ts';
 import type { ConnectionKey, DeliveryAttempt, DeliveryResult, LeasedDelivery } from '../queue/lane.store.ts';
-import { signRequest } from '../signing/signed-request.ts';
 import { type DeliveryRetrySettings, decideRetry, type RetryDecision } from './decide-retry.ts';
 import type { LoadedConnection } from './loaded-connection.ts';
 import type { DeliveryAnswer } from './send.ts';
@@ -79,18 +75,13 @@ export async function tryDelivery(item: Try, context: TryContext): Promise<Tried
   return { result: resultOf(item, { next, counted, attempt }), health, restMs };
 }
 
-async function post(item: Try, { connection, maySend }: TryContext, time: Date): Promise<DeliveryAnswer> {
-  const { sender, clientId } = connection;
-  const { path, query } = sender;
-  const request = { method: 'POST', path, query, body: item.body, clientId, time, nonce: item.nonce };
-  const headers = {
-    'content-type': 'application/json',
-    'content-length': String(Buffer.byteLength(item.body)),
-    ...signRequest(request, connection.secretAt(time)),
-    'x-idempotency-key': item.deliveryId,
-    'x-correlation-id': item.nonce,
-  };
-  return sender.post(item.body, headers, maySend);
+function post(
+  { body, deliveryId, nonce }: Try,
+  { connection, maySend }: TryContext,
+  time: Date,
+): Promise<DeliveryAnswer> {
+  const secret = connection.secretAt(time);
+  return connection.sender.post({ body, deliveryId, nonce, time, secret, mayWrite: maySend });
 }
 
 /** A request that could not even be made; the settings of the connection are at fault. */
