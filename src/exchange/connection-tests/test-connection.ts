@@ -47,7 +47,7 @@ export async function testConnection(
   context: Context,
   id: string,
 ): Promise<ConnectionTest> {
-  const { address: _address, ...key } = await manageable({ db }, context, id);
+  const { key } = await manageable({ db }, context, id);
   const startedMs = performance.now();
   const took = () => Math.round(performance.now() - startedMs);
   try {

@@ -1,5 +1,5 @@
 /** Changes the settings of a connection, for an administrator or the operator. */
-import { type Pool, transaction } from '../../platform/db/database.ts';
+import { type Pool, type Queryable, transaction } from '../../platform/db/database.ts';
 import { definedMembers } from '../../platform/defined-members.ts';
 import { notFound } from '../../tenancy/errors.ts';
 import { callWorkers } from '../queue/delivery-call.ts';
@@ -21,11 +21,11 @@ export async function changeConnection(
 ): Promise<Connection> {
   const checked = checkSettings(changes, author.reach);
   const { operatorAddress } = author;
-  await transaction(db, async (client) => {
+  const { disabled } = changes;
+  return transaction(db, async (client) => {
     callWorkers(client, key.organisationId);
-    const [before] = await listConnections(client, key, { connectionId: key.connectionId });
-    if (before === undefined || !(await updateConnection(client, key, { ...checked, operatorAddress })))
-      return;
+    const before = await readConnection(client, key);
+    await updateConnection(client, key, { ...checked, operatorAddress });
     await recordConnection(client, key, author.by, {
       action: 'connection.change',
       name: before.name,
@@ -33,17 +33,19 @@ export async function changeConnection(
       before: settingsOf(before),
       after: {
         ...settingsOf(before),
-        ...definedMembers(settingsOf(checked)),
-        ...enabledOf(checked),
+        ...definedMembers({
+          ...settingsOf(checked),
+          enabled: disabled === undefined ? undefined : !disabled,
+        }),
         ...queryChange(before.address, checked.address),
       },
     });
+    return readConnection(client, key);
   });
-  const [changed] = await listConnections(db, key, { connectionId: key.connectionId });
-  if (changed === undefined) throw notFound('The connection');
-  return changed;
 }
 
-function enabledOf({ disabled }: ConnectionChanges): { enabled?: boolean } {
-  return disabled === undefined ? {} : { enabled: !disabled };
+async function readConnection(db: Queryable, key: ConnectionKey): Promise<Connection> {
+  const [found] = await listConnections(db, key, { connectionId: key.connectionId });
+  if (found === undefined) throw notFound('The connection');
+  return found;
 }

@@ -228,7 +228,5 @@ export function connectionView(
   connection: Connection,
   publicBaseUrl: string,
 ): Static<typeof ConnectionSchema> {
-  const { createdAt, circuitOpenSince, secrets, ...rest } = connection;
-  const callback = callbackUrl(publicBaseUrl, connection.id);
-  return { ...rest, callbackUrl: callback, createdAt, circuitOpenSince, secrets };
+  return { ...connection, callbackUrl: callbackUrl(publicBaseUrl, connection.id) };
 }

@@ -82,17 +82,17 @@ async function insertFacilities(
 
 /**
  * Change settings; those that are undefined stay. A new address is an operator's only when it says so. An exchange
- * that is taken for down is probed at once. False when there is no such connection.
+ * that is taken for down is probed at once. The row stays locked until the transaction ends.
  */
 export async function updateConnection(
   db: Queryable,
   { organisationId, connectionId }: ConnectionKey,
   changes: Partial<ConnectionSettings> & { operatorAddress?: boolean; disabled?: boolean },
-): Promise<boolean> {
+): Promise<void> {
   const { facilityIds, disabled } = changes;
   await probeNow(db, { organisationId, connectionId });
   if (disabled !== undefined) await switchConnection(db, { organisationId, connectionId }, disabled);
-  const { rowCount } = await db.query({
+  await db.query({
     text: `
       update exchange_connection
       set name = coalesce($3, name),
@@ -123,18 +123,15 @@ export async function updateConnection(
       changes.operatorAddress,
     ],
   });
-  if (rowCount === 0) return false;
-  if (facilityIds !== undefined) {
-    await db.query({
-      text: `
-        delete from exchange_connection_facility
-        where organisation_id = $1
-          and connection_id = $2`,
-      values: [organisationId, connectionId],
-    });
-    await insertFacilities(db, { organisationId, connectionId }, facilityIds ?? []);
-  }
-  return true;
+  if (facilityIds === undefined) return;
+  await db.query({
+    text: `
+      delete from exchange_connection_facility
+      where organisation_id = $1
+        and connection_id = $2`,
+    values: [organisationId, connectionId],
+  });
+  await insertFacilities(db, { organisationId, connectionId }, facilityIds ?? []);
 }
 
 /** A connection that is disabled already keeps the time of that. */

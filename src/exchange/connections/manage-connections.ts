@@ -9,7 +9,7 @@ import { isUuid } from '../../platform/uuid.ts';
 import { authorOf } from '../../tenancy/administration/author.ts';
 import type { FacilityContext } from '../../tenancy/callers/access.ts';
 import { notFound } from '../../tenancy/errors.ts';
-import { exchangeError, facilityRefused } from '../errors.ts';
+import { facilityRefused } from '../errors.ts';
 import { type ConnectionChanges, changeConnection } from './change-connection.ts';
 import { hasOtherFacilities, listConnections } from './connection.store.ts';
 import { type AddressSettings, type Connection, overHttp } from './connection.ts';
@@ -59,14 +59,8 @@ export async function createCovering(
   const { scope, caller, now } = context;
   const facilityIds = input.facilityIds ?? [scope.facilityId];
   requireFacilities(caller, facilityIds);
-  return createConnection(
-    { ...deps, now, author: overHttp(deps.config.delivery, authorOf(context)) },
-    scope,
-    {
-      ...input,
-      facilityIds,
-    },
-  );
+  const author = overHttp(deps.config.delivery, authorOf(context));
+  return createConnection({ ...deps, now, author }, scope, { ...input, facilityIds });
 }
 
 /** Change settings, or enable and disable. Returns the connection as it is then. */
@@ -76,15 +70,13 @@ export async function changeManaged(
   id: string,
   changes: ConnectionChanges,
 ): Promise<Connection> {
-  const { address: standing, ...key } = await manageable(deps, context, id);
+  const { key, address: standing } = await manageable(deps, context, id);
   if (changes.facilityIds != null) requireFacilities(context.caller, changes.facilityIds);
   const { address, ...rest } = changes;
+  const author = overHttp(deps.config.delivery, authorOf(context));
   // An address that stays is not set anew: one of the operator's remains that.
   const given = address === undefined || isSameAddress(address, standing) ? rest : changes;
-  return changeConnection(deps.db, key, {
-    changes: given,
-    author: overHttp(deps.config.delivery, authorOf(context)),
-  });
+  return changeConnection(deps.db, key, { changes: given, author });
 }
 
 export async function rotateManaged(
@@ -93,13 +85,11 @@ export async function rotateManaged(
   id: string,
   { overlapSeconds = DEFAULT_OVERLAP_SECONDS, ...rotation }: Partial<SecretRotation>,
 ): Promise<RotatedSecrets> {
-  const { address: _address, ...key } = await manageable(deps, context, id);
-  const rotated = await rotateSecret({ ...deps, now: context.now, by: authorOf(context) }, key, {
+  const { key } = await manageable(deps, context, id);
+  return rotateSecret({ ...deps, now: context.now, by: authorOf(context) }, key, {
     ...rotation,
     overlapSeconds,
   });
-  if (rotated === undefined) throw notFound('The connection');
-  return rotated;
 }
 
 /** Let the new outbound secret sign. 409 when none waits for it. Returns the connection as it is then. */
@@ -108,20 +98,18 @@ export async function activateManaged(
   context: Context,
   id: string,
 ): Promise<Connection> {
-  const { address: _address, ...key } = await manageable(deps, context, id);
-  if ((await activateSecret(deps.db, key, authorOf(context))) === 'none-waits')
-    throw exchangeError('no_waiting_secret');
+  const { key } = await manageable(deps, context, id);
+  await activateSecret(deps.db, key, authorOf(context));
   return readCovering(deps, context, id);
 }
 
 /** 404 unless it covers the facility of the call, 403 when it also covers one that the caller may not use. */
 export async function manageable(deps: Pick<ManageDependencies, 'db'>, context: Context, id: string) {
-  const connection = await readCovering(deps, context, id);
-  const { organisationId, facilityIds } = connection;
+  const { id: connectionId, organisationId, facilityIds, address } = await readCovering(deps, context, id);
   if (facilityIds !== null) requireFacilities(context.caller, facilityIds);
   else if (await hasOtherFacilities(deps.db, { organisationId }, [...context.caller.facilities.keys()]))
     throw facilityRefused();
-  return { organisationId, connectionId: connection.id, address: connection.address };
+  return { key: { organisationId, connectionId }, address };
 }
 
 function isSameAddress(given: string, standing: string): boolean {

@@ -1,7 +1,6 @@
 /** `interchange connection rotate-secret` and `activate-secret`. Contract: EXC-46, CMD-13. */
 import { Command, Option } from 'commander';
 import { type CommandEnvironment, UsageError } from '../../platform/command/command.ts';
-import { exchangeError } from '../errors.ts';
 import { parsedTime } from '../review/delivery-selection.ts';
 import type { SecretDirection } from './connection-secret.store.ts';
 import { printConnection, requireConnection } from './named-connection.ts';
@@ -52,7 +51,6 @@ export function rotateSecretCommand(environment: CommandEnvironment): Command {
         const key = await requireConnection(session, id);
         return rotateSecret({ ...session, now: environment.now() }, key, rotation);
       });
-      if (rotated === undefined) throw exchangeError('unknown_connection', { id });
       environment.print(rotated, rotatedText(rotated));
     });
 }
@@ -104,8 +102,7 @@ export function activateSecretCommand(environment: CommandEnvironment): Command 
     .action(async ({ id }: { id: string }) => {
       await environment.withSession(async (session) => {
         const key = await requireConnection(session, id);
-        if ((await activateSecret(session.db, key)) === 'none-waits')
-          throw exchangeError('no_waiting_secret');
+        await activateSecret(session.db, key);
         await printConnection(environment, session, key);
       });
     });

@@ -53,17 +53,17 @@ type RotateDependencies = Pick<ConnectionDependencies, 'db' | 'keys' | 'now' | '
   by?: Author;
 };
 
-/** Undefined when there is no such connection. Throws `bad_connection_setting` for a time that is not valid. */
+/** Throws `bad_connection_setting` for a time that is not valid. The connection must exist. */
 export async function rotateSecret(
   deps: RotateDependencies,
   key: ConnectionKey,
   rotation: SecretRotation,
-): Promise<RotatedSecrets | undefined> {
+): Promise<RotatedSecrets> {
   const activeFrom = activationOf(rotation, deps.now);
   const { direction, overlapSeconds } = rotation;
   return transaction(deps.db, async (client) => {
     // Also takes the lock under which rotations of one connection follow each other.
-    if (!(await updateConnection(client, key, {}))) return undefined;
+    await updateConnection(client, key, {});
     callWorkers(client, key.organisationId);
     const after = { direction: direction ?? 'both', overlapSeconds };
     await recordSecret(client, key, deps.by ?? OPERATOR, { action: 'connection.rotate-secret', after });
@@ -130,18 +130,13 @@ async function rotateCallback(
   return { callbackSecret: text, oldGoodUntil: goodUntil.toISOString() };
 }
 
-/** Let the new outbound secret sign from the next request on. Undefined when there is no such connection. */
-export async function activateSecret(
-  db: Pool,
-  key: ConnectionKey,
-  by: Author = OPERATOR,
-): Promise<'activated' | 'none-waits' | undefined> {
-  return transaction(db, async (client) => {
-    if (!(await updateConnection(client, key, {}))) return undefined;
+/** Let the new outbound secret sign from the next request on. Throws `no_waiting_secret`. The connection must exist. */
+export async function activateSecret(db: Pool, key: ConnectionKey, by: Author = OPERATOR): Promise<void> {
+  await transaction(db, async (client) => {
+    await updateConnection(client, key, {});
     callWorkers(client, key.organisationId);
-    if (!(await activateOutboundSecret(client, key))) return 'none-waits';
+    if (!(await activateOutboundSecret(client, key))) throw exchangeError('no_waiting_secret');
     await recordSecret(client, key, by, { action: 'connection.activate-secret', after: {} });
-    return 'activated';
   });
 }
 
