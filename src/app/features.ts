@@ -1,5 +1,5 @@
 /** The parts that routes, workers and commands of features share, built once for a process. */
-import { onPatientsChanged } from '../exchange/queue/enqueue-patient-changes.ts';
+import { enqueuePatientChanges } from '../exchange/queue/enqueue-patient-changes.ts';
 import { registerQueueGauges } from '../exchange/worker/exchange-metrics.ts';
 import { answeredWithin } from '../platform/db/database.ts';
 import { type CursorCodec, createCursorCodec } from '../platform/http/cursor.ts';
@@ -25,7 +25,7 @@ export interface Features extends Runtime, SignIn {
   consoleCookie: ConsoleCookie;
   identifyConsole: IdentifyConsole;
   /** Queues deliveries of changed patients, in the transaction of the change. */
-  onPatientsChanged: typeof onPatientsChanged;
+  onPatientsChanged: typeof enqueuePatientChanges;
   cursors: CursorCodec;
   translator: Translator;
   /** Its kept connections are let go of when the API closes. */
@@ -54,7 +54,7 @@ export async function buildFeatures(runtime: Runtime, publicBaseUrl: string): Pr
   });
   return {
     ...runtime,
-    onPatientsChanged,
+    onPatientsChanged: enqueuePatientChanges,
     ...createSignIn({ ...runtime, settings: runtime.config.signIn }),
     publicBaseUrl,
     consoleCookie,

@@ -136,12 +136,12 @@ export const COMMANDS: readonly Entry[] = [
 
 async function loadImport(): Promise<readonly CommandMaker[]> {
   const { importCommand } = await import('../../records/import/import.command.ts');
-  const { onPatientsChanged } = await import('../../exchange/queue/enqueue-patient-changes.ts');
+  const { enqueuePatientChanges } = await import('../../exchange/queue/enqueue-patient-changes.ts');
   const { loadConfig } = await import('../config/config.ts');
   return [
     (environment) =>
       importCommand(environment, {
-        onPatientsChanged,
+        onPatientsChanged: enqueuePatientChanges,
         understoodExtensions: () => loadConfig(environment.env).importUnderstoodExtensions,
       }),
   ];

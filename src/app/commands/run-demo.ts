@@ -10,7 +10,7 @@ import {
   makeDemoSystems,
 } from '../../../tools/demo/demo-organisation.ts';
 import { type DemoFacts, demoPage } from '../../../tools/demo/demo-page.ts';
-import { onPatientsChanged } from '../../exchange/queue/enqueue-patient-changes.ts';
+import { enqueuePatientChanges } from '../../exchange/queue/enqueue-patient-changes.ts';
 import type { KeyRing } from '../../platform/crypto/key-ring.ts';
 import { type Pool, withPool } from '../../platform/db/database.ts';
 import { SERVICE_ROLE } from '../../platform/db/migrate.ts';
@@ -94,7 +94,7 @@ async function prepare({ db, keys, config }: DemoSession): Promise<{ demo: Demo;
 
 async function importDemoRecords(db: Pool, scope: FacilityScope): Promise<void> {
   const { rejected } = await importPaths(
-    { db, onPatientsChanged },
+    { db, onPatientsChanged: enqueuePatientChanges },
     { scope, paths: [RECORDS], stdin: process.stdin },
   );
   const [first] = rejected;

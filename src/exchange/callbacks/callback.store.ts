@@ -2,7 +2,7 @@
 import { exactly, rowsByIndex } from '../../platform/db/by-key.ts';
 import type { Queryable } from '../../platform/db/database.ts';
 import type { Slice } from '../../platform/http/paging.ts';
-import type { OrganisationScope } from '../../tenancy/scope.ts';
+import type { FacilityScope } from '../../tenancy/scope.ts';
 import type { ConnectionKey } from '../queue/lane.store.ts';
 
 export interface CallbackConnection {
@@ -131,7 +131,7 @@ export interface ListedCallback extends CallbackRecord {
 /** Callbacks of a facility, newest first. */
 export async function listCallbacks(
   db: Queryable,
-  scope: OrganisationScope & { facilityId?: string },
+  { organisationId, facilityId }: Omit<FacilityScope, 'timeZone'>,
   filter: Slice<readonly [id: string]> & {
     connectionId?: string | undefined;
     outcome?: string | undefined;
@@ -150,7 +150,7 @@ export async function listCallbacks(
         ) as "refusedPurposes"
       from exchange_callback c
       where organisation_id = $1
-        and ($2::uuid is null or facility_id = $2)
+        and facility_id = $2
         and ($3::uuid is null or connection_id = $3)
         and ($4::text is null or outcome = $4)
         and ($5::text is null or status = $5)
@@ -158,8 +158,8 @@ export async function listCallbacks(
       order by id desc
       limit $7`,
     values: [
-      scope.organisationId,
-      scope.facilityId,
+      organisationId,
+      facilityId,
       filter.connectionId,
       filter.outcome,
       filter.status,
@@ -167,5 +167,5 @@ export async function listCallbacks(
       filter.limit,
     ],
   });
-  return rows.map((row) => ({ ...row, organisationId: scope.organisationId }));
+  return rows.map((row) => ({ ...row, organisationId }));
 }

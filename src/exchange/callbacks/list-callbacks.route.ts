@@ -1,13 +1,12 @@
 /** GET /exchange/callbacks: what exchanges said, conflicts among it, for review. Contract: EXC-40. */
 import type { Static } from 'typebox';
-import { badRequest } from '../../platform/http/errors.ts';
 import { named } from '../../platform/http/named-schema.ts';
 import { mapPage, PAGE_PARAMETERS, pageSchema } from '../../platform/http/paging.ts';
 import type { Route } from '../../platform/http/route.ts';
 import { Choice, Instant, NullableText } from '../../platform/http/schema.ts';
 import { Type } from '../../platform/json-schema.ts';
-import { isUuid } from '../../platform/uuid.ts';
 import { type Access, facilityRoute } from '../../tenancy/callers/access.ts';
+import { requireUuid } from '../review/list-deliveries.route.ts';
 import type { ListDependencies } from '../review/list-deliveries.ts';
 import type { ListedCallback } from './callback.store.ts';
 import { listCallbackPage } from './list-callbacks.ts';
@@ -75,12 +74,7 @@ export function listCallbacksRoute(deps: ListDependencies): Route<Access> {
         },
       },
       handle: async ({ query }, context) => {
-        const { connection } = query;
-        if (connection !== undefined && !isUuid(connection))
-          throw badRequest({
-            en: 'connection must be a UUID.',
-            fr: 'connection doit être un UUID.',
-          });
+        requireUuid('connection', query.connection);
         const { mayShow, ...found } = await listCallbackPage(deps, context, query);
         return { body: mapPage(found, (item) => callbackView(item, mayShow(item))) };
       },

@@ -129,8 +129,3 @@ async function emit(
   }
   return candidates;
 }
-
-/** {@link enqueuePatientChanges} for those who need no number. */
-export async function onPatientsChanged(...change: Parameters<typeof enqueuePatientChanges>): Promise<void> {
-  await enqueuePatientChanges(...change);
-}

@@ -1,13 +1,14 @@
 /** `interchange delivery list` and `count`. Contract: EXC-28, CMD-14, OPS-39. */
 import { Command } from 'commander';
 import { type CommandEnvironment, type CommandSession, UsageError } from '../../platform/command/command.ts';
+import { DomainError } from '../../platform/domain-error.ts';
+import { isWholeDatabase } from '../../tenancy/organisations/organisation-work.ts';
 import { organisationsWithConnections } from '../connections/connection.store.ts';
 import type { Delivery, DeliveryFilter, DeliveryStatus } from '../queue/delivery.ts';
 import { queueStates } from '../queue/queue-state.store.ts';
 import { type DeliveryView, deliveryView } from './delivery.schema.ts';
 import { listDeliveries } from './delivery.store.ts';
 import { filterOf, organisations, type Selection, statusOf, withSelection } from './delivery-selection.ts';
-import { type EachAnswer, eachOrganisation } from './each-organisation.ts';
 import { withOperatorTrace } from './trace-for-operator.ts';
 
 export function listDeliveriesCommand(environment: CommandEnvironment): Command {
@@ -34,6 +35,31 @@ export function listDeliveriesCommand(environment: CommandEnvironment): Command 
       environment.print({ items: found, failed }, lines.length === 0 ? 'none' : lines.join('\n'));
       if (failed.length > 0) environment.fail();
     });
+}
+
+interface EachAnswer<Found> {
+  found: Found[];
+  /** Ids of the organisations that the database refused. */
+  failed: string[];
+}
+
+/**
+ * Organisation by organisation: one whose part of the database does not answer keeps a command from telling of none of
+ * the others (docs/adr/0133). Throws when the database itself is out of reach.
+ */
+async function eachOrganisation<Found>(
+  organisationIds: readonly string[],
+  ask: (organisationId: string) => Promise<readonly Found[]>,
+): Promise<EachAnswer<Found>> {
+  const answer: EachAnswer<Found> = { found: [], failed: [] };
+  for (const organisationId of organisationIds)
+    try {
+      answer.found.push(...(await ask(organisationId)));
+    } catch (error) {
+      if (isWholeDatabase(error instanceof DomainError ? error.cause : error)) throw error;
+      answer.failed.push(organisationId);
+    }
+  return answer;
 }
 
 async function listEach(

@@ -45,9 +45,11 @@ export function listDeliveriesRoute(deps: ListDependencies): Route<Access> {
       handle: async ({ query }, context) => {
         const { scope } = context;
         const { connection, patient, status, since, until, ...page } = query;
+        requireUuid('connection', connection);
+        requireUuid('patient', patient);
         const filter = {
-          connectionId: uuid('connection', connection),
-          patientId: uuid('patient', patient),
+          connectionId: connection,
+          patientId: patient,
           since: parseInstant('since', since, scope.timeZone),
           until: parseInstant('until', until, scope.timeZone),
         };
@@ -58,13 +60,13 @@ export function listDeliveriesRoute(deps: ListDependencies): Route<Access> {
   );
 }
 
-function uuid(name: string, value: string | undefined): string | undefined {
+/** 400 for a parameter that is not one. */
+export function requireUuid(name: string, value: string | undefined): void {
   if (value !== undefined && !isUuid(value))
     throw badRequest({
       en: `${name} must be a UUID.`,
       fr: `${name} doit être un UUID.`,
     });
-  return value;
 }
 
 /** The first instant of a FHIR date or date-time. */

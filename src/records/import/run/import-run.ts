@@ -16,7 +16,7 @@ export type OnPatientsChanged = (
   client: Client,
   scope: FacilityScope,
   changed: readonly PatientChange[],
-) => Promise<void>;
+) => Promise<unknown>;
 
 /**
  * Awaited with the patients that a transaction is about, and with the facility whose records it writes, before it commits;

@@ -26,7 +26,7 @@ import {
 } from '../../../../test-support/service/api.ts';
 import { waitUntil } from '../../../../test-support/wait-until.ts';
 import type { CreatedConnection } from '../../../exchange/connections/create-connection.ts';
-import { onPatientsChanged } from '../../../exchange/queue/enqueue-patient-changes.ts';
+import { enqueuePatientChanges } from '../../../exchange/queue/enqueue-patient-changes.ts';
 import { createFhirServer } from '../../../publish/servers/manage-fhir-servers.ts';
 import { importRecords } from '../import-records.ts';
 import { IMPORTERS } from '../map/importers.ts';
@@ -87,7 +87,7 @@ describe('while a dry run is held open in the middle', () => {
     test(`${where}: privacy, a callback, the same import and a publish go through [IN-30]`, async () => {
       const held = heldSpool(Buffer.from(text()));
       const dry = importRecords(
-        { db: api.database.pool, onPatientsChanged },
+        { db: api.database.pool, onPatientsChanged: enqueuePatientChanges },
         {
           scope: clinic.scope,
           sources: [{ name: 'held', sizeBytes: 1, open: async () => held.spool }],
