@@ -8,15 +8,18 @@ import { rowById } from '../platform/db/by-key.ts';
 import type { Queryable } from '../platform/db/database.ts';
 import type { FacilityScope } from '../tenancy/scope.ts';
 
-/** Ids of records that are to be looked at. */
-export interface LinkSources {
-  orders: ReadonlySet<string>;
-  reports: ReadonlySet<string>;
-  studies: ReadonlySet<string>;
-  observations: ReadonlySet<string>;
-  encounters: ReadonlySet<string>;
-  specimens: ReadonlySet<string>;
-}
+/** Tables of the kinds of records that are looked at. */
+const TABLES = {
+  orders: 'investigation_order',
+  reports: 'investigation_report',
+  studies: 'imaging_study',
+  observations: 'observation',
+  encounters: 'encounter',
+  specimens: 'specimen',
+} as const;
+type Kind = keyof typeof TABLES;
+/** The ids of each kind are one parameter of the SQL, in this order, after the organisation and the facility. */
+const KINDS = Object.keys(TABLES) as Kind[];
 
 /** Records (by id) in which this element leads to another patient. */
 export interface ForeignLink {
@@ -30,9 +33,9 @@ export interface ForeignLink {
 interface Link {
   /** `DiagnosticReport.result`. */
   element: string;
-  from: keyof LinkSources;
-  /** Table of the target. */
-  to: string;
+  from: Kind;
+  /** Of the target. */
+  to: Kind;
   /** SQL that gives `target`, the id of what the record aliased `source` refers to. */
   targets: string;
   /** The same ids, of a record that is not stored yet; what leads nowhere is undefined. */
@@ -46,62 +49,38 @@ export interface LinkingRecord {
   children: Children;
 }
 
-const TABLES: Readonly<Record<keyof LinkSources, string>> = {
-  orders: 'investigation_order',
-  reports: 'investigation_report',
-  studies: 'imaging_study',
-  observations: 'observation',
-  encounters: 'encounter',
-  specimens: 'specimen',
-};
+/** The kinds of the types that columns of pointers lead to. */
+const POINTED_AT = {
+  ServiceRequest: 'orders',
+  DiagnosticReport: 'reports',
+  ImagingStudy: 'studies',
+  Observation: 'observations',
+  Specimen: 'specimens',
+} as const satisfies Record<string, Kind>;
 
-const RESULTS = `select e.observation_id as target
-      from investigation_report_result e
-      where e.organisation_id = $1
-        and e.facility_id = $2
-        and e.report_id = source.id
-      offset 0`;
-
-/** Targets of a column of pointers, `{ type, id, display }`. */
-function pointersTo(type: string, column: string): string {
-  // Most records have no such element: the first condition is looked at before the list is taken apart.
-  return `select (pointer ->> 'id')::uuid as target
-        from jsonb_array_elements(source.${column}) pointer
-        where source.${column} is not null
-          and pointer ->> 'type' = '${type}'`;
-}
-
-function pointerLink(
-  element: string,
-  from: keyof LinkSources,
-  column: string,
-  type: keyof typeof POINTED_AT,
-): Link {
+/** Of a column of pointers, `{ type, id, display }`. */
+function pointerLink(element: string, from: Kind, column: string, type: keyof typeof POINTED_AT): Link {
   const pointersOf = ({ values }: LinkingRecord) => (values[column] ?? []) as readonly RecordPointer[];
   return {
     element,
     from,
     to: POINTED_AT[type],
-    targets: pointersTo(type, column),
+    // Most records have no such element: the first condition is looked at before the list is taken apart.
+    targets: `select (pointer ->> 'id')::uuid as target
+        from jsonb_array_elements(source.${column}) pointer
+        where source.${column} is not null
+          and pointer ->> 'type' = '${type}'`,
     targetsOf: (record) => pointersOf(record).flatMap((one) => (one.type === type ? one.id : undefined)),
   };
 }
 
-const POINTED_AT = {
-  ServiceRequest: 'investigation_order',
-  DiagnosticReport: 'investigation_report',
-  ImagingStudy: 'imaging_study',
-  Observation: 'observation',
-  Specimen: 'specimen',
-} as const;
-
-function encounterLink(element: string, from: keyof LinkSources): Link {
+function encounterLink(element: string, from: Kind, column = 'encounter_id'): Link {
   return {
     element,
     from,
-    to: 'encounter',
-    targets: 'select source.encounter_id as target',
-    targetsOf: ({ values }) => [values.encounter_id],
+    to: 'encounters',
+    targets: `select source.${column} as target`,
+    targetsOf: ({ values }) => [values[column]],
   };
 }
 
@@ -110,13 +89,7 @@ function encounterLink(element: string, from: keyof LinkSources): Link {
  * such as a child that is not born yet.
  */
 const LINKS: readonly Link[] = [
-  {
-    element: 'Encounter.partOf',
-    from: 'encounters',
-    to: 'encounter',
-    targets: 'select source.part_of_id as target',
-    targetsOf: ({ values }) => [values.part_of_id],
-  },
+  encounterLink('Encounter.partOf', 'encounters', 'part_of_id'),
   encounterLink('DiagnosticReport.encounter', 'reports'),
   encounterLink('ImagingStudy.encounter', 'studies'),
   encounterLink('Observation.encounter', 'observations'),
@@ -124,8 +97,13 @@ const LINKS: readonly Link[] = [
   {
     element: 'DiagnosticReport.result',
     from: 'reports',
-    to: 'observation',
-    targets: RESULTS,
+    to: 'observations',
+    targets: `select e.observation_id as target
+      from investigation_report_result e
+      where e.organisation_id = $1
+        and e.facility_id = $2
+        and e.report_id = source.id
+      offset 0`,
     targetsOf: ({ children }) =>
       children.investigation_report_result?.map((result) => result.observation_id) ?? [],
   },
@@ -140,7 +118,7 @@ const LINKS: readonly Link[] = [
   {
     element: 'Observation.specimen',
     from: 'observations',
-    to: 'specimen',
+    to: 'specimens',
     targets: "select (source.specimen ->> 'id')::uuid as target",
     targetsOf: ({ values }) => [(values.specimen as RecordPointer | undefined)?.id],
   },
@@ -156,20 +134,10 @@ const LINKS: readonly Link[] = [
   pointerLink('ImagingStudy.reasonReference', 'studies', 'reason_reference', 'DiagnosticReport'),
 ];
 
-/** The number of the SQL parameter that holds the ids. */
-const PLACES: Readonly<Record<keyof LinkSources, number>> = {
-  orders: 3,
-  reports: 4,
-  studies: 5,
-  observations: 6,
-  encounters: 7,
-  specimens: 8,
-};
-
 /** Each record is read once, whatever refers to others in it. */
-function linksOf([from, links]: [keyof LinkSources, readonly Link[]]): string {
+function linksOf([from, links]: [Kind, readonly Link[]]): string {
   return `select link.path, source.id
-    from unnest($${PLACES[from]}::uuid[]) as asked (id)
+    from unnest($${KINDS.indexOf(from) + 3}::uuid[]) as asked (id)
     cross join ${rowById(TABLES[from], 'source', 'asked.id', '*')} source
     cross join lateral (
       ${links.map(foreignTarget).join('\n      union all\n      ')}
@@ -181,7 +149,7 @@ function foreignTarget({ element, to, targets }: Link): string {
       from (
         ${targets}
       ) link
-      cross join ${rowById(to, 'other', 'link.target', 'other.patient_id')} other
+      cross join ${rowById(TABLES[to], 'other', 'link.target', 'other.patient_id')} other
       where other.patient_id <> source.patient_id`;
 }
 
@@ -197,26 +165,19 @@ const FOREIGN = `
 export async function foreignLinks(
   db: Queryable,
   scope: FacilityScope,
-  { orders, reports, studies, observations, encounters, specimens }: LinkSources,
+  ids: Readonly<Record<Kind, ReadonlySet<string>>>,
 ): Promise<ForeignLink[]> {
   const { rows } = await db.query<{ path: string; ids: string[] }>({
     name: 'grouping-foreign-links',
     text: FOREIGN,
-    values: [
-      scope.organisationId,
-      scope.facilityId,
-      [...orders],
-      [...reports],
-      [...studies],
-      [...observations],
-      [...encounters],
-      [...specimens],
-    ],
+    values: [scope.organisationId, scope.facilityId, ...KINDS.map((kind) => [...ids[kind]])],
   });
-  return rows.map(({ path, ids }) => {
-    const [type = '', element = ''] = path.split('.');
-    return { type, element, ids };
-  });
+  return rows.map(({ path, ids: found }) => foreignLink(path, found));
+}
+
+function foreignLink(path: string, ids: string[]): ForeignLink {
+  const [type = '', element = ''] = path.split('.');
+  return { type, element, ids };
 }
 
 const BY_PATH = LINKS.toSorted((a, b) => (a.element < b.element ? -1 : 1));
@@ -225,14 +186,9 @@ const BY_PATH = LINKS.toSorted((a, b) => (a.element < b.element ? -1 : 1));
  * The same among records that are not stored yet and have only just got their patients: what they refer to is among them,
  * or is another patient's.
  */
-export function foreignLinksAmong(
-  records: Readonly<Record<keyof LinkSources, readonly LinkingRecord[]>>,
-): ForeignLink[] {
+export function foreignLinksAmong(records: Readonly<Record<Kind, readonly LinkingRecord[]>>): ForeignLink[] {
   const patients = new Map(
-    Object.entries(TABLES).map(([kind, table]) => [
-      table,
-      new Map(records[kind as keyof LinkSources].map(({ id, values }) => [id, values.patient_id])),
-    ]),
+    KINDS.map((kind) => [kind, new Map(records[kind].map(({ id, values }) => [id, values.patient_id]))]),
   );
   return BY_PATH.flatMap(({ element: path, from, to, targetsOf }) => {
     const isForeign = (record: LinkingRecord) =>
@@ -240,7 +196,6 @@ export function foreignLinksAmong(
         (id) => id !== undefined && patients.get(to)?.get(id as string) !== record.values.patient_id,
       );
     const ids = records[from].filter(isForeign).map(({ id }) => id);
-    const [type = '', element = ''] = path.split('.');
-    return ids.length === 0 ? [] : [{ type, element, ids }];
+    return ids.length === 0 ? [] : [foreignLink(path, ids)];
   });
 }

@@ -1,12 +1,9 @@
 /** SQL of what belongs to an order, whatever the statistics know of the organisation. */
 import { rowsByIndex } from '../platform/db/by-key.ts';
+import type { PartTable } from './place-parts.store.ts';
 
 /** The rows of a table that are of the order aliased `o`, in the organisation `$1`. */
-export function partsOfOrder(
-  table: 'investigation_report' | 'imaging_study' | 'observation',
-  alias: string,
-  columns?: string,
-): string {
+export function partsOfOrder(table: PartTable, alias: string, columns?: string): string {
   const index = { first: { facility_id: 'o.facility_id' }, column: 'order_id', value: 'o.id' };
   return rowsByIndex(table, alias, index, columns);
 }

@@ -76,7 +76,8 @@ export async function setDisciplines(
   });
 }
 
-export type PartTable = 'investigation_report' | 'imaging_study' | 'observation';
+export const PART_TABLES = ['investigation_report', 'imaging_study', 'observation'] as const;
+export type PartTable = (typeof PART_TABLES)[number];
 
 /** Put parts under orders, by id. A vital sign that is a result is shown otherwise, so its set gets a new version. */
 export async function moveParts(
@@ -133,7 +134,6 @@ export async function touchOrders(
 }
 
 const ORDERS_AT_ONCE = 500;
-const PARTS: readonly PartTable[] = ['investigation_report', 'imaging_study', 'observation'];
 const TIME_OF: Readonly<Record<PartTable, string>> = {
   investigation_report: 'coalesce(part.effective_at, part.issued_at)',
   imaging_study: 'part.started_at',
@@ -148,7 +148,7 @@ const REMOVE_EMPTY = `
   delete from investigation_order o
   where ${hasId('o', '$3::uuid[]')}
     and o.made_up
-    and ${PARTS.map(
+    and ${PART_TABLES.map(
       (table) => `(
       select count(*)
       from (
@@ -169,7 +169,7 @@ const TOUCH = `
       when o.authored_at is null and coalesce(o.occurrence_start, o.occurrence_end) is null then coalesce((
         select min(part.at)
         from (
-          ${PARTS.map((table) => `select ${TIME_OF[table]} as at from ${table} part where ${partOf('o.id')}`).join('\n          union all ')}
+          ${PART_TABLES.map((table) => `select ${TIME_OF[table]} as at from ${table} part where ${partOf('o.id')}`).join('\n          union all ')}
         ) part
       ), '-infinity')
       else o.sort_at

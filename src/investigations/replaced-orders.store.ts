@@ -5,7 +5,7 @@
  */
 import type { Queryable } from '../platform/db/database.ts';
 import type { FacilityScope } from '../tenancy/scope.ts';
-import type { PartTable } from './place-parts.store.ts';
+import { PART_TABLES, type PartTable } from './place-parts.store.ts';
 
 /** Remember a part that left each of these made-up orders at last, by the id of the order. */
 export async function noteReplaced(
@@ -35,8 +35,6 @@ export async function noteReplaced(
   });
 }
 
-const TABLES: readonly PartTable[] = ['investigation_report', 'imaging_study', 'observation'];
-
 /** The id of the order that replaced a made-up one, which is gone. Undefined when that is still there, or never was. */
 export async function findReplacement(
   db: Queryable,
@@ -48,7 +46,7 @@ export async function findReplacement(
     text: `
       select part.order_id as id
       from (
-        ${TABLES.map(
+        ${PART_TABLES.map(
           (table) => `select part.order_id
         from replaced_order r
         join ${table} part

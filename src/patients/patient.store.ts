@@ -1,6 +1,7 @@
 /** SQL of patients: the columns of one, and reading by id. Contract: ACC-3, PAT-10. */
 import { type HeldPatient, PATIENT } from '../clinical/resources/patient.fhir.ts';
 import type { PurposeOfUse } from '../fhir/purpose-of-use.ts';
+import { rowByKey } from '../platform/db/by-key.ts';
 import type { Queryable } from '../platform/db/database.ts';
 import { instantFromTimestamp } from '../platform/db/timestamp.ts';
 import { createOrganisationBatcher } from '../tenancy/organisations/organisation-batch.ts';
@@ -72,21 +73,8 @@ function patientColumns(viewer: Viewer): string {
 const LOAD = `
   select asked.place::int as place, ${patientColumns({ facilityId: 'asked.facility_id', purposeOfUse: 'asked.purpose' })}
   from unnest((select $2::uuid[]), (select $3::text[]), (select $4::uuid[])) with ordinality as asked (facility_id, purpose, id, place)
-  cross join lateral (
-    select r.patient_id
-    from patient_registration r
-    where r.organisation_id = $1
-      and r.facility_id = asked.facility_id
-      and r.patient_id = asked.id
-    offset 0
-  ) registered
-  cross join lateral (
-    select p.*
-    from patient p
-    where p.organisation_id = $1
-      and p.id = registered.patient_id
-    offset 0
-  ) p`;
+  cross join ${rowByKey('patient_registration', 'r', { facility_id: 'asked.facility_id', patient_id: 'asked.id' }, 'r.patient_id')} registered
+  cross join ${rowByKey('patient', 'p', { id: 'registered.patient_id' })} p`;
 
 /** A patient, and for whom it is read: without a purpose of use, only other patients who refuse none are named. */
 export interface PatientKey {

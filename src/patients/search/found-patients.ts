@@ -4,17 +4,6 @@
 import { mayBeNamed, replacementsOf, type Viewer } from '../replacement.store.ts';
 import type { Match } from './match.ts';
 
-/** A lateral look-up by the whole key. */
-export function patientById(id: string): string {
-  return `lateral (
-          select p.*
-          from patient p
-          where p.organisation_id = $1
-            and p.id = ${id}
-          offset 0
-        )`;
-}
-
 /** A lateral look-up of the sort name of a patient who may be named to the viewer: {@link mayBeNamed}. */
 export function namedPatient(id: string, viewer: Viewer): string {
   return `lateral (

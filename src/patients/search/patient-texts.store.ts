@@ -11,10 +11,10 @@ import {
 } from '../../clinical/kept/kept-texts.store.ts';
 import { PATIENT } from '../../clinical/resources/patient.fhir.ts';
 import type { Identifier } from '../../fhir/coded.ts';
+import { rowByKey } from '../../platform/db/by-key.ts';
 import { ASSIGNED_IDENTIFIER, ASSIGNED_ORDER } from '../patient.store.ts';
 import type { SummarisedPatient } from '../patient.ts';
 import { mayBeNamed, type Viewer } from '../replacement.store.ts';
-import { patientById } from './found-patients.ts';
 import { keptSummary, type ListedPatient, type SummaryRecord } from './summary-text.fhir.ts';
 
 const SUMMARISED: readonly string[] = [
@@ -82,7 +82,7 @@ export function pageOf(whole: string, { mapping, viewer }: { mapping: string; vi
             else p.version || chr(31) || ${columnsSql(PATIENT_TEXTS)} end,
         chr(30) order by page.sort_name, page.id) as patients
       from page
-      cross join ${patientById('page.id')} p
+      cross join ${rowByKey('patient', 'p', { id: 'page.id' })} p
     ) shown`;
 }
 

@@ -7,11 +7,12 @@ import { hash } from 'node:crypto';
 import { keepTexts } from '../../clinical/kept/kept-texts.store.ts';
 import type { SearchTerms } from '../../clinical/resources/search-key.ts';
 import type { PurposeOfUse } from '../../fhir/purpose-of-use.ts';
+import { rowByKey } from '../../platform/db/by-key.ts';
 import type { Queryable } from '../../platform/db/database.ts';
 import { DEFAULT_LIMIT, type Slice } from '../../platform/http/paging.ts';
 import type { FacilityScope } from '../../tenancy/scope.ts';
 import { mayBeNamed } from '../replacement.store.ts';
-import { foundAmong, patientById, patientsWith, survives } from './found-patients.ts';
+import { foundAmong, patientsWith, survives } from './found-patients.ts';
 import { isEmpty, type Match, matchOf, startsWith } from './match.ts';
 import { PATIENT_TEXTS, pageOf, readPage, type SelectedPage } from './patient-texts.store.ts';
 import { PATIENT_MAPPING, summaryJson } from './summary-text.fhir.ts';
@@ -184,7 +185,7 @@ function searchStatement(work: Work, few: number): Statement {
   const [matchedFew, hereFew] = ['(select few from matched_count)', '(select few from here_count)'];
   const common = match === undefined ? '' : `not ${matchedFew} and`;
   const here = `here source
-        cross join ${patientById('source.id')} p`;
+        cross join ${rowByKey('patient', 'p', { id: 'source.id' })} p`;
   const pages = [
     page(here, `${common} ${hereFew} and not $3 = any(p.refused_purposes) ${shown}`),
     page(names, `${common} not ${hereFew} and ${mayBeNamed('p.id', VIEWER)} ${shown}`),

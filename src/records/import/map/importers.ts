@@ -22,8 +22,7 @@ import { SERVICE_REQUEST } from '../../../clinical/resources/service-request.fhi
 import { SPECIMEN } from '../../../clinical/resources/specimen.fhir.ts';
 import { ENCOUNTER_MAPPING, encounterElements, storedEncounter } from '../../../encounters/encounter.fhir.ts';
 import { groupRecords, noteTouched } from '../group/group-records.ts';
-import { facilityLookup } from '../resolve/clinical-lookup.ts';
-import { directoryLookup, encounterLookup } from '../resolve/lookups.store.ts';
+import { directoryLookup, encounterLookup, facilityLookup } from '../resolve/lookups.store.ts';
 import { patientImporter } from '../resources/patient.importer.ts';
 import { type Rendering, writeRecords } from '../write/write-records.ts';
 import type { PatientRecords, ResourceImporter } from './resource-importer.ts';

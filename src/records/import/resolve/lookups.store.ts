@@ -6,6 +6,33 @@ import { rowByKey, rowsByIndex } from '../../../platform/db/by-key.ts';
 import type { Queryable } from '../../../platform/db/database.ts';
 import type { IdentifierKey, IdentifierMatch, RecordLookup } from '../map/record-lookup.ts';
 
+/** Clinical records of one table. They belong to a facility: neither kind of look-up leaves it, whatever the reach. */
+export function facilityLookup(table: string): RecordLookup {
+  return {
+    existing: (db, { organisationId, facilityId }, ids) =>
+      idsOf(db, {
+        name: `import-${table}-existing`,
+        text: `select id
+          from ${table}
+          where organisation_id = $1
+            and facility_id = $2
+            and id = any($3::uuid[])`,
+        values: [organisationId, facilityId, ids],
+      }),
+    byIdentifier: (db, { organisationId, facilityId }, keys) =>
+      matches(db, organisationId, keys, {
+        name: `import-${table}-identified`,
+        text: `select r.id, wanted.system, wanted.value
+          from unnest($2::text[], $3::text[]) as wanted (system, value)
+          join ${table} r
+            on r.organisation_id = $1
+            and r.facility_id = $4
+            and r.identifier @> jsonb_build_array(jsonb_build_object('system', wanted.system, 'value', wanted.value))`,
+        values: [facilityId],
+      }),
+  };
+}
+
 const BY_VALUE = { column: 'value', value: 'wanted.value' };
 
 /** Practitioner, Organization, Location: those that all facilities share, and those that this facility has alone. */
@@ -90,18 +117,9 @@ export const patientLookup: RecordLookup = {
   },
 };
 
+/** Many encounters have identifiers, which have a table of their own. */
 export const encounterLookup: RecordLookup = {
-  async existing(db, { organisationId, facilityId }, ids) {
-    return idsOf(db, {
-      name: 'import-encounter-existing',
-      text: `select id
-        from encounter
-        where organisation_id = $1
-          and facility_id = $2
-          and id = any($3::uuid[])`,
-      values: [organisationId, facilityId, ids],
-    });
-  },
+  ...facilityLookup('encounter'),
   async byIdentifier(db, { organisationId, facilityId }, keys) {
     return matches(db, organisationId, keys, {
       name: 'import-encounter-by-identifier',
@@ -134,7 +152,7 @@ async function matches(
 ): Promise<IdentifierMatch[]> {
   if (keys.length === 0) return [];
   const wanted = [organisationId, keys.map(({ system }) => system), keys.map(({ value }) => value)];
-  const { rows } = await db.query<{ id: string; system: string; value: string }>({
+  const { rows } = await db.query<IdentifierMatch>({
     ...statement,
     values: [...wanted, ...statement.values],
   });

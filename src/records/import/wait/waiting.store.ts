@@ -1,5 +1,6 @@
 /** SQL of the records that wait for an optional referenced record (docs/adr/0110). */
 import type { ReferencedRecord } from '../../../clinical/description/read-context.ts';
+import { rowByKey } from '../../../platform/db/by-key.ts';
 import type { Queryable } from '../../../platform/db/database.ts';
 import type { FacilityScope } from '../../../tenancy/scope.ts';
 
@@ -167,15 +168,7 @@ export async function waitersFor(
           sum(waiting.length) over (order by link.run_id, link.resource_type, link.id) - waiting.length as before
         from link
         -- By whole keys: see src/investigations/grouping.store.ts.
-        cross join lateral (
-          select length(w.content) as length
-          from waiting_record w
-          where w.organisation_id = $1
-            and w.facility_id = $2
-            and w.resource_type = link.resource_type
-            and w.id = link.id
-          offset 0
-        ) waiting
+        cross join ${rowByKey('waiting_record', 'w', { facility_id: '$2', resource_type: 'link.resource_type', id: 'link.id' }, 'length(w.content) as length')} waiting
       ) waiter
       where before < ${LENGTH}
       order by "runId", type, id`,
@@ -272,23 +265,8 @@ export async function lockWaiting(
       select w.id, w.source_id as "sourceId", w.has_uuid as "hasUuid", w.run_id as "runId", w.content, w.known,
           stored.content_digest = w.content_digest as current
       from unnest($4::uuid[]) as asked (id)
-      cross join lateral (
-        select *
-        from waiting_record w
-        where w.organisation_id = $1
-          and w.facility_id = $2
-          and w.resource_type = $3
-          and w.id = asked.id
-        offset 0
-      ) w
-      cross join lateral (
-        select stored.content_digest
-        from ${table.name} stored
-        where stored.organisation_id = $1
-          and stored.id = asked.id
-          ${ofFacility ? 'and stored.facility_id = $2' : ''}
-        offset 0
-      ) stored
+      cross join ${rowByKey('waiting_record', 'w', { facility_id: '$2', resource_type: '$3', id: 'asked.id' })} w
+      cross join ${rowByKey(table.name, 'stored', { ...(ofFacility && { facility_id: '$2' }), id: 'asked.id' }, 'stored.content_digest')} stored
       order by w.id`,
     values: [organisationId, facilityId, type, ids],
   });

@@ -3,6 +3,7 @@
  * the order of its page. A name may stay when a link has gone; the search looks at the links too. None may be missing.
  * Contract: PAT-11.
  */
+import { rowByKey } from '../../../platform/db/by-key.ts';
 import type { Client } from '../../../platform/db/database.ts';
 import type { OrganisationScope } from '../../../tenancy/scope.ts';
 
@@ -147,20 +148,8 @@ async function addNames(
       insert into patient_search_key (organisation_id, patient_id, kind, key, sort_name)
       select distinct $1::uuid, pair.survivor_id, 'replaced', k.key, p.sort_name
       from unnest($2::uuid[], $3::uuid[]) as pair (survivor_id, replaced_id)
-      cross join lateral (
-        select p.sort_name
-        from patient p
-        where p.organisation_id = $1
-          and p.id = pair.survivor_id
-        offset 0
-      ) p
-      cross join lateral (
-        select k.kind, k.key
-        from patient_search_key k
-        where k.organisation_id = $1
-          and k.patient_id = pair.replaced_id
-        offset 0
-      ) k
+      cross join ${rowByKey('patient', 'p', { id: 'pair.survivor_id' }, 'p.sort_name')} p
+      cross join ${rowByKey('patient_search_key', 'k', { patient_id: 'pair.replaced_id' }, 'k.kind, k.key')} k
       where k.kind = 'name'
       on conflict do nothing`,
     values: [organisationId, pairs.map(([survivor]) => survivor), pairs.map(([, replaced]) => replaced)],
