@@ -3,12 +3,10 @@ import { hash } from 'node:crypto';
 import { loadConfig } from '../../src/app/config/config.ts';
 import { masterKeySource } from '../../src/app/config/master-key.ts';
 import { openServiceKeys } from '../../src/app/master-key/service-keys.ts';
-import { OBSERVATION_MAPPING } from '../../src/clinical/kept/observation-text.fhir.ts';
-import { checkObservationTexts } from '../../src/clinical/kept/observation-texts.store.ts';
-import { checkEncounterTexts } from '../../src/encounters/check-texts.ts';
-import { ENCOUNTER_MAPPING } from '../../src/encounters/encounter.fhir.ts';
-import { checkPatientTexts } from '../../src/patients/search/check-texts.ts';
-import { PATIENT_MAPPING } from '../../src/patients/search/summary-text.fhir.ts';
+import { checkTexts } from '../../src/clinical/kept/check-texts.ts';
+import { OBSERVATION_TEXTS } from '../../src/clinical/kept/observation-texts.store.ts';
+import { ENCOUNTER_TEXTS } from '../../src/encounters/encounter.store.ts';
+import { PATIENT_TEXTS } from '../../src/patients/search/patient-texts.store.ts';
 import type { KeyRing } from '../../src/platform/crypto/key-ring.ts';
 import { createPool, type Pool } from '../../src/platform/db/database.ts';
 import { SERVICE_ROLE } from '../../src/platform/db/migrate.ts';
@@ -41,11 +39,13 @@ export interface Records {
   token: string;
 }
 
+const KEPT = [ENCOUNTER_TEXTS, OBSERVATION_TEXTS, PATIENT_TEXTS];
+
 export async function openRecords({ serverUrl, say }: Bench, size: LoadSize): Promise<Records> {
   const statements = [...peopleStatements(size), ...orderStatements(size)];
   const databaseUrl = await keptDatabase(serverUrl, {
     name: `bench_${size.encounters}`,
-    mark: hash('sha256', [...statements, ENCOUNTER_MAPPING, OBSERVATION_MAPPING, PATIENT_MAPPING].join()),
+    mark: hash('sha256', [...statements, ...KEPT.map(({ mapping }) => mapping)].join()),
     fill: async (url) => {
       say(`loading ${size.patients} patients, ${size.encounters} encounters, ${size.orders} orders (once) …`);
       await withService(url, (db) => createPlace(db, PLACE));
@@ -53,9 +53,7 @@ export async function openRecords({ serverUrl, say }: Bench, size: LoadSize): Pr
         await client.query('set synchronous_commit = off');
         for (const text of statements) await client.query(text, [PLACE.organisationId, PLACE.facilityId]);
         // An import leaves each row with its text; a row that got it later lies beside its dead one.
-        await checkEncounterTexts(client, PLACE.organisationId, { renew: true });
-        await checkObservationTexts(client, PLACE.organisationId, { renew: true });
-        await checkPatientTexts(client, PLACE.organisationId, { renew: true });
+        for (const table of KEPT) await checkTexts(client, table, PLACE.organisationId, { renew: true });
         await client.query('vacuum (full) encounter');
         await client.query('vacuum (full) observation');
         await client.query('vacuum (full) patient');

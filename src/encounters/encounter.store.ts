@@ -10,7 +10,6 @@ import {
   type InPlaceOfText,
   type KeptTable,
   keepTexts,
-  type Rendering,
   selectTexts,
   textStatements,
 } from '../clinical/kept/kept-texts.store.ts';
@@ -39,16 +38,17 @@ export const ENCOUNTER_TEXTS: KeptTable = {
   name: 'encounter',
   alias: 'e',
   reach: 'facility',
+  mapping: ENCOUNTER_MAPPING,
   fields: FIELDS,
   render: elementsOf,
 };
-const COUNTS = countsSql(ENCOUNTER_TEXTS, '$2');
+const COUNTS = countsSql(ENCOUNTER_TEXTS);
 const COLUMNS: Readonly<Record<InPlaceOfText, string>> = {
   columns: `case when ${COUNTS} is not true then ${columnsSql(ENCOUNTER_TEXTS)} end`,
   nothing: 'null',
 };
 
-/** An {@link EncounterSelection} of an encounter named `e` in the organisation `$1`; `$2` is the version of the mapping. */
+/** An {@link EncounterSelection} of an encounter named `e` in the organisation `$1`. */
 function encounterColumns(otherwise: InPlaceOfText): string {
   return selectList({
     id: 'e.id',
@@ -103,7 +103,7 @@ export function selectionOf(
 
 const readSql = (otherwise: InPlaceOfText) => `
   select r.place, p.refused_purposes, ${encounterColumns(otherwise)}
-  from unnest($3::uuid[], $4::uuid[]) with ordinality as r (facility_id, id, place)
+  from unnest($2::uuid[], $3::uuid[]) with ordinality as r (facility_id, id, place)
   cross join ${rowByKey('encounter', 'e', { facility_id: 'r.facility_id', id: 'r.id' })} e
   cross join ${rowByKey('patient', 'p', { id: 'e.patient_id' }, 'p.refused_purposes')} p`;
 
@@ -121,10 +121,9 @@ const MAX_IN_FLIGHT = 2;
 /** Reads by id; those that arrive together share a round trip. Undefined: no such encounter in the scope. */
 export function createEncounterReader(
   db: Queryable,
-  mapping = ENCOUNTER_MAPPING,
 ): (key: EncounterKey) => Promise<LoadedEncounter | undefined> {
   return createOrganisationBatcher<EncounterKey, LoadedEncounter | undefined>({
-    load: (organisationId, keys) => loadEncounters(db, { organisationId, mapping }, keys),
+    load: (organisationId, keys) => loadEncounters(db, organisationId, keys),
     maxKeys: MAX_KEYS,
     maxInFlight: MAX_IN_FLIGHT,
   });
@@ -132,21 +131,16 @@ export function createEncounterReader(
 
 async function loadEncounters(
   db: Queryable,
-  rendering: Rendering,
+  organisationId: string,
   keys: readonly EncounterKey[],
 ): Promise<(LoadedEncounter | undefined)[]> {
-  const values = [
-    rendering.organisationId,
-    rendering.mapping,
-    keys.map((key) => key.scope.facilityId),
-    keys.map((key) => key.id),
-  ];
+  const values = [organisationId, keys.map((key) => key.scope.facilityId), keys.map((key) => key.id)];
   const { rows } = await selectTexts(
     READ,
     (statement) => db.query<ReadRow>({ ...statement, values }),
     (selected) => selected.rows.some(lacksText),
   );
-  const encounters = await rendered(db, rendering, rows);
+  const encounters = await rendered(db, organisationId, rows);
   const loaded = new Array<LoadedEncounter | undefined>(keys.length).fill(undefined);
   for (const [index, { place, refused_purposes: refusedPurposes }] of rows.entries())
     loaded[place - 1] = { encounter: encounters[index] as RenderedEncounter, refusedPurposes };
@@ -161,13 +155,13 @@ export function lacksText({ elements, columns }: EncounterSelection): boolean {
 /** The selected encounters. What had no text that counts is rendered from its columns, and that text is kept. */
 export async function rendered(
   db: Queryable,
-  rendering: Rendering,
+  organisationId: string,
   rows: readonly EncounterSelection[],
 ): Promise<RenderedEncounter[]> {
   const anew: EncounterSelection[] = [];
   const encounters = rows.map((row): RenderedEncounter => {
     if (row.elements === null) anew.push(row);
-    row.elements ??= elementsOf(row.columns ?? '[]', rendering.organisationId);
+    row.elements ??= elementsOf(row.columns ?? '[]', organisationId);
     return {
       id: row.id,
       patientId: row.patientId,
@@ -177,7 +171,7 @@ export async function rendered(
     };
   });
   const texts = anew.map(({ elements, ...row }) => ({ ...row, text: elements ?? '' }));
-  await keepTexts(db, ENCOUNTER_TEXTS, rendering, texts);
+  await keepTexts(db, ENCOUNTER_TEXTS, organisationId, texts);
   return encounters;
 }
 

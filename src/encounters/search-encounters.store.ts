@@ -3,12 +3,7 @@
  * Contract: ENC-17, ENC-18, ENC-19, ENC-22, ENC-24.
  */
 
-import {
-  type InPlaceOfText,
-  type Rendering,
-  selectTexts,
-  textStatements,
-} from '../clinical/kept/kept-texts.store.ts';
+import { type InPlaceOfText, selectTexts, textStatements } from '../clinical/kept/kept-texts.store.ts';
 import type { EncounterStatus } from '../clinical/resources/encounter.fhir.ts';
 import type { PurposeOfUse } from '../fhir/purpose-of-use.ts';
 import { survivorOf } from '../patients/replacement.store.ts';
@@ -18,7 +13,7 @@ import { timestampFromDate } from '../platform/db/timestamp.ts';
 import type { Slice } from '../platform/http/paging.ts';
 import { createOrganisationBatcher } from '../tenancy/organisations/organisation-batch.ts';
 import type { FacilityScope } from '../tenancy/scope.ts';
-import { ENCOUNTER_MAPPING, type RenderedEncounter } from './encounter.fhir.ts';
+import type { RenderedEncounter } from './encounter.fhir.ts';
 import { encounterText, lacksText, rendered, SEPARATOR, selectionOf } from './encounter.store.ts';
 
 /** `sort_start` as PostgreSQL writes it, with its microseconds, and the id. */
@@ -67,8 +62,8 @@ const BEFORE_ALL: EncounterPosition = ['infinity', 'ffffffff-ffff-ffff-ffff-ffff
 const searchSql = (otherwise: InPlaceOfText) => `
   select r.place, p.refused_purposes, heir.replaced_by, page.found
   from unnest(
-    $3::uuid[], $4::uuid[], $5::text[], $6::boolean[], $7::timestamptz[], $8::timestamptz[],
-    $9::timestamptz[], $10::uuid[], $11::integer[], $12::text[], $13::text[]
+    $2::uuid[], $3::uuid[], $4::text[], $5::boolean[], $6::timestamptz[], $7::timestamptz[],
+    $8::timestamptz[], $9::uuid[], $10::integer[], $11::text[], $12::text[]
   ) with ordinality as r (
     facility_id, patient_id, status, dated, ends_from, starts_before, after_start, after_id, row_limit, id,
     purpose_of_use, place
@@ -114,10 +109,9 @@ const MAX_IN_FLIGHT = 3;
  */
 export function createEncounterSearcher(
   db: Queryable,
-  mapping = ENCOUNTER_MAPPING,
 ): (key: EncounterPageKey) => Promise<EncounterPage | undefined> {
   return createOrganisationBatcher<EncounterPageKey, EncounterPage | undefined>({
-    load: (organisationId, keys) => loadPages(db, { organisationId, mapping }, keys),
+    load: (organisationId, keys) => loadPages(db, organisationId, keys),
     maxKeys: MAX_KEYS,
     maxInFlight: MAX_IN_FLIGHT,
   });
@@ -125,12 +119,11 @@ export function createEncounterSearcher(
 
 async function loadPages(
   db: Queryable,
-  rendering: Rendering,
+  organisationId: string,
   keys: readonly EncounterPageKey[],
 ): Promise<(EncounterPage | undefined)[]> {
   const values = [
-    rendering.organisationId,
-    rendering.mapping,
+    organisationId,
     keys.map((key) => key.scope.facilityId),
     keys.map((key) => key.patientId),
     keys.map((key) => key.status ?? null),
@@ -152,7 +145,7 @@ async function loadPages(
     (pages) => pages.some(({ selected }) => selected.some(lacksText)),
   );
   const pages = new Array<EncounterPage | undefined>(keys.length).fill(undefined);
-  for (const row of rows) pages[row.place - 1] = await toPage(db, rendering, row);
+  for (const row of rows) pages[row.place - 1] = await toPage(db, organisationId, row);
   return pages;
 }
 
@@ -165,10 +158,10 @@ function selectedBy({ found }: PageRow, key: EncounterPageKey | undefined): Sele
 
 async function toPage(
   db: Queryable,
-  rendering: Rendering,
+  organisationId: string,
   { selected, ...row }: PageRow & { selected: SelectedEncounter[] },
 ): Promise<EncounterPage> {
-  const encounters = await rendered(db, rendering, selected);
+  const encounters = await rendered(db, organisationId, selected);
   return {
     refusedPurposes: row.refused_purposes,
     replacedBy: row.replaced_by,

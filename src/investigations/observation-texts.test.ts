@@ -7,10 +7,11 @@ import { ALL_RIGHT, useKeptTexts } from '../../test-support/records/kept-texts.t
 import { sized } from '../../test-support/sized.ts';
 import { emitContext } from '../clinical/content/coded-content.ts';
 import { readRow } from '../clinical/content/document.ts';
+import { checkTexts } from '../clinical/kept/check-texts.ts';
 import { fillObservation, fillVitalSet, openObservation } from '../clinical/kept/fill-observation.fhir.ts';
 import { recordsAfter } from '../clinical/kept/kept-texts.store.ts';
 import { OBSERVATION_MAPPING } from '../clinical/kept/observation-text.fhir.ts';
-import { checkObservationTexts, OBSERVATION_TEXTS } from '../clinical/kept/observation-texts.store.ts';
+import { OBSERVATION_TEXTS } from '../clinical/kept/observation-texts.store.ts';
 import {
   type ObservationRecord,
   observationResource,
@@ -22,7 +23,7 @@ import { createInvestigationLoader } from './investigation.store.ts';
 const t = useKeptTexts('observation');
 const { send, kept, change } = t;
 
-const check = (options = {}) => checkObservationTexts(t.pool, t.scope.organisationId, options);
+const check = (options = {}) => checkTexts(t.pool, OBSERVATION_TEXTS, t.scope.organisationId, options);
 
 const LOINC = 'http://loinc.org';
 const UCUM = 'http://unitsofmeasure.org';
@@ -180,8 +181,7 @@ async function assertFilled(maps: Parameters<typeof emitContext>[1]): Promise<vo
     facilityId: '00000000-0000-0000-0000-000000000000',
     id: '00000000-0000-0000-0000-000000000000',
   };
-  const rendering = { organisationId, mapping: OBSERVATION_MAPPING };
-  const rows = await recordsAfter(t.pool, OBSERVATION_TEXTS, rendering, {
+  const rows = await recordsAfter(t.pool, OBSERVATION_TEXTS, organisationId, {
     after: beforeAll,
     limit: 100,
   });

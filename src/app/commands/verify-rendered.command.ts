@@ -1,20 +1,19 @@
 /** `interchange rendered verify`. Contract: CMD-22. */
 import { Command } from 'commander';
-import type { TextCheck } from '../../clinical/kept/check-texts.ts';
-import { checkObservationTexts } from '../../clinical/kept/observation-texts.store.ts';
-import { checkEncounterTexts } from '../../encounters/check-texts.ts';
-import { checkPatientTexts } from '../../patients/search/check-texts.ts';
+import { checkTexts, type TextCheck } from '../../clinical/kept/check-texts.ts';
+import type { KeptTable } from '../../clinical/kept/kept-texts.store.ts';
+import { OBSERVATION_TEXTS } from '../../clinical/kept/observation-texts.store.ts';
+import { ENCOUNTER_TEXTS } from '../../encounters/encounter.store.ts';
+import { PATIENT_TEXTS } from '../../patients/search/patient-texts.store.ts';
 import type { CommandEnvironment } from '../../platform/command/command.ts';
 import type { Queryable } from '../../platform/db/database.ts';
 import { listOrganisations } from '../../tenancy/organisations/organisation.store.ts';
 
-type Check = (db: Queryable, organisationId: string, options: { renew: boolean }) => Promise<TextCheck>;
-
 /** What is kept as text, by type. */
-const CHECKS: Readonly<Record<string, Check>> = {
-  Encounter: checkEncounterTexts,
-  Observation: checkObservationTexts,
-  Patient: checkPatientTexts,
+const KEPT: Readonly<Record<string, KeptTable>> = {
+  Encounter: ENCOUNTER_TEXTS,
+  Observation: OBSERVATION_TEXTS,
+  Patient: PATIENT_TEXTS,
 };
 
 /** Records that are named in words. */
@@ -43,10 +42,10 @@ type TypeCheck = TextCheck & { type: string };
 async function checkAll(db: Queryable, renew: boolean): Promise<TypeCheck[]> {
   const types: TypeCheck[] = [];
   const organisations = await listOrganisations(db);
-  for (const [type, check] of Object.entries(CHECKS)) {
+  for (const [type, table] of Object.entries(KEPT)) {
     const total: TypeCheck = { type, records: 0, missing: 0, different: [] };
     for (const { id } of organisations) {
-      const { records, missing, different } = await check(db, id, { renew });
+      const { records, missing, different } = await checkTexts(db, table, id, { renew });
       total.records += records;
       total.missing += missing;
       total.different.push(...different);

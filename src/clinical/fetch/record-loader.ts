@@ -12,7 +12,6 @@ import type { RecordName } from '../../tenancy/record-names.ts';
 import { type Field, readRow, rowSql } from '../content/document.ts';
 import { clinicalError } from '../errors.ts';
 import { type InPlaceOfText, keepTexts, selectTexts, textStatements } from '../kept/kept-texts.store.ts';
-import { OBSERVATION_MAPPING } from '../kept/observation-text.fhir.ts';
 import {
   OBSERVATION_TEXTS,
   type ObservationList,
@@ -138,7 +137,7 @@ function createLoad<Key extends RecordKey, RecordType>(
 
   return async (organisationId, keys, maxBytes) => {
     const columns = asked.map(({ value }) => keys.map((key) => value(key)));
-    const values = [organisationId, maxBytes, OBSERVATION_MAPPING, ...columns];
+    const values = [organisationId, maxBytes, ...columns];
     const ownerOf = ({ place }: LoadedRow) => ({
       organisationId,
       facilityId: (keys[place - 1] as Key).scope.facilityId,
@@ -161,7 +160,7 @@ function createLoad<Key extends RecordKey, RecordType>(
         observations: row.kept?.observations ?? [],
       }));
     const fresh = rows.flatMap(({ kept }) => kept?.fresh ?? []);
-    await keepTexts(db, OBSERVATION_TEXTS, { organisationId, mapping: OBSERVATION_MAPPING }, fresh);
+    await keepTexts(db, OBSERVATION_TEXTS, organisationId, fresh);
     return found;
   };
 }
@@ -172,7 +171,7 @@ function loadSql<Key extends RecordKey>(
   otherwise: InPlaceOfText,
 ): string {
   const asked = { ...ASKED, ...arrays };
-  const types = Object.values(asked).map(({ type }, index) => `$${index + 4}::${type}[]`);
+  const types = Object.values(asked).map(({ type }, index) => `$${index + 3}::${type}[]`);
   const changed = `${alias}.version is distinct from asked.held_version`;
   return `
     select asked.place::int as place, ${alias}.patient_id, p.refused_purposes, ${alias}.version,
@@ -186,7 +185,7 @@ function loadSql<Key extends RecordKey>(
       from (
         select ${rowSql(fields)}::text as text, kept.texts as observations
         from (
-          ${observationsSql(observations, '$3', otherwise)}
+          ${observationsSql(observations, otherwise)}
           offset 0
         ) kept
         where ${changed}

@@ -24,20 +24,21 @@ const BEFORE_ALL: RecordPlace = {
 export async function checkTexts(
   db: Queryable,
   table: KeptTable,
-  { renew = false, ...rendering }: { organisationId: string; mapping: number; renew?: boolean },
+  organisationId: string,
+  { renew = false }: { renew?: boolean } = {},
 ): Promise<TextCheck> {
   const found: TextCheck = { records: 0, missing: 0, different: [] };
   for (let after: RecordPlace | undefined = BEFORE_ALL; after !== undefined; ) {
-    const rows = await recordsAfter(db, table, rendering, { after, limit: LIMIT });
+    const rows = await recordsAfter(db, table, organisationId, { after, limit: LIMIT });
     const wrong = rows.flatMap(({ columns, ...row }) => {
-      const right = table.render(columns, rendering.organisationId);
+      const right = table.render(columns, organisationId);
       return row.text === right ? [] : [{ ...row, had: row.text, text: right }];
     });
     const different = wrong.filter(({ had }) => had !== null);
     found.records += rows.length;
     found.missing += wrong.length - different.length;
     found.different.push(...different.map(({ id }) => id));
-    if (renew) await keepTexts(db, table, rendering, wrong);
+    if (renew) await keepTexts(db, table, organisationId, wrong);
     after = rows.length < LIMIT ? undefined : rows.at(-1);
   }
   return found;

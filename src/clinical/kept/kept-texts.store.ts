@@ -12,16 +12,12 @@ export interface KeptTable {
   alias: string;
   /** What its primary key names beside the organisation and the id. */
   reach: 'organisation' | 'facility';
+  /** Version of the mapping that `render` is. */
+  mapping: number;
   /** The columns that a text is made of. */
   fields: readonly Field[];
   /** The text as these columns say it; `columns` is what {@link columnsSql} gave. */
   render: (columns: string, organisationId: string) => string;
-}
-
-/** Whose records are rendered, and by which version of the mapping. */
-export interface Rendering {
-  organisationId: string;
-  mapping: number;
 }
 
 export interface RecordPlace {
@@ -44,8 +40,8 @@ export interface FreshText extends RecordPlace {
   text: string;
 }
 
-/** SQL that is true while the text of a row counts; `mapping` is SQL of the version of the mapping. */
-export function countsSql({ alias }: Pick<KeptTable, 'alias'>, mapping: string): string {
+/** SQL that is true while the text of a row counts. */
+export function countsSql({ alias, mapping }: Pick<KeptTable, 'alias' | 'mapping'>): string {
   return `(${alias}.rendered is not null and ${alias}.rendered_version = ${alias}.version and ${alias}.rendered_mapping = ${mapping})`;
 }
 
@@ -91,8 +87,8 @@ export async function selectTexts<Selected>(
  */
 export async function keepTexts(
   db: Queryable,
-  { name, reach }: Pick<KeptTable, 'name' | 'reach'>,
-  { organisationId, mapping }: Rendering,
+  { name, reach, mapping }: Pick<KeptTable, 'name' | 'reach' | 'mapping'>,
+  organisationId: string,
   texts: readonly FreshText[],
 ): Promise<void> {
   if (texts.length === 0) return;
@@ -103,22 +99,21 @@ export async function keepTexts(
     name: `${name}-keep-texts`,
     text: `
       update ${name} kept
-      set rendered = fresh.text, rendered_version = fresh.version, rendered_mapping = $2
+      set rendered = fresh.text, rendered_version = fresh.version, rendered_mapping = ${mapping}
       from (
         select ${keys.map((column) => `stored.${column}`).join(', ')}, stored.version, given.text
-        from unnest($3::uuid[], $4::uuid[], $5::bigint[], $6::text[]) as given (facility_id, id, version, text)
+        from unnest($2::uuid[], $3::uuid[], $4::bigint[], $5::text[]) as given (facility_id, id, version, text)
         join ${name} stored
           on stored.organisation_id = $1
           ${sameKey('stored', 'given')}
           and stored.version = given.version
-        where (stored.rendered_version = stored.version and stored.rendered_mapping > $2) is not true
+        where (stored.rendered_version = stored.version and stored.rendered_mapping > ${mapping}) is not true
         for no key update of stored skip locked
       ) fresh
       where kept.organisation_id = $1
         ${sameKey('kept', 'fresh')}`,
     values: [
       organisationId,
-      mapping,
       texts.map(({ facilityId }) => facilityId ?? null),
       texts.map(({ id }) => id),
       texts.map(({ version }) => version),
@@ -138,7 +133,7 @@ export interface KeptRecord extends RecordPlace {
 export async function recordsAfter(
   db: Queryable,
   table: KeptTable,
-  { organisationId, mapping }: Rendering,
+  organisationId: string,
   { after, limit }: { after: RecordPlace; limit: number },
 ): Promise<KeptRecord[]> {
   const { name, alias, reach } = table;
@@ -148,13 +143,13 @@ export async function recordsAfter(
     name: `${name}-texts-after`,
     text: `
       select ${keys.map(([column, member]) => `${alias}.${column} as "${member}"`).join(', ')}, ${alias}.version,
-        case when ${countsSql(table, '$2')} then ${alias}.rendered end as text, ${columnsSql(table)} as columns
+        case when ${countsSql(table)} then ${alias}.rendered end as text, ${columnsSql(table)} as columns
       from ${name} ${alias}
       where ${alias}.organisation_id = $1
-        and (${columns}) > (${keys.map((_, index) => `$${index + 4}`).join(', ')})
+        and (${columns}) > (${keys.map((_, index) => `$${index + 3}`).join(', ')})
       order by ${columns}
-      limit $3`,
-    values: [organisationId, mapping, limit, ...keys.map(([, member]) => after[member])],
+      limit $2`,
+    values: [organisationId, limit, ...keys.map(([, member]) => after[member])],
   });
   return rows;
 }

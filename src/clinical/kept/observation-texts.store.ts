@@ -1,8 +1,6 @@
 /** SQL of Observations as they are kept: the texts of an order or a vital set come as one value (docs/adr/0148). */
-import type { Queryable } from '../../platform/db/database.ts';
 import { readRow } from '../content/document.ts';
 import { OBSERVATION, type ObservationRecord } from '../resources/observation.fhir.ts';
-import { checkTexts, type TextCheck } from './check-texts.ts';
 import { type KeptObservation, openObservation } from './fill-observation.fhir.ts';
 import {
   columnsSql,
@@ -28,6 +26,7 @@ export const OBSERVATION_TEXTS: KeptTable = {
   name: 'observation',
   alias: 'b',
   reach: 'facility',
+  mapping: OBSERVATION_MAPPING,
   fields: FIELDS,
   render: (columns, organisationId) =>
     keptObservation(readRow(FIELDS, JSON.parse(columns)) as ObservationRecord, organisationId),
@@ -37,18 +36,11 @@ export const OBSERVATION_TEXTS: KeptTable = {
 const SEPARATOR = '\x1e';
 const FIELD = '\x1f';
 
-/**
- * SQL of one row: `texts`, which {@link readObservations} reads, and the `specimen_ids` that the observations name. `mapping`
- * is SQL of the version of the mapping.
- */
-export function observationsSql(
-  { rows, order }: ObservationList,
-  mapping: string,
-  otherwise: InPlaceOfText,
-): string {
+/** SQL of one row: `texts`, which {@link readObservations} reads, and the `specimen_ids` that the observations name. */
+export function observationsSql({ rows, order }: ObservationList, otherwise: InPlaceOfText): string {
   const columns = otherwise === 'columns' ? columnsSql(OBSERVATION_TEXTS) : `''`;
   const text = `b.id || chr(31) || coalesce(b.order_id::text, '') || chr(31)
-            || case when ${countsSql(OBSERVATION_TEXTS, mapping)} then b.rendered
+            || case when ${countsSql(OBSERVATION_TEXTS)} then b.rendered
               else b.version || chr(31) || ${columns} end`;
   return `select string_agg(member.text, chr(30) order by ${order}) as texts,
           array_agg(distinct member.specimen_id) filter (where member.specimen_id is not null) as specimen_ids
@@ -75,13 +67,4 @@ export function readObservations(
     observations.push(openObservation(id, orderId, text));
   }
   return { observations, fresh };
-}
-
-/** Compares the kept texts of all observations of an organisation with their columns. */
-export function checkObservationTexts(
-  db: Queryable,
-  organisationId: string,
-  { renew = false, mapping = OBSERVATION_MAPPING }: { renew?: boolean; mapping?: number } = {},
-): Promise<TextCheck> {
-  return checkTexts(db, OBSERVATION_TEXTS, { organisationId, mapping, renew });
 }

@@ -15,7 +15,7 @@ import { rowByKey } from '../../platform/db/by-key.ts';
 import { ASSIGNED_IDENTIFIER, ASSIGNED_ORDER } from '../patient.store.ts';
 import type { SummarisedPatient } from '../patient.ts';
 import { mayBeNamed, type Viewer } from '../replacement.store.ts';
-import { keptSummary, type ListedPatient, type SummaryRecord } from './summary-text.fhir.ts';
+import { keptSummary, type ListedPatient, PATIENT_MAPPING, type SummaryRecord } from './summary-text.fhir.ts';
 
 const SUMMARISED: readonly string[] = [
   'names',
@@ -33,6 +33,7 @@ export const PATIENT_TEXTS: KeptTable = {
   name: 'patient',
   alias: 'p',
   reach: 'organisation',
+  mapping: PATIENT_MAPPING,
   fields: FIELDS,
   render: (columns) => keptSummary(readRow(FIELDS, JSON.parse(columns)) as SummaryRecord),
 };
@@ -53,10 +54,10 @@ export interface SelectedPage {
 }
 
 /**
- * The patients of `page`, and whether it is `whole`; `mapping` is SQL of the version of the mapping. Who is on the page may
- * be named to the viewer, so only the other end of a link is looked up.
+ * The patients of `page`, and whether it is `whole`. Who is on the page may be named to the viewer, so only the other end
+ * of a link is looked up.
  */
-export function pageOf(whole: string, { mapping, viewer }: { mapping: string; viewer: Viewer }): string {
+export function pageOf(whole: string, viewer: Viewer): string {
   const link = (end: string, other: string) => `
         select l.replaced_id, l.survivor_id
         from patient_link l
@@ -78,7 +79,7 @@ export function pageOf(whole: string, { mapping, viewer }: { mapping: string; vi
     from (
       select array_agg(page.id) as ids, string_agg(
         page.id || chr(31) || to_json(page.sort_name) || chr(31)
-          || case when ${countsSql(PATIENT_TEXTS, mapping)} then p.rendered
+          || case when ${countsSql(PATIENT_TEXTS)} then p.rendered
             else p.version || chr(31) || ${columnsSql(PATIENT_TEXTS)} end,
         chr(30) order by page.sort_name, page.id) as patients
       from page

@@ -15,7 +15,7 @@ import { mayBeNamed } from '../replacement.store.ts';
 import { foundAmong, patientsWith, survives } from './found-patients.ts';
 import { isEmpty, type Match, matchOf, startsWith } from './match.ts';
 import { PATIENT_TEXTS, pageOf, readPage, type SelectedPage } from './patient-texts.store.ts';
-import { PATIENT_MAPPING, summaryJson } from './summary-text.fhir.ts';
+import { summaryJson } from './summary-text.fhir.ts';
 import { createWalker, type Walker } from './walk-together.store.ts';
 
 export type PatientPosition = readonly [sortName: string, id: string];
@@ -53,12 +53,12 @@ const DEPTHS = [200, 500];
  * a few patients; if none does, four times as many are few. All rounds together read a small multiple of what the shortest
  * source has, however large the others are. Each round begins anew: its answer is that of one statement.
  */
-export function createPatientSearcher(db: Queryable, mapping = PATIENT_MAPPING): PatientSearcher {
-  const walk = createWalker(db, mapping);
+export function createPatientSearcher(db: Queryable): PatientSearcher {
+  const walk = createWalker(db);
   return async (scope, search) => {
     const { terms } = search;
     if (terms !== undefined && isEmpty(terms)) return [];
-    const work: Work = { db, scope, search, mapping };
+    const work: Work = { db, scope, search };
     const found = terms && (await searched(work, walk, terms));
     if (found !== undefined) return found;
     for (let few = FEW; ; few *= 4) {
@@ -80,12 +80,10 @@ async function searched(work: Work, walk: Walker, terms: SearchTerms): Promise<F
   return typeof matched === 'string' ? undefined : matched;
 }
 
-/** A search, and the version of the mapping of the texts that count. */
 interface Work {
   db: Queryable;
   scope: FacilityScope;
   search: PatientSearch;
-  mapping: number;
 }
 
 interface Statement {
@@ -101,13 +99,13 @@ async function selected(db: Queryable, statement: Statement): Promise<SelectedPa
 
 /** `not enough`: no source is few enough, and the page is not full. `no source`: more would not be enough either. */
 async function taken(
-  { db, scope: { organisationId }, search: { limit }, mapping }: Work,
+  { db, scope: { organisationId }, search: { limit } }: Work,
   page: SelectedPage | undefined,
 ): Promise<FoundPatient[] | 'not enough' | 'no source'> {
   if (page === undefined || page.whole === null) return 'no source';
   const { patients, fresh } = readPage(page, organisationId);
   if (patients.length < limit && !page.whole) return 'not enough';
-  await keepTexts(db, PATIENT_TEXTS, { organisationId, mapping }, fresh);
+  await keepTexts(db, PATIENT_TEXTS, organisationId, fresh);
   return patients.map((patient) => ({
     id: patient.id,
     summary: summaryJson(patient),
@@ -116,16 +114,14 @@ async function taken(
 }
 
 const VIEWER = { facilityId: '$2', purposeOfUse: '$3' };
-/** What the texts of a page depend on. */
-const TEXTS = { mapping: '$4', viewer: VIEWER };
 
 /** What every statement of one search has, with its parameters. */
-function parametersOf({ scope, search: { purposeOfUse, after }, mapping }: Work): {
+function parametersOf({ scope, search: { purposeOfUse, after } }: Work): {
   values: unknown[];
   parameter: (value: string) => string;
   isBehind: (place: string) => string;
 } {
-  const values: unknown[] = [scope.organisationId, scope.facilityId, purposeOfUse, mapping];
+  const values: unknown[] = [scope.organisationId, scope.facilityId, purposeOfUse];
   const parameter = (value: string): string => `$${values.push(value)}`;
   const position = after === undefined ? '' : `(${parameter(after[0])}, ${parameter(after[1])}::uuid)`;
   return { values, parameter, isBehind: (place) => (position === '' ? '' : `and ${place} > ${position}`) };
@@ -151,7 +147,7 @@ function matchedStatement(work: Work, terms: SearchTerms): Statement {
       order by p.sort_name, p.id
       limit ${work.search.limit}
     )
-    ${pageOf('(select few from matched_count)', TEXTS)}`;
+    ${pageOf('(select few from matched_count)', VIEWER)}`;
   return planned({ text, values }, work.search);
 }
 
@@ -198,7 +194,7 @@ function searchStatement(work: Work, few: number): Statement {
       order by sort_name, id
       limit ${search.limit}
     )
-    ${pageOf(`${match === undefined ? '' : `${matchedFew} or `}${hereFew}`, TEXTS)}`;
+    ${pageOf(`${match === undefined ? '' : `${matchedFew} or `}${hereFew}`, VIEWER)}`;
   return { text, values };
 }
 

@@ -31,8 +31,7 @@ const MAX_SHARED_WORDS = 2;
 /** Entries beyond a page of those who share one: who reads more would keep others waiting. */
 const MAX_SHARED_BEYOND = 10;
 
-/** `mapping` is the version of the texts that count. */
-export function createWalker(db: Queryable, mapping: number): Walker {
+export function createWalker(db: Queryable): Walker {
   /** By what makes a statement another one: there are few. */
   const shared = new Map<string, (walk: Walk) => Promise<SelectedPage>>();
 
@@ -43,7 +42,7 @@ export function createWalker(db: Queryable, mapping: number): Walker {
     const text = statementText(walk, depth);
     const name = `patient-walk-${hash('sha256', text).slice(0, 16)}`;
     const made = createOrganisationBatcher<Walk, SelectedPage>({
-      load: (organisationId, walks) => walkNames(db, { name, text, organisationId, mapping }, walks),
+      load: (organisationId, walks) => walkNames(db, { name, text, organisationId }, walks),
       maxKeys: MAX_KEYS,
       maxInFlight: MAX_IN_FLIGHT,
     });
@@ -56,7 +55,7 @@ export function createWalker(db: Queryable, mapping: number): Walker {
     if (isShared(walk, depth)) return share(walk, depth)(walk);
     const { organisationId } = walk.scope;
     const text = statementText(walk, depth);
-    const [page] = await walkNames(db, { text, organisationId, mapping }, [walk]);
+    const [page] = await walkNames(db, { text, organisationId }, [walk]);
     return page;
   };
 }
@@ -104,15 +103,15 @@ function askedOf({ terms, after }: Walk): Asked {
 function statementText(walk: Walk, depth: number): string {
   const { values, match, word, isBehind } = askedOf(walk);
   const columns = values.map((_, index) => `p${index + 1}`);
-  const arrays = columns.map((_, index) => `(select $${index + 5}::text[])`);
+  const arrays = columns.map((_, index) => `(select $${index + 4}::text[])`);
   return `
     select asked.place::int as place, found.*
     from unnest(
-      (select $3::uuid[]), (select $4::text[]), ${arrays.join(', ')}
+      (select $2::uuid[]), (select $3::text[]), ${arrays.join(', ')}
     ) with ordinality as asked (facility_id, purpose, ${columns.join(', ')}, place)
     cross join lateral (
       with recursive ${walkedPage(word, { match, depth, limit: walk.limit, isBehind })}
-      ${pageOf('(select few from walked_count)', { mapping: '$2', viewer: VIEWER })}
+      ${pageOf('(select few from walked_count)', VIEWER)}
     ) found`;
 }
 
@@ -121,12 +120,11 @@ interface WalkStatement {
   name?: string;
   text: string;
   organisationId: string;
-  mapping: number;
 }
 
 async function walkNames(
   db: Queryable,
-  { name, text, organisationId, mapping }: WalkStatement,
+  { name, text, organisationId }: WalkStatement,
   walks: readonly Walk[],
 ): Promise<SelectedPage[]> {
   const asked = walks.map((walk) => askedOf(walk).values);
@@ -135,7 +133,6 @@ async function walkNames(
     text,
     values: [
       organisationId,
-      mapping,
       walks.map(({ scope }) => scope.facilityId),
       walks.map(({ purposeOfUse }) => purposeOfUse),
       ...(asked[0] ?? []).map((_, column) => asked.map((values) => values[column])),
