@@ -149,21 +149,33 @@ export function derived<const Name extends string, Value>(
 /** The same for what only SQL looks at: the record does not have it. */
 export function onlyStored(column: string, type: string, find: (found: Found) => unknown): Derived {
   return {
+    ...NO_ELEMENT,
     columns: [[column, type]],
-    fields: () => [],
-    read: () => ({ values: {} }),
-    write: () => undefined,
     derive: (found) => ({ values: { [column]: find(found) } }),
   };
 }
 
+/** The same for rows of a table. */
+export function onlyStoredRows(table: ChildTable, find: (found: Found) => Values[]): Derived {
+  return {
+    ...NO_ELEMENT,
+    tables: [table],
+    derive: (found) => ({ values: {}, children: { [table.name]: find(found) } }),
+  };
+}
+
+const NO_ELEMENT: Derived = {
+  columns: [],
+  fields: () => [],
+  read: () => NOTHING,
+  write: () => undefined,
+  derive: () => NOTHING,
+};
+
 /** A column that an import leaves alone: the grouping of records fills it. */
 export function grouped<const Name extends string>(column: Name): Derived<Member<Name, string>> {
   return {
-    columns: [],
+    ...NO_ELEMENT,
     fields: ({ alias }) => [{ name: memberName(column), sql: `${alias}.${column}` }],
-    read: () => ({ values: {} }),
-    write: () => undefined,
-    derive: () => ({ values: {} }),
   };
 }

@@ -1,10 +1,11 @@
 /** Kinds of elements that are kept in one column: primitives, and data types that are kept in FHIR's shape. */
 import { businessIdentifiers, type CodeableConcept, type Coding, type Identifier } from '../../fhir/coded.ts';
-import { codeableConcept, coding, nonEmpty, optional, readIdentifier } from '../../fhir/reading/datatypes.ts';
+import { codeableConcept, coding, nonEmpty, readIdentifier } from '../../fhir/reading/datatypes.ts';
 import type { ElementReader } from '../../fhir/reading/element-reader.ts';
 import { exactJson } from '../content/document.ts';
 import { type Element, type EmitContext, type Member, type Single, single } from './element.ts';
-import type { JsonText, Output } from './output.ts';
+import type { JsonText } from './output.ts';
+import type { ReadContext } from './read-context.ts';
 
 type Primitive = string | number | boolean;
 
@@ -46,36 +47,59 @@ function primitive<const Column extends string, Value extends Primitive>(
   return single(column, { type, read, write: (output, name, value) => output.value(name, value) });
 }
 
-/** A data type that is kept in FHIR's shape. */
+type ReadValue<Value> = (reader: ElementReader, context: ReadContext) => Value | undefined;
+/** What is sent of a value that is kept; undefined where nothing of it is. */
+type Written<Value> = (value: Value, context: EmitContext) => object | undefined;
+
+/** A data type; without `written` it is sent as it is kept, in FHIR's shape. */
 export function json<const Column extends string, Value extends object>(
   column: Column,
-  read: (reader: ElementReader) => Value | undefined,
+  read: ReadValue<Value>,
+  written?: Written<Value>,
 ): Element<Member<Column, Value>> {
   return single<Column, Value>(column, {
     type: 'jsonb',
-    read: (reader, name) => optional(reader.child(name), read),
-    write: asItIs,
+    read(reader, name, context) {
+      const child = reader.child(name);
+      return child && read(child, context);
+    },
+    write: (output, name, value, context) =>
+      output.json(name, written === undefined ? value : written(value, context)),
   });
 }
 
-/** The same for what has decimals inside, whose digits are kept. */
-export function exact<const Column extends string, Value extends object>(
-  column: Column,
-  read: (reader: ElementReader) => Value | undefined,
-): Element<Member<Column, Value>> {
-  return { ...json(column, read), fields: ({ alias }) => exactJson(alias, [column]) };
-}
-
-/** A data type that repeats, kept in FHIR's shape. */
+/** The same for a data type that repeats. */
 export function jsonList<const Column extends string, Value extends object>(
   column: Column,
-  read: (reader: ElementReader) => Value | undefined,
+  read: ReadValue<Value>,
+  written?: Written<Value>,
 ): Element<Member<Column, Value[]>> {
   return single<Column, Value[]>(column, {
     type: 'jsonb',
-    read: (reader, name) => nonEmpty(reader.children(name).map(read)),
-    write: asItIs,
+    read: (reader, name, context) => nonEmpty(reader.children(name).map((item) => read(item, context))),
+    write: (output, name, value, context) =>
+      output.json(
+        name,
+        written === undefined ? value : nonEmpty(value.map((item) => written(item, context))),
+      ),
   });
+}
+
+/** {@link json} for what has decimals inside, whose digits are kept. */
+export function exact<const Column extends string, Value extends object>(
+  column: Column,
+  read: ReadValue<Value>,
+  written?: Written<Value>,
+): Element<Member<Column, Value>> {
+  return { ...json(column, read, written), fields: ({ alias }) => exactJson(alias, [column]) };
+}
+
+export function exactList<const Column extends string, Value extends object>(
+  column: Column,
+  read: ReadValue<Value>,
+  written?: Written<Value>,
+): Element<Member<Column, Value[]>> {
+  return { ...jsonList(column, read, written), fields: ({ alias }) => exactJson(alias, [column]) };
 }
 
 /** What {@link json} and {@link jsonList} keep, selected as JSON text, which is copied into the resource. */
@@ -88,10 +112,6 @@ export function copied<const Column extends string, Value extends object>(
     ...kept,
     fields: (owner) => kept.fields(owner).map(({ name, sql }) => ({ name, sql: `${sql}::text` })),
   } as Element<Member<Column, JsonText>>;
-}
-
-function asItIs(output: Output, name: string, value: object): void {
-  output.json(name, value);
 }
 
 export function concept<const Column extends string>(column: Column) {
@@ -116,19 +136,15 @@ export function identifier<const Column extends string>(column: Column) {
 
 /** A concept that is written as {@link EmitContext.translate} makes it. */
 export function mappedConcept<const Column extends string>(column: Column) {
-  return single<Column, CodeableConcept>(column, {
-    type: 'jsonb',
-    read: (reader, name) => optional(reader.child(name), codeableConcept),
-    write: (output, name, value, context) => output.json(name, context.translate(value)),
-  });
+  return json<Column, CodeableConcept>(column, codeableConcept, translated);
 }
 
 export function mappedConcepts<const Column extends string>(column: Column) {
-  return single<Column, CodeableConcept[]>(column, {
-    type: 'jsonb',
-    read: (reader, name) => nonEmpty(reader.children(name).map(codeableConcept)),
-    write: (output, name, value, context) => output.json(name, translateAll(context, value)),
-  });
+  return jsonList<Column, CodeableConcept>(column, codeableConcept, translated);
+}
+
+function translated(concept: CodeableConcept, context: EmitContext): CodeableConcept {
+  return context.translate(concept);
 }
 
 /** Categories; where the source gave none, what is known of the record otherwise. */
@@ -153,8 +169,4 @@ export function identifiers(): Element<Member<'identifier', Identifier[]> & { id
     write: (output, name, { identifier: given, id }, { organisationId }) =>
       output.json(name, businessIdentifiers(given, organisationId, id)),
   };
-}
-
-export function translateAll(context: EmitContext, concepts: readonly CodeableConcept[]): CodeableConcept[] {
-  return concepts.map((one) => context.translate(one));
 }

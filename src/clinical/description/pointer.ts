@@ -3,6 +3,7 @@ import { compact, nonEmpty } from '../../fhir/reading/datatypes.ts';
 import type { ElementReader } from '../../fhir/reading/element-reader.ts';
 import { memberName } from '../content/document.ts';
 import { type ChildTable, type Element, type Member, NOTHING, single } from './element.ts';
+import { jsonList } from './kinds.ts';
 import type { ReadContext, ReferenceValue } from './read-context.ts';
 
 /** A pointer at another record: its id here, or only what it was called. */
@@ -122,18 +123,10 @@ export function subject(): Element<{ patientId: string }> {
 }
 
 export function notes<const Column extends string>(column: Column) {
-  return single<Column, Annotation[]>(column, {
-    type: 'jsonb',
-    read: (reader, name, context) => nonEmpty(reader.children(name).map((note) => annotation(note, context))),
-    write: (output, name, value) =>
-      output.json(
-        name,
-        value.map(({ authorReference, ...note }) => ({
-          ...(authorReference === undefined ? {} : { authorReference: referenceTo(authorReference) }),
-          ...note,
-        })),
-      ),
-  });
+  return jsonList<Column, Annotation>(column, annotation, ({ authorReference, ...note }) => ({
+    ...(authorReference === undefined ? {} : { authorReference: referenceTo(authorReference) }),
+    ...note,
+  }));
 }
 
 /** A pointer at what a reference names; undefined when nothing of it is left. */

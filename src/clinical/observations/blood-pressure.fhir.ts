@@ -4,10 +4,10 @@
  * Contract: FETCH-9, FETCH-29.
  */
 import { type CodeableConcept, type Identifier, isOwnIdentifier, type Reference } from '../../fhir/coded.ts';
-import { LOINC, officialDisplay } from '../../terminology/lookup/code-systems.ts';
+import { officialDisplay } from '../../terminology/lookup/code-systems.ts';
 import type { Annotation } from '../description/pointer.ts';
 import type { FhirResource } from '../fetch/fhir-resource.ts';
-import { loincCodes, UNKNOWN, valueName, valueText } from './vital-value.fhir.ts';
+import { loincCodes, loincCoding, UNKNOWN, valueName, valueText } from './vital-value.fhir.ts';
 
 export const BLOOD_PRESSURE = '85354-9';
 export const SYSTOLIC = '8480-6';
@@ -224,9 +224,4 @@ function alsoReported(code: string, component: Component, notes: Annotation[]): 
 
 function absentPressure(code: string): Part {
   return { component: { code: { coding: [loincCoding(code)] }, dataAbsentReason: UNKNOWN }, notes: [] };
-}
-
-function loincCoding(code: string): { system: string; code: string; display?: string } {
-  const display = officialDisplay(code);
-  return { system: LOINC, code, ...(display === undefined ? {} : { display }) };
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { observationResource } from '../../../test-support/records/observation-resources.ts';
 import { emitContext } from '../content/coded-content.ts';
-import { observationResource } from '../resources/observation.fhir.ts';
 import type { ObservedValue } from './value.fhir.ts';
 import { valueQuantityOf } from './value.fhir.ts';
 

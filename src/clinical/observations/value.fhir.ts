@@ -5,7 +5,7 @@
 import type { CodeableConcept, Period } from '../../fhir/coded.ts';
 import { Decimal } from '../../fhir/json.ts';
 import type { Numeric, Quantity, Range, Ratio, SampledData } from '../../fhir/measured.ts';
-import { codeableConcept, optional, period } from '../../fhir/reading/datatypes.ts';
+import { codeableConcept, compact, optional, period } from '../../fhir/reading/datatypes.ts';
 import type { ElementReader } from '../../fhir/reading/element-reader.ts';
 import { known, range, ratio, quantity as readQuantity, sampledData } from '../../fhir/reading/measured.ts';
 import { normaliseUnit } from '../../terminology/units/ucum.ts';
@@ -237,12 +237,5 @@ interface Unit {
 
 /** A Quantity with a code has a system (R4 invariant qty-3). Units are UCUM where they can be (docs/terminology.md). */
 function quantity(value: Quantity['value'], given: Unit, comparator?: string): Quantity {
-  const { unit, system, code } = normaliseUnit(given);
-  return {
-    ...(value === undefined ? {} : { value }),
-    ...(comparator === undefined ? {} : { comparator }),
-    ...(unit === undefined ? {} : { unit }),
-    ...(system === undefined ? {} : { system }),
-    ...(code === undefined ? {} : { code }),
-  };
+  return compact<Quantity>({ value, comparator, ...normaliseUnit(given) }) ?? {};
 }

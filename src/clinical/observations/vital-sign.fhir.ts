@@ -6,7 +6,8 @@
 import type { CodeableConcept } from '../../fhir/coded.ts';
 import { decimalText } from '../../fhir/json.ts';
 import type { Quantity } from '../../fhir/measured.ts';
-import { LOINC, OBSERVATION_CATEGORY, officialDisplay } from '../../terminology/lookup/code-systems.ts';
+import { nonEmpty } from '../../fhir/reading/datatypes.ts';
+import { OBSERVATION_CATEGORY, officialDisplay } from '../../terminology/lookup/code-systems.ts';
 import { allowedVitalUnits, vitalQuantity } from '../../terminology/units/vital-units.ts';
 import type { Annotation } from '../description/pointer.ts';
 import type { FhirResource } from '../fetch/fhir-resource.ts';
@@ -20,7 +21,15 @@ import {
   type Part,
   SYSTOLIC,
 } from './blood-pressure.fhir.ts';
-import { AS_IT_IS, asNote, loincCodes, type Measured, measuredIn, valueName } from './vital-value.fhir.ts';
+import {
+  AS_IT_IS,
+  asNote,
+  loincCodes,
+  loincCoding,
+  type Measured,
+  measuredIn,
+  valueName,
+} from './vital-value.fhir.ts';
 
 const OXYGEN_SATURATION = '2708-6';
 const PULSE_OXIMETRY = '59408-5';
@@ -155,9 +164,7 @@ function withProfileCode(concept: CodeableConcept): CodeableConcept {
   const codes = loincCodes(concept);
   const profile = codes.map((code) => PROFILE_CODE_OF.get(code)).find((code) => code !== undefined);
   if (profile === undefined || codes.includes(profile)) return concept;
-  const display = officialDisplay(profile);
-  const added = { system: LOINC, code: profile, ...(display === undefined ? {} : { display }) };
-  return { ...concept, coding: [added, ...(concept.coding ?? [])] };
+  return { ...concept, coding: [loincCoding(profile), ...(concept.coding ?? [])] };
 }
 
 function componentInUnits(component: Component): Part {
@@ -165,10 +172,6 @@ function componentInUnits(component: Component): Part {
   if (loincCode === undefined) return { component, notes: [] };
   const { elements, notes } = measuredIn(loincCode, component, officialDisplay(loincCode) ?? loincCode);
   return { component: { ...component, ...elements }, notes };
-}
-
-function nonEmpty<T>(items: readonly T[]): readonly T[] | undefined {
-  return items.length === 0 ? undefined : items;
 }
 
 function profileCode(concept: CodeableConcept): string | undefined {

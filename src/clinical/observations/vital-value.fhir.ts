@@ -2,10 +2,10 @@
  * The value of a vital sign whose R4 profile fixes its unit: a Quantity in one of its units, or a reason why
  * there is none (https://hl7.org/fhir/R4/observation-vitalsigns.html). What was reported is never lost. Pure.
  */
-import type { CodeableConcept } from '../../fhir/coded.ts';
+import type { CodeableConcept, Coding } from '../../fhir/coded.ts';
 import { Decimal, decimalText } from '../../fhir/json.ts';
 import type { Quantity } from '../../fhir/measured.ts';
-import { DATA_ABSENT_REASON, LOINC } from '../../terminology/lookup/code-systems.ts';
+import { DATA_ABSENT_REASON, LOINC, officialDisplay } from '../../terminology/lookup/code-systems.ts';
 import { vitalQuantity } from '../../terminology/units/vital-units.ts';
 import type { Annotation } from '../description/pointer.ts';
 
@@ -100,6 +100,12 @@ export function valueText(value: unknown): string {
 /** The LOINC codes of a concept. */
 export function loincCodes({ coding = [] }: CodeableConcept): string[] {
   return coding.flatMap(({ system, code }) => (system === LOINC && code !== undefined ? [code] : []));
+}
+
+/** With its official display, where the service knows it. */
+export function loincCoding(code: string): Coding {
+  const display = officialDisplay(code);
+  return { system: LOINC, code, ...(display === undefined ? {} : { display }) };
 }
 
 /** Which `value[x]` there is. */

@@ -17,7 +17,15 @@ import {
 import type { ElementReader } from '../../fhir/reading/element-reader.ts';
 import { quantity } from '../../fhir/reading/measured.ts';
 import { describeResource, type RecordOf } from '../description/describe.ts';
-import { type Derived, type Element, onlyStored, required, single } from '../description/element.ts';
+import {
+  type ChildTable,
+  type Derived,
+  type Element,
+  onlyStored,
+  onlyStoredRows,
+  required,
+  single,
+} from '../description/element.ts';
 import { code, concept, concepts, copied, identifiers, json } from '../description/kinds.ts';
 import { list } from '../description/list.ts';
 import { periodTexts } from '../description/moments.ts';
@@ -338,33 +346,19 @@ function serviceProvider(): Element<{ serviceProviderId?: string; serviceProvide
 
 /** What conditional references look for: identifiers with a system and a value, once each. */
 function identifierKeys(): Derived {
-  const name = 'encounter_identifier';
-  return {
-    columns: [],
-    tables: [
-      {
-        name,
-        parent: 'encounter_id',
-        columns: [
-          ['position', 'smallint'],
-          ['system', 'text'],
-          ['value', 'text'],
-        ],
-      },
+  const table: ChildTable = {
+    name: 'encounter_identifier',
+    parent: 'encounter_id',
+    columns: [
+      ['position', 'smallint'],
+      ['system', 'text'],
+      ['value', 'text'],
     ],
-    fields: () => [],
-    read: () => ({ values: {} }),
-    write: () => undefined,
-    derive({ values }) {
-      const given = (values.identifier ?? []) as Identifier[];
-      const complete = given.filter(({ system, value }) => system !== undefined && value !== undefined);
-      const distinct = new Map(
-        complete.map(({ system, value }) => [`${system}|${value}`, { system, value }]),
-      );
-      return {
-        values: {},
-        children: { [name]: [...distinct.values()].map((key, position) => ({ position, ...key })) },
-      };
-    },
   };
+  return onlyStoredRows(table, ({ values }) => {
+    const given = (values.identifier ?? []) as Identifier[];
+    const complete = given.filter(({ system, value }) => system !== undefined && value !== undefined);
+    const distinct = new Map(complete.map(({ system, value }) => [`${system}|${value}`, { system, value }]));
+    return [...distinct.values()].map((key, position) => ({ position, ...key }));
+  });
 }

@@ -3,11 +3,20 @@
  * Contract: HTTP-30, FETCH-7.
  */
 import type { CodeableConcept } from '../../fhir/coded.ts';
-import { codeableConcept, compact, nonEmpty, optional } from '../../fhir/reading/datatypes.ts';
+import { codeableConcept, compact, optional } from '../../fhir/reading/datatypes.ts';
 import type { ElementReader } from '../../fhir/reading/element-reader.ts';
 import { describeResource, type RecordOf } from '../description/describe.ts';
-import { type Element, grouped, required, single } from '../description/element.ts';
-import { code, codingOf, codings, concepts, identifiers, integer, string } from '../description/kinds.ts';
+import { grouped, required } from '../description/element.ts';
+import {
+  code,
+  codingOf,
+  codings,
+  concepts,
+  identifiers,
+  integer,
+  jsonList,
+  string,
+} from '../description/kinds.ts';
 import { list } from '../description/list.ts';
 import { moment } from '../description/moments.ts';
 import {
@@ -67,7 +76,7 @@ export const IMAGING_STUDY = describeResource('ImagingStudy', {
         laterality: codingOf('laterality'),
         specimen: references('specimen', []),
         started: moment('started', ['started_source']),
-        performer: performers(),
+        performer: jsonList('performer', readPerformer, writtenPerformer),
         instance: list('ImagingStudy.series.instance', {
           table: 'imaging_instance',
           parent: 'study_id',
@@ -97,21 +106,12 @@ interface SeriesPerformer {
 }
 
 /** `actor` is 1..1: a performer of whom nothing is left is left out. */
-function performers(): Element<{ performer?: SeriesPerformer[] }> {
-  return single<'performer', SeriesPerformer[]>('performer', {
-    type: 'jsonb',
-    read: (reader, name, context) =>
-      nonEmpty(reader.children(name).map((performer) => readPerformer(performer, context))),
-    write: (output, name, value) =>
-      output.list(name, value, (one, performer) => {
-        one.json('function', performer.function);
-        one.json('actor', referenceTo(performer.actor));
-      }),
-  });
-}
-
 function readPerformer(reader: ElementReader, context: ReadContext): SeriesPerformer | undefined {
   const actor = pointer(context.reference(reader, 'actor', ACTORS));
   const role = optional(reader.child('function'), codeableConcept);
   return actor === undefined ? undefined : compact<SeriesPerformer>({ function: role, actor });
+}
+
+function writtenPerformer({ function: role, actor }: SeriesPerformer): object | undefined {
+  return compact({ function: role, actor: referenceTo(actor) });
 }

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { clinicalFaults } from '../../../test-support/fhir/clinical-conformance.ts';
 import { vitalSignFaults } from '../../../test-support/fhir/vital-sign-rules.ts';
+import { observationResource } from '../../../test-support/records/observation-resources.ts';
 import { Decimal } from '../../fhir/json.ts';
 import type { Translations } from '../../terminology/maps/apply-map.ts';
 import { emitContext, unmappedCodes } from '../content/coded-content.ts';
@@ -9,7 +10,6 @@ import { codeMembers, occurrenceText } from '../fetch/collection.fhir.ts';
 import { fillObservation, openObservation } from '../kept/fill-observation.fhir.ts';
 import { keptObservation } from '../kept/observation-text.fhir.ts';
 import type { ObservationRecord } from './observation.fhir.ts';
-import { observationResource } from './observation.fhir.ts';
 
 const ORGANISATION = '6f000000-0000-4000-8000-000000000001';
 const ID = '6f000000-0000-4000-8000-000000000002';

@@ -39,15 +39,9 @@ import {
   references,
   subject,
 } from '../description/pointer.ts';
-import type { FhirResource } from '../fetch/fhir-resource.ts';
 import { joinPressures } from '../observations/blood-pressure.fhir.ts';
 import { bound, type ValueType, value } from '../observations/value.fhir.ts';
-import {
-  asVitalSign,
-  hasVitalSignCode,
-  isVitalSign,
-  lacksRequiredValue,
-} from '../observations/vital-sign.fhir.ts';
+import { hasVitalSignCode, lacksRequiredValue } from '../observations/vital-sign.fhir.ts';
 import { UNKNOWN } from '../observations/vital-value.fhir.ts';
 
 const STATUSES = [
@@ -122,7 +116,7 @@ const KEPT_EXTENSIONS: ReadonlyMap<string, ExtensionType> = new Map([
   ['http://mimic.mit.edu/fhir/mimic/StructureDefinition/dilution-details', 'Quantity'],
   ['http://mimic.mit.edu/fhir/StructureDefinition/dilution-details', 'Quantity'],
   ['http://fhir.mimic.mit.edu/StructureDefinition/dilution-details', 'Quantity'],
-  ['http://mimic.mit.edu/fhir/mimic/StructureDefinition/lab-priority', 'string'],
+  ['http://mimic.mit.edu/fhir/mimic/StructureDefinition/lab-priority', 'String'],
 ]);
 
 export const OBSERVATION = describeResource('Observation', {
@@ -169,23 +163,7 @@ export const OBSERVATION = describeResource('Observation', {
 
 export interface ObservationRecord extends RecordOf<typeof OBSERVATION> {}
 
-/**
- * The resource, with which tests compare what is kept as text (src/clinical/kept). The order that a result belongs to is named in `basedOn` where the source named none. What has a LOINC
- * code of the R4 vital-signs profiles follows them.
- */
-export function observationResource(record: ObservationRecord, context: EmitContext): FhirResource {
-  return inProfile(resourceObject(OBSERVATION, record, context));
-}
-
-/** The same for one vital set: a systolic and a diastolic pressure that belong together are one resource. */
-export function vitalSetResources(
-  records: readonly ObservationRecord[],
-  context: EmitContext,
-): FhirResource[] {
-  return joined(records, context).map(inProfile);
-}
-
-/** Members of an Observation that {@link vitalSetResources} goes by when it joins pressures. */
+/** Members of an Observation that {@link joinPressures} goes by. */
 const JOINED_BY: ReadonlySet<string> = new Set([
   ...['id', 'orderId', 'status', 'code', 'bodySite', 'method', 'device', 'specimen', 'hasMember'],
   ...['effectiveType', 'effectiveStart', 'effectiveEnd', 'effectiveTiming'],
@@ -193,21 +171,13 @@ const JOINED_BY: ReadonlySet<string> = new Set([
 export const PRESSURE_FIELDS = (alias: string) =>
   OBSERVATION.fields(alias).filter(({ name }) => JOINED_BY.has(name));
 
-/** How many of these, read by {@link PRESSURE_FIELDS}, are part of another one in {@link vitalSetResources}. */
+/** How many of these, read by {@link PRESSURE_FIELDS}, go out as part of another one of their vital set. */
 export function joinedAway(records: readonly ObservationRecord[], context: EmitContext): number {
-  return records.length - joined(records, context).length;
-}
-
-function joined(records: readonly ObservationRecord[], context: EmitContext): FhirResource[] {
   const members = records.map((record) => ({
     resource: resourceObject(OBSERVATION, record, context),
     inOrder: record.orderId !== undefined,
   }));
-  return joinPressures(members);
-}
-
-function inProfile(resource: FhirResource): FhirResource {
-  return isVitalSign(resource) ? asVitalSign(resource) : resource;
+  return members.length - joinPressures(members).length;
 }
 
 interface Meaning {

@@ -27,16 +27,16 @@ import {
 import { describeResource, type RecordOf } from '../description/describe.ts';
 import {
   type Children,
+  type ChildTable,
   type Derived,
   type Element,
   onlyStored,
+  onlyStoredRows,
   type Values,
 } from '../description/element.ts';
 import { boolean, code, concept, date, dateTime, integer, jsonList } from '../description/kinds.ts';
 import type { ReadContext } from '../description/read-context.ts';
 import { patientSearchKeys, type SearchedPatient, sortName } from './search-key.ts';
-
-const SEARCH_KEYS = 'patient_search_key';
 
 export const PATIENT = describeResource('Patient', {
   table: 'patient',
@@ -204,29 +204,18 @@ function link(reader: ElementReader, context: ReadContext): Values {
 }
 
 function searchKeys(): Derived {
-  return {
-    columns: [],
-    tables: [
-      {
-        name: SEARCH_KEYS,
-        parent: 'patient_id',
-        columns: [
-          ['kind', 'text'],
-          ['key', 'text'],
-        ],
-        repeats: [['sort_name', 'text']],
-      },
+  const table: ChildTable = {
+    name: 'patient_search_key',
+    parent: 'patient_id',
+    columns: [
+      ['kind', 'text'],
+      ['key', 'text'],
     ],
-    fields: () => [],
-    read: () => ({ values: {} }),
-    write: () => undefined,
-    derive: ({ children }) => ({
-      values: {},
-      children: {
-        [SEARCH_KEYS]: patientSearchKeys(searched(children)).map(({ kind, key }) => ({ kind, key })),
-      },
-    }),
+    repeats: [['sort_name', 'text']],
   };
+  return onlyStoredRows(table, ({ children }) =>
+    patientSearchKeys(searched(children)).map(({ kind, key }) => ({ kind, key })),
+  );
 }
 
 /** The columns of these rows are called as the elements are. */

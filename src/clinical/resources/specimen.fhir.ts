@@ -14,10 +14,17 @@ import {
 } from '../../fhir/reading/datatypes.ts';
 import type { ElementReader } from '../../fhir/reading/element-reader.ts';
 import { quantity } from '../../fhir/reading/measured.ts';
-import { exactJson } from '../content/document.ts';
 import { describeResource, type RecordOf } from '../description/describe.ts';
-import { type Element, type Member, single } from '../description/element.ts';
-import { code, concept, concepts, dateTime, identifier, identifiers } from '../description/kinds.ts';
+import {
+  code,
+  concept,
+  concepts,
+  dateTime,
+  exact,
+  exactList,
+  identifier,
+  identifiers,
+} from '../description/kinds.ts';
 import {
   notes,
   pointer,
@@ -44,9 +51,9 @@ export const SPECIMEN = describeResource('Specimen', {
     receivedTime: dateTime('received_time'),
     parent: references('parent', ['Specimen']),
     request: references('request', ['ServiceRequest']),
-    collection: part('collection', readCollection, writtenCollection),
-    processing: partList('processing', readProcessing, writtenProcessing),
-    container: partList('container', readContainer, writtenContainer),
+    collection: exact('collection', readCollection, writtenCollection),
+    processing: exactList('processing', readProcessing, writtenProcessing),
+    container: exactList('container', readContainer, writtenContainer),
     condition: concepts('condition'),
     note: notes('note'),
   },
@@ -144,32 +151,4 @@ function times(reader: ElementReader, prefix: string): Times | undefined {
     [`${prefix}DateTime`]: reader.dateTime(`${prefix}DateTime`)?.text,
     [`${prefix}Period`]: optional(reader.child(`${prefix}Period`), period),
   });
-}
-
-/** A part with references and decimals, in one column. */
-function part<const Column extends string, Kept extends object>(
-  column: Column,
-  read: (reader: ElementReader, context: ReadContext) => Kept | undefined,
-  written: (kept: Kept) => object | undefined,
-): Element<Member<Column, Kept>> {
-  const kept = single<Column, Kept>(column, {
-    type: 'jsonb',
-    read: (reader, name, context) => optional(reader.child(name), (child) => read(child, context)),
-    write: (output, name, value) => output.json(name, written(value)),
-  });
-  return { ...kept, fields: ({ alias }) => exactJson(alias, [column]) };
-}
-
-/** The same for a part that repeats. */
-function partList<const Column extends string, Kept extends object>(
-  column: Column,
-  read: (reader: ElementReader, context: ReadContext) => Kept | undefined,
-  written: (kept: Kept) => object | undefined,
-): Element<Member<Column, Kept[]>> {
-  const kept = single<Column, Kept[]>(column, {
-    type: 'jsonb',
-    read: (reader, name, context) => nonEmpty(reader.children(name).map((child) => read(child, context))),
-    write: (output, name, value) => output.json(name, nonEmpty(value.map(written))),
-  });
-  return { ...kept, fields: ({ alias }) => exactJson(alias, [column]) };
 }
