@@ -1,6 +1,11 @@
 /** SQL that reads orders with all that belongs to them. Contract: ACC-3. */
-import type { Loaded, RecordKey } from '../clinical/fetch/loaded.ts';
-import { createRecordLoader, type LoadLimits, type RecordSource } from '../clinical/fetch/record-loader.ts';
+import {
+  createRecordLoader,
+  type Loaded,
+  type LoadLimits,
+  type RecordKey,
+  type RecordSource,
+} from '../clinical/fetch/record-loader.ts';
 import type { Discipline } from '../clinical/resources/discipline.ts';
 import { rowByKey } from '../platform/db/by-key.ts';
 import type { Queryable } from '../platform/db/database.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { collectionJson, occurrenceTimes, summaryCode, writeResource } from './collection.fhir.ts';
+import { collectionJson, occurrenceText, summaryCode, timesOf, writeResource } from './collection.fhir.ts';
 
 const observation = (elements: object) => ({ resourceType: 'Observation', id: 'a', ...elements });
 
@@ -40,7 +40,7 @@ describe('the summary beside a resource', () => {
     [{}, 'UTC', undefined, undefined],
   ] as const)
     test(`occurredAt and occurredOn of ${JSON.stringify(elements)} in ${zone} [FETCH-13]`, () =>
-      assert.deepEqual(occurrenceTimes(observation(elements), zone), { occurredAt, occurredOn }));
+      assert.deepEqual(timesOf(occurrenceText(observation(elements)), zone), { occurredAt, occurredOn }));
 });
 
 test('a collection without resources has no entry [FETCH-5]', () => {

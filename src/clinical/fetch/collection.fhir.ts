@@ -116,19 +116,10 @@ export function summaryCode(concept: CodeableConcept | undefined): {
 }
 
 /**
- * When it was observed: `effective[x]`, else `issued`. A Period counts by its start or else its end, a Timing by its
- * first event. `occurredAt` is an ISO 8601 UTC timestamp; of a day it is midnight in `timeZone`. A month or a year has
- * none: its first instant may be of another month in UTC. `occurredOn` is the date as it was written, where it has no
- * time of day.
+ * When it was observed, of {@link occurrenceText}. `occurredAt` is an ISO 8601 UTC timestamp; of a day it is midnight in
+ * `timeZone`. A month or a year has none: its first instant may be of another month in UTC. `occurredOn` is the date as it
+ * was written, where it has no time of day.
  */
-export function occurrenceTimes(
-  resource: FhirResource,
-  timeZone: string,
-): { occurredAt: string | undefined; occurredOn: string | undefined } {
-  return timesOf(occurrenceText(resource), timeZone);
-}
-
-/** The same of the time as the resource has it. */
 export function timesOf(
   text: string,
   timeZone: string,
@@ -141,7 +132,10 @@ export function timesOf(
   };
 }
 
-/** As the resource has it; empty where it has no time at all. */
+/**
+ * `effective[x]`, else `issued`, as the resource has it; empty where it has no time at all. A Period counts by its start or
+ * else its end, a Timing by its first event.
+ */
 export function occurrenceText(resource: FhirResource): string {
   const period = resource.effectivePeriod as { start?: string; end?: string } | undefined;
   const timing = resource.effectiveTiming as { event?: string[] } | undefined;

@@ -20,7 +20,7 @@ import type { Translator } from '../../terminology/lookup/translate.ts';
 import type { Translations } from '../../terminology/maps/apply-map.ts';
 import type { UnmappedPlace, UnmappedRecorder } from '../../terminology/unmapped/record-unmapped.ts';
 import { isLookedUp, type UnmappedCode } from '../content/coded-content.ts';
-import type { Loaded, RecordKey } from './loaded.ts';
+import type { Loaded, RecordKey } from './record-loader.ts';
 
 /** Bytes of written answers that one kind of fetch keeps at most. */
 const KEPT_BYTES = 8 * 1024 * 1024;
@@ -123,8 +123,7 @@ export function createClinicalFetch<RecordType extends object>(
     const current = isCurrent ? held : await write(key, loaded, looked);
     if (current === undefined) throw notFound(source.name);
     if (!isCurrent) kept.set(name, current);
-    for (const code of current.unmapped)
-      unmapped.met(scope, source.placeOf(code.resourceType), [plain(code)]);
+    for (const code of current.unmapped) unmapped.met(scope, source.placeOf(code.resourceType), [code]);
     return current.bytes;
   };
 }
@@ -142,12 +141,4 @@ async function requireReplacement(
 
 function textOf(translations: Translations): string {
   return translations.size === 0 ? '' : JSON.stringify([...translations]);
-}
-
-function plain({ system, code, display }: UnmappedCode): Coding {
-  return {
-    code,
-    ...(system === undefined ? {} : { system }),
-    ...(display === undefined ? {} : { display }),
-  };
 }

@@ -9,6 +9,7 @@
 import type { Queryable } from '../../platform/db/database.ts';
 import { createOrganisationBatcher } from '../../tenancy/organisations/organisation-batch.ts';
 import type { RecordName } from '../../tenancy/record-names.ts';
+import type { FacilityScope } from '../../tenancy/scope.ts';
 import { type Field, readRow, rowSql } from '../content/document.ts';
 import { clinicalError } from '../errors.ts';
 import { type InPlaceOfText, keepTexts, selectTexts, textStatements } from '../kept/kept-texts.store.ts';
@@ -18,7 +19,22 @@ import {
   observationsSql,
   readObservations,
 } from '../kept/observation-texts.store.ts';
-import type { Loaded, RecordKey } from './loaded.ts';
+
+/** What one caller asks for. `heldVersion` is the version whose record it still has; null for none. */
+export interface RecordKey {
+  scope: FacilityScope;
+  id: string;
+  heldVersion: number | null;
+}
+
+export interface Loaded<RecordType> {
+  patientId: string;
+  /** Purposes that the patient refuses. */
+  refusedPurposes: readonly string[];
+  version: number;
+  /** Absent where the held version is the current one. */
+  record: RecordType | undefined;
+}
 
 /** Bytes of one record as SQL writes it. */
 export interface LoadLimits {

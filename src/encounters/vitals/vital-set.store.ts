@@ -1,9 +1,10 @@
 /** SQL that reads vital sets with their vital signs. Contract: ACC-3, FETCH-25. */
 import { columns } from '../../clinical/content/document.ts';
-import type { Loaded, RecordKey } from '../../clinical/fetch/loaded.ts';
 import {
   createRecordLoader,
+  type Loaded,
   type LoadLimits,
+  type RecordKey,
   type RecordSource,
 } from '../../clinical/fetch/record-loader.ts';
 import type { KeptObservation } from '../../clinical/kept/fill-observation.fhir.ts';

@@ -214,11 +214,7 @@ function countUnmapped(
   { source, context: { scope } }: PublishAct,
   { unmapped }: PublishableRecord,
 ): void {
-  for (const { resourceType, system, code, display } of unmapped) {
-    const coding = { code, ...(system === undefined ? {} : { system }) };
-    const shown = display === undefined ? coding : { ...coding, display };
-    deps.unmapped.met(scope, source.placeOf(resourceType), [shown]);
-  }
+  for (const code of unmapped) deps.unmapped.met(scope, source.placeOf(code.resourceType), [code]);
 }
 
 function noFhirServer(asked: string | undefined, found: string | undefined): DomainError {

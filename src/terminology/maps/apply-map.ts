@@ -40,9 +40,9 @@ export function applyMap<Concept extends CodeableConcept>(
     present.add(target.system);
     added.push(target);
   }
-  const coding = [...added, ...own].map((item, position) => ({ item, position, rank: rank(item.system) }));
-  coding.sort((a, b) => a.rank - b.rank || a.position - b.position);
-  return { ...concept, coding: coding.map(({ item }) => item) };
+  // Those of one rank stay in their order.
+  const coding = [...added, ...own].sort((a, b) => rank(a.system) - rank(b.system));
+  return { ...concept, coding };
 }
 
 /**

@@ -4,7 +4,6 @@
  * seconds.
  * Contract: TERM-16.
  */
-import type { Coding } from '../../fhir/coded.ts';
 import type { Queryable } from '../../platform/db/database.ts';
 import { createHeldCounts } from '../../tenancy/organisations/held-counts.ts';
 import type { OrganisationWork } from '../../tenancy/organisations/organisation-work.ts';
@@ -29,9 +28,16 @@ export const UNMAPPED_PLACES = [
 ] as const;
 export type UnmappedPlace = (typeof UNMAPPED_PLACES)[number];
 
+/** As a Coding has them. */
+export interface MetCoding {
+  readonly system?: string | undefined;
+  readonly code?: string | undefined;
+  readonly display?: string | undefined;
+}
+
 export interface UnmappedRecorder {
   /** Count each of these codings once at this place. Give what `unmappedCodings` found; returns at once. */
-  met(scope: FacilityScope, place: UnmappedPlace, codings: Iterable<Coding>): void;
+  met(scope: FacilityScope, place: UnmappedPlace, codings: Iterable<MetCoding>): void;
   /** Write what is held. Rejects never: what could not be written is tried again with the next flush. */
   flush(): Promise<void>;
   /** Stop the timer and write what is held. */
