@@ -6,12 +6,10 @@ import { migrate } from '../src/platform/db/migrate.ts';
 
 const DATA_DIR = 'data/bench';
 
-export const quietLog = { info: () => undefined, error: () => undefined };
-
 export async function openServer(): Promise<{ url: string; release(): Promise<void> }> {
   const url = process.env.BENCH_DATABASE_URL;
   if (url !== undefined) return { url, release: async () => undefined };
-  return openEmbeddedPostgres({ dataDir: DATA_DIR, log: quietLog });
+  return openEmbeddedPostgres({ dataDir: DATA_DIR });
 }
 
 /**

@@ -24,12 +24,10 @@ const DATABASE = 'interchange';
 const GATE_TIMEOUT_MS = 330_000;
 const WATCH_MS = 500;
 
-/** The part of the log that is told of starts and failures. */
-export type ServerLog = Pick<Log, 'info' | 'error'>;
-
 export interface EmbeddedPostgresOptions {
   dataDir: string;
-  log: ServerLog;
+  /** Told of starts and failures. */
+  log?: ServerLog;
   /** Settings of the server beyond the usual ones, if this process is the one that starts it. */
   settings?: Readonly<Record<string, string>>;
 }
@@ -47,18 +45,26 @@ interface Site extends ClusterPlace {
   folder: DataFolder;
 }
 
+type ServerLog = Pick<Log, 'info' | 'error'>;
+
+const SILENT: ServerLog = { info: () => undefined, error: () => undefined };
+
 /** Join the server that runs on the data folder, or start it, making the folder first when there is none. */
-export async function openEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
-  const site = await findSite(options);
+export async function openEmbeddedPostgres({
+  dataDir,
+  log = SILENT,
+  settings = {},
+}: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
+  const site = await findSite(dataDir, settings);
   const password = await readOrMakePassword(site.dataDir);
   const { use, server } = await behindGate(site, async () => {
     const alone = tryLock(site.folder.users, 'exclusive');
     alone?.release();
-    const found = await joinOrStart(site, alone === undefined, options.log);
+    const found = await joinOrStart(site, alone === undefined, log);
     await ensureDatabase(databaseUrl(found, password, 'postgres'));
     return { use: takeShare(site), server: found };
   });
-  const stopWatching = watch(site, options.log);
+  const stopWatching = watch(site, log);
   return {
     url: databaseUrl(server, password, DATABASE),
     clusterDir: site.clusterDir,
@@ -71,7 +77,7 @@ export async function openEmbeddedPostgres(options: EmbeddedPostgresOptions): Pr
 
 /** Stop the server that a killed process left running on a data folder. False when the folder is in use. */
 export async function stopAbandoned(dataDir: string): Promise<boolean> {
-  const site = await findSite({ dataDir, log: { info: () => undefined, error: () => undefined } });
+  const site = await findSite(dataDir);
   return behindGate(site, async () => {
     const alone = tryLock(site.folder.users, 'exclusive');
     if (alone === undefined) return false;
@@ -91,7 +97,7 @@ export interface UnusedFolder {
 
 /** Undefined while a process uses the database of the folder. */
 export async function holdUnused(dataDir: string): Promise<UnusedFolder | undefined> {
-  const site = await findSite({ dataDir, log: { info: () => undefined, error: () => undefined } });
+  const site = await findSite(dataDir);
   const alone = await behindGate(site, async () => tryLock(site.folder.users, 'exclusive'));
   if (alone === undefined) return undefined;
   return {
@@ -107,12 +113,12 @@ export async function holdUnused(dataDir: string): Promise<UnusedFolder | undefi
   };
 }
 
-async function findSite(options: EmbeddedPostgresOptions): Promise<Site> {
+async function findSite(dataDir: string, settings: ClusterPlace['settings'] = {}): Promise<Site> {
   const binaries = await findPostgresBinaries();
-  const folder = await openDataFolder(options.dataDir);
+  const folder = await openDataFolder(dataDir);
   const clusterDir = join(folder.path, 'postgresql');
   const user = await choosePostgresUser(binaries.postgres, folder.path, clusterDir);
-  return { folder, dataDir: folder.path, clusterDir, binaries, user, settings: options.settings ?? {} };
+  return { folder, dataDir: folder.path, clusterDir, binaries, user, settings };
 }
 
 async function behindGate<T>(site: Site, work: () => Promise<T>): Promise<T> {

@@ -20,7 +20,6 @@ import { writeGenerated } from '../test-support/records/generated.ts';
 
 const RECORDS = new URL('../test-support/records/clinical', import.meta.url).pathname;
 const SHOWN = 50;
-const quiet = { info: () => undefined, error: () => undefined };
 
 async function main(paths: readonly string[]): Promise<number> {
   const missing = paths.filter((path) => !existsSync(path));
@@ -46,7 +45,7 @@ async function withGenerated<T>(work: (files: readonly string[]) => Promise<T>):
 
 async function withDatabase<T>(work: (url: string) => Promise<T>): Promise<T> {
   const dataDir = await mkdtemp(join(tmpdir(), 'interchange-conformance-'));
-  const server = await openEmbeddedPostgres({ dataDir, log: quiet, settings: { fsync: 'off' } });
+  const server = await openEmbeddedPostgres({ dataDir, settings: { fsync: 'off' } });
   try {
     await migrate(server.url);
     return await work(server.url);

@@ -32,7 +32,6 @@ const CONCURRENCY = Math.min(availableParallelism() + 1, 4);
 const MEMORY = '/dev/shm';
 /** More than a run keeps there at any moment. */
 const MEMORY_NEEDED_BYTES = 3e9;
-const quiet = { info: () => undefined, error: () => undefined };
 
 interface TestServer {
   url: string;
@@ -92,7 +91,7 @@ async function openServer(folder: string): Promise<TestServer> {
     shared_buffers: '128MB',
     max_wal_size: '512MB',
   };
-  const server = await openEmbeddedPostgres({ dataDir: join(folder, DATABASE), log: quiet, settings });
+  const server = await openEmbeddedPostgres({ dataDir: join(folder, DATABASE), settings });
   return { url: server.url, close: () => server.release() };
 }
 

@@ -16,7 +16,6 @@ import {
 import { waitUntil } from '../wait-until.ts';
 
 const HOLD = fileURLToPath(new URL('hold-postgres.ts', import.meta.url));
-const silent = { info: () => undefined, error: () => undefined };
 
 export interface Holder {
   url: string;
@@ -42,7 +41,7 @@ export async function makeDataDir(): Promise<{ path: string; remove(): Promise<v
 
 /** Use the server from this process. Commits are not flushed: the tests kill processes, not the machine. */
 export function openHere(dataDir: string): Promise<EmbeddedPostgres> {
-  return openEmbeddedPostgres({ dataDir, log: silent, settings: { fsync: 'off', shared_buffers: '16MB' } });
+  return openEmbeddedPostgres({ dataDir, settings: { fsync: 'off', shared_buffers: '16MB' } });
 }
 
 /** Use the server from another process, started through `prefix` (a command that runs its arguments). */

@@ -5,10 +5,8 @@
 import { once } from 'node:events';
 import { openEmbeddedPostgres } from '../../local-postgres/embedded-postgres.ts';
 
-const silent = { info: () => undefined, error: () => undefined };
 const server = await openEmbeddedPostgres({
   dataDir: process.argv[2] ?? '',
-  log: silent,
   settings: { fsync: 'off', shared_buffers: '16MB' },
 });
 process.stdout.write(`${JSON.stringify({ url: server.url })}\n`);

@@ -8,7 +8,6 @@ import { tryLock } from '../../../local-postgres/file-lock.ts';
 import { CommandError } from '../../platform/command/command.ts';
 import type { MasterKeySource } from '../../platform/crypto/master-key.ts';
 import { type Pool, withPool } from '../../platform/db/database.ts';
-import { createLog } from '../../platform/log/log.ts';
 import { refuseWrongMasterKey } from '../master-key/first-data-key.ts';
 import { readRotation } from '../master-key/rotate-master-key.ts';
 import { type Manifest, syncFolder, writeManifest } from './manifest.ts';
@@ -127,8 +126,7 @@ function notWritable(folder: string, { code }: NodeJS.ErrnoException): CommandEr
 async function copyDatabase(options: BackupOptions, draft: string): Promise<Date> {
   const { dataDir, progress } = options;
   progress.step('Opening the database …');
-  const log = createLog('silent');
-  const { url, clusterDir, release } = await openEmbeddedPostgres({ dataDir, log });
+  const { url, clusterDir, release } = await openEmbeddedPostgres({ dataDir });
   try {
     await refuseWrongMasterKey(url, options.masterKey);
     const about = megabytes(await withOwner(url, (owner) => refuseFullDisk(owner, draft)));
@@ -168,11 +166,7 @@ export function megabytes(bytes: number): string {
 
 /** A server starts on the copy, makes it consistent, and the master key opens it. Returns the keys that do. */
 async function prove(draft: string, masterKey: MasterKeySource): Promise<string[]> {
-  const { url, release } = await openEmbeddedPostgres({
-    dataDir: draft,
-    log: createLog('silent'),
-    settings: SMALL,
-  });
+  const { url, release } = await openEmbeddedPostgres({ dataDir: draft, settings: SMALL });
   try {
     await refuseWrongMasterKey(url, masterKey);
     return (await withOwner(url, readRotation)).masterKeyIds;

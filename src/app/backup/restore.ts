@@ -17,7 +17,6 @@ import { CommandError } from '../../platform/command/command.ts';
 import type { MasterKeySource } from '../../platform/crypto/master-key.ts';
 import { withPool } from '../../platform/db/database.ts';
 import { migrate } from '../../platform/db/migrate.ts';
-import { createLog } from '../../platform/log/log.ts';
 import { refuseWrongMasterKey } from '../master-key/first-data-key.ts';
 import { openServiceKeys } from '../master-key/service-keys.ts';
 import { megabytes } from './back-up.ts';
@@ -171,7 +170,7 @@ async function removeStages(dataDir: string): Promise<void> {
 
 /** Start a server on the copy, bring it to this version, and mark it as put back. */
 async function prepare(stage: string, masterKey: MasterKeySource, backupTakenAt: Date): Promise<Mark> {
-  const { url, release } = await openEmbeddedPostgres({ dataDir: stage, log: createLog('silent') });
+  const { url, release } = await openEmbeddedPostgres({ dataDir: stage });
   try {
     await refuseWrongMasterKey(url, masterKey);
     await migrate(url);

@@ -3,7 +3,6 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { openEmbeddedPostgres } from '../../../local-postgres/embedded-postgres.ts';
 import { type Pool, withPool } from '../../platform/db/database.ts';
-import { createLog } from '../../platform/log/log.ts';
 import { failureOf } from '../commands/failure-text.ts';
 import { type Config, loadConfig } from '../config/config.ts';
 import { ConfigError } from '../config/environment.ts';
@@ -132,7 +131,7 @@ async function withOwner<T>(
   const opened =
     database.kind === 'url'
       ? { url: database.url, release: async () => undefined }
-      : await openEmbeddedPostgres({ dataDir, log: createLog('silent') });
+      : await openEmbeddedPostgres({ dataDir });
   const { url } = opened;
   const pool = { url, max: 2, applicationName: 'interchange doctor', limits: timeLimits.background };
   return withPool(pool, (owner) => work(owner, url)).finally(opened.release);
