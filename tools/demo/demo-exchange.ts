@@ -8,13 +8,19 @@ import type { AddressInfo } from 'node:net';
 import { changeConnection } from '../../src/exchange/connections/change-connection.ts';
 import { listConnections } from '../../src/exchange/connections/connection.store.ts';
 import { BY_OPERATOR, type Connection } from '../../src/exchange/connections/connection.ts';
-import { createConnection } from '../../src/exchange/connections/create-connection.ts';
+import {
+  goodCallbackSecrets,
+  type SealedConnectionSecret,
+  signingSecrets,
+} from '../../src/exchange/connections/connection-secret.store.ts';
+import { openConnectionSecret } from '../../src/exchange/connections/connection-secret.ts';
+import { callbackUrl, createConnection } from '../../src/exchange/connections/create-connection.ts';
+import type { ConnectionKey } from '../../src/exchange/queue/lane.store.ts';
 import type { KeyRing } from '../../src/platform/crypto/key-ring.ts';
 import type { Pool } from '../../src/platform/db/database.ts';
 import { WELL } from '../exchange-simulator/behaviour.ts';
-import type { ConnectionFile } from '../exchange-simulator/connection-file.ts';
+import type { ConnectionFile, Credentials } from '../exchange-simulator/connection-file.ts';
 import { createSimulatedExchange } from '../exchange-simulator/simulated-exchange.ts';
-import { openDemoCredentials } from './demo-credentials.ts';
 
 export interface DemoExchangeDependencies {
   db: Pool;
@@ -70,6 +76,37 @@ export async function openDemoExchange(deps: DemoExchangeDependencies, demo: Dem
       server.closeAllConnections();
       server.close();
     },
+  };
+}
+
+/** The secrets of the connection as they are stored. Read again when a signature is refused: they may be rotated. */
+async function openDemoCredentials(
+  deps: DemoExchangeDependencies,
+  key: ConnectionKey,
+): Promise<ConnectionFile> {
+  let credentials = await readCredentials(deps, key);
+  return {
+    get credentials() {
+      return credentials;
+    },
+    async renew() {
+      const before = JSON.stringify(credentials);
+      credentials = await readCredentials(deps, key);
+      return JSON.stringify(credentials) !== before;
+    },
+  };
+}
+
+async function readCredentials(
+  { db, keys, publicBaseUrl, now }: DemoExchangeDependencies,
+  key: ConnectionKey,
+): Promise<Credentials> {
+  const open = (secret: SealedConnectionSecret) => openConnectionSecret(keys, key, secret);
+  const secrets = await Promise.all((await signingSecrets(db, key)).map(open));
+  const [callback] = await Promise.all((await goodCallbackSecrets(db, key, now())).map(open));
+  return {
+    secrets,
+    callback: { url: callbackUrl(publicBaseUrl, key.connectionId), secret: callback ?? '' },
   };
 }
 

@@ -2,23 +2,14 @@
  * The page that the demo prints: what to try, in lines that can be pasted as they are.
  * Contract: CMD-19, CMD-20.
  */
+import type { Showcase } from './demo.store.ts';
+import type { DemoIdentity } from './demo-organisation.ts';
 
-export interface DemoFacts {
+export interface DemoFacts extends DemoIdentity, Showcase {
   publicBaseUrl: string;
   dataDir: string;
-  email: string;
   userId: string;
-  password: string;
-  patientId: string;
-  family: string;
-  encounterId: string;
-  labOrderId: string;
-  imagingOrderId: string;
-  vitalSetId: string;
-  organisationId: string;
-  facilityId: string;
   console: string;
-  administrator: { email: string; password: string };
 }
 
 export function demoPage(facts: DemoFacts): string {

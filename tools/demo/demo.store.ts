@@ -18,7 +18,7 @@ export async function findShowcase(
   db: Queryable,
   scope: { organisationId: string; facilityId: string },
 ): Promise<Showcase | undefined> {
-  const { rows } = await db.query<ShowcaseRow>({
+  const { rows } = await db.query<Showcase>({
     text: `
       with chosen as (
         select e.patient_id, n.family, (array_agg(e.id order by e.sort_start desc))[1] as encounter_id
@@ -48,30 +48,12 @@ export async function findShowcase(
         order by (s.patient_id = chosen.patient_id) desc, s.taken_at desc
         limit 1
       )
-      select chosen.*, lab.id as lab_order_id, imaging.id as imaging_order_id, measured.id as vital_set_id
+      select chosen.patient_id as "patientId", chosen.family, chosen.encounter_id as "encounterId",
+        lab.id as "labOrderId", imaging.id as "imagingOrderId", measured.id as "vitalSetId"
       from chosen, investigation lab, investigation imaging, measured
       where lab.discipline = 'laboratory'
         and imaging.discipline = 'imaging'`,
     values: [scope.organisationId, scope.facilityId],
   });
-  const row = rows[0];
-  return row === undefined
-    ? undefined
-    : {
-        patientId: row.patient_id,
-        family: row.family,
-        encounterId: row.encounter_id,
-        labOrderId: row.lab_order_id,
-        imagingOrderId: row.imaging_order_id,
-        vitalSetId: row.vital_set_id,
-      };
-}
-
-interface ShowcaseRow {
-  patient_id: string;
-  family: string;
-  encounter_id: string;
-  lab_order_id: string;
-  imaging_order_id: string;
-  vital_set_id: string;
+  return rows[0];
 }

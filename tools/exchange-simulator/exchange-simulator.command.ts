@@ -1,10 +1,10 @@
 /** `interchange exchange-simulator`: the other side of a connection, on this machine (docs/exchange.md). */
-import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
-import type { AddressInfo } from 'node:net';
 import { text as readText } from 'node:stream/consumers';
 import { Command } from 'commander';
-import { type CommandEnvironment, CommandError, UsageError } from '../../src/platform/command/command.ts';
+import { type CommandEnvironment, UsageError } from '../../src/platform/command/command.ts';
+import { definedMembers } from '../../src/platform/defined-members.ts';
+import { portOf, serveUntilStopped } from '../simulator.ts';
 import { changedBehaviour, WELL } from './behaviour.ts';
 import { type ConnectionFile, openConnectionFile } from './connection-file.ts';
 import { createSimulatedExchange, type SimulatorEvent } from './simulated-exchange.ts';
@@ -45,9 +45,7 @@ export function exchangeSimulatorCommand(environment: CommandEnvironment): Comma
       '\nExample:\n  npx interchange exchange-simulator --connection connection.json --fail-rate 0.3\n\nWhile it runs:\n  curl -d \'{"down":true}\' http://127.0.0.1:4100/control',
     )
     .action(async (options: Options) => {
-      const port = Number(options.port);
-      if (!Number.isInteger(port) || port < 0 || port > 65_535)
-        throw new UsageError('--port must be from 0 to 65535.');
+      const port = portOf(options.port);
       const behaviour = behaviourOf(options);
       const connection = await readConnection(environment, options.connection);
       const server = createSimulatedExchange({
@@ -62,28 +60,13 @@ export function exchangeSimulatorCommand(environment: CommandEnvironment): Comma
             line(event) + (isMismatch(event) ? hint(options.connection) : ''),
           ),
       });
-      await listen(server, port);
-      const address = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-      environment.print(
-        { address },
-        `listening on ${address} (any path); change it with POST ${address}/control`,
+      await serveUntilStopped(server, port, (address) =>
+        environment.print(
+          { address },
+          `listening on ${address} (any path); change it with POST ${address}/control`,
+        ),
       );
-      await Promise.race([once(process, 'SIGINT'), once(process, 'SIGTERM')]);
-      server.closeAllConnections();
-      server.close();
     });
-}
-
-async function listen(server: ReturnType<typeof createSimulatedExchange>, port: number): Promise<void> {
-  server.listen(port, '127.0.0.1');
-  try {
-    await once(server, 'listening');
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    throw new CommandError(
-      `The simulator cannot listen on port ${port} (${code}). Choose another port with --port.`,
-    );
-  }
 }
 
 function behaviourOf(options: Options) {
@@ -98,8 +81,7 @@ function behaviourOf(options: Options) {
     down: options.down,
     callbacks: options.callbacks,
   };
-  const given = Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined));
-  const behaviour = changedBehaviour(WELL, given);
+  const behaviour = changedBehaviour(WELL, definedMembers(changes));
   if (behaviour === undefined)
     throw new UsageError(
       'Rates must be from 0 to 1, --fail-status must be from 300 to 599, and --retry-after and --delay-ms must be whole numbers.',

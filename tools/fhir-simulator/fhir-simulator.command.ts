@@ -1,10 +1,9 @@
 /** `interchange fhir-simulator`: a FHIR server on this machine to try publishing with (docs/publish.md). */
-import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { Command } from 'commander';
-import { type CommandEnvironment, CommandError, UsageError } from '../../src/platform/command/command.ts';
+import type { CommandEnvironment } from '../../src/platform/command/command.ts';
 import { http } from '../../src/platform/node-http.ts';
+import { portOf, serveUntilStopped } from '../simulator.ts';
 import { answerWith, isOutcome, perform, readPath } from './fhir-interface.ts';
 import { FhirStore } from './fhir-store.ts';
 
@@ -27,9 +26,7 @@ export function fhirSimulatorCommand(environment: CommandEnvironment): Command {
       '\nExample:\n  npx interchange fhir-simulator &\n  npx interchange target create --name local --base http://127.0.0.1:4200/fhir \\\n    --auth none --references send',
     )
     .action(async (options: Options) => {
-      const port = Number(options.port);
-      if (!Number.isInteger(port) || port < 0 || port > 65_535)
-        throw new UsageError('--port must be from 0 to 65535.');
+      const port = portOf(options.port);
       const store = new FhirStore({
         name: 'interchange fhir-simulator',
         clientIds: options.ownIds !== true,
@@ -41,17 +38,10 @@ export function fhirSimulatorCommand(environment: CommandEnvironment): Command {
       const server = http.createServer((request, response) => {
         answerCall(environment, store, { request, response }).catch(() => response.destroy());
       });
-      server.listen(port, '127.0.0.1');
-      await once(server, 'listening').catch(({ code }: NodeJS.ErrnoException) => {
-        throw new CommandError(
-          `The simulator cannot listen on port ${port} (${code}). Choose another port with --port.`,
-        );
+      await serveUntilStopped(server, port, (address) => {
+        const base = `${address}/fhir`;
+        environment.print({ base }, `FHIR server, in memory: ${base}`);
       });
-      const base = `http://127.0.0.1:${(server.address() as AddressInfo).port}/fhir`;
-      environment.print({ base }, `FHIR server, in memory: ${base}`);
-      await Promise.race([once(process, 'SIGINT'), once(process, 'SIGTERM')]);
-      server.closeAllConnections();
-      server.close();
     });
 }
 
