@@ -37,7 +37,7 @@ export interface Reference {
  * The business identifier that this service gives a record whose source named none: the organisation is the
  * namespace, so that it stays the same when addresses change.
  */
-export function ownIdentifier(organisationId: string, id: string): Identifier {
+export function ownIdentifier(organisationId: string, id: string): { system: string; value: string } {
   return { system: `urn:uuid:${organisationId}`, value: id };
 }
 

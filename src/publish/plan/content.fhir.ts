@@ -90,8 +90,14 @@ export function businessIdentifier(
 export function withOwnIdentifier(resource: FhirResource, organisationId: string): FhirResource {
   const own = ownIdentifier(organisationId, resource.id);
   const given = (resource.identifier ?? []) as Identifier[];
-  if (given.some(({ system, value }) => system === own.system && value === own.value)) return resource;
-  return { ...resource, identifier: [...given, own] };
+  return hasIdentifier(given, own) ? resource : { ...resource, identifier: [...given, own] };
+}
+
+export function hasIdentifier(
+  given: readonly { system?: unknown; value?: unknown }[],
+  { system, value }: Identifier,
+): boolean {
+  return given.some((one) => one.system === system && one.value === value);
 }
 
 /** Without the version and time that are ours: the server gives its own (FHIR R4, "Resource.meta"). */

@@ -6,7 +6,7 @@
 
 import type { FhirResource } from '../../clinical/fetch/fhir-resource.ts';
 import { ownIdentifier } from '../../fhir/coded.ts';
-import { keyOf, sentBody, withOwnIdentifier } from '../plan/content.fhir.ts';
+import { hasIdentifier, keyOf, sentBody, withOwnIdentifier } from '../plan/content.fhir.ts';
 import { type Answered, foundAt, foundIds, type StoredAs, saysNoId, storedAs } from './read-answer.ts';
 import { isTransient } from './retry.ts';
 import { failure, isSuccess, WriteFailure } from './write-failure.ts';
@@ -68,12 +68,10 @@ function heldAlready(
   { stored, answer }: { stored: StoredAs; answer: Answered },
 ): Step {
   const { resourceType: type, id } = resource;
-  const { system, value } = ownIdentifier(organisationId, id);
   const identifiers = foundAt(answer, type, stored.id)?.identifiers ?? [];
   // A server may drop identifiers. One that looked for something else shows others.
-  const isOurs =
-    identifiers.length === 0 || identifiers.some((one) => one.system === system && one.value === value);
-  if (isOurs) return { kind: 'held', held: stored };
+  if (identifiers.length === 0 || hasIdentifier(identifiers, ownIdentifier(organisationId, id)))
+    return { kind: 'held', held: stored };
   throw new WriteFailure(
     {
       en: `the target takes ${type} ${stored.id}, which is not ours, for it; ask its operator`,
@@ -94,8 +92,7 @@ async function search(context: PublishWriteContext, resource: FhirResource): Pro
     if (isTransient(answer.status)) return { kind: 'again', method, answer, inDoubt: true };
     return undefined;
   }
-  const { system = '', value = '' } = ownIdentifier(context.organisationId, id);
-  const found = foundIds(answer, { type, system, value });
+  const found = foundIds(answer, { type, ...ownIdentifier(context.organisationId, id) });
   if (found === undefined) return { kind: 'again', method, answer, inDoubt: true };
   if (found.length > 1)
     throw new WriteFailure(

@@ -1,4 +1,5 @@
 /** What the answer to a write or a search says (FHIR R4, "RESTful API"). Pure. Contract: PUB-20. */
+import { hasIdentifier } from '../plan/content.fhir.ts';
 import type { FhirAnswer } from './fhir-client.ts';
 
 /** The id and version under which a FHIR server stores a resource. */
@@ -67,15 +68,13 @@ function agrees(body: string | undefined, { id, versionId }: { id: string; versi
 /** Resources of a searchset that carry the identifier; undefined when the answer is no searchset. */
 export function foundIds(
   answer: Answered,
-  { type, system, value }: { type: string; system: string; value: string },
+  { type, ...identifier }: { type: string; system: string; value: string },
 ): FoundResource[] | undefined {
   const bundle = answer.body === undefined ? undefined : parseObject(answer.body);
   if (bundle?.resourceType !== 'Bundle' || bundle.type !== 'searchset') return undefined;
   const entries = Array.isArray(bundle.entry) ? (bundle.entry as { resource?: Json }[]) : [];
   const found = entries.flatMap(({ resource }) => foundResource(resource, type) ?? []);
-  return found.filter(({ identifiers }) =>
-    identifiers.some((item) => item.system === system && item.value === value),
-  );
+  return found.filter(({ identifiers }) => hasIdentifier(identifiers, identifier));
 }
 
 /** The resource that a read of `Type/id` answered; undefined when the answer is none, or another. */

@@ -7,7 +7,7 @@
 
 import type { FhirResource } from '../../clinical/fetch/fhir-resource.ts';
 import { ownIdentifier } from '../../fhir/coded.ts';
-import { keyOf, sentBody, withOwnIdentifier } from '../plan/content.fhir.ts';
+import { hasIdentifier, keyOf, sentBody, withOwnIdentifier } from '../plan/content.fhir.ts';
 import { type Answered, type FoundResource, foundAt, type StoredAs, storedAs } from './read-answer.ts';
 import { isTransient } from './retry.ts';
 import { failure, isSuccess, WriteFailure } from './write-failure.ts';
@@ -102,7 +102,5 @@ function isOurs(
   { id }: FhirResource,
   found: FoundResource,
 ): boolean {
-  if (found.id === id) return true;
-  const own = ownIdentifier(organisationId, id);
-  return found.identifiers.some(({ system, value }) => system === own.system && value === own.value);
+  return found.id === id || hasIdentifier(found.identifiers, ownIdentifier(organisationId, id));
 }

@@ -84,7 +84,10 @@ export function contentDigest(
 }
 
 /** What a conditional create and a search go by. */
-export function ownIdentifierQuery({ organisationId }: PublishWriteContext, { id }: FhirResource): string {
-  const { system = '', value = '' } = ownIdentifier(organisationId, id);
+export function ownIdentifierQuery(
+  { organisationId }: Pick<PublishWriteContext, 'organisationId'>,
+  { id }: FhirResource,
+): string {
+  const { system, value } = ownIdentifier(organisationId, id);
   return `identifier=${encodeURIComponent(`${system}|${value}`)}`;
 }

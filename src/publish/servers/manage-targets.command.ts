@@ -33,8 +33,8 @@ export const TARGET_COMMANDS = [
   listTargetsCommand,
   showTargetCommand,
   updateTargetCommand,
-  enableTargetCommand,
-  disableTargetCommand,
+  (environment: CommandEnvironment) => switchCommand(environment, 'enable'),
+  (environment: CommandEnvironment) => switchCommand(environment, 'disable'),
   removeTargetCommand,
   rotateTargetSecretCommand,
   testTargetCommand,
@@ -140,24 +140,17 @@ function updateTargetCommand(environment: CommandEnvironment): Command {
     });
 }
 
-function enableTargetCommand(environment: CommandEnvironment): Command {
-  return switchCommand(environment, true);
-}
-
-function disableTargetCommand(environment: CommandEnvironment): Command {
-  return switchCommand(environment, false);
-}
-
-function switchCommand(environment: CommandEnvironment, enabled: boolean): Command {
-  const name = enabled ? 'enable' : 'disable';
-  const what = enabled
-    ? 'allow publishes to a target again'
-    : 'stop publishes to a target; such calls are then answered 503';
-  return namedCommand(name, what)
-    .addHelpText('after', `\nExample:\n  npx interchange target ${name} --name national`)
+function switchCommand(environment: CommandEnvironment, to: 'enable' | 'disable'): Command {
+  const what =
+    to === 'enable'
+      ? 'allow publishes to a target again'
+      : 'stop publishes to a target; such calls are then answered 503';
+  return namedCommand(to, what)
+    .addHelpText('after', `\nExample:\n  npx interchange target ${to} --name national`)
     .action(async (options: NameOptions) => {
+      const now = environment.now();
       const server = await environment.withSession((session) =>
-        switchFhirServer(session, nameOf(options), { enabled, now: environment.now() }),
+        switchFhirServer(session, nameOf(options), { enabled: to === 'enable', now }),
       );
       show(environment, server);
     });

@@ -10,7 +10,7 @@ import type { FhirAnswer, FhirClient, FhirRequest } from '../send/fhir-client.ts
 import { foundAt, foundIds, type StoredAs } from '../send/read-answer.ts';
 import { createRetryBudget, type RetryBudget } from '../send/retry.ts';
 import { isSuccess, WriteFailure } from '../send/write-failure.ts';
-import type { PublishWriteContext } from '../send/write-request.ts';
+import { ownIdentifierQuery, type PublishWriteContext } from '../send/write-request.ts';
 import { writeToServer } from '../send/write-resource.ts';
 import type { FhirServer } from './fhir-server.ts';
 import { PUBLISH } from './publish-settings.ts';
@@ -136,14 +136,14 @@ async function read(client: FhirClient, probe: Probe, id: string): Promise<void>
 /** The id of a probe whose answer was lost; undefined when it cannot be found out. */
 async function findLost(
   client: FhirClient,
-  { idPolicy }: ProbedServer,
-  { id, identifier }: FhirResource,
+  { id: organisationId, idPolicy }: ProbedServer,
+  resource: FhirResource,
 ): Promise<string | undefined> {
-  if (idPolicy === 'client') return id;
-  const [{ system = '', value = '' } = {}] = identifier as { system?: string; value?: string }[];
-  const query = `identifier=${encodeURIComponent(`${system}|${value}`)}`;
+  if (idPolicy === 'client') return resource.id;
+  const query = ownIdentifierQuery({ organisationId }, resource);
   const answer = await sendTwice(client, { method: 'GET', path: `${TYPE}?${query}` });
-  return answer.kind === 'answered' ? foundIds(answer, { type: TYPE, system, value })?.[0]?.id : undefined;
+  if (answer.kind === 'unanswered') return undefined;
+  return foundIds(answer, { type: TYPE, ...ownIdentifier(organisationId, resource.id) })?.[0]?.id;
 }
 
 async function remove(client: FhirClient, probe: Probe, id: string | undefined): Promise<void> {
