@@ -44,14 +44,15 @@ export interface ServerOptions {
   writeError?: (request: FastifyRequest, statusCode: number, message: string) => WrittenError | undefined;
 }
 
-export function createServer({
-  log,
-  metrics,
-  trustProxy,
-  rewriteUrl,
-  leadTo = () => undefined,
-  writeError,
-}: ServerOptions): FastifyInstance {
+/** What a server remembers of its requests, and what it tells of them to. */
+interface Serving extends Pick<ServerOptions, 'log' | 'metrics' | 'writeError'> {
+  refusals: WeakMap<FastifyRequest, HttpError>;
+  spans: WeakMap<FastifyRequest, Span>;
+}
+
+export function createServer(options: ServerOptions): FastifyInstance {
+  const { trustProxy, rewriteUrl, leadTo = () => undefined } = options;
+  const serving: Serving = { ...options, refusals: new WeakMap(), spans: new WeakMap() };
   const allowed = createAllowedMethods();
   const faults = createFaultAnswers(allowed);
   const server = Fastify({
@@ -80,8 +81,8 @@ export function createServer({
     ...(rewriteUrl === undefined ? {} : { rewriteUrl }),
     // An address that the router cannot read: Fastify runs no hook for it.
     frameworkErrors: (error, request, reply) => {
-      reply.raw.once('finish', () => observe(request, reply));
-      answerError(error, request, reply);
+      reply.raw.once('finish', () => observe(serving, request, reply));
+      answerError(serving, error, { request, reply });
     },
     clientErrorHandler: (error, socket) => {
       if (!isSlowBody(error, socket)) faults.answerBroken(error, socket);
@@ -99,91 +100,100 @@ export function createServer({
       if (place === undefined) return done(allowed.refusal(request.url));
       reply.code(303).header('location', place).send();
     };
-    if (isTraced(request)) traceRequest(request, reply, goOn);
+    if (isTraced(request)) traceRequest(serving, { request, reply }, goOn);
     else goOn();
   });
   server.addHook('onResponse', (request, reply, done) => {
-    const span = spans.get(request);
-    if (span === undefined) observe(request, reply);
-    else inTrace(span.context, () => observe(request, reply));
+    const span = serving.spans.get(request);
+    if (span === undefined) observe(serving, request, reply);
+    else inTrace(span.context, () => observe(serving, request, reply));
     done();
   });
   server.addHook('onRoute', ({ method, url }) => allowed.add(method, url));
   faults.attach(server.server);
-  server.setErrorHandler(answerError);
-  const refusals = new WeakMap<FastifyRequest, HttpError>();
-  const spans = new WeakMap<FastifyRequest, Span>();
-
-  /** The rest of the request belongs to its span, which ends with the answer or with the connection. */
-  function traceRequest(request: FastifyRequest, { raw }: FastifyReply, goOn: () => void): void {
-    const span = requestSpan(request);
-    spans.set(request, span);
-    raw.once('close', () => {
-      const code = refusals.get(request)?.code;
-      span.attributes['http.response.status_code'] = raw.headersSent ? raw.statusCode : undefined;
-      span.attributes['error.type'] = raw.writableFinished ? code : HUNG_UP;
-      span.failed = raw.statusCode >= 500;
-      endSpan(span);
-    });
-    beginSpan(span, goOn);
-  }
-
-  function observe(request: FastifyRequest, reply: FastifyReply): void {
-    const route = request.routeOptions.url ?? 'unknown';
-    const labels = { method: request.method, route, status: String(reply.statusCode) };
-    metrics.httpRequestSeconds.observe(labels, reply.elapsedTime / 1_000);
-    const fields = {
-      correlationId: request.id,
-      method: request.method,
-      route,
-      status: reply.statusCode,
-      durationMs: Math.round(reply.elapsedTime * 10) / 10,
-      code: refusals.get(request)?.code,
-    };
-    if (reply.statusCode >= 400 && refusals.get(request)?.isLogged !== true)
-      log.info(fields, 'request refused');
-    else log.debug(fields, 'request answered');
-  }
-
-  function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-    const known = toHttpError(error) ?? hungUp(error, request);
-    const answer =
-      known ??
-      new HttpError(500, 'internal', {
-        en: `The service failed. Send the request again once. If it fails again, give the operator the correlation id ${request.id}.`,
-        fr: `Le service a échoué. Envoyez la requête encore une fois. Si cela échoue à nouveau, donnez à l’opérateur l’identifiant de corrélation ${request.id}.`,
-      });
-    refusals.set(request, answer);
-    if (answer.code === HUNG_UP) log.info({ correlationId: request.id, code: HUNG_UP }, 'the caller hung up');
-    else if (known === undefined)
-      log.error({ correlationId: request.id, ...errorFields(error) }, 'unexpected error');
-    else if (answer.statusCode >= 500 && !answer.isLogged)
-      // Without a cause, the code says it all.
-      log.warn(
-        {
-          correlationId: request.id,
-          code: answer.code,
-          ...(answer.cause === undefined ? {} : errorFields(answer.cause)),
-        },
-        'not available',
-      );
-    setCommonHeaders(request, reply);
-    const { statusCode, words, headers } = answer;
-    const language = languageOf(request.headers['accept-language']);
-    const message = words[language];
-    const { contentType, body } = writeError?.(request, statusCode, message) ?? {
-      contentType: 'application/json; charset=utf-8',
-      body: errorBody(statusCode, message),
-    };
-    return reply
-      .code(statusCode)
-      .headers(headers)
-      .headers(contentLanguage(language))
-      .header('content-type', contentType)
-      .send(JSON.stringify(body));
-  }
-
+  server.setErrorHandler((error, request, reply) => answerError(serving, error, { request, reply }));
   return server;
+}
+
+interface Answering {
+  request: FastifyRequest;
+  reply: FastifyReply;
+}
+
+/** The rest of the request belongs to its span, which ends with the answer or with the connection. */
+function traceRequest({ spans, refusals }: Serving, { request, reply }: Answering, goOn: () => void): void {
+  const { raw } = reply;
+  const span = requestSpan(request);
+  spans.set(request, span);
+  raw.once('close', () => {
+    const code = refusals.get(request)?.code;
+    span.attributes['http.response.status_code'] = raw.headersSent ? raw.statusCode : undefined;
+    span.attributes['error.type'] = raw.writableFinished ? code : HUNG_UP;
+    span.failed = raw.statusCode >= 500;
+    endSpan(span);
+  });
+  beginSpan(span, goOn);
+}
+
+function observe({ log, metrics, refusals }: Serving, request: FastifyRequest, reply: FastifyReply): void {
+  const route = request.routeOptions.url ?? 'unknown';
+  const labels = { method: request.method, route, status: String(reply.statusCode) };
+  metrics.httpRequestSeconds.observe(labels, reply.elapsedTime / 1_000);
+  const fields = {
+    correlationId: request.id,
+    method: request.method,
+    route,
+    status: reply.statusCode,
+    durationMs: Math.round(reply.elapsedTime * 10) / 10,
+    code: refusals.get(request)?.code,
+  };
+  if (reply.statusCode >= 400 && refusals.get(request)?.isLogged !== true)
+    log.info(fields, 'request refused');
+  else log.debug(fields, 'request answered');
+}
+
+function answerError(serving: Serving, error: unknown, { request, reply }: Answering): FastifyReply {
+  const answer = toHttpError(error) ?? hungUp(error, request) ?? failed(request);
+  serving.refusals.set(request, answer);
+  logRefusal(serving, request, { answer, error });
+  setCommonHeaders(request, reply);
+  const { statusCode, words, headers } = answer;
+  const language = languageOf(request.headers['accept-language']);
+  const message = words[language];
+  const { contentType, body } = serving.writeError?.(request, statusCode, message) ?? {
+    contentType: 'application/json; charset=utf-8',
+    body: errorBody(statusCode, message),
+  };
+  return reply
+    .code(statusCode)
+    .headers(headers)
+    .headers(contentLanguage(language))
+    .header('content-type', contentType)
+    .send(JSON.stringify(body));
+}
+
+const FAILED = 'internal';
+
+/** The answer to a fault of ours. */
+function failed({ id }: FastifyRequest): HttpError {
+  return new HttpError(500, FAILED, {
+    en: `The service failed. Send the request again once. If it fails again, give the operator the correlation id ${id}.`,
+    fr: `Le service a échoué. Envoyez la requête encore une fois. Si cela échoue à nouveau, donnez à l’opérateur l’identifiant de corrélation ${id}.`,
+  });
+}
+
+/** What the answer to a caller leaves out. */
+function logRefusal(
+  { log }: Serving,
+  { id: correlationId }: FastifyRequest,
+  { answer, error }: { answer: HttpError; error: unknown },
+): void {
+  const { code, statusCode, cause, isLogged } = answer;
+  if (code === HUNG_UP) log.info({ correlationId, code }, 'the caller hung up');
+  else if (code === FAILED) log.error({ correlationId, ...errorFields(error) }, 'unexpected error');
+  else if (statusCode >= 500 && !isLogged)
+    // Without a cause, the code says it all.
+    log.warn({ correlationId, code, ...(cause === undefined ? {} : errorFields(cause)) }, 'not available');
 }
 
 declare module 'fastify' {
