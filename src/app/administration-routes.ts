@@ -22,7 +22,7 @@ import {
   type OpenedCall,
 } from '../tenancy/roles/roles.route.ts';
 import type { Features } from './features.ts';
-import { at, type RouteEntry } from './route-entry.ts';
+import { at, type RouteEntry } from './http/register-route.ts';
 
 export function administrationRoutes(features: Features, calls: () => readonly OpenedCall[]): RouteEntry[] {
   return [

@@ -12,7 +12,7 @@ import { createHealth, type Health } from './http/health.ts';
 import { openApiDocument } from './http/open-api.ts';
 import type { Json } from './http/open-api-schemas.ts';
 import { referencePage } from './http/reference-page.ts';
-import { type ApiRoute, type HttpMethod, querySchemaOf, registerRoute } from './http/register-route.ts';
+import { type RouteEntry, registerRoute } from './http/register-route.ts';
 import { warnOfUntrustedProxy } from './http/untrusted-proxy.ts';
 import { apiRoutes, consoleRoutes, rootRoutes } from './routes.ts';
 import type { Runtime } from './runtime/build-runtime.ts';
@@ -25,15 +25,15 @@ export interface Api {
   server: FastifyInstance;
   health: Health;
   /** The routes as registered, with their full paths. */
-  routes: { method: HttpMethod; path: string; route: ApiRoute }[];
+  routes: RouteEntry[];
   /** Those of the console alone. */
-  consoleRoutes: Api['routes'];
+  consoleRoutes: RouteEntry[];
   /** The OpenAPI document. */
   openApi(): object;
 }
 
 export async function buildApi(runtime: Runtime, options: { publicBaseUrl?: string } = {}): Promise<Api> {
-  const { config, log, metrics, now, databaseTime, callers, changes } = runtime;
+  const { config, log, metrics } = runtime;
   const publicBaseUrl = options.publicBaseUrl ?? baseUrlOf(config);
   const server = createServer({
     log,
@@ -46,37 +46,21 @@ export async function buildApi(runtime: Runtime, options: { publicBaseUrl?: stri
   if (config.trustProxy.length === 0) warnOfUntrustedProxy(server, log);
   guardConsole(server);
   const features = await buildFeatures(runtime, publicBaseUrl);
-  const { verifyAccessToken, identifyConsole, activity } = features;
-  const passwordPage = `${consoleAddress(publicBaseUrl)}change-password`;
-  const deps = {
-    now,
-    databaseTime,
-    callers,
-    changes,
-    verifyAccessToken,
-    identifyConsole,
-    activity,
-    passwordPage,
-  };
+  const deps = { ...features, passwordPage: `${consoleAddress(publicBaseUrl)}change-password` };
   const health = createHealth(runtime);
   health.register(server);
   server.addHook('onClose', async () => {
     features.publisher.close();
     await features.unmapped.close();
-    await features.activity.close();
   });
 
   const api = apiRoutes(features);
-  const own = consoleRoutes(features);
-  const documented = [...api, ...own.map((entry) => ({ ...entry, atConsole: true }))].map((entry) => ({
-    ...entry,
-    query: querySchemaOf(entry.route),
-  }));
+  const own = consoleRoutes(features).map((entry) => ({ ...entry, atConsole: true }));
   const document: Json = {};
   /** Made when somebody first asks for it. */
   const openApi = () => {
     if (document.openapi === undefined)
-      Object.assign(document, openApiDocument(documented, { publicBaseUrl, fhirPath: FHIR_PATH }));
+      Object.assign(document, openApiDocument([...api, ...own], { publicBaseUrl, fhirPath: FHIR_PATH }));
     return document;
   };
   await server.register(fastifySwagger, { mode: 'static', specification: { document: document as never } });
@@ -88,15 +72,14 @@ export async function buildApi(runtime: Runtime, options: { publicBaseUrl?: stri
     },
     { prefix: API_PREFIX },
   );
-  for (const route of root) registerRoute(server, deps, route);
-  for (const route of own)
-    registerRoute(server, deps, { ...route, path: CONSOLE_PREFIX + route.path, atConsole: true });
+  const mounted = own.map((entry) => ({ ...entry, path: CONSOLE_PREFIX + entry.path }));
+  for (const route of [...root, ...mounted]) registerRoute(server, deps, route);
   await server.ready();
   return {
     server,
     health,
     routes: [...root, ...api.map((route) => ({ ...route, path: API_PREFIX + route.path }))],
-    consoleRoutes: own.map((route) => ({ ...route, path: CONSOLE_PREFIX + route.path })),
+    consoleRoutes: mounted,
     openApi,
   };
 }

@@ -5,7 +5,7 @@ import { attemptSeconds } from '../exchange/worker/exchange-metrics.ts';
 import { SERVICE_ROLE } from '../platform/db/migrate.ts';
 import { errorFields } from '../platform/log/log.ts';
 import { makePartitions } from '../privacy/access-log/access-log-partition.store.ts';
-import { type ActivityKind, createActivityRecorder } from '../tenancy/activity/record-activity.ts';
+import type { ActivityKind } from '../tenancy/activity/record-activity.ts';
 import { isWholeDatabase } from '../tenancy/organisations/organisation-work.ts';
 import type { Runtime } from './runtime/build-runtime.ts';
 
@@ -111,12 +111,6 @@ export function buildDeliveries(runtime: Runtime): DeliveryWorker {
   const db = open(DELIVERY_CONNECTIONS);
   const aside = open(ASIDE_CONNECTIONS);
   const seconds = attemptSeconds(metrics.registry);
-  const activity = createActivityRecorder({
-    ...runtime,
-    work: runtime.work.of('activity'),
-    onError: (error) =>
-      runtime.log.warn(errorFields(error), 'activity could not be counted; trying again later'),
-  });
   const worker = createDeliveryWorker({
     ...runtime,
     db,
@@ -126,14 +120,13 @@ export function buildDeliveries(runtime: Runtime): DeliveryWorker {
     onAttempt: ({ organisationId, connectionId }, { outcome, durationMs }, facilityId) => {
       seconds.observe({ connection: connectionId, outcome }, durationMs / 1_000);
       const kind = ACTIVITY_OF[outcome];
-      if (kind !== undefined) activity.note({ organisationId, facilityId }, kind);
+      if (kind !== undefined) runtime.activity.note({ organisationId, facilityId }, kind);
     },
   });
   return {
     start: worker.start,
     async stop() {
       await worker.stop();
-      await activity.close();
       await Promise.all([db.end(), aside.end()]);
     },
   };

@@ -10,7 +10,6 @@ import { type ConsoleCookie, createConsoleCookie } from '../sign-in/console/cons
 import { createConsoleIdentifier, type IdentifyConsole } from '../sign-in/console/identify-console.ts';
 import { createSignInSweep, eraseExpiredReplacements } from '../sign-in/sessions/sweep.ts';
 import { createSignIn, type SignIn } from '../sign-in/sign-in.ts';
-import { type ActivityRecorder, createActivityRecorder } from '../tenancy/activity/record-activity.ts';
 import { createRetentionSweep, RETENTION_LIMITS } from '../tenancy/organisations/retention.ts';
 import { createTranslator, type Translator } from '../terminology/lookup/translate.ts';
 import { createUnmappedRecorder, type UnmappedRecorder } from '../terminology/unmapped/record-unmapped.ts';
@@ -32,8 +31,6 @@ export interface Features extends Runtime, SignIn {
   publisher: Publisher;
   /** Flushed by its own timer, and when the API closes. */
   unmapped: UnmappedRecorder;
-  /** The same. */
-  activity: ActivityRecorder;
 }
 
 export async function buildFeatures(runtime: Runtime, publicBaseUrl: string): Promise<Features> {
@@ -46,12 +43,6 @@ export async function buildFeatures(runtime: Runtime, publicBaseUrl: string): Pr
       runtime.log.warn(errorFields(error), 'unmapped codes could not be counted; trying again later'),
   });
   const consoleCookie = createConsoleCookie(publicBaseUrl);
-  const activity = createActivityRecorder({
-    ...runtime,
-    work: runtime.work.of('activity'),
-    onError: (error) =>
-      runtime.log.warn(errorFields(error), 'activity could not be counted; trying again later'),
-  });
   return {
     ...runtime,
     onPatientsChanged: enqueuePatientChanges,
@@ -62,11 +53,9 @@ export async function buildFeatures(runtime: Runtime, publicBaseUrl: string): Pr
     cursors: createCursorCodec(runtime.keys.derive('cursor')),
     translator: createTranslator(runtime),
     unmapped,
-    activity,
     publisher: createPublisher({
       ...runtime,
       unmapped,
-      activity,
       loadReferenced: createLoadReferenced(runtime.db),
       settings: { waitingPerAccount: runtime.config.publishWaitingPerAccount },
     }),

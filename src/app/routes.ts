@@ -87,8 +87,8 @@ import { consoleEntranceRoute, consolePageRoute } from './console/console.route.
 import { createConsoleFiles } from './console/console-files.ts';
 import type { Features } from './features.ts';
 import { buildFetches, kindsByType } from './fetches.ts';
+import { at, type RouteEntry } from './http/register-route.ts';
 import { activityRoute, overviewRoute } from './overview/overview.route.ts';
-import { at, type RouteEntry } from './route-entry.ts';
 
 /** Paths below {base_url}. */
 export function apiRoutes(features: Features): RouteEntry[] {

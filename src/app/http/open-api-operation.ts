@@ -1,14 +1,13 @@
 /** One operation of the OpenAPI document, from its route. Contract: HTTP-25. */
 import type { TObject, TSchema } from 'typebox';
-import type { ResponseDocs, Route } from '../../platform/http/route.ts';
+import type { ResponseDocs } from '../../platform/http/route.ts';
 import type { Access } from '../../tenancy/callers/access.ts';
 import { errorName, headersOf, usualErrorName } from './open-api-answers.ts';
 import type { Json, SchemaComponents } from './open-api-schemas.ts';
+import { type ApiRoute, querySchemaOf } from './register-route.ts';
 
 export interface OperationInput {
-  route: Route<Access>;
-  /** With `purposeOfUse`, where the route has it. */
-  query: TObject;
+  route: ApiRoute;
   /** Whether its errors may be OperationOutcomes. */
   fhir: boolean;
 }
@@ -19,8 +18,9 @@ const OTHER_SECURITY: Partial<Record<Access['kind'], readonly Json[]>> = {
   console: [{ consoleSession: [] }],
 };
 
-export function operationOf({ route, query, fhir }: OperationInput, schemas: SchemaComponents): Json {
+export function operationOf({ route, fhir }: OperationInput, schemas: SchemaComponents): Json {
   const { access, docs } = route;
+  const query = querySchemaOf(route);
   const requestBody = requestBodyOf(route, query, schemas);
   return {
     operationId: docs.operationId,
@@ -34,11 +34,7 @@ export function operationOf({ route, query, fhir }: OperationInput, schemas: Sch
   };
 }
 
-function parametersOf(
-  { access, schemas: own }: Route<Access>,
-  query: TObject,
-  schemas: SchemaComponents,
-): Json[] {
+function parametersOf({ access, schemas: own }: ApiRoute, query: TObject, schemas: SchemaComponents): Json[] {
   const shared: string[] = [];
   if (own.bodyMode !== 'form' && Object.keys(query.properties).length > 0) shared.push('Prefer');
   if (access.kind === 'facility') shared.push('Organisation', 'Facility');
@@ -66,7 +62,7 @@ function describeParameters(object: TObject | undefined, place: string, schemas:
 }
 
 function requestBodyOf(
-  { docs, schemas: own }: Route<Access>,
+  { docs, schemas: own }: ApiRoute,
   query: TObject,
   schemas: SchemaComponents,
 ): Json | undefined {
@@ -88,7 +84,7 @@ function requestBodyOf(
 }
 
 /** Errors that many calls have alike are one answer, `default`. */
-function responsesOf({ schemas: own }: Route<Access>, fhir: boolean, schemas: SchemaComponents): Json {
+function responsesOf({ schemas: own }: ApiRoute, fhir: boolean, schemas: SchemaComponents): Json {
   const error = (name: string) => ({ $ref: `#/components/responses/${name}` });
   const answers = Object.entries(own.responses).map(([text, docs]) => {
     const status = Number(text);

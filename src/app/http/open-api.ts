@@ -2,13 +2,11 @@
  * The OpenAPI 3.1 document, made from the routes. `npm run openapi` writes it to openapi.json.
  * Contract: HTTP-25.
  */
-import type { TObject } from 'typebox';
-import type { Route } from '../../platform/http/route.ts';
-import type { Access } from '../../tenancy/callers/access.ts';
 import { sharedComponents } from './open-api-answers.ts';
 import { operationOf } from './open-api-operation.ts';
 import { createSchemaComponents, type Json } from './open-api-schemas.ts';
 import { shareRepeated } from './open-api-sharing.ts';
+import type { RouteEntry } from './register-route.ts';
 
 export const API_VERSION = '1.0.0';
 
@@ -28,33 +26,25 @@ const TAGS: Readonly<Record<string, string>> = {
   Terminology: 'Maps from local codes to standard codes: docs/terminology.md.',
 };
 
-export interface DocumentedRoute {
-  method: string;
-  /** Below the base address: `/patients/base/:patientId`. */
-  path: string;
-  route: Route<Access>;
-  /** With `purposeOfUse`, where the route has it. */
-  query: TObject;
-  /** Below the address of the console's calls instead. */
-  atConsole?: boolean;
-}
-
-/** `fhirPath`: below it, errors may be OperationOutcomes. Throws for a tag that is not declared. */
+/**
+ * Routes come with their paths below the base address, or below the address of the console's calls. Below `fhirPath`
+ * errors may be OperationOutcomes. Throws for a tag that is not declared.
+ */
 export function openApiDocument(
-  routes: readonly DocumentedRoute[],
+  routes: readonly RouteEntry[],
   { publicBaseUrl, fhirPath }: { publicBaseUrl: string; fhirPath: string },
 ): Json {
   const schemas = createSchemaComponents();
   const paths: Record<string, Json> = {};
   const consolePath = new URL('../../console/api', `${publicBaseUrl}/`).pathname;
-  for (const { method, path, atConsole = false, ...input } of routes) {
-    if (TAGS[input.route.docs.tag] === undefined) throw new Error(`no such tag: ${input.route.docs.tag}`);
+  for (const { method, path, route, atConsole = false } of routes) {
+    if (TAGS[route.docs.tag] === undefined) throw new Error(`no such tag: ${route.docs.tag}`);
     const address = path.replaceAll(/:(\w+)/g, '{$1}');
     const fhir = path.startsWith(`${fhirPath}/`);
     paths[address] = {
       ...paths[address],
       [method.toLowerCase()]: {
-        ...operationOf({ ...input, fhir }, schemas),
+        ...operationOf({ route, fhir }, schemas),
         ...(atConsole ? { servers: [{ url: consolePath }] } : {}),
       },
     };

@@ -31,7 +31,7 @@ import {
 import { isConsoleCall } from './console-mount.ts';
 
 export type ApiRoute = Route<Access>;
-export type HttpMethod = Extract<HTTPMethods, 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'>;
+type HttpMethod = Extract<HTTPMethods, 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'>;
 
 export interface RegisterDependencies extends CallerCheckDependencies {
   now: () => Date;
@@ -42,12 +42,17 @@ export interface RegisterDependencies extends CallerCheckDependencies {
   identifyConsole: (headers: FastifyRequest['headers'], databaseTime: DatabaseTime) => Promise<TokenIdentity>;
 }
 
-export interface RouteToRegister {
+/** A line of the route table. */
+export interface RouteEntry {
   method: HttpMethod;
   path: string;
   route: ApiRoute;
   /** Reached at the console alone. */
   atConsole?: boolean;
+}
+
+export function at(method: HttpMethod, path: string, route: ApiRoute): RouteEntry {
+  return { method, path, route };
 }
 
 /** What the phases of one request hand to each other. */
@@ -67,7 +72,7 @@ const exchanges = new WeakMap<FastifyRequest, Exchange>();
 export function registerRoute(
   server: FastifyInstance,
   deps: RegisterDependencies,
-  { method, path, route, atConsole = false }: RouteToRegister,
+  { method, path, route, atConsole = false }: RouteEntry,
 ): void {
   const access = route.access;
   const querySchema = querySchemaOf(route);
@@ -113,7 +118,7 @@ function callKind(status: number): ActivityKind {
 /** The check of the entrance that a request came in by: one never looks at what proves a caller at the other. */
 function callerChecks(
   deps: RegisterDependencies,
-  { method, route }: Pick<RouteToRegister, 'method' | 'route'>,
+  { method, route }: Pick<RouteEntry, 'method' | 'route'>,
 ): (request: FastifyRequest) => CallerCheck | undefined {
   const { access } = route;
   if (access.kind === 'open') return () => undefined;

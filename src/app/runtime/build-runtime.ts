@@ -18,6 +18,7 @@ import {
   RENEWED_EVENT,
 } from '../../privacy/access-log/access-log.writer.ts';
 import { newestChainKey } from '../../privacy/access-log/access-log-keys.ts';
+import { type ActivityRecorder, createActivityRecorder } from '../../tenancy/activity/record-activity.ts';
 import { type CallerDirectory, createCallerDirectory } from '../../tenancy/callers/caller-directory.ts';
 import { LIVE_CHANNEL, parseLiveChange } from '../../tenancy/live.ts';
 import { createWorkWatch, type WorkWatch } from '../../tenancy/organisations/organisation-work.ts';
@@ -54,6 +55,8 @@ export interface Runtime {
   changes: ChangeNotifications;
   /** Which organisations background work fails for. */
   work: WorkWatch;
+  /** Flushed by its own timer, and when the runtime closes. */
+  activity: ActivityRecorder;
   /**
    * Calls back with an organisation of which deliveries, modules or connections changed; with none when calls may have
    * been lost. Returns how to end that.
@@ -117,6 +120,12 @@ export async function buildRuntime(options: RuntimeOptions): Promise<Runtime> {
   registerClockGauge(metrics.registry, clock);
   const work = createWorkWatch({ onChange: (change) => logWorkChange(log, change) });
   registerWorkGauge(metrics.registry, work);
+  const activity = createActivityRecorder({
+    db,
+    now,
+    work: work.of('activity'),
+    onError: (error) => log.warn(errorFields(error), 'activity could not be counted; trying again later'),
+  });
   const callers = createCallerDirectory(db, databaseTime);
   const listeners = new Set<(organisationId: string | undefined) => void>();
   const live = await openLiveConnection({
@@ -177,6 +186,7 @@ export async function buildRuntime(options: RuntimeOptions): Promise<Runtime> {
     accessLog,
     changes,
     work,
+    activity,
     onLost: onError,
     listen(onCall) {
       listeners.add(onCall);
@@ -185,6 +195,7 @@ export async function buildRuntime(options: RuntimeOptions): Promise<Runtime> {
     async close() {
       clearInterval(heads);
       clock.close();
+      await activity.close();
       await accessLog.close();
       noteHeads(accessLog, log);
       await live.close();
