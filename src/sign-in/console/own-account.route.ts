@@ -90,8 +90,8 @@ export function changeOwnPasswordRoute(deps: OwnAccountDependencies): Route<Acce
       204: { description: 'The password is changed', headers: ['set-cookie'] },
       ...signInFailures,
     },
-    handle: async ({ body }, { caller, ...context }) => {
-      const token = await changeOwnPassword(deps, { ...body, caller }, context);
+    handle: async ({ body }, context) => {
+      const token = await changeOwnPassword(deps, body, context);
       return { status: 204, headers: { 'set-cookie': deps.consoleCookie.set(token) } };
     },
   });

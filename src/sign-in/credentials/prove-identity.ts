@@ -7,6 +7,7 @@
 import { type Client, type Pool, transaction } from '../../platform/db/database.ts';
 import type { DatabaseTime } from '../../platform/db/database-time.ts';
 import { isUuid } from '../../platform/uuid.ts';
+import type { Caller, TokenIdentity } from '../../tenancy/callers/caller.ts';
 import {
   type AccountCredentials,
   findByUserId,
@@ -42,6 +43,18 @@ export interface CallContext {
   databaseTime: DatabaseTime;
   correlationId: string;
   remoteAddress: string;
+}
+
+/** Of somebody in a session of the console. */
+export interface OwnCall extends CallContext {
+  caller: Caller;
+  identity: TokenIdentity;
+}
+
+/** Who calls, for the log and for the record of changes. */
+export function idsOf({ caller, correlationId }: Pick<OwnCall, 'caller' | 'correlationId'>) {
+  const { accountId, organisationId, sessionId } = caller;
+  return { correlationId, accountId, organisationId, sessionId };
 }
 
 export interface ProvenAccount extends AccountCredentials {
@@ -82,6 +95,30 @@ export async function withProvenIdentity<Prepared, Result>(
   } finally {
     leave();
   }
+}
+
+/** The password of whoever is signed in, asked for once more. */
+export function passwordProof({ accountId, sessionId }: Caller, password: string): IdentityProof {
+  return {
+    identity: accountId,
+    credential: password,
+    userType: 'STAFF',
+    secondFactor: 'proven',
+    sessionId,
+  };
+}
+
+/** As {@link withProvenIdentity}, for whoever is signed in. Does `work` in the transaction; `now` is the time of the call. */
+export function withOwnPassword<Result>(
+  deps: ProofDependencies,
+  password: string,
+  call: OwnCall,
+  work: (client: Client, account: ProvenAccount, now: Date) => Promise<Result>,
+): Promise<Result> {
+  return withProvenIdentity(deps, passwordProof(call.caller, password), call, {
+    prepare: async (_, { now }) => now,
+    commit: work,
+  });
 }
 
 async function prove<Prepared, Result>(

@@ -4,23 +4,14 @@ import type {
   PublicKeyCredentialCreationOptionsJSON,
   RegistrationResponseJSON,
 } from '@simplewebauthn/server';
-import { transaction } from '../../platform/db/database.ts';
 import { readDatabaseTime } from '../../platform/db/database-time.ts';
 import { uuidBytes } from '../../platform/uuid.ts';
 import type { Caller } from '../../tenancy/callers/caller.ts';
-import { tenancyError } from '../../tenancy/errors.ts';
-import { lockCredentials } from '../accounts/account.store.ts';
-import { recordOwnChange } from '../administration/record-own-change.ts';
-import { type CallContext, withProvenIdentity } from '../credentials/prove-identity.ts';
+import { notFound } from '../../tenancy/errors.ts';
+import { type OwnCall, passwordProof, withProvenIdentity } from '../credentials/prove-identity.ts';
 import { signInError } from '../errors.ts';
-import {
-  type AddedFactor,
-  addFactor,
-  type ConsoleCaller,
-  passwordProof,
-} from '../second-factor/add-factor.ts';
-import type { FactorDependencies } from '../second-factor/manage-totp.ts';
-import { clearUpAfterLast } from '../second-factor/remove-factor.ts';
+import { type AddedFactor, addFactor, type FactorDependencies } from '../second-factor/add-factor.ts';
+import { removeOwnFactor } from '../second-factor/remove-factor.ts';
 import { secondsAfter } from '../settings.ts';
 import { ALGORITHMS, checkNewPasskey } from './check-passkey.ts';
 import {
@@ -52,13 +43,14 @@ export async function readPasskeys(
 
 export async function beginPasskey(
   deps: PasskeyDependencies,
-  { caller, password }: ConsoleCaller & { password: string },
-  context: CallContext,
+  password: string,
+  call: OwnCall,
 ): Promise<PublicKeyCredentialCreationOptionsJSON> {
+  const { caller } = call;
   const { accountId, sessionId } = caller;
   const { rpId } = passkeyParty(deps.publicBaseUrl);
   const { generateRegistrationOptions } = await import('@simplewebauthn/server');
-  return withProvenIdentity(deps, passwordProof(caller, password), context, {
+  return withProvenIdentity(deps, passwordProof(caller, password), call, {
     async prepare({ email }, { now }) {
       const existing = await listPasskeys(deps.db, caller, accountId);
       const options = await generateRegistrationOptions({
@@ -86,49 +78,38 @@ export async function beginPasskey(
 /** 403 for an answer that is not good, 409 for a passkey that is known already. */
 export async function addPasskey(
   deps: PasskeyDependencies,
-  { caller, identity, name, response }: ConsoleCaller & { name: string; response: RegistrationResponseJSON },
-  { databaseTime, correlationId }: CallContext,
+  { name, response }: { name: string; response: RegistrationResponseJSON },
+  call: OwnCall,
 ): Promise<AddedFactor & { id: string }> {
-  const { accountId, organisationId, sessionId } = caller;
-  const now = await readDatabaseTime(deps.db, databaseTime);
+  const { caller } = call;
+  const { accountId, sessionId } = caller;
+  const now = await readDatabaseTime(deps.db, call.databaseTime);
   const challenge = await takeChallenge(deps.db, caller, { sessionId, purpose: 'add', now });
   const made =
     challenge && (await checkNewPasskey(response, { party: passkeyParty(deps.publicBaseUrl), challenge }));
   if (!made) throw signInError('second_factor_refused');
   const id = randomUUID();
-  const added = await transaction(deps.db, async (client) => {
-    const held = await lockCredentials(client, caller, accountId);
-    if (held === undefined || held.passkeys >= PASSKEYS_AT_MOST) throw signInError('passkey_refused');
-    const factor = { secondFactor: 'passkey', name } as const;
-    return addFactor(deps, client, { caller, identity, now, correlationId, factor }, async () => {
-      if (!(await insertPasskey(client, caller, { ...made, id, accountId, name, createdAt: now })))
-        throw signInError('passkey_refused');
-    });
+  const factor = { secondFactor: 'passkey', name } as const;
+  const added = await addFactor(deps, call, { now, factor }, async (client, { passkeys }) => {
+    const passkey = { ...made, id, accountId, name, createdAt: now };
+    if (passkeys >= PASSKEYS_AT_MOST || !(await insertPasskey(client, caller, passkey)))
+      throw signInError('passkey_refused');
   });
-  deps.audit('sign-in.second-factor-added', { correlationId, accountId, organisationId, sessionId });
   return { id, ...added };
 }
 
 /** 404 for one that is not the account's. */
 export async function removePasskey(
   deps: FactorDependencies,
-  { caller, password, passkeyId }: ConsoleCaller & { password: string; passkeyId: string },
-  context: CallContext,
+  { password, passkeyId }: { password: string; passkeyId: string },
+  call: OwnCall,
 ): Promise<void> {
-  const { accountId, organisationId, sessionId } = caller;
-  const { correlationId } = context;
-  await withProvenIdentity(deps, passwordProof(caller, password), context, {
-    prepare: async (_, { now }) => now,
-    async commit(client, _, now) {
-      const id = passkeyId.toLowerCase();
-      const removed = (await listPasskeys(client, caller, accountId)).find((one) => one.id === id);
-      if (removed === undefined) throw tenancyError('not_found', { record: 'The passkey' });
-      await deletePasskeys(client, caller, accountId, id);
-      await clearUpAfterLast(client, caller, { accountId, now });
-      const own = { organisationId, accountId, correlationId };
-      const before = { secondFactor: 'passkey', name: removed.name };
-      await recordOwnChange(client, own, { action: 'account.remove-own-factor', before });
-    },
+  const { caller } = call;
+  const id = passkeyId.toLowerCase();
+  await removeOwnFactor(deps, password, call, async (client) => {
+    const removed = (await listPasskeys(client, caller, caller.accountId)).find((one) => one.id === id);
+    if (removed === undefined) throw notFound('The passkey');
+    await deletePasskeys(client, caller, caller.accountId, id);
+    return { secondFactor: 'passkey', name: removed.name };
   });
-  deps.audit('sign-in.second-factor-removed', { correlationId, accountId, organisationId, sessionId });
 }

@@ -89,7 +89,7 @@ export function askForPasskeyRoute(deps: Dependencies): Route<Access> {
       },
       ...conflict(NO_NAME),
     },
-    handle: async (_, { caller, ...context }) => ({ body: await askForPasskey(deps, caller, context) }),
+    handle: async (_, context) => ({ body: await askForPasskey(deps, context) }),
   });
 }
 
@@ -114,8 +114,8 @@ export function provePasskeyRoute(deps: Dependencies): Route<Access> {
       ...signInFailures,
       ...conflict('The sign-in is finished already.'),
     },
-    handle: async ({ body: { response } }, { caller, ...context }) => {
-      const token = await provePasskey(deps, { caller, response }, context);
+    handle: async ({ body: { response } }, context) => {
+      const token = await provePasskey(deps, response, context);
       return { body: { state: 'signed-in' }, headers: { 'set-cookie': deps.consoleCookie.set(token) } };
     },
   });
@@ -143,7 +143,7 @@ export function beginPasskeyRoute(deps: Dependencies): Route<Access> {
       ...conflict(NO_NAME),
     },
     handle: async ({ body: { password } }, context) => ({
-      body: await beginPasskey(deps, { ...context, password }, context),
+      body: await beginPasskey(deps, password, context),
     }),
   });
 }
@@ -184,7 +184,7 @@ export function addPasskeyRoute(deps: Dependencies): Route<Access> {
       ...conflict('The passkey is known already, or there are 20.'),
     },
     handle: async ({ body }, context) => {
-      const { token, ...added } = await addPasskey(deps, { ...context, ...body }, context);
+      const { token, ...added } = await addPasskey(deps, body, context);
       return { body: added, headers: { 'set-cookie': deps.consoleCookie.set(token) } };
     },
   });
@@ -233,7 +233,7 @@ export function removePasskeyRoute(deps: Dependencies): Route<Access> {
     bodyExample: PASSWORD_EXAMPLE,
     responses: { 204: { description: 'The passkey is removed' }, ...signInFailures },
     handle: async ({ params: { passkeyId }, body: { password } }, context) => {
-      await removePasskey(deps, { ...context, passkeyId, password }, context);
+      await removePasskey(deps, { passkeyId, password }, context);
       return { status: 204 };
     },
   });

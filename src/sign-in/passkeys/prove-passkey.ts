@@ -5,8 +5,7 @@ import type {
 } from '@simplewebauthn/server';
 import type { Pool } from '../../platform/db/database.ts';
 import { readDatabaseTime } from '../../platform/db/database-time.ts';
-import type { Caller } from '../../tenancy/callers/caller.ts';
-import type { CallContext } from '../credentials/prove-identity.ts';
+import type { OwnCall } from '../credentials/prove-identity.ts';
 import { finishSignIn, type ProveDependencies } from '../second-factor/prove-second-factor.ts';
 import { secondsAfter } from '../settings.ts';
 import { checkPasskey } from './check-passkey.ts';
@@ -22,8 +21,7 @@ interface WithAddress {
 
 export async function askForPasskey(
   { db, publicBaseUrl }: { db: Pool } & WithAddress,
-  caller: Caller,
-  { databaseTime }: CallContext,
+  { caller, databaseTime }: Pick<OwnCall, 'caller' | 'databaseTime'>,
 ): Promise<PublicKeyCredentialRequestOptionsJSON> {
   const { generateAuthenticationOptions } = await import('@simplewebauthn/server');
   const passkeys = await listPasskeys(db, caller, caller.accountId);
@@ -42,11 +40,12 @@ export async function askForPasskey(
 /** The token of the session from now on. 403 for a wrong answer, 429 after too many. */
 export async function provePasskey(
   deps: ProveDependencies & WithAddress,
-  { caller, response }: { caller: Caller; response: AuthenticationResponseJSON },
-  context: CallContext,
+  response: AuthenticationResponseJSON,
+  call: OwnCall,
 ): Promise<string> {
+  const { caller } = call;
   const { accountId, sessionId } = caller;
-  return finishSignIn(deps, caller, context, async ({ now }) => {
+  return finishSignIn(deps, call, async ({ now }) => {
     const challenge = await takeChallenge(deps.db, caller, { sessionId, purpose: 'sign-in', now });
     const passkeys = await listPasskeys(deps.db, caller, accountId);
     const passkey = passkeys.find(({ credentialId }) => credentialId === response.id);

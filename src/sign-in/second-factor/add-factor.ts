@@ -4,24 +4,23 @@
  * Contract: SIGN-IN-51, SIGN-IN-63, SIGN-IN-67, ADM-70.
  */
 import type { KeyRing } from '../../platform/crypto/key-ring.ts';
-import type { Client } from '../../platform/db/database.ts';
-import type { Caller, TokenIdentity } from '../../tenancy/callers/caller.ts';
+import { type Client, transaction } from '../../platform/db/database.ts';
 import { notifyLive } from '../../tenancy/live.ts';
+import { lockCredentials } from '../accounts/account.store.ts';
 import { recordOwnChange } from '../administration/record-own-change.ts';
 import { endsOf, type SessionEndSettings } from '../console/session-ends.ts';
-import type { IdentityProof } from '../credentials/prove-identity.ts';
+import { idsOf, type OwnCall, type ProofDependencies } from '../credentials/prove-identity.ts';
 import { signInError } from '../errors.ts';
 import { newOrganisationToken } from '../organisation-token.ts';
 import { isLiveSession, revokeSessionsOf } from '../sessions/session.store.ts';
 import { makeRecoveryCodes } from './recovery-codes.ts';
-import { readSecondFactor } from './second-factor.store.ts';
+import { readSecondFactor, type SecondFactor } from './second-factor.store.ts';
 import { hasSecondFactor } from './second-factor.ts';
 import { raiseSession, renewToken } from './step-up.store.ts';
 
-/** Somebody in a session of the console. */
-export interface ConsoleCaller {
-  caller: Caller;
-  identity: TokenIdentity;
+export interface FactorDependencies extends ProofDependencies {
+  keys: KeyRing;
+  settings: SessionEndSettings;
 }
 
 export interface AddedFactor {
@@ -31,51 +30,56 @@ export interface AddedFactor {
   recoveryCodes?: string[];
 }
 
-/** The password of whoever is signed in, asked for once more. */
-export function passwordProof({ accountId, sessionId }: Caller, password: string): IdentityProof {
-  return {
-    identity: accountId,
-    credential: password,
-    userType: 'STAFF',
-    secondFactor: 'proven',
-    sessionId,
-  };
-}
-
 /** How a factor stands in the record of changes. */
 export type RecordedFactor =
   | { secondFactor: 'authenticator app' }
   | { secondFactor: 'passkey'; name: string };
 
-/** In a transaction that holds the account. `insert` stores the factor. */
+/** `insert` stores the factor, in a transaction that holds the account; it is told which factors there were. */
 export async function addFactor(
-  { keys, settings }: { keys: Pick<KeyRing, 'derive'>; settings: SessionEndSettings },
-  client: Client,
-  { caller, identity, now, factor, correlationId }: AddedBy,
-  insert: () => Promise<void>,
+  deps: FactorDependencies,
+  call: OwnCall,
+  { now, factor }: { now: Date; factor: RecordedFactor },
+  insert: (client: Client, before: SecondFactor) => Promise<void>,
 ): Promise<AddedFactor> {
+  const { caller } = call;
   const { accountId, organisationId, sessionId } = caller;
-  if (!(await isLiveSession(client, caller, { accountId, sessionId, now })))
-    throw signInError('not_signed_in');
-  const isFirst = !hasSecondFactor(await readSecondFactor(client, caller, accountId));
-  await insert();
-  const own = { organisationId, accountId, correlationId };
-  await recordOwnChange(client, own, { action: 'account.add-own-factor', after: factor });
-  const { text: token, hash: tokenHash } = newOrganisationToken(organisationId);
-  if (identity.stage === 'enrol-second-factor') {
-    const ends = endsOf('signed-in', now, settings);
-    if (!(await raiseSession(client, caller, { sessionId, tokenHash, now, ...ends })))
+  const added = await transaction(deps.db, async (client) => {
+    await lockCredentials(client, caller, accountId);
+    if (!(await isLiveSession(client, caller, { accountId, sessionId, now })))
       throw signInError('not_signed_in');
-  } else await renewToken(client, caller, { sessionId, tokenHash, proven: true });
-  if (!isFirst) return { token };
-  await revokeSessionsOf(client, caller, {
-    accountId,
-    reason: 'second-factor-added',
-    now,
-    except: sessionId,
+    const before = await readSecondFactor(client, caller, accountId);
+    await insert(client, before);
+    await recordOwnChange(client, idsOf(call), { action: 'account.add-own-factor', after: factor });
+    const token = await nextToken(client, call, { now, settings: deps.settings });
+    if (hasSecondFactor(before)) return { token };
+    await revokeSessionsOf(client, caller, {
+      accountId,
+      reason: 'second-factor-added',
+      now,
+      except: sessionId,
+    });
+    await notifyLive(client, { organisationId });
+    return { token, recoveryCodes: await makeRecoveryCodes(client, deps.keys, caller) };
   });
-  await notifyLive(client, { organisationId });
-  return { token, recoveryCodes: await makeRecoveryCodes(client, keys, caller) };
+  deps.audit('sign-in.second-factor-added', idsOf(call));
+  return added;
 }
 
-type AddedBy = ConsoleCaller & { now: Date; factor: RecordedFactor; correlationId: string };
+/** Of the session, in which the factor is proven by now. */
+async function nextToken(
+  client: Client,
+  { caller, identity }: OwnCall,
+  { now, settings }: { now: Date; settings: SessionEndSettings },
+): Promise<string> {
+  const { sessionId } = caller;
+  const { text, hash: tokenHash } = newOrganisationToken(caller.organisationId);
+  if (identity.stage !== 'enrol-second-factor') {
+    await renewToken(client, caller, { sessionId, tokenHash, proven: true });
+    return text;
+  }
+  const ends = endsOf('signed-in', now, settings);
+  if (!(await raiseSession(client, caller, { sessionId, tokenHash, now, ...ends })))
+    throw signInError('not_signed_in');
+  return text;
+}

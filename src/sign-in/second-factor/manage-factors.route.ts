@@ -4,8 +4,8 @@ import { type Access, consoleRoute } from '../../tenancy/callers/access.ts';
 import type { ConsoleStage } from '../../tenancy/callers/caller.ts';
 import type { ConsoleCookie } from '../console/console-cookie.ts';
 import { signInFailures } from '../sign-in-responses.ts';
-import { beginTotp, confirmTotp, type FactorDependencies, removeTotp } from './manage-totp.ts';
-import { renewRecoveryCodes } from './renew-recovery-codes.ts';
+import type { FactorDependencies } from './add-factor.ts';
+import { beginTotp, confirmTotp, removeTotp, renewRecoveryCodes } from './manage-factors.ts';
 import {
   CodeBody,
   ConfirmedFactor,
@@ -36,7 +36,7 @@ export function beginTotpRoute(deps: FactorDependencies): Route<Access> {
       ...conflict('There is an authenticator app already.'),
     },
     handle: async ({ body: { password } }, context) => ({
-      body: await beginTotp(deps, { ...context, password }, context),
+      body: await beginTotp(deps, password, context),
     }),
   });
 }
@@ -58,7 +58,7 @@ export function confirmTotpRoute(deps: FactorDependencies & { consoleCookie: Con
       ...conflict('There is nothing to confirm, or there is an authenticator app already.'),
     },
     handle: async ({ body: { code } }, context) => {
-      const { token, ...added } = await confirmTotp(deps, { ...context, code }, context);
+      const { token, ...added } = await confirmTotp(deps, code, context);
       return { body: added, headers: { 'set-cookie': deps.consoleCookie.set(token) } };
     },
   });
@@ -76,7 +76,7 @@ export function removeTotpRoute(deps: FactorDependencies): Route<Access> {
     bodyExample: PASSWORD_EXAMPLE,
     responses: { 204: { description: 'The app is removed' }, ...signInFailures },
     handle: async ({ body: { password } }, context) => {
-      await removeTotp(deps, { ...context, password }, context);
+      await removeTotp(deps, password, context);
       return { status: 204 };
     },
   });
@@ -98,7 +98,7 @@ export function renewRecoveryCodesRoute(deps: FactorDependencies): Route<Access>
       ...conflict('There is no second factor that they would stand in for.'),
     },
     handle: async ({ body: { password } }, context) => ({
-      body: { recoveryCodes: await renewRecoveryCodes(deps, { ...context, password }, context) },
+      body: { recoveryCodes: await renewRecoveryCodes(deps, password, context) },
     }),
   });
 }

@@ -42,8 +42,8 @@ export function proveCodeRoute(
       ...signInFailures,
       409: { description: 'The sign-in is finished already.' },
     },
-    handle: async ({ body: { code } }, { caller, ...context }) => {
-      const token = await prove(deps, { caller, code }, context);
+    handle: async ({ body: { code } }, context) => {
+      const token = await prove(deps, code, context);
       return { body: { state: 'signed-in' }, headers: { 'set-cookie': deps.consoleCookie.set(token) } };
     },
   });

@@ -8,7 +8,7 @@ import type { Caller } from '../../tenancy/callers/caller.ts';
 import { lockCredentials } from '../accounts/account.store.ts';
 import type { SignInEvent } from '../audit.ts';
 import { endsOf, type SessionEndSettings } from '../console/session-ends.ts';
-import type { CallContext, ProofDependencies } from '../credentials/prove-identity.ts';
+import { idsOf, type OwnCall, type ProofDependencies } from '../credentials/prove-identity.ts';
 import { signInError } from '../errors.ts';
 import type { SignInAttempt } from '../lockout/lockout.ts';
 import { newOrganisationToken } from '../organisation-token.ts';
@@ -26,13 +26,10 @@ export interface ProveDependencies extends Omit<ProofDependencies, 'passwords'> 
 export type TakeProof = (client: Client, now: Date) => Promise<boolean>;
 
 /** The token of the session from now on. 403 for a wrong code, 429 after too many. */
-export async function proveTotp(
-  deps: ProveDependencies,
-  { caller, code }: { caller: Caller; code: string },
-  context: CallContext,
-): Promise<string> {
+export async function proveTotp(deps: ProveDependencies, code: string, call: OwnCall): Promise<string> {
+  const { caller } = call;
   const { accountId } = caller;
-  return finishSignIn(deps, caller, context, async (attempt) => {
+  return finishSignIn(deps, call, async (attempt) => {
     const sealed = await readTotpSecret(deps.db, caller, accountId);
     const step = sealed && stepOfCode(await openTotpSecret(deps.keys, caller, sealed), code, attempt.now);
     if (sealed === undefined || step === undefined) return undefined;
@@ -43,14 +40,13 @@ export async function proveTotp(
 /** Like {@link proveTotp}; the code is good no more. */
 export async function proveRecoveryCode(
   deps: ProveDependencies,
-  { caller, code }: { caller: Caller; code: string },
-  context: CallContext,
+  code: string,
+  call: OwnCall,
 ): Promise<string> {
   return finishSignIn(
     deps,
-    caller,
-    context,
-    async () => (client) => useRecoveryCode(client, deps.keys, { account: caller, code }),
+    call,
+    async () => (client) => useRecoveryCode(client, deps.keys, { account: call.caller, code }),
     'sign-in.recovery-code-used',
   );
 }
@@ -61,14 +57,12 @@ export async function proveRecoveryCode(
  */
 export async function finishSignIn(
   deps: Omit<ProveDependencies, 'keys'>,
-  caller: Caller,
-  context: CallContext,
+  call: OwnCall,
   judge: (attempt: SignInAttempt) => Promise<TakeProof | undefined>,
   event: SignInEvent = 'sign-in.succeeded',
 ): Promise<string> {
-  const { organisationId, accountId, sessionId } = caller;
-  const ids = { correlationId: context.correlationId, accountId, organisationId, sessionId };
-  const attempt = await deps.lockout.begin(accountId, context);
+  const { caller } = call;
+  const attempt = await deps.lockout.begin(caller.accountId, call);
   let token: string | undefined;
   try {
     const take = await judge(attempt);
@@ -78,12 +72,12 @@ export async function finishSignIn(
     throw error;
   }
   if (token !== undefined) {
-    deps.audit(event, ids);
+    deps.audit(event, idsOf(call));
     return token;
   }
   const { locked } = await deps.lockout.fail(attempt);
-  deps.audit('sign-in.second-factor-failed', ids);
-  if (locked) deps.audit('sign-in.locked', ids);
+  deps.audit('sign-in.second-factor-failed', idsOf(call));
+  if (locked) deps.audit('sign-in.locked', idsOf(call));
   throw signInError('second_factor_refused');
 }
 

@@ -1,4 +1,4 @@
-/** Removing second factors. Contract: SIGN-IN-67, SIGN-IN-71, SIGN-IN-72, ADM-16. */
+/** Removing second factors. Contract: SIGN-IN-67, SIGN-IN-71, SIGN-IN-72, ADM-16, ADM-70. */
 import type { Client, Pool } from '../../platform/db/database.ts';
 import { notifyLive } from '../../tenancy/live.ts';
 import type { OrganisationScope } from '../../tenancy/scope.ts';
@@ -9,19 +9,44 @@ import {
   recordAccount,
   refuseOwn,
 } from '../administration/managed-account.ts';
+import { recordOwnChange } from '../administration/record-own-change.ts';
 import { revokeUnprovenSessions } from '../console/console-session.store.ts';
+import {
+  idsOf,
+  type OwnCall,
+  type ProofDependencies,
+  withOwnPassword,
+} from '../credentials/prove-identity.ts';
 import { deletePasskeys } from '../passkeys/passkey.store.ts';
 import { revokeSessionsOf } from '../sessions/session.store.ts';
+import type { RecordedFactor } from './add-factor.ts';
 import { deleteRecoveryCodes } from './recovery-code.store.ts';
 import { readSecondFactor } from './second-factor.store.ts';
 import { hasSecondFactor } from './second-factor.ts';
 import { deleteTotp } from './totp.store.ts';
 
+/** One's own. `remove` deletes the factor and tells which it was. */
+export async function removeOwnFactor(
+  deps: ProofDependencies,
+  password: string,
+  call: OwnCall,
+  remove: (client: Client) => Promise<RecordedFactor>,
+): Promise<void> {
+  const { caller } = call;
+  const { accountId } = caller;
+  await withOwnPassword(deps, password, call, async (client, _, now) => {
+    const before = await remove(client);
+    await clearUpAfterLast(client, caller, { accountId, now });
+    await recordOwnChange(client, idsOf(call), { action: 'account.remove-own-factor', before });
+  });
+  deps.audit('sign-in.second-factor-removed', idsOf(call));
+}
+
 /**
  * What its owner leaves behind with the last factor: recovery codes, which stand in for another one, and sign-ins that wait
  * for it, which would otherwise be finished without. In a transaction that holds the account.
  */
-export async function clearUpAfterLast(
+async function clearUpAfterLast(
   client: Client,
   scope: OrganisationScope,
   { accountId, now }: { accountId: string; now: Date },
