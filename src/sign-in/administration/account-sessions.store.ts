@@ -5,6 +5,7 @@ import { type DatabaseTime, databaseTimeSql } from '../../platform/db/database-t
 import type { Slice } from '../../platform/http/paging.ts';
 import { isUuid } from '../../platform/uuid.ts';
 import type { OrganisationScope } from '../../tenancy/scope.ts';
+import type { RevocationReason } from '../sessions/session.store.ts';
 
 export type SessionPosition = readonly [createdAt: string, id: string];
 
@@ -84,12 +85,17 @@ export async function hasSession(
 export async function endSessions(
   db: Queryable,
   { organisationId }: OrganisationScope,
-  ending: { accountId: string; sessionId: string | null; databaseTime: DatabaseTime },
+  ending: {
+    accountId: string;
+    sessionId: string | null;
+    reason: RevocationReason;
+    databaseTime: DatabaseTime;
+  },
 ): Promise<string[]> {
   const { rows } = await db.query<{ id: string }>({
     text: `
       update session s
-      set revoked_at = clock.now, revoked_reason = 'ended-by-administrator'
+      set revoked_at = clock.now, revoked_reason = $5
       from (select ${databaseTimeSql(4)} as now) clock
       where s.organisation_id = $1
         and s.account_id = $2
@@ -97,7 +103,7 @@ export async function endSessions(
         and s.revoked_at is null
         and s.expires_at > clock.now
       returning s.id`,
-    values: [organisationId, ending.accountId, ending.sessionId, ending.databaseTime],
+    values: [organisationId, ending.accountId, ending.sessionId, ending.databaseTime, ending.reason],
   });
   return rows.map(({ id }) => id);
 }

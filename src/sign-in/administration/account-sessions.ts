@@ -28,7 +28,7 @@ export async function listSessionsOf(
 }
 
 /** More than an account has. */
-const LISTED_AT_MOST = 1_000;
+export const LISTED_AT_MOST = 1_000;
 
 /** Throws `unknown_account`. */
 export async function listSessionsForOperator(db: Pool, key: { email: string }): Promise<LiveSession[]> {
@@ -51,7 +51,8 @@ export async function endSessionsOf(
     const accountId = account.userId;
     if (sessionId !== null && !(await hasSession(client, account, { accountId, sessionId })))
       throw notFound('The session');
-    const ended = await endSessions(client, account, { accountId, sessionId, databaseTime });
+    const reason = 'ended-by-administrator';
+    const ended = await endSessions(client, account, { accountId, sessionId, reason, databaseTime });
     await recordAccount(client, account, change.author, {
       action: 'account.end-sessions',
       after: { sessions: ended.length, ...(sessionId === null ? {} : { sessionId }) },

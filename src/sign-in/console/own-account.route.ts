@@ -3,7 +3,7 @@
 import { named } from '../../platform/http/named-schema.ts';
 import { listSchema } from '../../platform/http/paging.ts';
 import type { Route } from '../../platform/http/route.ts';
-import { Instant } from '../../platform/http/schema.ts';
+import { Instant, NullableText } from '../../platform/http/schema.ts';
 import { Type } from '../../platform/json-schema.ts';
 import { type Access, consoleRoute } from '../../tenancy/callers/access.ts';
 import type { ProofDependencies } from '../credentials/prove-identity.ts';
@@ -16,8 +16,6 @@ interface OwnAccountDependencies extends ProofDependencies {
   consoleCookie: ConsoleCookie;
 }
 
-const nullableText = (description: string) => Type.Union([Type.String(), Type.Null()], { description });
-
 const OwnSession = named(
   'OwnSession',
   Type.Object(
@@ -25,8 +23,8 @@ const OwnSession = named(
       id: Type.String({ format: 'uuid' }),
       createdAt: Instant(),
       lastUsedAt: Instant(),
-      userAgent: nullableText('Of the browser that signed in; null where tokens were asked for.'),
-      network: nullableText('Where it signed in from: IPv4 /24, IPv6 /64.'),
+      userAgent: NullableText('Of the browser that signed in; null where tokens were asked for.'),
+      network: NullableText('Where it signed in from: IPv4 /24, IPv6 /64.'),
       current: Type.Boolean({ description: 'The session of this call.' }),
     },
     {
@@ -50,9 +48,7 @@ export function listOwnSessionsRoute(deps: OwnAccountDependencies): Route<Access
     responses: {
       200: { description: 'Live sessions, the one used last first', schema: listSchema(OwnSession) },
     },
-    handle: async (_, { caller, ...context }) => ({
-      body: { items: await readOwnSessions(deps.db, caller, context) },
-    }),
+    handle: async (_, context) => ({ body: { items: await readOwnSessions(deps.db, context) } }),
   });
 }
 
@@ -61,9 +57,9 @@ export function endOwnSessionRoute(deps: OwnAccountDependencies): Route<Access> 
     docs: { operationId: 'endOwnSession', summary: 'End one of your own sessions', tag: 'Console' },
     params: Type.Object({ sessionId: Type.String({ format: 'uuid' }) }),
     responses: { 204: { description: 'The session has ended', headers: ['set-cookie'] } },
-    handle: async ({ params: { sessionId } }, { caller, ...context }) => {
-      await endOwnSession(deps, { caller, sessionId }, context);
-      const isOwn = sessionId.toLowerCase() === caller.sessionId;
+    handle: async ({ params: { sessionId } }, context) => {
+      await endOwnSession(deps, sessionId, context);
+      const isOwn = sessionId.toLowerCase() === context.caller.sessionId;
       return { status: 204, headers: isOwn ? { 'set-cookie': deps.consoleCookie.clear() } : {} };
     },
   });

@@ -1,37 +1,40 @@
-/** The sessions of whoever is signed in, and the end of one. Contract: SIGN-IN-68. */
+/** The sessions of whoever is signed in, those of tokens among them, and the end of one. Contract: SIGN-IN-68. */
 import { type Pool, transaction } from '../../platform/db/database.ts';
-import { readDatabaseTime } from '../../platform/db/database-time.ts';
 import { isUuid } from '../../platform/uuid.ts';
-import type { Caller } from '../../tenancy/callers/caller.ts';
-import { tenancyError } from '../../tenancy/errors.ts';
+import { notFound } from '../../tenancy/errors.ts';
 import { notifyLive } from '../../tenancy/live.ts';
+import { endSessions, type LiveSession, listLiveSessions } from '../administration/account-sessions.store.ts';
+import { LISTED_AT_MOST } from '../administration/account-sessions.ts';
 import type { Audit } from '../audit.ts';
-import type { CallContext } from '../credentials/prove-identity.ts';
-import { listOwnSessions, type OwnSession, revokeOwnSession } from './own-sessions.store.ts';
+import { idsOf, type OwnCall } from '../credentials/prove-identity.ts';
 
+export type OwnSession = Omit<LiveSession, 'expiresAt'> & { current: boolean };
+
+/** Live ones, the one that was used last first. */
 export async function readOwnSessions(
   db: Pool,
-  caller: Caller,
-  { databaseTime }: Pick<CallContext, 'databaseTime'>,
-): Promise<(OwnSession & { current: boolean })[]> {
-  const sessions = await listOwnSessions(db, caller, { accountId: caller.accountId, databaseTime });
-  return sessions.map((session) => ({ ...session, current: session.id === caller.sessionId }));
+  { caller, databaseTime }: Pick<OwnCall, 'caller' | 'databaseTime'>,
+): Promise<OwnSession[]> {
+  const { accountId, sessionId } = caller;
+  const sessions = await listLiveSessions(db, caller, { accountId, databaseTime, limit: LISTED_AT_MOST });
+  return sessions
+    .sort((one, other) => other.lastUsedAt.getTime() - one.lastUsedAt.getTime())
+    .map(({ expiresAt: _, ...session }) => ({ ...session, current: session.id === sessionId }));
 }
 
 /** 404 for a session of somebody else, and for one that has ended. */
 export async function endOwnSession(
   { db, audit }: { db: Pool; audit: Audit },
-  { caller, sessionId }: { caller: Caller; sessionId: string },
-  { databaseTime, correlationId }: CallContext,
+  sessionId: string,
+  call: OwnCall,
 ): Promise<void> {
+  const { caller, databaseTime } = call;
   const { organisationId, accountId } = caller;
-  const now = await readDatabaseTime(db, databaseTime);
-  const ended = await transaction(db, async (client) => {
-    const known =
-      isUuid(sessionId) && (await revokeOwnSession(client, caller, { accountId, sessionId, now }));
-    if (known) await notifyLive(client, { organisationId, sessionId });
-    return known;
+  if (!isUuid(sessionId)) throw notFound('The session');
+  const ending = { accountId, sessionId, reason: 'ended-by-owner', databaseTime } as const;
+  await transaction(db, async (client) => {
+    if ((await endSessions(client, caller, ending)).length === 0) throw notFound('The session');
+    await notifyLive(client, { organisationId, sessionId });
   });
-  if (!ended) throw tenancyError('not_found', { record: 'The session' });
-  audit('sign-in.session-ended', { correlationId, accountId, organisationId, sessionId });
+  audit('sign-in.session-ended', { ...idsOf(call), sessionId });
 }

@@ -9,7 +9,7 @@ import type {
 import { named } from '../../platform/http/named-schema.ts';
 import { listSchema } from '../../platform/http/paging.ts';
 import type { Route } from '../../platform/http/route.ts';
-import { Instant } from '../../platform/http/schema.ts';
+import { Instant, Nullable } from '../../platform/http/schema.ts';
 import { Type } from '../../platform/json-schema.ts';
 import { type Access, consoleRoute } from '../../tenancy/callers/access.ts';
 import type { ConsoleCookie } from '../console/console-cookie.ts';
@@ -197,7 +197,7 @@ const Passkey = named(
       id: Type.String({ format: 'uuid' }),
       name: Type.String(),
       createdAt: Instant(),
-      lastUsedAt: Type.Union([Instant(), Type.Null()]),
+      lastUsedAt: Nullable(Instant()),
     },
     {
       examples: [
