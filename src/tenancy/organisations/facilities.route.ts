@@ -9,8 +9,7 @@ import { Type } from '../../platform/json-schema.ts';
 import { authorOf } from '../administration/author.ts';
 import { type Access, facilityRoute } from '../callers/access.ts';
 import { notFound } from '../errors.ts';
-import { changeFacility } from './facilities.ts';
-import { type ListFacilitiesDependencies, listOwnFacilities } from './list-facilities.ts';
+import { changeFacility, type ListFacilitiesDependencies, listOwnFacilities } from './facilities.ts';
 import { MODULES } from './modules.ts';
 
 const tag = 'Administration';

@@ -1,23 +1,28 @@
-/** Making organisations and facilities, and changing facilities. Contract: ADM-20, ADM-21. */
+/** Making organisations and facilities, listing and changing facilities. Contract: ADM-20, ADM-21. */
 import { randomUUID } from 'node:crypto';
 import { isTimeZone } from '../../fhir/date-time.ts';
 import { type Pool, type Queryable, transaction } from '../../platform/db/database.ts';
 import { definedMembers } from '../../platform/defined-members.ts';
+import type { CursorCodec } from '../../platform/http/cursor.ts';
+import { openPage, type Page, type PageRequest } from '../../platform/http/paging.ts';
 import { isUuid } from '../../platform/uuid.ts';
 import { administer } from '../administration/administer.ts';
 import { type Author, OPERATOR } from '../administration/author.ts';
 import { requirePermission, usesAll } from '../administration/manager.ts';
 import { recordChange } from '../audit/audit.ts';
+import type { Caller } from '../callers/caller.ts';
 import { notFound, tenancyError } from '../errors.ts';
 import type { OrganisationScope } from '../scope.ts';
 import { isModule, MODULES, type Module } from './modules.ts';
 import { checkedName } from './name.ts';
 import {
   type Facility,
+  type FacilityPosition,
   findOrganisation,
   insertFacility,
   insertOrganisation,
   listFacilities,
+  listFacilityPage,
   replaceModules,
   updateFacility,
 } from './organisation.store.ts';
@@ -69,6 +74,24 @@ export async function createFacility(db: Pool, input: NewFacility): Promise<{ id
     });
   });
   return { id };
+}
+
+export interface ListFacilitiesDependencies {
+  db: Queryable;
+  cursors: CursorCodec;
+}
+
+/** Those that an account may use. 400 for a cursor of another list. */
+export async function listOwnFacilities(
+  { db, cursors }: ListFacilitiesDependencies,
+  caller: Pick<Caller, 'organisationId' | 'accountId' | 'facilities'>,
+  request: PageRequest,
+): Promise<Page<Facility>> {
+  const binding = ['facilities', caller.organisationId, caller.accountId];
+  const page = openPage<FacilityPosition>(cursors, request, binding);
+  const facilityIds = [...caller.facilities.keys()];
+  const found = await listFacilityPage(db, caller, { ...page.slice, facilityIds });
+  return page.close(found, ({ name, id }) => [name, id]);
 }
 
 /** What is left out stays as it is. */

@@ -6,7 +6,6 @@ import type { Route } from '../../platform/http/route.ts';
 import { Type } from '../../platform/json-schema.ts';
 import { authorOf } from '../administration/author.ts';
 import { type Access, facilityRoute } from '../callers/access.ts';
-import { type ListRolesDependencies, listRolePage } from './list-roles.ts';
 import { PERMISSIONS } from './permissions.ts';
 import { PRESETS } from './presets.ts';
 import {
@@ -18,7 +17,7 @@ import {
   RoleSchema,
   roleView,
 } from './role.schema.ts';
-import { changeRole, createRole, removeRole } from './roles.ts';
+import { changeRole, createRole, type ListRolesDependencies, listRolePage, removeRole } from './roles.ts';
 
 interface Dependencies {
   db: Pool;

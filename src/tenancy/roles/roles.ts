@@ -1,6 +1,11 @@
-/** Making, changing and deleting roles, for administrators and the operator. Contract: ACC-20, ADM-3, ADM-5, ADM-13, ADM-69. */
+/**
+ * Listing, making, changing and deleting roles, for administrators and the operator.
+ * Contract: ACC-20, ADM-3, ADM-5, ADM-11, ADM-13, ADM-69.
+ */
 import { randomUUID } from 'node:crypto';
 import type { Client, Pool, Queryable } from '../../platform/db/database.ts';
+import type { CursorCodec } from '../../platform/http/cursor.ts';
+import { openPage, type Page, type PageRequest } from '../../platform/http/paging.ts';
 import { isUuid } from '../../platform/uuid.ts';
 import { administer } from '../administration/administer.ts';
 import { type Author, OPERATOR } from '../administration/author.ts';
@@ -18,6 +23,8 @@ import {
   findRole,
   holdersActWithin,
   insertRole,
+  type ListedRole,
+  listRoles,
   type Role,
   type RoleKey,
   updateRole,
@@ -36,6 +43,21 @@ export interface RoleChanges {
   name?: string | undefined;
   permissions?: readonly string[] | undefined;
   requiresSecondFactor?: boolean | undefined;
+}
+
+export interface ListRolesDependencies {
+  db: Queryable;
+  cursors: CursorCodec;
+}
+
+/** 400 for a cursor of another list. */
+export async function listRolePage(
+  { db, cursors }: ListRolesDependencies,
+  scope: OrganisationScope,
+  { search, ...request }: PageRequest & { search?: string | undefined },
+): Promise<Page<ListedRole>> {
+  const page = openPage<readonly [name: string]>(cursors, request, ['roles', scope.organisationId, search]);
+  return page.close(await listRoles(db, scope, { ...page.slice, search }), ({ name }) => [name]);
 }
 
 export async function createRole(db: Pool, input: RoleInput, author: Author): Promise<Role> {
