@@ -8,9 +8,10 @@ import { tryLock } from '../../../local-postgres/file-lock.ts';
 import { CommandError } from '../../platform/command/command.ts';
 import type { MasterKeySource } from '../../platform/crypto/master-key.ts';
 import { type Pool, withPool } from '../../platform/db/database.ts';
+import { syncFolder } from '../../platform/sync-folder.ts';
 import { refuseWrongMasterKey } from '../master-key/first-data-key.ts';
 import { readRotation } from '../master-key/rotate-master-key.ts';
-import { type Manifest, syncFolder, writeManifest } from './manifest.ts';
+import { type Manifest, writeManifest } from './manifest.ts';
 import type { ProgressLine } from './progress-line.ts';
 
 export interface BackupOptions {

@@ -4,6 +4,7 @@ import type { Stats } from 'node:fs';
 import { type FileHandle, lstat, mkdir, open, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join, posix } from 'node:path';
 import { CommandError } from '../../platform/command/command.ts';
+import { syncFolder } from '../../platform/sync-folder.ts';
 
 const NAME = 'manifest.json';
 /** A backup is made of the folder `postgresql`, with everything in it, and this file. */
@@ -185,17 +186,6 @@ async function digestOf(
     sha256.update(piece);
     sizeBytes += bytesRead;
     await onPiece?.(piece);
-  }
-}
-
-/** The names in a folder are on the disk, too. Windows has no such thing. */
-export async function syncFolder(path: string): Promise<void> {
-  if (process.platform === 'win32') return;
-  const folder = await open(path, 'r');
-  try {
-    await folder.sync();
-  } finally {
-    await folder.close();
   }
 }
 

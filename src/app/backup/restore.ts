@@ -17,10 +17,11 @@ import { CommandError } from '../../platform/command/command.ts';
 import type { MasterKeySource } from '../../platform/crypto/master-key.ts';
 import { withPool } from '../../platform/db/database.ts';
 import { migrate } from '../../platform/db/migrate.ts';
+import { syncFolder } from '../../platform/sync-folder.ts';
 import { refuseWrongMasterKey } from '../master-key/first-data-key.ts';
 import { openServiceKeys } from '../master-key/service-keys.ts';
 import { megabytes } from './back-up.ts';
-import { type Manifest, readBackup, readManifest, syncFolder } from './manifest.ts';
+import { type Manifest, readBackup, readManifest } from './manifest.ts';
 import { type Mark, markRestored } from './mark-restored.ts';
 import type { ProgressLine } from './progress-line.ts';
 

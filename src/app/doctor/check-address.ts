@@ -1,6 +1,6 @@
 /** Checks the public address of the service: its form, and whether this service answers there. */
-import { isIP } from 'node:net';
 import type { Queryable } from '../../platform/db/database.ts';
+import { isLoopback } from '../../sign-in/console/console-address.ts';
 import { readSigningKeys } from '../../sign-in/keys/signing-key.store.ts';
 import type { Config } from '../config/config.ts';
 import { readServiceAddress } from '../serving/service-address.store.ts';
@@ -15,16 +15,16 @@ export async function checkAddress(owner: Queryable, config: Config, running: bo
     return notApplicable(
       'The API has not run yet, and PUBLIC_BASE_URL is not set. There is no address to check.',
     );
-  const { protocol, hostname, origin } = new URL(address);
+  const url = new URL(address);
   if (running) {
-    const fault = await callFault(owner, origin);
+    const fault = await callFault(owner, url.origin);
     if (fault !== undefined)
       return failed(
         `${address} ${fault}, although the service runs.`,
         'Correct PUBLIC_BASE_URL, DNS or the proxy in front, or start a process with the API.',
       );
   }
-  if (protocol === 'http:' && !isLoopback(hostname))
+  if (url.protocol === 'http:' && !isLoopback(url))
     return warning(
       `${address} is not https: tokens and records can be read on the way.`,
       'Put a proxy with TLS in front, and set PUBLIC_BASE_URL to its https address.',
@@ -49,9 +49,4 @@ async function callFault(owner: Queryable, origin: string): Promise<string | und
     const { cause, name } = error as { cause?: { code?: string }; name: string };
     return `does not answer (${cause?.code ?? name})`;
   }
-}
-
-function isLoopback(hostname: string): boolean {
-  const host = hostname.replace(/^\[|\]$/g, '');
-  return host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'));
 }

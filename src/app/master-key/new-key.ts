@@ -1,11 +1,12 @@
 /** Where a new master key comes from, and how the key file of the embedded database is replaced. */
 import { randomBytes } from 'node:crypto';
-import { link, open, rename, rm, writeFile } from 'node:fs/promises';
+import { link, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import type { Readable } from 'node:stream';
 import { CommandError, UsageError } from '../../platform/command/command.ts';
 import { readSecret } from '../../platform/command/read-secret.ts';
 import { createMasterKey, type MasterKey } from '../../platform/crypto/master-key.ts';
+import { syncFolder } from '../../platform/sync-folder.ts';
 import { MASTER_KEY_SHAPE, parseMasterKey } from '../config/config.ts';
 import { makeKeyOnce, readKeyFile } from '../config/master-key.ts';
 
@@ -52,14 +53,14 @@ async function writeKey(path: string, { bytes }: MasterKey): Promise<void> {
       throw new CommandError(`The new key cannot be written to ${path} (${reason}). Nothing was changed.`);
     },
   );
-  await flushFolder(dirname(path));
+  await syncFolder(dirname(path));
 }
 
 /** The key that is to replace the one in the data folder. An interrupted rotation finds the one that it made. */
 export async function nextKey(dataDir: string, path: string): Promise<NewKey> {
   const next = nextPath(path);
   await makeKeyOnce(dataDir, next);
-  await flushFolder(dataDir);
+  await syncFolder(dataDir);
   return given(await readKeyFile(next, next));
 }
 
@@ -69,7 +70,7 @@ export async function replaceKeyFile(dataDir: string, path: string): Promise<voi
   await rm(previous, { force: true });
   await link(path, previous);
   await rename(nextPath(path), path);
-  await flushFolder(dataDir);
+  await syncFolder(dataDir);
 }
 
 /** Where the key file that was replaced is kept. */
@@ -79,14 +80,4 @@ export function previousPath(path: string): string {
 
 function nextPath(path: string): string {
   return `${path}.next`;
-}
-
-/** So that the names in it are on the disk, too. */
-async function flushFolder(path: string): Promise<void> {
-  const folder = await open(path, 'r');
-  try {
-    await folder.sync();
-  } finally {
-    await folder.close();
-  }
 }

@@ -3,6 +3,7 @@ import type { Queryable } from '../../platform/db/database.ts';
 import { listTargets } from '../../publish/history/list-targets.ts';
 import type { Publisher } from '../../publish/runs/publish.ts';
 import { USER_TYPES, type UserType } from '../../sign-in/accounts/account.store.ts';
+import { MANAGING } from '../../sign-in/administration/managed-account.ts';
 import type { FacilityContext } from '../../tenancy/callers/access.ts';
 import type { Caller } from '../../tenancy/callers/caller.ts';
 import type { Module } from '../../tenancy/organisations/modules.ts';
@@ -86,15 +87,12 @@ const QUESTIONS: readonly Question[] = [
   accountQuestion('accounts-require-password-setup', 'password-setup'),
 ];
 
-/** The permission that each kind of account is managed with. */
-const MANAGED_BY = { EHR: 'accounts.manage', STAFF: 'people.manage' } as const;
-
 function accountQuestion(kind: AttentionKind, waitsFor: 'password-change' | 'password-setup'): Question {
   return {
     kind,
-    permissions: ['accounts.manage', 'people.manage'],
+    permissions: Object.values(MANAGING),
     async count({ db }, scope, { permissions }) {
-      const userTypes = USER_TYPES.filter((type) => permissions.has(MANAGED_BY[type]));
+      const userTypes = USER_TYPES.filter((type) => permissions.has(MANAGING[type]));
       const counts = await Promise.all(
         userTypes.map((userType) => countAccounts(db, scope, { userType, waitsFor })),
       );

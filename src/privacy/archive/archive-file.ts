@@ -1,11 +1,12 @@
 /** The files of an archived month: entries as NDJSON under gzip, and the manifest beside them. */
 import { createHash, type Hash } from 'node:crypto';
 import { createReadStream, createWriteStream } from 'node:fs';
-import { open, readFile, rename, writeFile } from 'node:fs/promises';
+import { readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip, createGzip } from 'node:zlib';
+import { syncFolder } from '../../platform/sync-folder.ts';
 import type { HashedEntry } from '../access-log/access-log.store.ts';
 import {
   type ArchiveManifest,
@@ -91,8 +92,7 @@ function manifestPath(folder: string, archive: Pick<ArchiveManifest, 'month' | '
 /** The name is on the disk, too, when this resolves. */
 async function putInPlace(folder: string, path: string): Promise<void> {
   await rename(path + UNFINISHED, path);
-  const directory = await open(folder, 'r');
-  await directory.sync().finally(() => directory.close());
+  await syncFolder(folder);
 }
 
 function hashing(digest: Hash): Transform {

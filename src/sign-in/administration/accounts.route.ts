@@ -23,12 +23,12 @@ import {
 } from './account.schema.ts';
 import { changeAccount } from './change-account.ts';
 import { ACCOUNT_STATES, type ListDependencies, listSeenAccounts, readSeenAccount } from './list-accounts.ts';
-import type { AccountChange } from './managed-account.ts';
+import { type AccountChange, MANAGING } from './managed-account.ts';
 
 export type AccountRouteDependencies = ListDependencies & ResetPasswordDependencies;
 
 export const tag = 'Administration';
-export const ACCESS = { permissions: ['accounts.manage', 'people.manage'], purposeOfUse: 'none' } as const;
+export const ACCESS = { permissions: Object.values(MANAGING), purposeOfUse: 'none' } as const;
 
 /** The account that a call changes, and who calls. */
 export function changeOf(context: FacilityContext, accountId: string): AccountChange {
