@@ -4,11 +4,10 @@ import { type CommandCaller, commandErrorOf, UsageError } from '../platform/comm
 import { DomainError } from '../platform/domain-error.ts';
 import { packageVersion } from '../platform/package-version.ts';
 import { isUuid } from '../platform/uuid.ts';
-import { withoutHelpWord } from './commands/asked-help.ts';
 import { type CommandCall, createCommandEnvironment } from './commands/command-environment.ts';
 import { COMMANDS } from './commands/command-list.ts';
 import { failureText } from './commands/failure-text.ts';
-import { configureHelp } from './commands/help.ts';
+import { configureHelp, withoutHelpWord } from './commands/help.ts';
 import { configureUsageErrors } from './commands/usage-errors.ts';
 
 /** With all commands, or with the one of this name where there is one. */

@@ -26,7 +26,7 @@ export const COMMANDS: readonly Entry[] = [
     name: 'scale-out',
     load: async () => [(await import('../scale-out/scale-out.command.ts')).scaleOutCommand],
   },
-  { name: 'demo', load: async () => [(await import('./demo.command.ts')).demoCommand] },
+  { name: 'demo', load: async () => [(await import('./serve.command.ts')).demoCommand] },
   {
     name: 'start',
     hidden: true,

@@ -1,6 +1,6 @@
 /**
- * How the help of every command looks: what must be given is marked, defaults stand as they are typed.
- * Contract: CMD-3.
+ * How the help of every command looks: what must be given is marked, defaults stand as they are typed. And how it is asked for.
+ * Contract: CMD-3, CMD-5.
  */
 import type { Command, Option } from 'commander';
 
@@ -24,4 +24,31 @@ function describeUsage(command: Command): string {
   for (let parent = command.parent; parent !== null; parent = parent.parent) names.unshift(parent.name());
   const required = command.options.filter(({ mandatory }) => mandatory).map(({ flags }) => flags);
   return [...names, ...required, command.usage()].join(' ');
+}
+
+const ASKS = new Set(['--help', '-h']);
+
+/**
+ * `help facility create` is `facility create --help`. An unknown command is called without `--help`: commander then refuses
+ * it, where it would show the help of all commands otherwise.
+ */
+export function withoutHelpWord(program: Command, argv: readonly string[]): string[] {
+  const path: string[] = [];
+  let command = program;
+  let isAsked = false;
+  for (const [at, word] of argv.entries()) {
+    if (command.commands.length === 0 || word.startsWith('-')) {
+      const rest = argv.slice(at);
+      return [...path, ...rest, ...(isAsked && !rest.some((one) => ASKS.has(one)) ? ['--help'] : [])];
+    }
+    if (word === 'help') {
+      isAsked = true;
+      continue;
+    }
+    path.push(word);
+    const called = command.commands.find((one) => one.name() === word);
+    if (called === undefined) return path;
+    command = called;
+  }
+  return isAsked ? [...path, '--help'] : path;
 }

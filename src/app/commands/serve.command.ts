@@ -1,26 +1,27 @@
 /**
- * `interchange serve`, and what `npm start` runs. The service is loaded only here: other commands start sooner.
+ * `interchange serve` and `interchange demo`, and what `npm start` runs. The service is loaded only here: other commands start sooner.
  * Contract: CMD-17, CMD-21.
  */
 import { Command, InvalidArgumentError, Option } from 'commander';
 import type { CommandEnvironment } from '../../platform/command/command.ts';
-import { applyAddress, portNumber } from './address-options.ts';
 
-interface ServeOptions {
-  role: 'all' | 'api' | 'worker';
+interface AddressOptions {
   host?: string;
   port?: string;
+}
+
+interface ServeOptions extends AddressOptions {
+  role: 'all' | 'api' | 'worker';
   processes: number;
 }
 
 export function serveCommand({ env }: CommandEnvironment): Command {
-  return new Command('serve')
+  const command = new Command('serve')
     .description('run the API, the console and the delivery worker')
     .addOption(
       new Option('--role <role>', 'what this process does').choices(['all', 'api', 'worker']).default('all'),
-    )
-    .option('--host <address>', 'address that the service listens on (default: HOST, or 127.0.0.1)')
-    .option('--port <port>', 'port that the service listens on (default: PORT, or 3000)', portNumber)
+    );
+  return withAddress(command)
     .option('--processes <n>', 'number of processes that share the port', processCount, 1)
     .option('--json', 'changes nothing: the log on stdout is JSON lines already')
     .addHelpText('after', '\nExample:\n  npx interchange serve --role api --port 8080 --processes 4')
@@ -31,6 +32,20 @@ export function serveCommand({ env }: CommandEnvironment): Command {
     });
 }
 
+export function demoCommand({ env }: CommandEnvironment): Command {
+  const command = new Command('demo').description(
+    'run the service with a demo organisation, accounts and records',
+  );
+  return withAddress(command)
+    .option('--json', 'print one JSON document instead of the text')
+    .addHelpText('after', '\nExample:\n  npx interchange demo --port 8080')
+    .action(async (options: AddressOptions & { json?: true }) => {
+      applyAddress(env, options);
+      const { runDemo } = await import('./run-demo.ts');
+      await runDemo(env, { json: options.json === true });
+    });
+}
+
 /** With DATABASE_URL it serves and creates nothing; without, it is the demo. */
 export function startCommand({ env }: CommandEnvironment): Command {
   return new Command('start').description('what npm start does').action(async () => {
@@ -38,6 +53,24 @@ export function startCommand({ env }: CommandEnvironment): Command {
     if (!configured) return (await import('./run-demo.ts')).runDemo(env);
     return (await import('../serving/serve.ts')).serve({ role: 'all', processes: 1, env });
   });
+}
+
+function withAddress(command: Command): Command {
+  return command
+    .option('--host <address>', 'address that the service listens on (default: HOST, or 127.0.0.1)')
+    .option('--port <port>', 'port that the service listens on (default: PORT, or 3000)', portNumber);
+}
+
+/** Flags win over the environment, and child processes get them through it. */
+function applyAddress(env: NodeJS.ProcessEnv, { host, port }: AddressOptions): void {
+  if (host !== undefined) env.HOST = host;
+  if (port !== undefined) env.PORT = port;
+}
+
+function portNumber(text: string): string {
+  if (!/^\d{1,5}$/.test(text) || Number(text) > 65_535)
+    throw new InvalidArgumentError('A port is a number from 0 to 65535.');
+  return text;
 }
 
 function processCount(text: string): number {

@@ -5,6 +5,7 @@
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import type { Log } from '../../platform/log/log.ts';
 
 export const WEB_FOLDER = fileURLToPath(new URL('../../../web', import.meta.url));
 
@@ -28,6 +29,15 @@ export function consoleBuild(web = WEB_FOLDER): ConsoleBuild {
   if (changedAt(join(web, 'src')) === undefined) return 'built';
   const newest = Math.max(...SOURCES.map((source) => newestBelow(join(web, source))));
   return newest > builtAt ? 'older-than-sources' : 'built';
+}
+
+const WARNINGS = {
+  missing: 'the console is not built: run npm run console:build; the API does not need it',
+  'older-than-sources': 'the console is older than its sources: run npm run console:build',
+};
+
+export function warnOfBuild(log: Log, build = consoleBuild()): void {
+  if (build !== 'built') log.warn({ event: 'console' }, WARNINGS[build]);
 }
 
 /** Of a folder, too: a file that was removed changes only that. */

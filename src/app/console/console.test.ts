@@ -14,9 +14,8 @@ import { waitUntil } from '../../../test-support/wait-until.ts';
 import type { RequestContext } from '../../platform/http/route.ts';
 import type { Log } from '../../platform/log/log.ts';
 import { consolePageRoute } from './console.route.ts';
-import { consoleBuild, WEB_FOLDER } from './console-build.ts';
+import { consoleBuild, WEB_FOLDER, warnOfBuild } from './console-build.ts';
 import { createConsoleFiles } from './console-files.ts';
-import { warnOfBuild } from './warn-of-build.ts';
 
 let api: TestApi;
 before(async () => {

@@ -9,7 +9,7 @@ import { buildApi } from '../build-api.ts';
 import { buildWorker } from '../build-worker.ts';
 import { baseUrlOf, type Config, loadConfig } from '../config/config.ts';
 import { masterKeyPath } from '../config/master-key.ts';
-import { warnOfBuild } from '../console/warn-of-build.ts';
+import { warnOfBuild } from '../console/console-build.ts';
 import { housekeepingSteps } from '../features.ts';
 import type { Health } from '../http/health.ts';
 import { listenFailure, SERVICE_ADDRESS } from '../http/listen-failure.ts';

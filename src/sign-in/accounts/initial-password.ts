@@ -1,9 +1,12 @@
-/** Where the password of an account comes from when an operator makes or resets it. */
+/**
+ * Where the password of an account comes from when an administrator or the operator makes or resets it.
+ * Contract: SIGN-IN-44, SIGN-IN-45.
+ */
 import type { Queryable } from '../../platform/db/database.ts';
-import { generatePassword, type Passwords } from '../credentials/password.ts';
-import { assertGoodPassword } from '../credentials/password-rules.ts';
-import { makeSetupLink } from '../credentials/setup-link.ts';
-import { DEFAULT_SIGN_IN_SETTINGS } from '../settings.ts';
+import { assertGoodPassword, generatePassword, type Passwords } from '../credentials/password.ts';
+import { deleteUnusedSetupLinks, insertSetupLink } from '../credentials/setup-link.store.ts';
+import { newOrganisationToken } from '../organisation-token.ts';
+import { DEFAULT_SIGN_IN_SETTINGS, secondsAfter } from '../settings.ts';
 
 export type PasswordSource =
   | { kind: 'generated' }
@@ -32,14 +35,37 @@ export async function choosePassword(
   return { hash: await passwords.hash(password), password };
 }
 
+interface LinkedAccount {
+  organisationId: string;
+  accountId: string;
+  publicBaseUrl: string;
+  now: Date;
+}
+
 /** What is shown once: the generated password, or a new setup link where there is none. */
 export async function revealOnce(
   db: Queryable,
   initial: InitialPassword,
-  link: { organisationId: string; accountId: string; publicBaseUrl: string; now: Date },
+  link: LinkedAccount,
 ): Promise<{ password?: string; setupLink?: string }> {
   if (initial.password !== undefined) return { password: initial.password };
-  if (initial.hash !== null) return {};
-  const ttlSeconds = DEFAULT_SIGN_IN_SETTINGS.setupLinkSeconds;
-  return { setupLink: await makeSetupLink(db, { ...link, ttlSeconds }) };
+  return initial.hash === null ? { setupLink: await makeSetupLink(db, link) } : {};
+}
+
+/** Beside the API: two segments up from `…/api/v1`, behind a path prefix of a proxy too. */
+const SETUP_PAGE = '../../console/set-password';
+
+/**
+ * A new link for an account; earlier ones stop working. The token stands in the fragment, which browsers do
+ * not send to servers, so that it is in no log.
+ */
+async function makeSetupLink(
+  db: Queryable,
+  { organisationId, accountId, publicBaseUrl, now }: LinkedAccount,
+): Promise<string> {
+  const { text, hash: tokenHash } = newOrganisationToken(organisationId);
+  await deleteUnusedSetupLinks(db, { organisationId }, accountId);
+  const expiresAt = secondsAfter(now, DEFAULT_SIGN_IN_SETTINGS.setupLinkSeconds);
+  await insertSetupLink(db, { organisationId }, { tokenHash, accountId, createdAt: now, expiresAt });
+  return `${new URL(SETUP_PAGE, `${publicBaseUrl}/`).href}#token=${text}`;
 }

@@ -1,7 +1,7 @@
 /** The JSON shapes of the console's session. */
 
 import { named } from '../../platform/http/named-schema.ts';
-import { Instant } from '../../platform/http/schema.ts';
+import { Instant, Nullable } from '../../platform/http/schema.ts';
 import { Type } from '../../platform/json-schema.ts';
 import { CONSOLE_STAGES } from '../../tenancy/callers/caller.ts';
 import { SECOND_FACTOR_METHODS } from '../second-factor/second-factor.ts';
@@ -59,7 +59,7 @@ export const ConsoleSession = named(
           ),
         ),
       ),
-      defaultFacilityId: Type.Optional(Type.Union([uuid(), Type.Null()])),
+      defaultFacilityId: Type.Optional(Nullable(uuid())),
       permissions: Type.Optional(Type.Array(Type.String())),
       secondFactor: Type.Optional(
         named(

@@ -8,8 +8,7 @@ import { storePassword } from '../accounts/account.store.ts';
 import { recordOwnChange } from '../administration/record-own-change.ts';
 import { signInError } from '../errors.ts';
 import { revokeSessionsOf } from '../sessions/session.store.ts';
-import { canonicalPassword } from './password.ts';
-import { assertGoodPassword } from './password-rules.ts';
+import { assertGoodPassword, canonicalPassword } from './password.ts';
 import {
   type CallContext,
   type IdentityProof,

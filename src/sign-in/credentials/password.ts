@@ -1,9 +1,10 @@
-/** Hashing and checking of passwords, a few at a time. Contract: SIGN-IN-11, SIGN-IN-20, SEC-5. */
+/** Passwords: what a chosen one must be, and hashing and checking, a few at a time. Contract: SIGN-IN-11, SIGN-IN-20, SEC-5, SEC-6, SEC-7. */
 import { randomBytes, randomInt } from 'node:crypto';
 import { signInError } from '../errors.ts';
 import { createInFlight } from '../lockout/in-flight.ts';
 import { ARGON2ID_COST, type Argon2idCost, hashArgon2id, isWeakerThan, verifyArgon2id } from './argon2id.ts';
 import { createBoundedWork } from './bounded-work.ts';
+import { passwordFault } from './password-fault.ts';
 
 export interface Passwords {
   /** A hash for storage, on the share of a network. 503 when too many are being computed. */
@@ -61,6 +62,12 @@ export function createPasswords(options: PasswordOptions): Passwords {
 }
 
 const overloaded = () => signInError('sign_in_overloaded');
+
+/** For one that a person chose; a generated one is past the rules. Throws with the rule that it breaks. */
+export async function assertGoodPassword(password: string, email: string): Promise<void> {
+  const fault = await passwordFault(password, email);
+  if (fault !== undefined) throw signInError('password_refused', { fault });
+}
 
 /** A random password of about 139 bits, without characters that a shell or a URL would change. */
 export function generatePassword(): string {

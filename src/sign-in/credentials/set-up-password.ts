@@ -12,8 +12,7 @@ import type { Lockout } from '../lockout/lockout.ts';
 import { networkOf } from '../lockout/network.ts';
 import { parseOrganisationToken } from '../organisation-token.ts';
 import { revokeSessionsOf } from '../sessions/session.store.ts';
-import type { Passwords } from './password.ts';
-import { assertGoodPassword } from './password-rules.ts';
+import { assertGoodPassword, type Passwords } from './password.ts';
 import type { CallContext } from './prove-identity.ts';
 import { readSetupLink, useSetupLink } from './setup-link.store.ts';
 

@@ -1,8 +1,10 @@
 /** The login response; refresh answers in the same shape. Contract: SIGN-IN-7. */
 
+import type { Static } from 'typebox';
 import { named } from '../../platform/http/named-schema.ts';
+import { Choice } from '../../platform/http/schema.ts';
 import { Type } from '../../platform/json-schema.ts';
-import type { UserType } from '../accounts/account.store.ts';
+import { USER_TYPES } from '../accounts/account.store.ts';
 
 export const LoginResponse = named(
   'LoginResponse',
@@ -10,7 +12,7 @@ export const LoginResponse = named(
     {
       accessToken: Type.String({ description: 'JWT, valid for about 15 minutes' }),
       refreshToken: Type.String({ description: 'exchangeable once' }),
-      userType: Type.Union([Type.Literal('EHR'), Type.Literal('STAFF')]),
+      userType: Choice(USER_TYPES),
       mustChangePassword: Type.Boolean(),
     },
     {
@@ -26,9 +28,4 @@ export const LoginResponse = named(
   ),
 );
 
-export interface LoginReply {
-  accessToken: string;
-  refreshToken: string;
-  userType: UserType;
-  mustChangePassword: boolean;
-}
+export type LoginReply = Static<typeof LoginResponse>;

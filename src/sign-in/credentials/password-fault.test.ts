@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { cpuMs } from '../../../test-support/cpu-time.ts';
-import { assertGoodPassword } from './password-rules.ts';
+import { assertGoodPassword } from './password.ts';
 
 const EMAIL = 'amara.okafor@clinic.example.org';
 
