@@ -19,6 +19,7 @@ import { createPasswords } from '../credentials/password.ts';
 import { removeSecondFactorCommand } from '../second-factor/remove-second-factor.command.ts';
 import { DEFAULT_SIGN_IN_SETTINGS } from '../settings.ts';
 import { USER_TYPES, type UserType } from './account.store.ts';
+import { accountCommand, type OfAccount } from './account-command.ts';
 import { type CreatedAccount, createAccount } from './create-account.ts';
 import type { PasswordSource } from './initial-password.ts';
 import { type ListedAccount, listAccounts } from './manage-accounts.store.ts';
@@ -101,44 +102,38 @@ export function createAccountCommand(environment: CommandEnvironment): Command {
 }
 
 export function disableAccountCommand(environment: CommandEnvironment): Command {
-  return new Command('disable')
-    .description('end the sessions of an account and refuse its sign-ins, at once and in every process')
-    .requiredOption('--email <email>', 'address of the account')
-    .addHelpText('after', '\nExample:\n  npx interchange account disable --email ris@example.org')
-    .action(async ({ email }: { email: string }) => {
-      const state = await environment.withSession(async ({ db }) =>
-        disableAccount(db, operatorOn(email), await readDatabaseTime(db)),
-      );
-      environment.print(state, `${state.email} is disabled.`);
-    });
+  const description = 'end the sessions of an account and refuse its sign-ins, at once and in every process';
+  return accountCommand('disable', description).action(async ({ email }: OfAccount) => {
+    const state = await environment.withSession(async ({ db }) =>
+      disableAccount(db, operatorOn(email), await readDatabaseTime(db)),
+    );
+    environment.print(state, `${state.email} is disabled.`);
+  });
 }
 
 export function enableAccountCommand(environment: CommandEnvironment): Command {
-  return new Command('enable')
-    .description('let a disabled account sign in again')
-    .requiredOption('--email <email>', 'address of the account')
-    .addHelpText('after', '\nExample:\n  npx interchange account enable --email ris@example.org')
-    .action(async ({ email }: { email: string }) => {
+  return accountCommand('enable', 'let a disabled account sign in again').action(
+    async ({ email }: OfAccount) => {
       const state = await environment.withSession(({ db }) => enableAccount(db, operatorOn(email)));
       environment.print(state, `${state.email} is enabled.`);
-    });
+    },
+  );
 }
 
 export function resetPasswordCommand(environment: CommandEnvironment): Command {
-  const command = new Command('reset-password')
-    .description('give an account a new password; this ends its sessions, setup links and locks')
-    .requiredOption('--email <email>', 'address of the account');
-  return withPasswordOptions(command)
-    .addHelpText('after', '\nExample:\n  npx interchange account reset-password --email ris@example.org')
-    .action(async (options: PasswordFlags & { email: string }) => {
-      const password = await passwordSource(options, environment.stdin);
-      const mustChangePassword = options.mustChangePassword === true;
-      const reset = { ...operatorOn(options.email), password, mustChangePassword };
-      const account = await environment.withSession(async (session) =>
-        resetPassword(manageAccountDependencies(session), reset, await readDatabaseTime(session.db)),
-      );
-      environment.print(account, accountText(account));
-    });
+  const command = accountCommand(
+    'reset-password',
+    'give an account a new password; this ends its sessions, setup links and locks',
+  );
+  return withPasswordOptions(command).action(async (options: PasswordFlags & OfAccount) => {
+    const password = await passwordSource(options, environment.stdin);
+    const mustChangePassword = options.mustChangePassword === true;
+    const reset = { ...operatorOn(options.email), password, mustChangePassword };
+    const account = await environment.withSession(async (session) =>
+      resetPassword(manageAccountDependencies(session), reset, await readDatabaseTime(session.db)),
+    );
+    environment.print(account, accountText(account));
+  });
 }
 
 export function listAccountsCommand(environment: CommandEnvironment): Command {

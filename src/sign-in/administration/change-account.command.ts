@@ -1,26 +1,12 @@
 /** `interchange account set-email | set-role | set-facilities | sessions | end-sessions`. Contract: ADM-19. */
-import { Command } from 'commander';
+import type { Command } from 'commander';
 import type { CommandEnvironment } from '../../platform/command/command.ts';
 import { splitList } from '../../platform/command/split-list.ts';
 import { changeText } from '../../tenancy/administration/change-text.ts';
+import { accountCommand, type OfAccount } from '../accounts/account-command.ts';
 import { endSessionsOf, listSessionsForOperator } from './account-sessions.ts';
 import { type AccountChanges, changeAccount } from './change-account.ts';
 import { operatorOn } from './managed-account.ts';
-
-interface OfAccount {
-  email: string;
-}
-
-/** A command of one account, which its address names. */
-function accountCommand(name: string, description: string, example: string): Command {
-  return new Command(name)
-    .description(description)
-    .requiredOption('--email <email>', 'address of the account')
-    .addHelpText(
-      'after',
-      `\nExample:\n  npx interchange account ${name} --email ris@example.org${example && ` ${example}`}`,
-    );
-}
 
 async function change(
   environment: CommandEnvironment,
@@ -34,13 +20,17 @@ async function change(
 }
 
 export function setEmailCommand(environment: CommandEnvironment): Command {
-  return accountCommand('set-email', 'change the address of an account', '--to lab@example.org')
+  return accountCommand(
+    'set-email',
+    'change the address of an account',
+    '--email ris@example.org --to lab@example.org',
+  )
     .requiredOption('--to <email>', 'the new address')
     .action(({ to, ...account }: OfAccount & { to: string }) => change(environment, account, { email: to }));
 }
 
 export function setRoleCommand(environment: CommandEnvironment): Command {
-  return accountCommand('set-role', 'give an account another role', '--role reader')
+  return accountCommand('set-role', 'give an account another role', '--email ris@example.org --role reader')
     .requiredOption('--role <name>', 'role of its organisation')
     .action(({ role, ...account }: OfAccount & { role: string }) =>
       change(environment, account, { role: { name: role } }),
@@ -48,7 +38,11 @@ export function setRoleCommand(environment: CommandEnvironment): Command {
 }
 
 export function setFacilitiesCommand(environment: CommandEnvironment): Command {
-  return accountCommand('set-facilities', 'set all facilities that an account may use', '--facility 91d2…')
+  return accountCommand(
+    'set-facilities',
+    'set all facilities that an account may use',
+    '--email ris@example.org --facility 91d2…',
+  )
     .requiredOption(
       '--facility <ids>',
       'facilities, separated by commas; the first is the default',
@@ -60,7 +54,7 @@ export function setFacilitiesCommand(environment: CommandEnvironment): Command {
 }
 
 export function listSessionsCommand(environment: CommandEnvironment): Command {
-  return accountCommand('sessions', 'list the live sessions of an account, newest first', '').action(
+  return accountCommand('sessions', 'list the live sessions of an account, newest first').action(
     async ({ email }: OfAccount) => {
       const items = await environment.withSession(({ db }) => listSessionsForOperator(db, { email }));
       const lines = items.map(
@@ -73,7 +67,7 @@ export function listSessionsCommand(environment: CommandEnvironment): Command {
 }
 
 export function endSessionsCommand(environment: CommandEnvironment): Command {
-  return accountCommand('end-sessions', 'end all sessions of an account, or one, at once', '')
+  return accountCommand('end-sessions', 'end all sessions of an account, or one, at once')
     .option('--session <id>', 'end this session only')
     .action(async ({ email, session }: OfAccount & { session?: string }) => {
       const ending = { ...operatorOn(email), sessionId: session ?? null };
