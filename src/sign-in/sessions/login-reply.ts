@@ -2,9 +2,8 @@
 
 import type { Static } from 'typebox';
 import { named } from '../../platform/http/named-schema.ts';
-import { Choice } from '../../platform/http/schema.ts';
 import { Type } from '../../platform/json-schema.ts';
-import { USER_TYPES } from '../accounts/account.store.ts';
+import { UserTypeSchema } from '../administration/account.schema.ts';
 
 export const LoginResponse = named(
   'LoginResponse',
@@ -12,7 +11,7 @@ export const LoginResponse = named(
     {
       accessToken: Type.String({ description: 'JWT, valid for about 15 minutes' }),
       refreshToken: Type.String({ description: 'exchangeable once' }),
-      userType: Choice(USER_TYPES),
+      userType: UserTypeSchema,
       mustChangePassword: Type.Boolean(),
     },
     {

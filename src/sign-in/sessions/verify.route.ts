@@ -3,15 +3,12 @@
 import type { Queryable } from '../../platform/db/database.ts';
 import { named } from '../../platform/http/named-schema.ts';
 import type { Route } from '../../platform/http/route.ts';
-import { Choice } from '../../platform/http/schema.ts';
 import { Type } from '../../platform/json-schema.ts';
 import { type Access, openRoute } from '../../tenancy/callers/access.ts';
-import { USER_TYPES } from '../accounts/account.store.ts';
 import { EMAIL_MAX_LENGTH } from '../accounts/email.ts';
+import { UserTypeSchema } from '../administration/account.schema.ts';
 import { badBody } from '../sign-in-responses.ts';
 import { verify } from './verify.ts';
-
-const UserTypeSchema = Choice(USER_TYPES);
 
 const VerifyBody = named(
   'AccountVerification',
