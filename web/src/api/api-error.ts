@@ -8,7 +8,7 @@ export class ApiError extends Error {
 
   constructor(
     message: string,
-    details: { status: number; correlationId?: string | undefined; retryAfterSeconds?: number | undefined },
+    details: { status: number; correlationId?: string; retryAfterSeconds?: number },
   ) {
     super(message);
     this.name = 'ApiError';

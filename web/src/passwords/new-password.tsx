@@ -31,12 +31,7 @@ export function NewPassword({ email, old, ...input }: NewPasswordProperties) {
         aria-describedby={id}
         {...input}
       />
-      <PasswordStrength
-        id={id}
-        password={input.value}
-        {...(email === undefined ? {} : { email })}
-        {...(old === undefined ? {} : { old })}
-      />
+      <PasswordStrength id={id} password={input.value} email={email} old={old} />
     </div>
   );
 }

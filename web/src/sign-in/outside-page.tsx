@@ -5,7 +5,7 @@ import css from './outside-page.module.css';
 
 interface OutsidePageProperties {
   title: string;
-  text?: string | undefined;
+  text?: string;
   /** The heading takes the focus: the page has changed under the reader. */
   isFocused?: boolean;
   children?: ReactNode;

@@ -1,34 +1,44 @@
 /** The filters of a list. Their values are search parameters of the address, so a list can be shared and gone back to. */
 import { Button, NativeSelect, TextInput } from '@mantine/core';
+import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
 import { useTranslations } from 'use-intl';
 import css from './filter-bar.module.css';
 
 /** `text` and `day` are typed; `choice` is picked. Days are as the service takes them: 2026-01-31. */
-export type Filter<Name extends string> = { name: Name; label: string } & (
+export type Filter = { name: string; label: string } & (
   | { kind: 'text' | 'day' }
   | { kind: 'choice'; choices: readonly { value: string; label: string }[] }
 );
 
-export type FilterValues<Name extends string> = Partial<Record<Name, string | undefined>>;
+type Values = Readonly<Record<string, string | undefined>>;
 
-interface FilterBarProperties<Name extends string> {
-  filters: readonly Filter<Name>[];
-  values: FilterValues<Name>;
+export interface FilterValues {
+  values: Values;
   /** With the values that changed; undefined takes a filter away. */
-  onChange: (change: FilterValues<Name>) => void;
+  change: (to: Values) => void;
+}
+
+export function useAddressFilters(): FilterValues {
+  const navigate = useNavigate();
+  return {
+    values: useSearch({ strict: false }),
+    change: (to) => void navigate({ to: '.', search: (old) => ({ ...old, ...to }), replace: true }),
+  };
+}
+
+interface FilterBarProperties extends FilterValues {
+  filters: readonly Filter[];
 }
 
 /** Between the last key and the search for what was typed. */
 const TYPING_MS = 300;
 
-export function FilterBar<Name extends string>({ filters, values, onChange }: FilterBarProperties<Name>) {
+export function FilterBar({ filters, values, change }: FilterBarProperties) {
   const t = useTranslations('blocks');
   const isFiltered = filters.some(({ name }) => values[name] !== undefined);
-  const set = (name: Name, value: string) =>
-    onChange({ [name]: value === '' ? undefined : value } as FilterValues<Name>);
-  const clear = () =>
-    onChange(Object.fromEntries(filters.map(({ name }) => [name, undefined])) as FilterValues<Name>);
+  const set = (name: string, value: string) => change({ [name]: value === '' ? undefined : value });
+  const clear = () => change(Object.fromEntries(filters.map(({ name }) => [name, undefined])));
   return (
     <search className={css.bar} aria-label={t('filters')}>
       {filters.map((filter) => {

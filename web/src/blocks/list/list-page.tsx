@@ -5,37 +5,38 @@ import { EmptyState } from '../states/empty-state.tsx';
 import { ErrorState } from '../states/error-state.tsx';
 import { TableSkeleton } from '../states/table-skeleton.tsx';
 import type { CursorList } from './cursor-list.ts';
-import { type Filter, FilterBar, type FilterValues } from './filter-bar.tsx';
+import { type Filter, FilterBar, type FilterValues, useAddressFilters } from './filter-bar.tsx';
 import { type Column, RecordTable } from './record-table.tsx';
 
-interface ListPageProperties<Row, Name extends string> {
+interface ListPageProperties<Row> {
   /** What the rows are: "Deliveries". */
   label: string;
   list: CursorList<Row>;
   columns: readonly Column<Row>[];
   rowId: (row: Row) => string;
   hasTallRows?: boolean;
-  filters?: readonly Filter<Name>[];
-  values?: FilterValues<Name>;
-  onFilter?: (change: FilterValues<Name>) => void;
+  filters?: readonly Filter[];
+  /** Where they are not in the address. */
+  filterValues?: FilterValues;
   /** What can be done with the rows. It comes with them, and in the place of what stood there: so nothing is moved by it. */
   actions?: ReactNode;
   /** When there is nothing at all: an EmptyState that says what to do next. */
   empty: ReactNode;
 }
 
-export function ListPage<Row, Name extends string = never>(properties: ListPageProperties<Row, Name>) {
-  const { filters = [], onFilter = () => undefined } = properties;
-  const values: FilterValues<Name> = properties.values ?? {};
+export function ListPage<Row>(properties: ListPageProperties<Row>) {
+  const inAddress = useAddressFilters();
+  const { filters = [], filterValues = inAddress } = properties;
+  const isFiltered = filters.some(({ name }) => filterValues.values[name] !== undefined);
   return (
     <>
-      {filters.length === 0 ? undefined : <FilterBar filters={filters} values={values} onChange={onFilter} />}
-      <Content {...properties} isFiltered={filters.some(({ name }) => values[name] !== undefined)} />
+      {filters.length === 0 ? undefined : <FilterBar filters={filters} {...filterValues} />}
+      <Content {...properties} isFiltered={isFiltered} />
     </>
   );
 }
 
-function Content<Row, Name extends string>({
+function Content<Row>({
   list,
   label,
   columns,
@@ -44,7 +45,7 @@ function Content<Row, Name extends string>({
   actions,
   empty,
   isFiltered,
-}: ListPageProperties<Row, Name> & { isFiltered: boolean }) {
+}: ListPageProperties<Row> & { isFiltered: boolean }) {
   const t = useTranslations('blocks');
   if (list.isPending)
     return (

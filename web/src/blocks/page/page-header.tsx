@@ -6,7 +6,7 @@ import css from './page-header.module.css';
 interface PageHeadingProperties {
   title: string;
   /** Of the window, where the heading may name a patient: browsers keep titles in their history. Default: the heading. */
-  windowTitle?: string | undefined;
+  windowTitle?: string;
 }
 
 interface PageHeaderProperties extends PageHeadingProperties {

@@ -33,6 +33,6 @@ function showCurrent(tabs: HTMLElement | null): void {
 }
 
 /** In a tab: how many wait there for somebody. None is not shown. */
-export function TabCount({ count = 0 }: { count?: number | undefined }) {
+export function TabCount({ count = 0 }: { count?: number }) {
   return count === 0 ? undefined : <span className={css.count}>{count}</span>;
 }

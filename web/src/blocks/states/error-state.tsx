@@ -9,7 +9,7 @@ import { NOT_FOUND, useErrorText } from './error-text.ts';
 
 interface ErrorStateProperties {
   error: unknown;
-  onRetry?: (() => void) | undefined;
+  onRetry?: () => void;
   /** Where to go instead, as a link, when it is not there: trying again would not help. */
   way?: ReactNode;
   /** 1: in place of a whole page. */

@@ -52,7 +52,7 @@ async function readRoles(): Promise<Role[]> {
   const roles: Role[] = [];
   let cursor: string | undefined;
   do {
-    const query = { limit: 100, ...(cursor === undefined ? {} : { cursor }) };
+    const query = { limit: 100, cursor };
     const part = await answered(api.GET('/roles', { params: { query } }));
     roles.push(...part.items);
     cursor = part.nextCursor ?? undefined;

@@ -23,7 +23,7 @@ export function EmailField(properties: TextInputProps) {
 
 interface RoleFieldProperties {
   value: string;
-  error?: string | undefined;
+  error?: string;
   onChange: (roleId: string) => void;
 }
 

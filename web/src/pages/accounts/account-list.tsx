@@ -23,20 +23,14 @@ const STATES = Object.keys(STATE_TONES) as State[];
 /** The page of one account. */
 const PLACES = { EHR: '/integration-accounts/$accountId', STAFF: '/people/$accountId' } as const;
 
-export interface AccountSearch {
-  search?: string | undefined;
-  state?: string | undefined;
+interface AccountSearch {
+  search?: string;
+  state?: string;
   /** The id of a role. */
-  role?: string | undefined;
+  role?: string;
 }
 
-interface AccountListProperties {
-  kind: AccountKind;
-  values: AccountSearch;
-  onFilter: (change: AccountSearch) => void;
-}
-
-export function AccountList({ kind, values, onFilter }: AccountListProperties) {
+export function AccountList({ kind, search }: { kind: AccountKind; search: AccountSearch }) {
   const t = useTranslations('accounts');
   const navigate = useNavigate();
   const secretsOf = useIssuedSecrets();
@@ -57,7 +51,7 @@ export function AccountList({ kind, values, onFilter }: AccountListProperties) {
       <PageHeader title={t(`${kind}.title`)} text={t(`${kind}.text`)} actions={button} />
       <ListPage
         label={t(`${kind}.title`)}
-        list={useAccounts(kind, values)}
+        list={useAccounts(kind, search)}
         columns={useColumns(kind)}
         rowId={({ userId }) => userId}
         filters={[
@@ -68,10 +62,8 @@ export function AccountList({ kind, values, onFilter }: AccountListProperties) {
             kind: 'choice',
             choices: STATES.map((value) => ({ value, label: t(`states.${value}`) })),
           },
-          { name: 'role', label: t('role'), kind: 'choice', choices: useRoleChoices(values.role) },
+          { name: 'role', label: t('role'), kind: 'choice', choices: useRoleChoices(search.role) },
         ]}
-        values={values}
-        onFilter={onFilter}
         empty={
           <EmptyState title={t(`${kind}.empty`)} text={t(`${kind}.emptyText`)}>
             <Button variant="default" onClick={create}>
@@ -121,16 +113,7 @@ function useAccounts(type: AccountKind, { search, state, role }: AccountSearch) 
   return useCursorList<Account>(['accounts', type, search, state, role], (cursor) =>
     answered(
       api.GET('/accounts', {
-        params: {
-          query: {
-            type,
-            limit: 50,
-            ...(search === undefined ? {} : { search }),
-            ...(state === undefined ? {} : { state: state as State }),
-            ...(role === undefined ? {} : { role }),
-            ...(cursor === undefined ? {} : { cursor }),
-          },
-        },
+        params: { query: { type, limit: 50, search, state: state as State, role, cursor } },
       }),
     ),
   );

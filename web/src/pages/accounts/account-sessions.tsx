@@ -23,7 +23,7 @@ export function AccountSessions({ account }: { account: Account }) {
   const list = useCursorList<AccountSession>(['account-sessions', accountId], (cursor) =>
     answered(
       api.GET('/accounts/{accountId}/sessions', {
-        params: { path: { accountId }, query: { limit: 50, ...(cursor === undefined ? {} : { cursor }) } },
+        params: { path: { accountId }, query: { limit: 50, cursor } },
       }),
     ),
   );

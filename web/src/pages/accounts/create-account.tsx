@@ -52,7 +52,7 @@ function Form({ kind: userType, onClose, onCreated }: CreateAccountProperties) {
             roleId,
             facilityIds,
             password,
-            ...(password === 'generated' ? { mustChangePassword: mustChange } : {}),
+            mustChangePassword: password === 'generated' ? mustChange : undefined,
           },
         }),
       );

@@ -36,7 +36,7 @@ function Form({ account, onClose, onReset }: ResetPasswordProperties) {
       const issued = await answered(
         api.POST('/accounts/{accountId}/reset-password', {
           params: { path: { accountId: account.userId } },
-          body: { password, ...(password === 'generated' ? { mustChangePassword: mustChange } : {}) },
+          body: { password, mustChangePassword: password === 'generated' ? mustChange : undefined },
         }),
       );
       await readAccountsAgain();

@@ -25,20 +25,12 @@ const route = getRouteApi('/shell/audit');
 export function AuditPage() {
   const t = useTranslations('audit');
   const search = route.useSearch();
-  const navigate = route.useNavigate();
   const { facility } = useSession();
   const filters = useAsked(search);
   const list = useCursorList<Change>(['audit', facility?.id, search], (cursor) =>
     answered(
       api.GET('/administration/audit', {
-        params: {
-          query: {
-            ...filters,
-            action: filters.action as AuditAction,
-            limit: 50,
-            ...(cursor === undefined ? {} : { cursor }),
-          },
-        },
+        params: { query: { ...filters, action: filters.action as AuditAction, limit: 50, cursor } },
       }),
     ),
   );
@@ -58,8 +50,6 @@ export function AuditPage() {
           { name: 'since', label: t('since'), kind: 'day' },
           { name: 'until', label: t('until'), kind: 'day' },
         ]}
-        values={search}
-        onFilter={(change) => void navigate({ search: (old) => ({ ...old, ...change }), replace: true })}
         empty={<EmptyState title={t('empty')} text={t('emptyText')} />}
       />
     </>
@@ -67,7 +57,7 @@ export function AuditPage() {
 }
 
 /** The filters as the service takes them: it knows the operator by one word, whatever the language. */
-function useAsked<Search extends { actor?: string | undefined }>(search: Search): Search {
+function useAsked<Search extends { actor?: string }>(search: Search): Search {
   const word = useTranslations('audit')('operatorWord');
   const isOperator = search.actor?.trim().localeCompare(word, undefined, { sensitivity: 'base' }) === 0;
   return isOperator ? { ...search, actor: 'operator' } : search;

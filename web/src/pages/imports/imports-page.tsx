@@ -41,19 +41,12 @@ export function ImportsPage() {
 function Imports() {
   const t = useTranslations('imports');
   const search = route.useSearch();
-  const navigate = route.useNavigate();
   const list = useCursorList<Import>(
     ['imports', 'list', search],
     (cursor, headers) =>
       answered(
         api.GET('/imports', {
-          params: {
-            query: {
-              state: search.state as Import['state'],
-              limit: 50,
-              ...(cursor === undefined ? {} : { cursor }),
-            },
-          },
+          params: { query: { state: search.state as Import['state'], limit: 50, cursor } },
           headers,
         }),
       ),
@@ -74,8 +67,6 @@ function Imports() {
           choices: STATES.map((value) => ({ value, label: t(`states.${value}`) })),
         },
       ]}
-      values={search}
-      onFilter={(change) => void navigate({ search: (old) => ({ ...old, ...change }), replace: true })}
       empty={<EmptyState title={t('empty')} text={t('emptyText')} />}
     />
   );

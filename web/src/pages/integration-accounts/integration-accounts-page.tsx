@@ -5,13 +5,5 @@ import { AccountList } from '../accounts/account-list.tsx';
 const route = getRouteApi('/shell/integration-accounts');
 
 export function IntegrationAccountsPage() {
-  const search = route.useSearch();
-  const navigate = route.useNavigate();
-  return (
-    <AccountList
-      kind="EHR"
-      values={search}
-      onFilter={(change) => void navigate({ search: (old) => ({ ...old, ...change }), replace: true })}
-    />
-  );
+  return <AccountList kind="EHR" search={route.useSearch()} />;
 }

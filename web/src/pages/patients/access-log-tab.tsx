@@ -28,7 +28,6 @@ export function AccessLogTab({ patientId, purpose }: { patientId: string; purpos
   const t = useTranslations('patient');
   const { from, to, action, account, outcome } = route.useSearch();
   const values = { from, to, action, account, outcome };
-  const navigate = route.useNavigate();
   const { facility } = useSession();
   const request = { patientId, purpose, filter: values };
   const list = useCursorList<AccessEntry, AccessLogPage>(
@@ -60,8 +59,6 @@ export function AccessLogTab({ patientId, purpose }: { patientId: string; purpos
             ],
           },
         ]}
-        values={values}
-        onFilter={(change) => void navigate({ search: (old) => ({ ...old, ...change }), replace: true })}
         empty={<EmptyState title={t('logEmpty')} text={t('logEmptyText')} />}
       />
       {list.first?.keptFrom ? (

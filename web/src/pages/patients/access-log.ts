@@ -1,5 +1,6 @@
 /** A patient's access log, page by page, and all that is filtered as CSV. Contract: WEB-37. */
 import { csvCell } from '../../../../src/platform/csv-cell.ts';
+import type { AccessAction } from '../../../../src/privacy/access-log/access-log.ts';
 import { answered, api } from '../../api/api.ts';
 import type { paths } from '../../api/schema.d.ts';
 import { saveFile } from '../../blocks/copies/save-file.ts';
@@ -31,16 +32,17 @@ export function readAccessLog(
   { patientId, purpose, filter }: AccessLogRequest,
   cursor: string | undefined,
 ): Promise<AccessLogPage> {
-  const given = Object.fromEntries(Object.entries(filter).filter(([, value]) => value !== undefined));
   return answered(
     api.GET('/patients/base/{patientId}/access-log', {
       params: {
         path: { patientId },
         query: {
-          ...given,
+          ...filter,
+          action: filter.action as AccessAction,
+          outcome: filter.outcome as AccessEntry['outcome'],
           purposeOfUse: purpose,
           limit: 100,
-          ...(cursor === undefined ? {} : { cursor }),
+          cursor,
         },
       },
     }),

@@ -18,14 +18,7 @@ export function DeliveriesTab({ patientId, purpose }: { patientId: string; purpo
   const list = useCursorList<Delivery>(['deliveries', facility?.id, patientId, purpose], (cursor) =>
     answered(
       api.GET('/exchange/deliveries', {
-        params: {
-          query: {
-            patient: patientId,
-            purposeOfUse: purpose,
-            limit: 50,
-            ...(cursor === undefined ? {} : { cursor }),
-          },
-        },
+        params: { query: { patient: patientId, purposeOfUse: purpose, limit: 50, cursor } },
       }),
     ),
   );

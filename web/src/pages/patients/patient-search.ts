@@ -5,7 +5,7 @@ import { keepText, keptText } from '../../app/unaddressed-texts.ts';
 declare module '@tanstack/react-router' {
   interface HistoryState {
     /** Key of the text. */
-    patientSearch?: string | undefined;
+    patientSearch?: string;
   }
 }
 

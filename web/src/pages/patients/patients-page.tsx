@@ -27,14 +27,7 @@ export function PatientsPage() {
   const list = useCursorList<Patient>(['patients', facility?.id, search, purposeOfUse], (cursor) =>
     answered(
       api.GET('/patients/base', {
-        params: {
-          query: {
-            purposeOfUse,
-            limit: 50,
-            ...(search === undefined ? {} : { search }),
-            ...(cursor === undefined ? {} : { cursor }),
-          },
-        },
+        params: { query: { purposeOfUse, limit: 50, search, cursor } },
       }),
     ),
   );
@@ -58,8 +51,7 @@ export function PatientsPage() {
         columns={useColumns(purpose)}
         rowId={({ id }) => id}
         filters={[{ name: 'search', label: t('search'), kind: 'text' }]}
-        values={{ search }}
-        onFilter={(change) => changeSearch(change.search)}
+        filterValues={{ values: { search }, change: (to) => changeSearch(to.search) }}
         empty={
           <EmptyState title={t('empty')} text={t('emptyText')}>
             <Link to="/imports">{t('toImports')}</Link>

@@ -19,14 +19,7 @@ export function PublicationsTab({ patientId, purpose }: { patientId: string; pur
   const list = useCursorList<Publication>(['publications', facility?.id, patientId, purpose], (cursor) =>
     answered(
       api.GET('/publish/publications', {
-        params: {
-          query: {
-            patient: patientId,
-            purposeOfUse: purpose,
-            limit: 50,
-            ...(cursor === undefined ? {} : { cursor }),
-          },
-        },
+        params: { query: { patient: patientId, purposeOfUse: purpose, limit: 50, cursor } },
       }),
     ),
   );

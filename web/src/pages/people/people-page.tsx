@@ -5,13 +5,5 @@ import { AccountList } from '../accounts/account-list.tsx';
 const route = getRouteApi('/shell/people');
 
 export function PeoplePage() {
-  const search = route.useSearch();
-  const navigate = route.useNavigate();
-  return (
-    <AccountList
-      kind="STAFF"
-      values={search}
-      onFilter={(change) => void navigate({ search: (old) => ({ ...old, ...change }), replace: true })}
-    />
-  );
+  return <AccountList kind="STAFF" search={route.useSearch()} />;
 }

@@ -21,7 +21,6 @@ const STATES = Object.keys(TONES) as Publication['state'][];
 export function PublishingPage() {
   const t = useTranslations('publishing');
   const search = route.useSearch();
-  const navigate = route.useNavigate();
   const targets = useTargets() ?? [];
   const list = useCursorList<Publication>(['publications', search], (cursor) =>
     answered(
@@ -32,7 +31,7 @@ export function PublishingPage() {
             kind: search.kind as Kind,
             state: search.state as Publication['state'],
             limit: 50,
-            ...(cursor === undefined ? {} : { cursor }),
+            cursor,
           },
         },
       }),
@@ -77,8 +76,6 @@ export function PublishingPage() {
           { name: 'since', label: t('since'), kind: 'day' },
           { name: 'until', label: t('until'), kind: 'day' },
         ]}
-        values={search}
-        onFilter={(change) => void navigate({ search: (old) => ({ ...old, ...change }), replace: true })}
         empty={
           <EmptyState title={t('empty')} text={t('emptyText')}>
             <Link to="/publishing/targets">{t('targets')}</Link>

@@ -25,7 +25,7 @@ export function RolesPage() {
   const list = useCursorList<Role>(['roles', search], (cursor) =>
     answered(
       api.GET('/roles', {
-        params: { query: { ...search, limit: 50, ...(cursor === undefined ? {} : { cursor }) } },
+        params: { query: { ...search, limit: 50, cursor } },
       }),
     ),
   );
@@ -42,8 +42,6 @@ export function RolesPage() {
         columns={useColumns()}
         rowId={({ id }) => id}
         filters={[{ name: 'search', label: t('search'), kind: 'text' }]}
-        values={search}
-        onFilter={(change) => void navigate({ search: (old) => ({ ...old, ...change }), replace: true })}
         empty={<EmptyState title={t('empty')} text={t('emptyText')} />}
       />
     </>

@@ -24,12 +24,11 @@ const route = getRouteApi('/shell/terminology/history');
 export function ChangesPage() {
   const t = useTranslations('mapChanges');
   const search = route.useSearch();
-  const navigate = route.useNavigate();
   const { facility } = useSession();
   const list = useCursorList<MapChange>(['terminology', 'changes', facility?.id, search], (cursor) =>
     answered(
       api.GET('/terminology/maps/changes', {
-        params: { query: { ...search, limit: 50, ...(cursor === undefined ? {} : { cursor }) } },
+        params: { query: { ...search, limit: 50, cursor } },
       }),
     ),
   );
@@ -43,8 +42,6 @@ export function ChangesPage() {
         columns={useColumns()}
         rowId={({ mapId, version }) => `${mapId} ${version}`}
         filters={[{ name: 'localCode', label: t('filter'), kind: 'text' }]}
-        values={search}
-        onFilter={(change) => void navigate({ search: (old) => ({ ...old, ...change }), replace: true })}
         empty={<EmptyState title={t('empty')} text={t('emptyText')} />}
       />
     </>

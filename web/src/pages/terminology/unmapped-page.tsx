@@ -24,7 +24,6 @@ const route = getRouteApi('/shell/terminology');
 export function UnmappedPage() {
   const t = useTranslations('terminology');
   const search = route.useSearch();
-  const navigate = route.useNavigate();
   const { facility } = useSession();
   const [waiting, setWaiting] = useState<UnmappedCode>();
   const [isOpen, setOpen] = useState(false);
@@ -32,7 +31,7 @@ export function UnmappedPage() {
     answered(
       api.GET('/terminology/unmapped', {
         params: {
-          query: { place: search.place as Place, limit: 50, ...(cursor === undefined ? {} : { cursor }) },
+          query: { place: search.place as Place, limit: 50, cursor },
         },
       }),
     ),
@@ -65,8 +64,6 @@ export function UnmappedPage() {
             choices: PLACES.map((value) => ({ value, label: t(`place.${placeName(value)}`) })),
           },
         ]}
-        values={search}
-        onFilter={(change) => void navigate({ search: (old) => ({ ...old, ...change }), replace: true })}
         empty={
           <EmptyState title={t('unmappedEmpty')} text={t('unmappedEmptyText')}>
             <Link to="/terminology/maps">{t('toMaps')}</Link>

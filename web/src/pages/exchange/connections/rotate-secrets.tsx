@@ -56,7 +56,7 @@ function Form({ connectionId, onClose, onRotated }: FormProperties) {
         api.POST('/exchange/connections/{connectionId}/rotate-secret', {
           params: { path: { connectionId } },
           body: {
-            ...(direction === '' ? {} : { direction: direction as 'outbound' | 'callback' }),
+            direction: direction === '' ? undefined : (direction as 'outbound' | 'callback'),
             overlapSeconds: Math.round(Number(overlapHours) * SECONDS_OF_HOUR),
           },
         }),

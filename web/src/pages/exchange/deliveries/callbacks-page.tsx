@@ -22,7 +22,6 @@ const route = getRouteApi('/shell/exchange/callbacks');
 export function CallbacksPage() {
   const t = useTranslations('exchangeCallbacks');
   const search = route.useSearch();
-  const navigate = route.useNavigate();
   const list = useCursorList<Callback>(['exchange-callbacks', search], (cursor) =>
     answered(
       api.GET('/exchange/callbacks', {
@@ -32,7 +31,7 @@ export function CallbacksPage() {
             status: search.status as (typeof STATUSES)[number],
             outcome: search.outcome as (typeof OUTCOMES)[number],
             limit: 50,
-            ...(cursor === undefined ? {} : { cursor }),
+            cursor,
           },
         },
       }),
@@ -61,8 +60,6 @@ export function CallbacksPage() {
             choices: OUTCOMES.map((value) => ({ value, label: t(`outcomes.${value}`) })),
           },
         ]}
-        values={search}
-        onFilter={(change) => void navigate({ search: (old) => ({ ...old, ...change }), replace: true })}
         empty={<EmptyState title={t('empty')} text={t('emptyText')} />}
       />
     </>

@@ -21,46 +21,28 @@ import { ExchangeTabs } from '../exchange-tabs.tsx';
 import { useChoice, useColumns, useFilters } from './delivery-columns.tsx';
 import { HeldReview } from './held-review.tsx';
 
-type Name = 'status' | 'connection' | 'patient' | 'since' | 'until';
-type Search = Partial<Record<Name, string | undefined>>;
-
 const all = getRouteApi('/shell/exchange');
 const held = getRouteApi('/shell/exchange/held');
 
 /** All deliveries. Who may manage connections only goes on to them. */
 export function ExchangePage() {
   const { may } = useSession();
-  const navigate = all.useNavigate();
   const search = all.useSearch();
   if (!may(READ_DELIVERIES)) return <Navigate to="/exchange/connections" replace />;
-  return (
-    <Deliveries
-      search={search}
-      onFilter={(change) => void navigate({ search: (old) => ({ ...old, ...change }), replace: true })}
-    />
-  );
+  return <Deliveries search={search} />;
 }
 
 /** Those that are held. */
 export function HeldPage() {
-  const navigate = held.useNavigate();
-  const search = held.useSearch();
-  return (
-    <Deliveries
-      isHeldPage
-      search={{ ...search, status: 'held' }}
-      onFilter={(change) => void navigate({ search: (old) => ({ ...old, ...change }), replace: true })}
-    />
-  );
+  return <Deliveries isHeldPage search={{ ...held.useSearch(), status: 'held' }} />;
 }
 
 interface DeliveriesProperties {
-  search: Search;
-  onFilter: (change: Search) => void;
+  search: Partial<Record<'status' | 'connection' | 'patient' | 'since' | 'until', string>>;
   isHeldPage?: boolean;
 }
 
-function Deliveries({ search, onFilter, isHeldPage = false }: DeliveriesProperties) {
+function Deliveries({ search, isHeldPage = false }: DeliveriesProperties) {
   const t = useTranslations('exchange');
   const { may } = useSession();
   const [chosen, setChosen] = useState<readonly string[]>([]);
@@ -68,14 +50,7 @@ function Deliveries({ search, onFilter, isHeldPage = false }: DeliveriesProperti
   const list = useCursorList<Delivery>(['deliveries', search], (cursor) =>
     answered(
       api.GET('/exchange/deliveries', {
-        params: {
-          query: {
-            ...rest,
-            status: status as Status,
-            limit: 50,
-            ...(cursor === undefined ? {} : { cursor }),
-          },
-        },
+        params: { query: { ...rest, status: status as Status, limit: 50, cursor } },
       }),
     ),
   );
@@ -100,8 +75,6 @@ function Deliveries({ search, onFilter, isHeldPage = false }: DeliveriesProperti
         columns={isReview && may(REVIEW) ? [choice, ...columns] : columns}
         rowId={({ id }) => id}
         filters={filters}
-        values={search}
-        onFilter={onFilter}
         actions={
           isReview ? <HeldReview filters={rest} chosen={present} onClear={() => setChosen([])} /> : undefined
         }

@@ -27,10 +27,10 @@ export function HeldReview({ filters, chosen, onClear }: HeldReviewProperties) {
   const [asked, setAsked] = useState<Asked>();
   const { connection, patient, since, until } = filters;
   const filtered: Selection = {
-    ...(connection === undefined ? {} : { connectionId: connection }),
-    ...(patient === undefined ? {} : { patientId: patient }),
-    ...(since === undefined ? {} : { since }),
-    ...(until === undefined ? {} : { until }),
+    connectionId: connection,
+    patientId: patient,
+    since,
+    until,
   };
   const total = useHeldCount(filtered);
   const isSome = chosen.length > 0;
@@ -39,7 +39,7 @@ export function HeldReview({ filters, chosen, onClear }: HeldReviewProperties) {
     setAsked({
       action,
       selection: isSome ? { deliveryIds: [...chosen] } : filtered,
-      isFiltered: !isSome && Object.keys(filtered).length > 0,
+      isFiltered: !isSome && Object.values(filtered).some((value) => value !== undefined),
     });
   return (
     <section className={css.review} aria-label={t('title')}>

@@ -16,7 +16,7 @@ import { type UnmappedCode, WaitingCode } from './waiting-code.tsx';
 interface MapDialogProperties {
   opened: boolean;
   /** The code that waits; without it, all is typed. */
-  waiting?: UnmappedCode | undefined;
+  waiting?: UnmappedCode;
   onSaved: (draft: Draft) => void;
   onClose: () => void;
 }

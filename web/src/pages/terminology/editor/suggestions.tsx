@@ -36,7 +36,7 @@ export function Suggestions({ waiting, unit, isSaving, onUse }: SuggestionsPrope
     queryFn: () =>
       answered(
         api.GET('/terminology/unmapped/suggestions', {
-          params: { query: { system, code, ...(unit === undefined ? {} : { unit }) } },
+          params: { query: { system, code, unit } },
         }),
       ),
     // Those without the unit stay until those with it are there.

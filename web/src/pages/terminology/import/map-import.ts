@@ -13,10 +13,10 @@ export interface ImportOptions {
   level: Level;
   dryRun: boolean;
   /** Of the dry run that is on the page: the import does that, or nothing. */
-  preview?: string | undefined;
-  columns?: string | undefined;
-  localSystem?: string | undefined;
-  targetSystem?: string | undefined;
+  preview?: string;
+  columns?: string;
+  localSystem?: string;
+  targetSystem?: string;
 }
 
 type MediaType = 'text/csv' | 'application/fhir+json';
@@ -31,10 +31,10 @@ export function importMap(
       params: {
         query: {
           ...options,
-          ...(preview === undefined ? {} : { preview }),
-          ...(columns ? { columns } : {}),
-          ...(localSystem ? { localSystem } : {}),
-          ...(targetSystem ? { targetSystem } : {}),
+          preview,
+          columns: columns || undefined,
+          localSystem: localSystem || undefined,
+          targetSystem: targetSystem || undefined,
         },
       },
       headers: { 'content-type': mediaType },

@@ -69,19 +69,11 @@ function MapList({ columns }: { columns: ReturnType<typeof useMapColumns> }) {
   const t = useTranslations('terminologyMaps');
   const ofAll = useTranslations('terminology');
   const search = route.useSearch();
-  const navigate = route.useNavigate();
   const { facility } = useSession();
   const list = useCursorList<MapEntry>(['terminology', 'maps', facility?.id, search], (cursor) =>
     answered(
       api.GET('/terminology/maps', {
-        params: {
-          query: {
-            ...search,
-            level: search.level as Level,
-            limit: 50,
-            ...(cursor === undefined ? {} : { cursor }),
-          },
-        },
+        params: { query: { ...search, level: search.level as Level, limit: 50, cursor } },
       }),
     ),
   );
@@ -96,8 +88,6 @@ function MapList({ columns }: { columns: ReturnType<typeof useMapColumns> }) {
         { name: 'targetSystem', label: t('system'), kind: 'choice', choices: SYSTEMS },
         { name: 'level', label: ofAll('level'), kind: 'choice', choices: useLevels() },
       ]}
-      values={search}
-      onFilter={(change) => void navigate({ search: (old) => ({ ...old, ...change }), replace: true })}
       empty={
         <EmptyState title={t('empty')} text={t('emptyText')}>
           <Link to="/terminology">{t('toUnmapped')}</Link>
