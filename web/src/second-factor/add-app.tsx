@@ -6,8 +6,7 @@ import { send } from '../api/api.ts';
 import { CopyButton } from '../blocks/copies/copy-button.tsx';
 import { SendButton } from '../blocks/page/send-button.tsx';
 import { useServerForm } from '../blocks/page/server-form.ts';
-import { useErrorText } from '../blocks/states/error-text.ts';
-import { Fault } from '../blocks/states/fault.tsx';
+import { CallFault } from '../blocks/states/fault.tsx';
 import css from './add-app.module.css';
 import { PasswordStep } from './password-step.tsx';
 import { QrCode } from './qr-code.tsx';
@@ -37,7 +36,6 @@ export function AddApp({ onAdded }: AddAppProperties) {
 
 function ConfirmApp({ secret, uri, onAdded }: NewSecret & AddAppProperties) {
   const t = useTranslations('secondFactor');
-  const errorText = useErrorText();
   const form = useServerForm({
     values: { code: '' },
     submit: async ({ code }) => {
@@ -61,7 +59,7 @@ function ConfirmApp({ secret, uri, onAdded }: NewSecret & AddAppProperties) {
             <CopyButton text={secret} label={t('secret')} />
           </div>
         </div>
-        <Fault text={form.error === undefined ? undefined : errorText(form.error)} />
+        <CallFault error={form.error} />
         <TextInput
           label={t('code')}
           autoComplete="one-time-code"

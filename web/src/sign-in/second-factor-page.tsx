@@ -7,8 +7,7 @@ import { send } from '../api/api.ts';
 import { type SecondFactorMethod, sessionQuery } from '../api/session.ts';
 import { SendButton } from '../blocks/page/send-button.tsx';
 import { useServerForm } from '../blocks/page/server-form.ts';
-import { useErrorText } from '../blocks/states/error-text.ts';
-import { Fault } from '../blocks/states/fault.tsx';
+import { CallFault } from '../blocks/states/fault.tsx';
 import { answerByPasskey, usePasskeyErrorText } from '../second-factor/passkeys.ts';
 import { OutsidePage } from './outside-page.tsx';
 import css from './second-factor-page.module.css';
@@ -50,7 +49,6 @@ export function SecondFactorPage({ methods }: { methods: readonly SecondFactorMe
 
 function ByPasskey({ onDone }: { onDone: () => Promise<unknown> }) {
   const t = useTranslations('signIn');
-  const errorText = usePasskeyErrorText();
   const form = useServerForm({
     values: {},
     submit: async () => {
@@ -61,7 +59,7 @@ function ByPasskey({ onDone }: { onDone: () => Promise<unknown> }) {
   });
   return (
     <form onSubmit={form.onSubmit} className={css.form}>
-      <Fault text={form.error === undefined ? undefined : errorText(form.error)} />
+      <CallFault error={form.error} errorText={usePasskeyErrorText()} />
       <Text c="dimmed">{t('passkeyText')}</Text>
       <SendButton type="submit" fullWidth isSending={form.isSending}>
         {t('passkeySubmit')}
@@ -77,7 +75,6 @@ interface ByCodeProperties {
 
 function ByCode({ way, onDone }: ByCodeProperties) {
   const t = useTranslations('signIn');
-  const errorText = useErrorText();
   const isApp = way === 'totp';
   const form = useServerForm({
     values: { code: '' },
@@ -88,7 +85,7 @@ function ByCode({ way, onDone }: ByCodeProperties) {
   });
   return (
     <form onSubmit={form.onSubmit} className={css.form}>
-      <Fault text={form.error === undefined ? undefined : errorText(form.error)} />
+      <CallFault error={form.error} />
       <TextInput
         label={isApp ? t('totpCode') : t('recoveryCode')}
         description={isApp ? t('totpText') : t('recoveryText')}

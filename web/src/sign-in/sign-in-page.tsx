@@ -9,7 +9,7 @@ import { sessionWasEnded } from '../app/queries.ts';
 import { SendButton } from '../blocks/page/send-button.tsx';
 import { useServerForm } from '../blocks/page/server-form.ts';
 import { useErrorText } from '../blocks/states/error-text.ts';
-import { Fault } from '../blocks/states/fault.tsx';
+import { CallFault } from '../blocks/states/fault.tsx';
 import { OutsidePage } from './outside-page.tsx';
 
 /** The service speaks to systems, of identity, user type and headers; a person typed an email and a password. */
@@ -40,7 +40,7 @@ export function SignInPage() {
       <form onSubmit={form.onSubmit}>
         <Stack gap="md">
           {sessionWasEnded() ? <Text role="status">{t('sessionEnded')}</Text> : undefined}
-          <Fault text={form.error === undefined ? undefined : errorText(form.error)} />
+          <CallFault error={form.error} errorText={errorText} />
           <TextInput
             label={t('email')}
             type="email"

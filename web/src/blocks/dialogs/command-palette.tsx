@@ -1,54 +1,35 @@
 /** Ctrl+K (Cmd+K): go to a page or do something by typing a part of its name. Contract: WEB-9. */
 import { Modal } from '@mantine/core';
-import {
-  type KeyboardEvent,
-  useEffect,
-  useId,
-  useLayoutEffect,
-  useRef,
-  useState,
-  useSyncExternalStore,
-} from 'react';
+import { type KeyboardEvent, useEffect, useId, useLayoutEffect, useRef, useState } from 'react';
 import { useTranslations } from 'use-intl';
+import { sharedValue } from '../../app/shared-value.ts';
 import css from './command-palette.module.css';
 import { type Command, useFoundCommands } from './commands.ts';
 
-let isOpen = false;
-const listeners = new Set<() => void>();
-
-function setOpen(open: boolean): void {
-  isOpen = open;
-  for (const listener of listeners) listener();
-}
+const isOpen = sharedValue(false);
 
 export function openCommandPalette(): void {
-  setOpen(true);
-}
-
-function subscribe(listener: () => void): () => void {
-  listeners.add(listener);
-  return () => listeners.delete(listener);
+  isOpen.set(true);
 }
 
 export function CommandPalette() {
   const t = useTranslations('blocks');
-  const opened = useSyncExternalStore(subscribe, () => isOpen);
   useEffect(() => {
     const listen = (event: globalThis.KeyboardEvent) => {
       if (event.key.toLowerCase() !== 'k' || !(event.ctrlKey || event.metaKey)) return;
       event.preventDefault();
-      setOpen(!isOpen);
+      isOpen.set(!isOpen.get());
     };
     document.addEventListener('keydown', listen);
     return () => {
       document.removeEventListener('keydown', listen);
-      setOpen(false);
+      isOpen.set(false);
     };
   }, []);
   return (
     <Modal.Root
-      opened={opened}
-      onClose={() => setOpen(false)}
+      opened={isOpen.use()}
+      onClose={() => isOpen.set(false)}
       yOffset="12vh"
       centered={false}
       transitionProps={{ duration: 0 }}
@@ -74,7 +55,7 @@ function Palette() {
 
   function run(command: Command | undefined) {
     if (command === undefined) return;
-    setOpen(false);
+    isOpen.set(false);
     command.run();
   }
   function onKeyDown(event: KeyboardEvent) {

@@ -1,5 +1,6 @@
 /** What the command palette offers: pages, and the actions of the page that is open. */
-import { useEffect, useId, useMemo, useSyncExternalStore } from 'react';
+import { useEffect, useId, useMemo } from 'react';
+import { sharedValue } from '../../app/shared-value.ts';
 
 export interface Command {
   id: string;
@@ -9,13 +10,8 @@ export interface Command {
   run: () => void;
 }
 
-let sources: ReadonlyMap<string, readonly Command[]> = new Map();
-const listeners = new Set<() => void>();
-
-function change(next: ReadonlyMap<string, readonly Command[]>): void {
-  sources = next;
-  for (const listener of listeners) listener();
-}
+/** By the component that offers them. */
+const sources = sharedValue<ReadonlyMap<string, readonly Command[]>>(new Map());
 
 /** Offers commands for as long as the component that calls it is shown. */
 export function useCommands(commands: readonly Command[]): void {
@@ -23,23 +19,14 @@ export function useCommands(commands: readonly Command[]): void {
   const signature = commands.map(({ id, label }) => `${id} ${label}`).join('\n');
   // biome-ignore lint/correctness/useExhaustiveDependencies: callers make the list anew at each render.
   useEffect(() => {
-    change(new Map(sources).set(source, commands));
-    return () => {
-      const rest = new Map(sources);
-      rest.delete(source);
-      change(rest);
-    };
+    sources.set(new Map(sources.get()).set(source, commands));
+    return () => sources.set(new Map([...sources.get()].filter(([one]) => one !== source)));
   }, [source, signature]);
-}
-
-function subscribe(listener: () => void): () => void {
-  listeners.add(listener);
-  return () => listeners.delete(listener);
 }
 
 /** Those that contain every word of the text. */
 export function useFoundCommands(text: string): readonly Command[] {
-  const all = useSyncExternalStore(subscribe, () => sources);
+  const all = sources.use();
   return useMemo(() => {
     const words = text.toLowerCase().split(/\s+/).filter(Boolean);
     return [...all.values()]

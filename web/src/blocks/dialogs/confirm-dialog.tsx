@@ -4,8 +4,7 @@ import type { ReactNode } from 'react';
 import { useState } from 'react';
 import { useTranslations } from 'use-intl';
 import { SendButton } from '../page/send-button.tsx';
-import { useErrorText } from '../states/error-text.ts';
-import { Fault } from '../states/fault.tsx';
+import { CallFault } from '../states/fault.tsx';
 
 interface ConfirmDialogProperties {
   opened: boolean;
@@ -32,7 +31,6 @@ export function ConfirmDialog({
   onClose,
 }: ConfirmDialogProperties) {
   const t = useTranslations('blocks');
-  const errorText = useErrorText();
   const [isSending, setSending] = useState(false);
   const [error, setError] = useState<unknown>();
   function close() {
@@ -58,7 +56,7 @@ export function ConfirmDialog({
   return (
     <Modal opened={opened} onClose={leave} title={title}>
       <Stack gap="md">
-        <Fault text={error === undefined ? undefined : errorText(error)} />
+        <CallFault error={error} />
         <Text component="div">{text}</Text>
         <Group justify="flex-end" gap="xs">
           <Button

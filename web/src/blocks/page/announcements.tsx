@@ -1,7 +1,8 @@
 /** Short notices of what was done, or was not. They are read out, and go away by themselves unless something failed. */
 import { CloseButton } from '@mantine/core';
-import { useEffect, useSyncExternalStore } from 'react';
+import { useEffect } from 'react';
 import { useTranslations } from 'use-intl';
+import { sharedValue } from '../../app/shared-value.ts';
 import css from './announcements.module.css';
 
 export interface Announcement {
@@ -12,34 +13,22 @@ export interface Announcement {
 type Shown = Announcement & { id: number };
 
 const SHOWN_MS = 6_000;
-let shown: readonly Shown[] = [];
+const shown = sharedValue<readonly Shown[]>([]);
 let lastId = 0;
-const listeners = new Set<() => void>();
-
-function change(next: readonly Shown[]): void {
-  shown = next;
-  for (const listener of listeners) listener();
-}
 
 export function announce(announcement: Announcement): void {
   lastId += 1;
-  change([...shown, { ...announcement, id: lastId }].slice(-4));
+  shown.set([...shown.get(), { ...announcement, id: lastId }].slice(-4));
 }
 
 function dismiss(id: number): void {
-  change(shown.filter((one) => one.id !== id));
-}
-
-function subscribe(listener: () => void): () => void {
-  listeners.add(listener);
-  return () => listeners.delete(listener);
+  shown.set(shown.get().filter((one) => one.id !== id));
 }
 
 export function Announcements() {
-  const all = useSyncExternalStore(subscribe, () => shown);
   return (
     <div className={css.place} role="status" aria-live="polite">
-      {all.map((one) => (
+      {shown.use().map((one) => (
         <Notice key={one.id} {...one} />
       ))}
     </div>

@@ -1,4 +1,5 @@
 /** A sentence about what went wrong, at the top of a form. It is read out when it appears. */
+import { useErrorText } from './error-text.ts';
 import css from './fault.module.css';
 
 export function Fault({ text }: { text: string | undefined }) {
@@ -8,4 +9,17 @@ export function Fault({ text }: { text: string | undefined }) {
       {text}
     </p>
   );
+}
+
+interface CallFaultProperties {
+  /** What a call threw. undefined or null: nothing failed. */
+  error: unknown;
+  /** Where it fails in ways of its own. */
+  errorText?: (error: unknown) => string;
+}
+
+export function CallFault({ error, errorText }: CallFaultProperties) {
+  const usualText = useErrorText();
+  if (error === undefined || error === null) return undefined;
+  return <Fault text={(errorText ?? usualText)(error)} />;
 }

@@ -1,16 +1,14 @@
 /** What the pages about integration accounts and people read. */
 import { queryOptions, useQuery } from '@tanstack/react-query';
+import type { Answer, Item } from '../../api/answer.ts';
 import { answered, api } from '../../api/api.ts';
-import type { paths } from '../../api/schema.d.ts';
 import { queries } from '../../app/queries.ts';
 import type { Tone } from '../../blocks/values/status-badge.tsx';
 
-export type Account =
-  paths['/accounts']['get']['responses'][200]['content']['application/json']['items'][number];
-export type AccountSession =
-  paths['/accounts/{accountId}/sessions']['get']['responses'][200]['content']['application/json']['items'][number];
-export type Issued = paths['/accounts']['post']['responses'][201]['content']['application/json'];
-export type Role = paths['/roles']['get']['responses'][200]['content']['application/json']['items'][number];
+export type Account = Item<'/accounts'>;
+export type AccountSession = Item<'/accounts/{accountId}/sessions'>;
+export type Issued = Answer<'/accounts', 'post'>;
+export type Role = Item<'/roles'>;
 /** EHR: a system. STAFF: a person. */
 export type AccountKind = Account['userType'];
 

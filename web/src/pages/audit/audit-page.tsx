@@ -2,8 +2,8 @@
 import { getRouteApi } from '@tanstack/react-router';
 import { useTranslations } from 'use-intl';
 import { AUDIT_ACTIONS, type AuditAction } from '../../../../src/tenancy/audit/audit-entry.ts';
+import type { Item } from '../../api/answer.ts';
 import { answered, api } from '../../api/api.ts';
-import type { paths } from '../../api/schema.d.ts';
 import { useServiceWords } from '../../app/service-words.ts';
 import { useCursorList } from '../../blocks/list/cursor-list.ts';
 import { ListPage } from '../../blocks/list/list-page.tsx';
@@ -17,8 +17,7 @@ import css from './audit.module.css';
 import { AuditExport } from './audit-export.tsx';
 import { ChangedMembers } from './changed-members.tsx';
 
-type Change =
-  paths['/administration/audit']['get']['responses'][200]['content']['application/json']['items'][number];
+type Change = Item<'/administration/audit'>;
 
 const route = getRouteApi('/shell/audit');
 

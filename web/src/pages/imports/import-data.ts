@@ -1,13 +1,12 @@
 /** Imports as the service keeps them. Those that run are read again every second. Contract: WEB-65. */
 import { queryOptions, useQuery } from '@tanstack/react-query';
+import type { Item } from '../../api/answer.ts';
 import { answered, api } from '../../api/api.ts';
-import type { paths } from '../../api/schema.d.ts';
 import { queries } from '../../app/queries.ts';
 import { BY_ITSELF, useWatch } from '../../app/watch.ts';
 import type { Tone } from '../../blocks/values/status-badge.tsx';
 
-export type Import =
-  paths['/imports']['get']['responses'][200]['content']['application/json']['items'][number];
+export type Import = Item<'/imports'>;
 
 export const TONES: Record<Import['state'], Tone> = {
   running: 'running',

@@ -6,8 +6,7 @@ import { useFormatter, useTranslations } from 'use-intl';
 import { PageHeader } from '../../blocks/page/page-header.tsx';
 import { Section } from '../../blocks/page/section.tsx';
 import { ErrorState } from '../../blocks/states/error-state.tsx';
-import { useErrorText } from '../../blocks/states/error-text.ts';
-import { Fault } from '../../blocks/states/fault.tsx';
+import { CallFault } from '../../blocks/states/fault.tsx';
 import { PageSkeleton } from '../../blocks/states/page-skeleton.tsx';
 import { Details } from '../../blocks/values/details.tsx';
 import { InEnglish } from '../../blocks/values/in-english.tsx';
@@ -22,7 +21,6 @@ const route = getRouteApi('/shell/imports/$importId');
 export function ImportPage() {
   const t = useTranslations('imports');
   const nameOf = useImportName();
-  const errorText = useErrorText();
   const { importId } = route.useParams();
   const { data, error, isPending, refetch } = useImport(importId);
   const back = <Link to="/imports">{t('back')}</Link>;
@@ -37,7 +35,7 @@ export function ImportPage() {
   return (
     <>
       <PageHeader title={nameOf(data)} windowTitle={t('one')} back={back} />
-      <Fault text={error === null ? undefined : errorText(error)} />
+      <CallFault error={error} />
       <Summary one={data} />
       {data.state === 'running' ? <Running one={data} /> : undefined}
       {data.report === null ? undefined : <ImportReportView report={data.report} />}

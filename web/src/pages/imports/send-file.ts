@@ -3,14 +3,14 @@
  * `fetch` would not tell how far it is. Contract: WEB-47.
  */
 import { toSourceName } from '../../../../src/records/import/history/source-name.ts';
+import type { Answer } from '../../api/answer.ts';
 import { tellOf } from '../../api/api.ts';
 import { ApiError, unreachable } from '../../api/api-error.ts';
 import { chosenFacility } from '../../api/chosen-facility.ts';
-import type { paths } from '../../api/schema.d.ts';
 import { languageHeader } from '../../api/spoken-language.ts';
 import { apiBase } from '../../app/address.ts';
 
-export type ImportReport = paths['/imports/fhir']['post']['responses'][200]['content']['application/json'];
+export type ImportReport = Answer<'/imports/fhir', 'post'>;
 
 interface SendOptions {
   /** Checks and counts only. */

@@ -1,14 +1,11 @@
 /** What the service knows of one's own account, beside the session. */
 import { useQuery, useQueryClient } from '@tanstack/react-query';
+import type { Item } from '../../api/answer.ts';
 import { send } from '../../api/api.ts';
-import type { paths } from '../../api/schema.d.ts';
 import { sessionQuery } from '../../api/session.ts';
 
-type Answer<Path extends '/sessions' | '/second-factor/passkeys'> =
-  paths[Path]['get']['responses'][200]['content']['application/json']['items'][number];
-
-export type OwnSession = Answer<'/sessions'>;
-export type Passkey = Answer<'/second-factor/passkeys'>;
+export type OwnSession = Item<'/sessions'>;
+export type Passkey = Item<'/second-factor/passkeys'>;
 
 export function useOwnSessions() {
   return useQuery({ queryKey: ['own-account', 'sessions'], queryFn: () => read<OwnSession>('/sessions') });

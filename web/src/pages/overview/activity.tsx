@@ -3,15 +3,15 @@ import { SegmentedControl, Skeleton } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { useTranslations } from 'use-intl';
+import type { Answer } from '../../api/answer.ts';
 import { answered, api } from '../../api/api.ts';
-import type { paths } from '../../api/schema.d.ts';
 import { Chart, type ChartSeries } from '../../blocks/chart/chart.tsx';
 import { Section } from '../../blocks/page/section.tsx';
 import { ErrorState } from '../../blocks/states/error-state.tsx';
 import { useSession } from '../../shell/session-context.tsx';
 import css from './overview.module.css';
 
-type ActivityOf = paths['/overview/activity']['get']['responses'][200]['content']['application/json'];
+type ActivityOf = Answer<'/overview/activity'>;
 type Name = ActivityOf['series'][number]['name'];
 
 const PERIODS = ['24', '168'] as const;

@@ -4,13 +4,13 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { ArrowRight, Check } from 'lucide-react';
 import { useFormatter, useTranslations } from 'use-intl';
+import type { Answer } from '../../api/answer.ts';
 import { answered, api } from '../../api/api.ts';
-import type { paths } from '../../api/schema.d.ts';
 import { Section } from '../../blocks/page/section.tsx';
 import { ErrorState } from '../../blocks/states/error-state.tsx';
 import css from './overview.module.css';
 
-type Item = paths['/overview']['get']['responses'][200]['content']['application/json']['attention'][number];
+type Item = Answer<'/overview'>['attention'][number];
 
 /** Where each is mended; accounts of people in the list of people. */
 const PLACES: Record<Item['kind'], { to: string; search?: Record<string, string> }> = {

@@ -1,13 +1,12 @@
 /** A patient's access log, page by page, and all that is filtered as CSV. Contract: WEB-37. */
 import { csvCell } from '../../../../src/platform/csv-cell.ts';
 import type { AccessAction } from '../../../../src/privacy/access-log/access-log.ts';
+import type { Answer } from '../../api/answer.ts';
 import { answered, api } from '../../api/api.ts';
-import type { paths } from '../../api/schema.d.ts';
 import { saveFile } from '../../blocks/copies/save-file.ts';
 import type { Purpose } from './purpose.tsx';
 
-export type AccessLogPage =
-  paths['/patients/base/{patientId}/access-log']['get']['responses'][200]['content']['application/json'];
+export type AccessLogPage = Answer<'/patients/base/{patientId}/access-log'>;
 export type AccessEntry = AccessLogPage['items'][number];
 
 export interface AccessLogRequest {

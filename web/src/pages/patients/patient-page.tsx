@@ -9,8 +9,8 @@ import { CopyButton } from '../../blocks/copies/copy-button.tsx';
 import { PageHeader } from '../../blocks/page/page-header.tsx';
 import { PageTabs } from '../../blocks/page/page-tabs.tsx';
 import { ErrorState } from '../../blocks/states/error-state.tsx';
-import { NOT_FOUND, useErrorText } from '../../blocks/states/error-text.ts';
-import { Fault } from '../../blocks/states/fault.tsx';
+import { NOT_FOUND } from '../../blocks/states/error-text.ts';
+import { CallFault } from '../../blocks/states/fault.tsx';
 import { useSession } from '../../shell/session-context.tsx';
 import { AccessLogTab } from './access-log-tab.tsx';
 import { DeliveriesTab } from './deliveries-tab.tsx';
@@ -31,7 +31,6 @@ export function PatientPage() {
   const search = route.useSearch();
   const navigate = route.useNavigate();
   const { facility } = useSession();
-  const errorText = useErrorText();
   const purpose = purposeOf(search.purpose);
   const tab = TABS.find((one) => one === search.tab) ?? 'records';
   const { data: patient, error } = useQuery({
@@ -69,7 +68,7 @@ export function PatientPage() {
           />
         }
       />
-      <Fault text={error === null ? undefined : errorText(error)} />
+      <CallFault error={error} />
       <PageTabs label={t('views')}>
         {TABS.map((one) => (
           <Link

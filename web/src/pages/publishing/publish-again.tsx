@@ -10,15 +10,13 @@ import { ConfirmDialog } from '../../blocks/dialogs/confirm-dialog.tsx';
 import { announce } from '../../blocks/page/announcements.tsx';
 import { Section } from '../../blocks/page/section.tsx';
 import { SendButton } from '../../blocks/page/send-button.tsx';
-import { useErrorText } from '../../blocks/states/error-text.ts';
-import { Fault } from '../../blocks/states/fault.tsx';
+import { CallFault, Fault } from '../../blocks/states/fault.tsx';
 import { JsonViewer } from '../../blocks/values/json-viewer.tsx';
 import css from './publishing.module.css';
 import { type Kind, ofRecord, type Plan, type Published, useTargets } from './publishing-data.ts';
 
 export function PublishAgain(record: { kind: Kind; recordId: string }) {
   const t = useTranslations('publishing');
-  const errorText = useErrorText();
   const all = useTargets();
   const targets = (all ?? []).filter(({ enabled }) => enabled);
   const [wanted, setWanted] = useState<string>();
@@ -61,7 +59,7 @@ export function PublishAgain(record: { kind: Kind; recordId: string }) {
           {t('again')}
         </Button>
       </Group>
-      <Fault text={plan.error === null ? undefined : errorText(plan.error)} />
+      <CallFault error={plan.error} />
       {plan.data === undefined ? undefined : <Planned plan={plan.data} />}
       <ConfirmDialog
         opened={isAsking}

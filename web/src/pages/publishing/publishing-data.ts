@@ -1,17 +1,16 @@
 /** What the pages about publishing read. */
 import { useQuery } from '@tanstack/react-query';
+import type { Answer, Item } from '../../api/answer.ts';
 import { answered, api, send } from '../../api/api.ts';
-import type { components, paths } from '../../api/schema.d.ts';
+import type { components } from '../../api/schema.d.ts';
 import type { Tone } from '../../blocks/values/status-badge.tsx';
 
-export type Publication =
-  paths['/publish/publications']['get']['responses'][200]['content']['application/json']['items'][number];
+export type Publication = Item<'/publish/publications'>;
 export type Target = components['schemas']['PublishTarget'];
 export type Run = components['schemas']['PublishRun'];
-type Answer =
-  paths['/investigations/lab/orders/{orderId}/clinical/publish-fhir']['post']['responses'][200]['content']['application/json'];
-export type Plan = Extract<Answer, { dryRun: true }>;
-export type Published = Exclude<Answer, Plan>;
+type OfPublish = Answer<'/investigations/lab/orders/{orderId}/clinical/publish-fhir', 'post'>;
+export type Plan = Extract<OfPublish, { dryRun: true }>;
+export type Published = Exclude<OfPublish, Plan>;
 export type Kind = Publication['kind'];
 
 export const TONES: Record<Publication['state'], Tone> = {

@@ -1,10 +1,11 @@
 /** Permissions, in the areas in which an administrator looks for them. */
 import { useQuery } from '@tanstack/react-query';
+import type { Answer } from '../../api/answer.ts';
 import { answered, api } from '../../api/api.ts';
 import type { paths } from '../../api/schema.d.ts';
 import { queries } from '../../app/queries.ts';
 
-type Catalogue = paths['/roles/permissions']['get']['responses'][200]['content']['application/json'];
+type Catalogue = Answer<'/roles/permissions'>;
 export type PermissionItem = Catalogue['items'][number];
 export type Preset = Catalogue['presets'][number];
 /** What a role is made of: names that the service knows. */

@@ -9,8 +9,7 @@ import { announce } from '../../blocks/page/announcements.tsx';
 import { Section } from '../../blocks/page/section.tsx';
 import { SendButton } from '../../blocks/page/send-button.tsx';
 import { useServerForm } from '../../blocks/page/server-form.ts';
-import { useErrorText } from '../../blocks/states/error-text.ts';
-import { Fault } from '../../blocks/states/fault.tsx';
+import { CallFault } from '../../blocks/states/fault.tsx';
 import { useSession } from '../../shell/session-context.tsx';
 import { type Role, readRole } from '../accounts/account-data.ts';
 import { PermissionTree } from './permission-tree.tsx';
@@ -26,7 +25,6 @@ interface RoleEditorProperties {
 
 export function RoleEditor({ role, catalogue }: RoleEditorProperties) {
   const t = useTranslations('role');
-  const errorText = useErrorText();
   const navigate = useNavigate();
   const { may } = useSession();
   const [before, setBefore] = useState<Stored | undefined>(role);
@@ -85,7 +83,7 @@ export function RoleEditor({ role, catalogue }: RoleEditorProperties) {
         {isReadOnly ? undefined : (
           <div className={css.bar}>
             <div className={css.fault}>
-              <Fault text={form.error === undefined ? undefined : errorText(form.error)} />
+              <CallFault error={form.error} />
             </div>
             <span>{t('chosen', { count: chosen.length })}</span>
             <SendButton type="submit" isSending={form.isSending} disabled={chosen.length === 0}>

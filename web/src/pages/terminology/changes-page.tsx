@@ -1,8 +1,8 @@
 /** Who changed which mapping, and when. Contract: WEB-33. */
 import { getRouteApi } from '@tanstack/react-router';
 import { useTranslations } from 'use-intl';
+import type { Item } from '../../api/answer.ts';
 import { answered, api } from '../../api/api.ts';
-import type { paths } from '../../api/schema.d.ts';
 import { useCursorList } from '../../blocks/list/cursor-list.ts';
 import { ListPage } from '../../blocks/list/list-page.tsx';
 import type { Column } from '../../blocks/list/record-table.tsx';
@@ -15,8 +15,7 @@ import { Coded } from './coded.tsx';
 import { useLevels } from './level.ts';
 import { TerminologyTabs } from './terminology-tabs.tsx';
 
-type MapChange =
-  paths['/terminology/maps/changes']['get']['responses'][200]['content']['application/json']['items'][number];
+type MapChange = Item<'/terminology/maps/changes'>;
 
 const TONES: Record<MapChange['kind'], Tone> = { created: 'good', changed: 'running', deleted: 'quiet' };
 const route = getRouteApi('/shell/terminology/history');

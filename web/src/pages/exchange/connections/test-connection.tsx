@@ -7,7 +7,7 @@ import { ApiError } from '../../../api/api-error.ts';
 import { useServiceWords } from '../../../app/service-words.ts';
 import { SendButton } from '../../../blocks/page/send-button.tsx';
 import { useErrorText } from '../../../blocks/states/error-text.ts';
-import { Fault } from '../../../blocks/states/fault.tsx';
+import { CallFault } from '../../../blocks/states/fault.tsx';
 import { Details } from '../../../blocks/values/details.tsx';
 import { StatusBadge } from '../../../blocks/values/status-badge.tsx';
 import type { Connection } from '../exchange-data.ts';
@@ -41,7 +41,7 @@ export function TestConnection({ name, test }: { name: string; test: Test }) {
           {isPending ? t('testSending') : undefined}
           {data === undefined ? undefined : <Result result={data} />}
         </div>
-        <Fault text={error === null ? undefined : faultOf(error)} />
+        <CallFault error={error} errorText={faultOf} />
         <Group justify="flex-end" gap="xs">
           <SendButton variant="default" isSending={isPending} onClick={() => test.mutate()}>
             {t('testAgain')}

@@ -1,8 +1,8 @@
 /** What exchanges said about the messages that they received. Contract: WEB-40. */
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { useTranslations } from 'use-intl';
+import type { Item } from '../../../api/answer.ts';
 import { answered, api } from '../../../api/api.ts';
-import type { paths } from '../../../api/schema.d.ts';
 import { useCursorList } from '../../../blocks/list/cursor-list.ts';
 import { ListPage } from '../../../blocks/list/list-page.tsx';
 import type { Column } from '../../../blocks/list/record-table.tsx';
@@ -12,8 +12,7 @@ import { EmptyState } from '../../../blocks/states/empty-state.tsx';
 import { StatusBadge } from '../../../blocks/values/status-badge.tsx';
 import { ExchangeTabs } from '../exchange-tabs.tsx';
 
-type Callback =
-  paths['/exchange/callbacks']['get']['responses'][200]['content']['application/json']['items'][number];
+type Callback = Item<'/exchange/callbacks'>;
 
 const STATUSES = ['accepted', 'rejected'] as const;
 const OUTCOMES = ['applied', 'conflict'] as const;

@@ -5,8 +5,7 @@ import { useTranslations } from 'use-intl';
 import { FormButtons } from '../../../blocks/dialogs/form-buttons.tsx';
 import { announce } from '../../../blocks/page/announcements.tsx';
 import { useServerForm } from '../../../blocks/page/server-form.ts';
-import { useErrorText } from '../../../blocks/states/error-text.ts';
-import { Fault } from '../../../blocks/states/fault.tsx';
+import { CallFault } from '../../../blocks/states/fault.tsx';
 import { readDeliveriesAgain, review, type Selection } from '../exchange-data.ts';
 
 interface DecisionDialogProperties {
@@ -59,7 +58,6 @@ interface DecisionProperties extends Required<Omit<DecisionDialogProperties, 'ac
 
 function Decision({ action, selection, isFiltered, count, error, onClose }: DecisionProperties) {
   const t = useTranslations('exchange.review');
-  const errorText = useErrorText();
   const form = useServerForm({
     values: { reason: '' },
     submit: async ({ reason }) => {
@@ -69,11 +67,10 @@ function Decision({ action, selection, isFiltered, count, error, onClose }: Deci
       onClose();
     },
   });
-  const failed = form.error ?? error;
   return (
     <form onSubmit={form.onSubmit}>
       <Stack gap="md">
-        <Fault text={failed === undefined || failed === null ? undefined : errorText(failed)} />
+        <CallFault error={form.error ?? error} />
         <Text>
           {count === 0
             ? t('nothing')

@@ -13,8 +13,7 @@ import { useCommands } from '../../../blocks/dialogs/commands.ts';
 import { PageHeader } from '../../../blocks/page/page-header.tsx';
 import { Section } from '../../../blocks/page/section.tsx';
 import { ErrorState } from '../../../blocks/states/error-state.tsx';
-import { useErrorText } from '../../../blocks/states/error-text.ts';
-import { Fault } from '../../../blocks/states/fault.tsx';
+import { CallFault } from '../../../blocks/states/fault.tsx';
 import { PageSkeleton } from '../../../blocks/states/page-skeleton.tsx';
 import { Details } from '../../../blocks/values/details.tsx';
 import { StatusBadge } from '../../../blocks/values/status-badge.tsx';
@@ -42,7 +41,6 @@ function readDelivery(deliveryId: string, headers = {}) {
 
 export function DeliveryPage() {
   const t = useTranslations('exchange.delivery');
-  const errorText = useErrorText();
   const { deliveryId } = route.useParams();
   const { may } = useSession();
   const { data, error, isPending, refetch } = useQuery(readDelivery(deliveryId));
@@ -64,7 +62,7 @@ export function DeliveryPage() {
   return (
     <>
       <Head delivery={data} back={back} />
-      <Fault text={error === null ? undefined : errorText(error)} />
+      <CallFault error={error} />
       <div className={css.columns}>
         <div>
           <What delivery={data} />

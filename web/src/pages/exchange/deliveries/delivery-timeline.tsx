@@ -1,12 +1,11 @@
 /** What happened to a delivery, newest first: each try with its answer, what people decided, and what comes next. */
 import { useTranslations } from 'use-intl';
-import type { paths } from '../../../api/schema.d.ts';
+import type { Answer } from '../../../api/answer.ts';
 import { ZonedTime } from '../../../blocks/values/zoned-time.tsx';
 import { useSession } from '../../../shell/session-context.tsx';
 import css from '../exchange.module.css';
 
-export type DeliveryDetail =
-  paths['/exchange/deliveries/{deliveryId}']['get']['responses'][200]['content']['application/json'];
+export type DeliveryDetail = Answer<'/exchange/deliveries/{deliveryId}'>;
 type Attempt = DeliveryDetail['attempts'][number];
 type Review = DeliveryDetail['reviews'][number];
 

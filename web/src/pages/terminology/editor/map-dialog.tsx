@@ -3,8 +3,7 @@ import { Modal, NativeSelect, Stack, TextInput } from '@mantine/core';
 import { type SubmitEvent, useState } from 'react';
 import { useTranslations } from 'use-intl';
 import { FormButtons } from '../../../blocks/dialogs/form-buttons.tsx';
-import { useErrorText } from '../../../blocks/states/error-text.ts';
-import { Fault } from '../../../blocks/states/fault.tsx';
+import { CallFault } from '../../../blocks/states/fault.tsx';
 import { type Draft, EMPTY_DRAFT, type Level, SYSTEMS, saveMapping } from '../draft.ts';
 import { useFacilityOf, useFirstLevel, useLevels } from '../level.ts';
 import { useMapCheck } from './map-check.ts';
@@ -33,7 +32,6 @@ export function MapDialog({ opened, waiting, onSaved, onClose }: MapDialogProper
 
 function MapForm({ waiting, onSaved, onClose }: Omit<MapDialogProperties, 'opened'>) {
   const t = useTranslations('mapEditor');
-  const errorText = useErrorText();
   const facilityOf = useFacilityOf();
   const [level, setLevel] = useState<Level>(useFirstLevel());
   const [draft, setDraft] = useState<Draft>({ ...EMPTY_DRAFT, ...localPart(waiting) });
@@ -62,7 +60,7 @@ function MapForm({ waiting, onSaved, onClose }: Omit<MapDialogProperties, 'opene
   return (
     <form onSubmit={onSubmit}>
       <Stack gap="sm">
-        <Fault text={error === undefined ? undefined : errorText(error)} />
+        <CallFault error={error} />
         {waiting === undefined ? (
           <LocalFields draft={draft} onChange={change} />
         ) : (

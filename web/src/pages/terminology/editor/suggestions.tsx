@@ -2,8 +2,8 @@
 import { Button } from '@mantine/core';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useTranslations } from 'use-intl';
+import type { Item } from '../../../api/answer.ts';
 import { answered, api } from '../../../api/api.ts';
-import type { paths } from '../../../api/schema.d.ts';
 import { useErrorText } from '../../../blocks/states/error-text.ts';
 import { useSession } from '../../../shell/session-context.tsx';
 import { Coded } from '../coded.tsx';
@@ -11,8 +11,7 @@ import type { Draft } from '../draft.ts';
 import css from './suggestions.module.css';
 import type { UnmappedCode } from './waiting-code.tsx';
 
-type Suggestion =
-  paths['/terminology/unmapped/suggestions']['get']['responses'][200]['content']['application/json']['items'][number];
+type Suggestion = Item<'/terminology/unmapped/suggestions'>;
 
 /** More would hide the fields below. */
 const SHOWN = 3;

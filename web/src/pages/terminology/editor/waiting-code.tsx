@@ -1,12 +1,11 @@
 /** A local code that goes out without a standard code: what is known of it. */
 import { useTranslations } from 'use-intl';
-import type { paths } from '../../../api/schema.d.ts';
+import type { Item } from '../../../api/answer.ts';
 import { ZonedTime } from '../../../blocks/values/zoned-time.tsx';
 import { Coded } from '../coded.tsx';
 import css from './waiting-code.module.css';
 
-export type UnmappedCode =
-  paths['/terminology/unmapped']['get']['responses'][200]['content']['application/json']['items'][number];
+export type UnmappedCode = Item<'/terminology/unmapped'>;
 
 export function WaitingCode({ waiting }: { waiting: UnmappedCode }) {
   const t = useTranslations('mapEditor');

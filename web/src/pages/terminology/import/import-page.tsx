@@ -8,7 +8,7 @@ import { announce } from '../../../blocks/page/announcements.tsx';
 import { PageHeader } from '../../../blocks/page/page-header.tsx';
 import { Section } from '../../../blocks/page/section.tsx';
 import { useErrorText } from '../../../blocks/states/error-text.ts';
-import { Fault } from '../../../blocks/states/fault.tsx';
+import { CallFault } from '../../../blocks/states/fault.tsx';
 import { type Level, mapsChanged } from '../draft.ts';
 import { useFirstLevel, useLevels } from '../level.ts';
 import { TerminologyTabs } from '../terminology-tabs.tsx';
@@ -55,7 +55,7 @@ export function MapImportPage() {
   });
   const error = submit.error ?? preview.error;
   // 409: nothing is wrong with the file.
-  const failure = (why: Error) =>
+  const failure = (why: unknown) =>
     why instanceof ApiError && why.status === 409 ? errorText(why) : t('failed', { why: errorText(why) });
   return (
     <>
@@ -78,7 +78,7 @@ export function MapImportPage() {
             title={done === undefined ? t('preview') : t('done')}
             text={done === undefined ? t('previewText') : t('doneText')}
           >
-            <Fault text={error === null ? undefined : failure(error)} />
+            <CallFault error={error} errorText={failure} />
             {preview.isFetching ? <p role="status">{t('reading')}</p> : undefined}
             <ImportReportView
               report={done ?? preview.data}

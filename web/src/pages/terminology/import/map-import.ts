@@ -1,10 +1,10 @@
 /** The import of a map file, and its dry run, which tells what would change and keeps nothing. */
+
+import type { Answer } from '../../../api/answer.ts';
 import { answered, api } from '../../../api/api.ts';
-import type { paths } from '../../../api/schema.d.ts';
 import type { Level } from '../draft.ts';
 
-export type ImportReport =
-  paths['/terminology/maps/import']['post']['responses'][200]['content']['application/json'];
+export type ImportReport = Answer<'/terminology/maps/import', 'post'>;
 
 export type EntryChange = NonNullable<ImportReport['changes']>[number];
 export type EntryContent = EntryChange['after'];

@@ -4,8 +4,7 @@ import { Pencil, Trash2 } from 'lucide-react';
 import { useTranslations } from 'use-intl';
 import type { Column } from '../../../blocks/list/record-table.tsx';
 import { SendButton } from '../../../blocks/page/send-button.tsx';
-import { useErrorText } from '../../../blocks/states/error-text.ts';
-import { Fault } from '../../../blocks/states/fault.tsx';
+import { CallFault } from '../../../blocks/states/fault.tsx';
 import { useSession } from '../../../shell/session-context.tsx';
 import { Coded } from '../coded.tsx';
 import { isSent, type MapEntry, systemName } from '../draft.ts';
@@ -82,7 +81,6 @@ function Relation({ entry: { equivalence, comment } }: { entry: MapEntry }) {
 }
 
 function EditedTarget({ edit }: { edit: MapEdit }) {
-  const errorText = useErrorText();
   if (edit.draft === undefined) return undefined;
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: the fields inside have the focus; this only hears Escape.
@@ -96,7 +94,7 @@ function EditedTarget({ edit }: { edit: MapEdit }) {
         check={edit.check}
         focus
       />
-      <Fault text={edit.error === undefined ? undefined : errorText(edit.error)} />
+      <CallFault error={edit.error} />
     </div>
   );
 }
