@@ -90,3 +90,22 @@ export async function send(method: string, path: string, body?: unknown): Promis
   if (response.ok) return response;
   throw errorOf(response, await response.json().catch(() => undefined));
 }
+
+const OPEN_TIMEOUT_MS = 30_000;
+
+/** A call of the API itself, by somebody who is not signed in: calls below /console/api are proved by the cookie. */
+export async function sendOpenly(path: `/auth/${string}`, body: object): Promise<unknown> {
+  const response = await fetch(`${apiBase}/../../api/v1${path}`, {
+    method: 'POST',
+    credentials: 'omit',
+    redirect: 'error',
+    headers: { ...languageHeader(), 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+    signal: AbortSignal.timeout(OPEN_TIMEOUT_MS),
+  }).catch(() => {
+    throw unreachable();
+  });
+  const answer: unknown = await response.json().catch(() => undefined);
+  if (!response.ok) throw errorOf(response, answer);
+  return answer;
+}

@@ -46,7 +46,8 @@ export function themeOf(close: string) {
       Button: Button.extend({ defaultProps: { size: 'sm' } }),
       Checkbox: Checkbox.extend({ styles: ticked }),
       Radio: Radio.extend({ styles: ticked }),
-      InputWrapper: { vars: () => hints },
+      // Nearly every field is required.
+      InputWrapper: { vars: () => hints, defaultProps: { withAsterisk: false } },
       InputDescription: { vars: () => hints },
       InputError: { vars: () => hints },
       TextInput: TextInput.extend({ defaultProps: { size: 'sm' } }),

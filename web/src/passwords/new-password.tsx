@@ -24,13 +24,7 @@ export function NewPassword({ email, old, ...input }: NewPasswordProperties) {
   const id = useId();
   return (
     <div>
-      <PasswordInput
-        autoComplete="new-password"
-        required
-        withAsterisk={false}
-        aria-describedby={id}
-        {...input}
-      />
+      <PasswordInput autoComplete="new-password" required aria-describedby={id} {...input} />
       <PasswordStrength id={id} password={input.value} email={email} old={old} />
     </div>
   );

@@ -6,9 +6,7 @@ import { NativeSelect, TextInput } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useTranslations } from 'use-intl';
-import { errorOf, unreachable } from '../api/api-error.ts';
-import { languageHeader } from '../api/spoken-language.ts';
-import { apiBase } from '../app/address.ts';
+import { sendOpenly } from '../api/api.ts';
 import { useServerForm } from '../blocks/page/server-form.ts';
 import { ServerFormFields } from '../blocks/page/server-form-fields.tsx';
 import { OutsidePage } from '../sign-in/outside-page.tsx';
@@ -23,8 +21,8 @@ export function OpenPasswordPage() {
   const form = useServerForm({
     values: { email: '', userType: 'EHR', password: '', newPassword: '' },
     submit: async ({ email, userType, password, newPassword }) => {
-      const { userId } = (await post('verify', { email, userType })) as { userId: string };
-      await post('password', {
+      const { userId } = (await sendOpenly('/auth/verify', { email, userType })) as { userId: string };
+      await sendOpenly('/auth/password', {
         identity: userId,
         userType,
         credential: password,
@@ -53,7 +51,6 @@ export function OpenPasswordPage() {
           type="email"
           autoComplete="username"
           required
-          withAsterisk={false}
           {...form.field('email')}
         />
         <PasswordChange
@@ -66,20 +63,4 @@ export function OpenPasswordPage() {
       </ServerFormFields>
     </OutsidePage>
   );
-}
-
-/** At the API itself: /console/api proves callers by a cookie, and here there is none. */
-async function post(call: 'verify' | 'password', body: object): Promise<unknown> {
-  const response = await fetch(`${apiBase}/../../api/v1/auth/${call}`, {
-    method: 'POST',
-    credentials: 'omit',
-    redirect: 'error',
-    headers: { ...languageHeader(), 'content-type': 'application/json' },
-    body: JSON.stringify(body),
-  }).catch(() => {
-    throw unreachable();
-  });
-  const answer: unknown = await response.json().catch(() => undefined);
-  if (!response.ok) throw errorOf(response, answer);
-  return answer;
 }

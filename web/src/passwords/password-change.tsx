@@ -22,13 +22,7 @@ interface PasswordChangeProperties {
 export function PasswordChange({ email, present, next, isSending, labels }: PasswordChangeProperties) {
   return (
     <>
-      <PasswordInput
-        label={labels.present}
-        autoComplete="current-password"
-        required
-        withAsterisk={false}
-        {...present}
-      />
+      <PasswordInput label={labels.present} autoComplete="current-password" required {...present} />
       <NewPassword label={labels.next} email={email} old={present.value} {...next} />
       <SendButton type="submit" isSending={isSending}>
         {labels.submit}

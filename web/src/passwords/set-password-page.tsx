@@ -2,15 +2,12 @@
 import { Button, Checkbox, Stack, TextInput } from '@mantine/core';
 import { type ChangeEvent, type RefObject, useEffect, useLayoutEffect, useRef, useState } from 'react';
 import { useTranslations } from 'use-intl';
-import { languageHeader } from '../api/spoken-language.ts';
-import { apiBase } from '../app/address.ts';
+import { sendOpenly } from '../api/api.ts';
+import { ApiError } from '../api/api-error.ts';
+import { useErrorText } from '../blocks/states/error-text.ts';
 import { Fault } from '../blocks/states/fault.tsx';
 import { OutsidePage } from '../sign-in/outside-page.tsx';
 import { PasswordStrength } from './password-strength.tsx';
-
-const TIMEOUT_MS = 30_000;
-/** /console/api proves callers by a cookie; here the token of the link does, at the API itself. */
-const SETUP_PATH = `${apiBase}/../../api/v1/auth/password-setup`;
 
 interface Refusal {
   text: string;
@@ -77,6 +74,7 @@ interface FormProperties {
 
 function SetPasswordForm({ token, refusal, onRefused, onDone }: FormProperties) {
   const t = useTranslations('setPassword');
+  const errorText = useErrorText();
   const [isShown, setShown] = useState(false);
   const [isSending, setSending] = useState(false);
   const [typed, setTyped] = useState('');
@@ -92,15 +90,15 @@ function SetPasswordForm({ token, refusal, onRefused, onDone }: FormProperties) 
     if (isSending) return;
     if (wanted !== again) return onRefused({ text: t('differ'), field: 'repeated' });
     setSending(true);
-    const answer = await post({ token, newCredential: wanted });
-    setSending(false);
-    if (answer === undefined) return onRefused({ text: t('unreachable') });
-    if (answer.ok) return onDone();
-    const { message } = await answer.json().catch(() => ({}));
-    onRefused(
-      { text: message ?? t('failed', { status: String(answer.status) }), field: 'password' },
-      answer.status,
-    );
+    try {
+      await sendOpenly('/auth/password-setup', { token, newCredential: wanted });
+      onDone();
+    } catch (error) {
+      const status = error instanceof ApiError ? error.status : 0;
+      onRefused({ text: errorText(error), ...(status === 0 ? {} : { field: 'password' }) }, status);
+    } finally {
+      setSending(false);
+    }
   }
 
   const field = (name: 'password' | 'repeated', label: string, ref: RefObject<HTMLInputElement | null>) => (
@@ -112,7 +110,6 @@ function SetPasswordForm({ token, refusal, onRefused, onDone }: FormProperties) 
       autoComplete="new-password"
       error={refusal?.field === name}
       required
-      withAsterisk={false}
       {...(name === 'password'
         ? {
             'aria-describedby': 'strength',
@@ -145,15 +142,4 @@ function SetPasswordForm({ token, refusal, onRefused, onDone }: FormProperties) 
       </Stack>
     </form>
   );
-}
-
-function post(body: object): Promise<Response | undefined> {
-  return fetch(SETUP_PATH, {
-    method: 'POST',
-    headers: { ...languageHeader(), 'content-type': 'application/json' },
-    body: JSON.stringify(body),
-    credentials: 'omit',
-    redirect: 'error',
-    signal: AbortSignal.timeout(TIMEOUT_MS),
-  }).catch(() => undefined);
 }

@@ -65,7 +65,6 @@ function ConfirmApp({ secret, uri, onAdded }: NewSecret & AddAppProperties) {
           autoComplete="one-time-code"
           inputMode="numeric"
           required
-          withAsterisk={false}
           autoFocus
           {...form.field('code')}
         />

@@ -33,7 +33,6 @@ export function AddPasskey({ onAdded }: AddPasskeyProperties) {
         description={t('passkeyNameText')}
         maxLength={100}
         required
-        withAsterisk={false}
         data-autofocus
         {...form.field('name')}
       />

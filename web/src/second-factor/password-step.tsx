@@ -30,7 +30,6 @@ export function PasswordAgain(properties: PasswordInputProps) {
       description={t('passwordText')}
       autoComplete="current-password"
       required
-      withAsterisk={false}
       {...properties}
     />
   );

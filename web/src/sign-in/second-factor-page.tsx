@@ -92,7 +92,6 @@ function ByCode({ way, onDone }: ByCodeProperties) {
         autoComplete={isApp ? 'one-time-code' : 'off'}
         inputMode={isApp ? 'numeric' : 'text'}
         required
-        withAsterisk={false}
         autoFocus
         {...form.field('code')}
       />

@@ -46,7 +46,6 @@ export function SignInPage() {
             type="email"
             autoComplete="username"
             required
-            withAsterisk={false}
             autoFocus
             {...form.field('email')}
           />
@@ -54,7 +53,6 @@ export function SignInPage() {
             label={t('password')}
             autoComplete="current-password"
             required
-            withAsterisk={false}
             {...form.field('password')}
           />
           <SendButton type="submit" isSending={form.isSending}>

@@ -6,6 +6,9 @@ import { useRouterState } from '@tanstack/react-router';
 import { type ReactNode, useLayoutEffect, useRef } from 'react';
 import css from './page-tabs.module.css';
 
+/** `activeOptions` of a tab: it is the current one at its own address only, whatever the filters. */
+export const EXACT = { exact: true, includeSearch: false };
+
 export function PageTabs({ label, children }: { label: string; children: ReactNode }) {
   const tabs = useRef<HTMLElement>(null);
   const href = useRouterState({ select: ({ resolvedLocation }) => resolvedLocation?.href });

@@ -99,8 +99,6 @@ export const setPassword = {
   submit: 'Set the password',
   incomplete: 'This address is not complete. Open the whole link that you were given.',
   differ: 'The two passwords differ.',
-  unreachable: 'The service cannot be reached. Try again in a moment.',
-  failed: 'The service answered {status}. Try again in a moment.',
   done: 'The password is set',
   doneText: 'Sign in with it from now on. You can close this page.',
 } as const;

@@ -106,8 +106,6 @@ export const setPassword = {
   submit: 'Définir le mot de passe',
   incomplete: 'Cette adresse est incomplète. Ouvrez le lien entier que vous avez reçu.',
   differ: 'Les deux mots de passe diffèrent.',
-  unreachable: 'Le service est injoignable. Réessayez dans un instant.',
-  failed: 'Le service a répondu {status}. Réessayez dans un instant.',
   done: 'Le mot de passe est défini',
   doneText: 'Utilisez-le désormais pour vous connecter. Vous pouvez fermer cette page.',
 };

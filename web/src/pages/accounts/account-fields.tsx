@@ -9,15 +9,7 @@ import { useRoles } from './account-data.ts';
 export function EmailField(properties: TextInputProps) {
   const t = useTranslations('accounts');
   return (
-    <TextInput
-      label={t('email')}
-      type="email"
-      autoComplete="off"
-      required
-      withAsterisk={false}
-      data-autofocus
-      {...properties}
-    />
+    <TextInput label={t('email')} type="email" autoComplete="off" required data-autofocus {...properties} />
   );
 }
 
@@ -44,7 +36,6 @@ export function RoleField({ value, error, onChange }: RoleFieldProperties) {
         </>
       }
       required
-      withAsterisk={false}
       value={value}
       error={error}
       disabled={isPending}

@@ -28,7 +28,7 @@ export function CreateAccount(properties: CreateAccountProperties) {
   const { kind, opened, onClose } = properties;
   return (
     <Modal opened={opened} onClose={onClose} title={t(`${kind}.create`)}>
-      {opened ? <Form {...properties} /> : undefined}
+      <Form {...properties} />
     </Modal>
   );
 }

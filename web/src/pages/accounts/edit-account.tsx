@@ -23,7 +23,7 @@ export function EditAccount(properties: EditAccountProperties) {
   const { account, opened, onClose } = properties;
   return (
     <Modal opened={opened} onClose={onClose} title={t('editTitle', { email: account.email })}>
-      {opened ? <Form {...properties} /> : undefined}
+      <Form {...properties} />
     </Modal>
   );
 }

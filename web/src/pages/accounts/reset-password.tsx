@@ -21,7 +21,7 @@ export function ResetPassword(properties: ResetPasswordProperties) {
   const { account, opened, onClose } = properties;
   return (
     <Modal opened={opened} onClose={onClose} title={t('resetTitle', { email: account.email })}>
-      {opened ? <Form {...properties} /> : undefined}
+      <Form {...properties} />
     </Modal>
   );
 }

@@ -1,11 +1,9 @@
 /** The pages about exchanges: only those that the person may open. */
 import { Link } from '@tanstack/react-router';
 import { useTranslations } from 'use-intl';
-import { PageTabs, TabCount } from '../../blocks/page/page-tabs.tsx';
+import { EXACT, PageTabs, TabCount } from '../../blocks/page/page-tabs.tsx';
 import { useSession } from '../../shell/session-context.tsx';
 import { MANAGE, READ_DELIVERIES, useHeldCount } from './exchange-data.ts';
-
-const EXACT = { exact: true, includeSearch: false };
 
 export function ExchangeTabs() {
   const t = useTranslations('exchange.tabs');

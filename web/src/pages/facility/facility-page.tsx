@@ -62,13 +62,12 @@ function General({ facility }: { facility: Facility }) {
   return (
     <Section title={t('general')}>
       <ServerFormFields form={form}>
-        <TextInput label={t('name')} maxLength={200} required withAsterisk={false} {...form.field('name')} />
+        <TextInput label={t('name')} maxLength={200} required {...form.field('name')} />
         <TextInput
           label={t('timeZone')}
           description={t('timeZoneText')}
           list={ZONES}
           required
-          withAsterisk={false}
           {...form.field('timeZone')}
         />
         <datalist id={ZONES}>

@@ -1,9 +1,7 @@
 /** The pages about publishing. */
 import { Link } from '@tanstack/react-router';
 import { useTranslations } from 'use-intl';
-import { PageTabs } from '../../blocks/page/page-tabs.tsx';
-
-const EXACT = { exact: true, includeSearch: false };
+import { EXACT, PageTabs } from '../../blocks/page/page-tabs.tsx';
 
 export function PublishingTabs() {
   const t = useTranslations('publishing');

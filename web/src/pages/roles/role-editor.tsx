@@ -56,7 +56,6 @@ export function RoleEditor({ role, catalogue }: RoleEditorProperties) {
           label={t('name')}
           description={t('nameHelp')}
           required
-          withAsterisk={false}
           maxLength={200}
           maw="28rem"
           mb="md"

@@ -1,10 +1,8 @@
 /** The pages about terminology. */
 import { Link } from '@tanstack/react-router';
 import { useTranslations } from 'use-intl';
-import { PageTabs } from '../../blocks/page/page-tabs.tsx';
+import { EXACT, PageTabs } from '../../blocks/page/page-tabs.tsx';
 import { useSession } from '../../shell/session-context.tsx';
-
-const EXACT = { exact: true, includeSearch: false };
 
 export function TerminologyTabs() {
   const t = useTranslations('terminology');

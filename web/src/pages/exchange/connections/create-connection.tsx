@@ -24,7 +24,7 @@ export function CreateConnection(properties: CreateConnectionProperties) {
   const { opened, onClose } = properties;
   return (
     <Modal opened={opened} onClose={onClose} title={t('create')}>
-      {opened ? <Form {...properties} /> : undefined}
+      <Form {...properties} />
     </Modal>
   );
 }
@@ -50,7 +50,6 @@ function Form({ onClose, onCreated }: CreateConnectionProperties) {
         label={t('name')}
         description={t('nameHelp')}
         required
-        withAsterisk={false}
         data-autofocus
         {...form.field('name')}
       />
@@ -59,16 +58,9 @@ function Form({ onClose, onCreated }: CreateConnectionProperties) {
         description={t('addressHelp')}
         placeholder="https://exchange.example.org/patients"
         required
-        withAsterisk={false}
         {...form.field('address')}
       />
-      <TextInput
-        label={t('clientId')}
-        description={t('clientIdHelp')}
-        required
-        withAsterisk={false}
-        {...form.field('clientId')}
-      />
+      <TextInput label={t('clientId')} description={t('clientIdHelp')} required {...form.field('clientId')} />
       <ConnectionFacilities chosen={facilityIds} onChange={setFacilityIds} />
       <FormButtons
         action={t('createSubmit')}

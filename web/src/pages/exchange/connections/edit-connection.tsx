@@ -27,7 +27,7 @@ export function EditConnection({ connection }: { connection: Connection }) {
         {t('edit')}
       </Button>
       <Modal opened={opened} onClose={close} title={t('settings')}>
-        {opened ? <Form connection={connection} onClose={close} /> : undefined}
+        <Form connection={connection} onClose={close} />
       </Modal>
     </>
   );
@@ -80,12 +80,11 @@ function Form({ connection, onClose }: { connection: Connection; onClose: () => 
     const list = { before: before.facilityIds ?? [], wanted: facilityIds };
     return { facilityIds: withChanges(now.facilityIds, list) };
   }
-  const given = { required: true, withAsterisk: false };
   return (
     <ServerFormFields form={form} gap="sm">
-      <TextInput label={t('name')} data-autofocus {...given} {...form.field('name')} />
-      <TextInput label={t('address')} description={t('addressHelp')} {...given} {...form.field('address')} />
-      <TextInput label={t('clientId')} {...given} {...form.field('clientId')} />
+      <TextInput label={t('name')} data-autofocus required {...form.field('name')} />
+      <TextInput label={t('address')} description={t('addressHelp')} required {...form.field('address')} />
+      <TextInput label={t('clientId')} required {...form.field('clientId')} />
       {facilityIds === null ? undefined : (
         <ConnectionFacilities chosen={facilityIds} onChange={setFacilityIds} />
       )}
@@ -98,17 +97,17 @@ function Form({ connection, onClose }: { connection: Connection; onClose: () => 
       <TextInput
         label={t('callbackHeader')}
         description={t('callbackHeaderHelp')}
-        {...given}
+        required
         {...form.field('callbackHeader')}
       />
       <TextInput
         label={t('identifierSystem')}
         description={t('identifierSystemHelp')}
-        {...given}
+        required
         {...form.field('identifierSystem')}
       />
-      <TextInput label={t('maxInFlight')} type="number" {...given} {...form.field('maxInFlight')} />
-      <TextInput label={t('timeoutMs')} type="number" {...given} {...form.field('timeoutMs')} />
+      <TextInput label={t('maxInFlight')} type="number" required {...form.field('maxInFlight')} />
+      <TextInput label={t('timeoutMs')} type="number" required {...form.field('timeoutMs')} />
       <FormButtons
         action={t('save')}
         isSending={form.isSending}

@@ -29,7 +29,7 @@ export function RotateSecrets({ connectionId, opened, onClose }: RotateSecretsPr
   return (
     <>
       <Modal opened={opened} onClose={onClose} title={t('rotate')}>
-        {opened ? <Form {...{ connectionId, onClose }} onRotated={setRotated} /> : undefined}
+        <Form {...{ connectionId, onClose }} onRotated={setRotated} />
       </Modal>
       <SecretOnce
         title={t('keepTitle')}
@@ -87,7 +87,6 @@ function Form({ connectionId, onClose, onRotated }: FormProperties) {
         min={0}
         max={2_160}
         required
-        withAsterisk={false}
         {...form.field('overlapHours')}
       />
       <FormButtons action={t('rotateSubmit')} isSending={form.isSending} onCancel={onClose} />

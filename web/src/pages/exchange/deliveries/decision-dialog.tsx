@@ -82,7 +82,6 @@ function Decision({ action, selection, isFiltered, count, error, onClose }: Deci
             label={t('why')}
             description={t('whyHelp')}
             required
-            withAsterisk={false}
             maxLength={1_000}
             data-autofocus
             {...form.field('reason')}

@@ -111,7 +111,6 @@ function LocalFields({ draft, onChange }: PartProperties) {
       <TextInput
         label={t('localCode')}
         required
-        withAsterisk={false}
         data-autofocus
         value={draft.localCode}
         onChange={(event) => onChange({ localCode: event.currentTarget.value })}
@@ -149,7 +148,6 @@ function SystemField({ draft, onChange }: PartProperties) {
         <TextInput
           label={t('otherSystemAddress')}
           required
-          withAsterisk={false}
           value={draft.targetSystem}
           onChange={(event) => onChange({ targetSystem: event.currentTarget.value })}
         />
