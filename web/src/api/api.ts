@@ -1,16 +1,12 @@
 /**
  * Calls of the service, with the types of openapi.json: `answered(api.GET('/exchange/deliveries', { params }))`.
- * The caller is the session cookie; the chosen facility and the language go along with each call. Contract: WEB-6, WEB-69.
+ * The caller is the session cookie.
  */
 import createClient, { type Middleware } from 'openapi-fetch';
 import { apiBase } from '../app/address.ts';
 import { errorOf, unreachable } from './api-error.ts';
-import { chosenFacility } from './chosen-facility.ts';
+import { CONSOLE_HEADER, callHeaders, languageHeader } from './call-headers.ts';
 import type { paths } from './schema.d.ts';
-import { languageHeader } from './spoken-language.ts';
-
-/** Tells the service that the console asks: another site's form or picture cannot send it. */
-const CONSOLE_HEADER = { 'x-interchange-console': '1' };
 
 let sessionEnded: () => void = () => undefined;
 
@@ -34,9 +30,7 @@ export function tellOf(method: string, status: number): void {
 
 const callerHeaders: Middleware = {
   onRequest({ request }) {
-    const facilityId = chosenFacility();
-    if (facilityId !== undefined) request.headers.set('x-facility-id', facilityId);
-    request.headers.set('accept-language', languageHeader()['accept-language']);
+    for (const [name, value] of Object.entries(callHeaders())) request.headers.set(name, value);
     return request;
   },
   onResponse({ request, response }) {
@@ -70,15 +64,13 @@ export async function answered<Data>(call: Promise<Outcome<Data>>): Promise<Excl
 
 /** A call below /console/api that openapi.json does not describe, or whose answer is a file. */
 export async function send(method: string, path: string, body?: unknown): Promise<Response> {
-  const facilityId = chosenFacility();
   const response = await fetch(apiBase + path, {
     method,
     credentials: 'same-origin',
     redirect: 'error',
     headers: {
       ...CONSOLE_HEADER,
-      ...languageHeader(),
-      ...(facilityId === undefined ? {} : { 'x-facility-id': facilityId }),
+      ...callHeaders(),
       ...(body === undefined ? {} : { 'content-type': 'application/json' }),
     },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),

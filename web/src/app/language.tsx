@@ -1,7 +1,7 @@
 /** The language of the console: what the person chose, else what the browser asks for. Contract: WEB-8. */
 import { createContext, type ReactNode, useContext, useEffect, useRef, useState } from 'react';
 import { IntlProvider } from 'use-intl';
-import { speak } from '../api/spoken-language.ts';
+import { speak } from '../api/call-headers.ts';
 import { type Catalogue, LANGUAGES, type Language, readCatalogue } from '../messages/catalogue.ts';
 import { en } from '../messages/en.ts';
 import { readWordsAgain } from './queries.ts';

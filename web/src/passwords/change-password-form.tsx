@@ -3,8 +3,7 @@ import { useTranslations } from 'use-intl';
 import { send } from '../api/api.ts';
 import { useServerForm } from '../blocks/page/server-form.ts';
 import { ServerFormFields } from '../blocks/page/server-form-fields.tsx';
-import { ABOUT_NEW_PASSWORD } from './new-password.tsx';
-import { PasswordChange } from './password-change.tsx';
+import { ABOUT_NEW_PASSWORD, PasswordChange } from './password-change.tsx';
 
 /** How messages of the service about it begin. */
 const ABOUT_PRESENT_PASSWORD = ['The password is wrong', 'Le mot de passe est faux'];

@@ -10,8 +10,7 @@ import { sendOpenly } from '../api/api.ts';
 import { useServerForm } from '../blocks/page/server-form.ts';
 import { ServerFormFields } from '../blocks/page/server-form-fields.tsx';
 import { OutsidePage } from '../sign-in/outside-page.tsx';
-import { ABOUT_NEW_PASSWORD } from './new-password.tsx';
-import { PasswordChange } from './password-change.tsx';
+import { ABOUT_NEW_PASSWORD, PasswordChange } from './password-change.tsx';
 
 const TYPES = ['EHR', 'STAFF'] as const;
 

@@ -1,8 +1,8 @@
 /** What every form that changes a password ends with: the present one, the new one, and the button. */
 import { PasswordInput } from '@mantine/core';
-import type { ChangeEvent } from 'react';
+import { type ChangeEvent, useId } from 'react';
 import { SendButton } from '../blocks/page/send-button.tsx';
-import { NewPassword } from './new-password.tsx';
+import { PasswordStrength } from './password-strength.tsx';
 
 interface Field {
   name: string;
@@ -20,13 +20,32 @@ interface PasswordChangeProperties {
 }
 
 export function PasswordChange({ email, present, next, isSending, labels }: PasswordChangeProperties) {
+  const id = useId();
   return (
     <>
       <PasswordInput label={labels.present} autoComplete="current-password" required {...present} />
-      <NewPassword label={labels.next} email={email} old={present.value} {...next} />
+      <div>
+        <PasswordInput
+          label={labels.next}
+          autoComplete="new-password"
+          required
+          aria-describedby={id}
+          {...next}
+        />
+        <PasswordStrength id={id} password={next.value} email={email} old={present.value} />
+      </div>
       <SendButton type="submit" isSending={isSending}>
         {labels.submit}
       </SendButton>
     </>
   );
 }
+
+/** How messages of the service about the new one begin. */
+export const ABOUT_NEW_PASSWORD = [
+  'The password must ',
+  'The password is one of ',
+  'The new password ',
+  'Le mot de passe ',
+  'Le nouveau mot de passe ',
+];

@@ -1,16 +1,16 @@
 /** Navigation at the side (a drawer where there is no room), the bar above, and the page. Contract: WEB-7. */
-import { ActionIcon, Drawer } from '@mantine/core';
-import { Outlet, useMatches, useRouterState } from '@tanstack/react-router';
+import { ActionIcon, Code, Drawer } from '@mantine/core';
+import { Link, Outlet, useMatches, useNavigate, useRouterState } from '@tanstack/react-router';
 import { Menu } from 'lucide-react';
 import { Suspense, useEffect, useState } from 'react';
 import { IntlProvider, useLocale, useMessages, useTranslations } from 'use-intl';
 import { CommandPalette } from '../blocks/dialogs/command-palette.tsx';
+import { useCommands } from '../blocks/dialogs/commands.ts';
+import { EmptyState } from '../blocks/states/empty-state.tsx';
 import { PageSkeleton } from '../blocks/states/page-skeleton.tsx';
 import { Bar } from './bar.tsx';
 import css from './layout.module.css';
-import { MissingPermission } from './missing-permission.tsx';
-import { Navigation } from './navigation.tsx';
-import { usePageCommands } from './page-commands.ts';
+import { Navigation, useNavigation } from './navigation.tsx';
 import { useSession } from './session-context.tsx';
 import { Wordmark } from './wordmark.tsx';
 
@@ -81,5 +81,46 @@ function Page() {
     <Suspense fallback={<PageSkeleton />} key={facility?.id}>
       <Outlet />
     </Suspense>
+  );
+}
+
+/** Every page that the person may open is in the command palette. */
+function usePageCommands(): void {
+  const t = useTranslations();
+  const navigate = useNavigate();
+  const entries = useNavigation();
+  useCommands(
+    entries.map(({ path, page }) => ({
+      id: `page-${page.name}`,
+      label: t(`${page.name}.title`),
+      kind: t('shell.page'),
+      run: () => void navigate({ to: path as '/' }),
+    })),
+  );
+}
+
+/** In place of a page that the person may not open: it says which permission is missing. */
+function MissingPermission({ permissions }: { permissions: readonly string[] }) {
+  const t = useTranslations('shell');
+  return (
+    <EmptyState
+      level={1}
+      title={t('missingPermission')}
+      text={t.rich('missingPermissionText', {
+        count: permissions.length,
+        names: () => (
+          <>
+            {permissions.map((name, index) => (
+              <span key={name}>
+                {index === 0 ? '' : ', '}
+                <Code>{name}</Code>
+              </span>
+            ))}
+          </>
+        ),
+      })}
+    >
+      <Link to="/">{t('toOverview')}</Link>
+    </EmptyState>
   );
 }

@@ -1,6 +1,6 @@
 /** Who is signed in, and in which facility they work: for every page. */
 import { createContext, type ReactNode, useContext, useMemo, useState } from 'react';
-import { chosenFacility, rememberFacility } from '../api/chosen-facility.ts';
+import { chosenFacility, rememberFacility } from '../api/call-headers.ts';
 import type { Facility, SignedIn } from '../api/session.ts';
 import { readAllAgain } from '../app/queries.ts';
 

@@ -5,6 +5,7 @@ import { AUDIT_ACTIONS, type AuditAction } from '../../../../src/tenancy/audit/a
 import type { Item } from '../../api/answer.ts';
 import { answered, api } from '../../api/api.ts';
 import { useServiceWords } from '../../app/service-words.ts';
+import { ExportMenu } from '../../blocks/copies/export-menu.tsx';
 import { useCursorList } from '../../blocks/list/cursor-list.ts';
 import { ListPage } from '../../blocks/list/list-page.tsx';
 import type { Column } from '../../blocks/list/record-table.tsx';
@@ -14,7 +15,6 @@ import { EmptyState } from '../../blocks/states/empty-state.tsx';
 import { Email } from '../../blocks/values/email.tsx';
 import { useSession } from '../../shell/session-context.tsx';
 import css from './audit.module.css';
-import { AuditExport } from './audit-export.tsx';
 import { ChangedMembers } from './changed-members.tsx';
 
 type Change = Item<'/administration/audit'>;
@@ -104,4 +104,22 @@ function useColumns(): Column<Change>[] {
       cell: ({ before, after }) => <ChangedMembers before={before} after={after} />,
     },
   ];
+}
+
+const FORMATS = [
+  { format: 'csv', words: 'exportCsv' },
+  { format: 'ndjson', words: 'exportNdjson' },
+] as const;
+
+/** What the filters mean, as a file. */
+function AuditExport({ filters }: { filters: Readonly<Record<string, string | undefined>> }) {
+  const t = useTranslations('audit');
+  const given = Object.entries(filters).filter((pair): pair is [string, string] => pair[1] !== undefined);
+  const forms = FORMATS.map(({ format, words }) => ({
+    id: `export-audit-${format}`,
+    label: t(words),
+    path: `/administration/audit/export?${new URLSearchParams([['format', format], ...given])}`,
+    fileName: `audit.${format}`,
+  }));
+  return <ExportMenu label={t('export')} forms={forms} failed={(why) => t('exportFailed', { why })} />;
 }

@@ -6,8 +6,7 @@ import { toSourceName } from '../../../../src/records/import/history/source-name
 import type { Answer } from '../../api/answer.ts';
 import { tellOf } from '../../api/api.ts';
 import { ApiError, unreachable } from '../../api/api-error.ts';
-import { chosenFacility } from '../../api/chosen-facility.ts';
-import { languageHeader } from '../../api/spoken-language.ts';
+import { CONSOLE_HEADER, callHeaders } from '../../api/call-headers.ts';
 import { apiBase } from '../../app/address.ts';
 
 export type ImportReport = Answer<'/imports/fhir', 'post'>;
@@ -27,11 +26,8 @@ export function sendFile(
   return new Promise((resolve, reject) => {
     const request = new XMLHttpRequest();
     request.open('POST', `${apiBase}/imports/fhir?${queryOf(file, { dryRun, importId })}`);
-    request.setRequestHeader('x-interchange-console', '1');
-    request.setRequestHeader('accept-language', languageHeader()['accept-language']);
-    request.setRequestHeader('content-type', mediaTypeOf(file.name));
-    const facilityId = chosenFacility();
-    if (facilityId !== undefined) request.setRequestHeader('x-facility-id', facilityId);
+    const headers = { ...CONSOLE_HEADER, ...callHeaders(), 'content-type': mediaTypeOf(file.name) };
+    for (const [name, value] of Object.entries(headers)) request.setRequestHeader(name, value);
     request.upload.onprogress = ({ loaded }) => onSent(Math.min(loaded, file.size));
     request.onload = () => {
       tellOf('POST', request.status);

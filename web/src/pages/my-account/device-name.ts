@@ -1,6 +1,5 @@
 /** Where somebody signed in, in words: in a cell of its own, and inside a sentence. */
 import { useFormatter, useTranslations } from 'use-intl';
-import { deviceOf } from './device.ts';
 
 interface Session {
   /** Null of a session of tokens. */
@@ -30,4 +29,27 @@ export function useEndName(): (session: Session) => string {
     const isKnown = deviceOf(userAgent).browser !== undefined;
     return isKnown ? t('endBrowser', { device: nameOf(session), used }) : t('endUnknown', { used });
   };
+}
+
+const BROWSERS: readonly (readonly [name: string, sign: RegExp])[] = [
+  ['Edge', /\bEdg(?:e|A|iOS)?\//],
+  ['Opera', /\bOPR\//],
+  ['Firefox', /\b(?:Firefox|FxiOS)\//],
+  ['Chrome', /\b(?:HeadlessChrome|Chrome|CriOS)\//],
+  ['Safari', /\bSafari\//],
+];
+const SYSTEMS: typeof BROWSERS = [
+  ['Windows', /\bWindows\b/],
+  ['Android', /\bAndroid\b/],
+  ['iPhone', /\biPhone\b/],
+  ['iPad', /\biPad\b/],
+  ['macOS', /\bMac OS X\b/],
+  ['ChromeOS', /\bCrOS\b/],
+  ['Linux', /\bLinux\b/],
+];
+
+/** The browser and system that a User-Agent names, as far as people know them by name. */
+function deviceOf(userAgent: string): { browser: string | undefined; system: string | undefined } {
+  const named = (list: typeof BROWSERS) => list.find(([, sign]) => sign.test(userAgent))?.[0];
+  return { browser: named(BROWSERS), system: named(SYSTEMS) };
 }

@@ -1,11 +1,17 @@
 /** What needs somebody, each with the way to mend it, and how much went through. Contract: WEB-55. */
+
+import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { ArrowRight } from 'lucide-react';
 import { useTranslations } from 'use-intl';
+import { answered, api } from '../../api/api.ts';
 import { PageHeader } from '../../blocks/page/page-header.tsx';
+import { Section } from '../../blocks/page/section.tsx';
 import { EmptyState } from '../../blocks/states/empty-state.tsx';
 import { useSession } from '../../shell/session-context.tsx';
 import { Activity } from './activity.tsx';
 import { Attention, useAttention } from './attention.tsx';
-import { FirstSteps } from './first-steps.tsx';
+import css from './overview.module.css';
 
 /** As the service asks for them. */
 const PERMISSIONS = [
@@ -43,5 +49,39 @@ function Shown() {
       <Attention />
       {isPending ? undefined : <Activity />}
     </>
+  );
+}
+
+const STEPS = [
+  { name: 'account', to: '/integration-accounts', permissions: ['accounts.manage'] },
+  { name: 'import', to: '/imports', permissions: ['records.import'] },
+  { name: 'map', to: '/terminology', permissions: ['terminology.maps.read', 'terminology.maps.manage'] },
+] as const;
+
+/** For an organisation that no system is connected to yet: what to do first. */
+function FirstSteps() {
+  const t = useTranslations('overview');
+  const { may } = useSession();
+  const { data } = useQuery({
+    queryKey: ['overview', 'any-account'],
+    queryFn: () => answered(api.GET('/accounts', { params: { query: { type: 'EHR', limit: 1 } } })),
+    enabled: may('accounts.manage'),
+  });
+  if (data === undefined || data.items.length > 0) return undefined;
+  return (
+    <Section title={t('firstSteps')} text={t('firstStepsText')}>
+      <ol className={css.steps}>
+        {STEPS.filter(({ permissions }) => may(...permissions)).map(({ name, to }) => (
+          <li key={name} className={css.step}>
+            <h3 className={css.name}>{t(`steps.${name}.name`)}</h3>
+            <p className={css.quiet}>{t(`steps.${name}.text`)}</p>
+            <Link to={to} className={css.link}>
+              {t(`steps.${name}.link`)}
+              <ArrowRight size={14} aria-hidden="true" />
+            </Link>
+          </li>
+        ))}
+      </ol>
+    </Section>
   );
 }

@@ -1,8 +1,9 @@
 /** Patients of the facility, found by name or identifier. Contract: WEB-34, WEB-66. */
-import { getRouteApi, Link } from '@tanstack/react-router';
+import { getRouteApi, Link, useLocation } from '@tanstack/react-router';
 import { useTranslations } from 'use-intl';
 import { answered, api } from '../../api/api.ts';
 import type { components } from '../../api/schema.d.ts';
+import { keepText, keptText } from '../../app/unaddressed-texts.ts';
 import { useCursorList } from '../../blocks/list/cursor-list.ts';
 import { ListPage } from '../../blocks/list/list-page.tsx';
 import type { Column } from '../../blocks/list/record-table.tsx';
@@ -10,7 +11,6 @@ import { PageHeader } from '../../blocks/page/page-header.tsx';
 import { EmptyState } from '../../blocks/states/empty-state.tsx';
 import { StatusBadge } from '../../blocks/values/status-badge.tsx';
 import { useSession } from '../../shell/session-context.tsx';
-import { usePatientSearch } from './patient-search.ts';
 import { PurposeField, purposeOf } from './purpose.tsx';
 
 type Patient = components['schemas']['PatientSummary'];
@@ -103,4 +103,24 @@ function PatientState({ patient: { replacedBy, deceased } }: { patient: Patient 
   ) : (
     <StatusBadge tone="good" label={t('current')} />
   );
+}
+
+declare module '@tanstack/react-router' {
+  interface HistoryState {
+    /** Key of the text. */
+    patientSearch?: string;
+  }
+}
+
+/** What the list is searched for. It stays with the entry of the history, and in no address. */
+function usePatientSearch(): [search: string | undefined, change: (text: string | undefined) => void] {
+  const key = useLocation({ select: ({ state }) => state.patientSearch });
+  const navigate = route.useNavigate();
+  const change = (text: string | undefined) =>
+    void navigate({
+      search: (old) => old,
+      state: (old) => ({ ...old, patientSearch: text === undefined ? undefined : keepText(text) }),
+      replace: true,
+    });
+  return [keptText(key), change];
 }

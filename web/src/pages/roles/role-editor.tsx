@@ -1,5 +1,5 @@
 /** The name, the permissions and the second factor of a role. Contract: WEB-27. */
-import { Checkbox, TextInput } from '@mantine/core';
+import { Button, Checkbox, TextInput } from '@mantine/core';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useTranslations } from 'use-intl';
@@ -13,7 +13,6 @@ import { CallFault } from '../../blocks/states/fault.tsx';
 import { useSession } from '../../shell/session-context.tsx';
 import { type Role, readRole } from '../accounts/account-data.ts';
 import { PermissionTree } from './permission-tree.tsx';
-import { Presets } from './presets.tsx';
 import { type PermissionItem, type PermissionName, type Preset, readRolesAgain } from './role-data.ts';
 import css from './role-editor.module.css';
 
@@ -123,4 +122,38 @@ async function change(before: Stored, { name, permissions, requiresSecondFactor 
 
 function isSameSet({ before, wanted }: { before: readonly string[]; wanted: readonly string[] }): boolean {
   return before.length === wanted.length && before.every((one) => wanted.includes(one));
+}
+
+const KNOWN = ['read-only', 'laboratory-partner', 'full'] as const;
+
+interface PresetsProperties {
+  presets: readonly Preset[];
+  onChoose: (permissions: string[]) => void;
+}
+
+/** Permissions that often go together, to begin with. */
+function Presets({ presets, onChoose }: PresetsProperties) {
+  const t = useTranslations('role');
+  const { may } = useSession();
+  const [left, setLeft] = useState(0);
+  const nameOf = (name: string) => {
+    const known = KNOWN.find((one) => one === name);
+    return known === undefined ? name : t(`presets.${known}`);
+  };
+  function choose(permissions: readonly string[]) {
+    const mine = permissions.filter((name) => may(name));
+    setLeft(permissions.length - mine.length);
+    onChoose(mine);
+  }
+  return (
+    <div className={css.presets}>
+      <span>{t('beginWith')}</span>
+      {presets.map(({ name, permissions }) => (
+        <Button key={name} type="button" variant="default" size="xs" onClick={() => choose(permissions)}>
+          {nameOf(name)}
+        </Button>
+      ))}
+      <span role="status">{left === 0 ? '' : t('leftOut', { count: left })}</span>
+    </div>
+  );
 }

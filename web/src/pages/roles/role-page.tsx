@@ -1,13 +1,19 @@
 /** One role, or a new one. Contract: WEB-27. */
-import { getRouteApi, Link } from '@tanstack/react-router';
+
+import { Button } from '@mantine/core';
+import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
+import { useState } from 'react';
 import { useTranslations } from 'use-intl';
+import { answered, api } from '../../api/api.ts';
+import { ConfirmDialog } from '../../blocks/dialogs/confirm-dialog.tsx';
+import { announce } from '../../blocks/page/announcements.tsx';
 import { PageHeader } from '../../blocks/page/page-header.tsx';
 import { EmptyState } from '../../blocks/states/empty-state.tsx';
 import { ErrorState } from '../../blocks/states/error-state.tsx';
 import { PageSkeleton } from '../../blocks/states/page-skeleton.tsx';
-import { useRoles } from '../accounts/account-data.ts';
-import { DeleteRole } from './delete-role.tsx';
-import { usePermissions } from './role-data.ts';
+import { useSession } from '../../shell/session-context.tsx';
+import { type Role, useRoles } from '../accounts/account-data.ts';
+import { readRolesAgain, usePermissions } from './role-data.ts';
 import { RoleEditor } from './role-editor.tsx';
 import { RoleHolders } from './role-holders.tsx';
 
@@ -62,4 +68,35 @@ export function RolePage() {
 
 function Back() {
   return <Link to="/roles">{useTranslations('roles')('title')}</Link>;
+}
+
+/** Only a role that nobody holds can be deleted. */
+function DeleteRole({ role: { id, name, holders } }: { role: Role }) {
+  const t = useTranslations('role');
+  const { may } = useSession();
+  const navigate = useNavigate();
+  const [isAsking, setAsking] = useState(false);
+  if (!may('roles.manage')) return undefined;
+  async function remove() {
+    await answered(api.DELETE('/roles/{roleId}', { params: { path: { roleId: id } } }));
+    await navigate({ to: '/roles' });
+    await readRolesAgain();
+    announce({ kind: 'good', text: t('deleted', { name }) });
+  }
+  return (
+    <>
+      <Button variant="default" disabled={holders.EHR + holders.STAFF > 0} onClick={() => setAsking(true)}>
+        {t('delete')}
+      </Button>
+      <ConfirmDialog
+        opened={isAsking}
+        title={t('deleteTitle', { name })}
+        text={t('deleteText')}
+        action={t('delete')}
+        isDangerous
+        onConfirm={remove}
+        onClose={() => setAsking(false)}
+      />
+    </>
+  );
 }

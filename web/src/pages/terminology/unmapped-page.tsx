@@ -16,10 +16,20 @@ import { Coded } from './coded.tsx';
 import type { Draft } from './draft.ts';
 import { MapDialog } from './editor/map-dialog.tsx';
 import type { UnmappedCode } from './editor/waiting-code.tsx';
-import { PLACES, type Place, placeName } from './places.ts';
 import { TerminologyTabs } from './terminology-tabs.tsx';
 
 const route = getRouteApi('/shell/terminology');
+
+/** Where a local code was met. */
+const PLACES = [
+  'lab.order',
+  'lab.result',
+  'lab.report',
+  'imaging.order',
+  'imaging.report',
+  'vitals.sign',
+] as const;
+type Place = (typeof PLACES)[number];
 
 export function UnmappedPage() {
   const t = useTranslations('terminology');
@@ -61,7 +71,7 @@ export function UnmappedPage() {
             name: 'place',
             label: t('places'),
             kind: 'choice',
-            choices: PLACES.map((value) => ({ value, label: t(`place.${placeName(value)}`) })),
+            choices: PLACES.map((value) => ({ value, label: t(`place.${value}`) })),
           },
         ]}
         empty={
@@ -100,7 +110,7 @@ function useColumns(onMap: (row: UnmappedCode) => void): Column<UnmappedCode>[] 
     {
       name: 'places',
       heading: t('places'),
-      cell: ({ places }) => places.map(({ place }) => t(`place.${placeName(place as Place)}`)).join(', '),
+      cell: ({ places }) => places.map(({ place }) => t(`place.${place as Place}`)).join(', '),
     },
     {
       name: 'last',

@@ -4,6 +4,7 @@ import { getRouteApi, Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useTranslations } from 'use-intl';
 import { answered, api } from '../../../api/api.ts';
+import { ExportMenu } from '../../../blocks/copies/export-menu.tsx';
 import { useCommands } from '../../../blocks/dialogs/commands.ts';
 import { ConfirmDialog } from '../../../blocks/dialogs/confirm-dialog.tsx';
 import { useCursorList } from '../../../blocks/list/cursor-list.ts';
@@ -16,7 +17,6 @@ import { type Draft, type Level, type MapEntry, mapsChanged, SYSTEMS } from '../
 import { MapDialog } from '../editor/map-dialog.tsx';
 import { useLevels } from '../level.ts';
 import { TerminologyTabs } from '../terminology-tabs.tsx';
-import { ExportMaps } from './export-maps.tsx';
 import { useMapColumns } from './map-columns.tsx';
 import { EDIT_FORM, useMapEdit } from './map-edit.ts';
 
@@ -124,4 +124,24 @@ function DeleteDialog({ entry, onClose }: { entry: MapEntry | undefined; onClose
       onClose={onClose}
     />
   );
+}
+
+const FORMATS = [
+  { level: 'organisation', format: 'csv', words: 'exportOrganisationCsv' },
+  { level: 'organisation', format: 'conceptmap', words: 'exportOrganisationConceptMap' },
+  { level: 'facility', format: 'csv', words: 'exportFacilityCsv' },
+  { level: 'facility', format: 'conceptmap', words: 'exportFacilityConceptMap' },
+] as const;
+
+/** The maps as a file. Contract: WEB-32. */
+function ExportMaps() {
+  const t = useTranslations('terminologyMaps');
+  const { facility } = useSession();
+  const forms = FORMATS.map(({ level, format, words }) => ({
+    id: `export-${level}-${format}`,
+    label: t(words, { facility: facility?.name ?? '' }),
+    path: `/terminology/maps/export?level=${level}&format=${format}`,
+    fileName: `maps-${level}.${format === 'csv' ? 'csv' : 'json'}`,
+  }));
+  return <ExportMenu label={t('export')} forms={forms} failed={(why) => t('exportFailed', { why })} />;
 }
