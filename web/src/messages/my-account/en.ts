@@ -35,21 +35,21 @@ export const myAccount = {
   passkeyAdded: 'The passkey is added.',
   sessions: 'Where you are signed in',
   sessionsText: 'End what you do not know, then change your password.',
-  device: 'Device',
   network: 'Network',
   signedIn: 'Signed in',
   used: 'Last used',
   state: 'State',
   thisOne: 'This one',
-  end: 'End',
-  ended: 'The session has ended.',
 } as const;
 
 /** What somebody signed in with. */
 export const devices = {
+  device: 'Device',
   browserOn: '{browser} on {system}',
   unknownBrowser: 'A browser',
   program: 'A program with tokens',
+  end: 'End',
+  ended: 'The session has ended.',
   endBrowser: 'End the session of {device}, last used {used}',
   endUnknown: 'End the session of a browser, last used {used}',
   endProgram: 'End the session of a program, last used {used}',

@@ -38,21 +38,21 @@ export const myAccount = {
   passkeyAdded: 'La clé d’accès est ajoutée.',
   sessions: 'Vos connexions en cours',
   sessionsText: 'Terminez ce que vous ne reconnaissez pas, puis changez votre mot de passe.',
-  device: 'Appareil',
   network: 'Réseau',
   signedIn: 'Connexion',
   used: 'Dernière activité',
   state: 'État',
   thisOne: 'Celle-ci',
-  end: 'Terminer',
-  ended: 'La session est terminée.',
 };
 
 /** Avec quoi quelqu’un s’est connecté. */
 export const devices = {
+  device: 'Appareil',
   browserOn: '{browser} sous {system}',
   unknownBrowser: 'Un navigateur',
   program: 'Un programme avec des jetons',
+  end: 'Terminer',
+  ended: 'La session est terminée.',
   endBrowser: 'Terminer la session de {device}, dernière activité le {used}',
   endUnknown: 'Terminer la session d’un navigateur, dernière activité le {used}',
   endProgram: 'Terminer la session d’un programme, dernière activité le {used}',

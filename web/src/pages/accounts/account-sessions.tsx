@@ -10,10 +10,8 @@ import type { Column } from '../../blocks/list/record-table.tsx';
 import { timeColumn } from '../../blocks/list/time-column.tsx';
 import { announce } from '../../blocks/page/announcements.tsx';
 import { Section } from '../../blocks/page/section.tsx';
-import { SendButton } from '../../blocks/page/send-button.tsx';
 import { EmptyState } from '../../blocks/states/empty-state.tsx';
-import { useErrorText } from '../../blocks/states/error-text.ts';
-import { useDeviceName, useEndName } from '../my-account/device-name.ts';
+import { EndSession, useDeviceColumn } from '../my-account/device-session.tsx';
 import { type Account, type AccountSession, readAccountsAgain } from './account-data.ts';
 
 export function AccountSessions({ account }: { account: Account }) {
@@ -66,14 +64,13 @@ export function AccountSessions({ account }: { account: Account }) {
 
 function useColumns(accountId: string): Column<AccountSession>[] {
   const t = useTranslations('accounts');
-  const nameOf = useDeviceName();
-  const endName = useEndName();
+  async function end(sessionId: string) {
+    const params = { path: { accountId, sessionId } };
+    await answered(api.DELETE('/accounts/{accountId}/sessions/{sessionId}', { params }));
+    await readAccountsAgain();
+  }
   return [
-    {
-      name: 'device',
-      heading: t('device'),
-      cell: (one) => <span title={one.userAgent ?? undefined}>{nameOf(one)}</span>,
-    },
+    useDeviceColumn(),
     timeColumn('created', t('sessionBegan'), ({ createdAt }) => createdAt),
     timeColumn('used', t('lastUsed'), ({ lastUsedAt }) => lastUsedAt),
     timeColumn('ends', t('sessionEnds'), ({ expiresAt }) => expiresAt),
@@ -81,42 +78,7 @@ function useColumns(accountId: string): Column<AccountSession>[] {
       name: 'end',
       heading: t('action'),
       width: '6rem',
-      cell: (one) => <EndSession accountId={accountId} sessionId={one.id} name={endName(one)} />,
+      cell: (one) => <EndSession session={one} end={() => end(one.id)} />,
     },
   ];
-}
-
-interface EndSessionProperties {
-  accountId: string;
-  sessionId: string;
-  name: string;
-}
-
-function EndSession({ accountId, sessionId, name }: EndSessionProperties) {
-  const t = useTranslations('accounts');
-  const errorText = useErrorText();
-  const [isSending, setSending] = useState(false);
-  async function end() {
-    setSending(true);
-    try {
-      const params = { path: { accountId, sessionId } };
-      await answered(api.DELETE('/accounts/{accountId}/sessions/{sessionId}', { params }));
-      await readAccountsAgain();
-      announce({ kind: 'good', text: t('sessionEnded') });
-    } catch (error) {
-      announce({ kind: 'bad', text: errorText(error) });
-      setSending(false);
-    }
-  }
-  return (
-    <SendButton
-      variant="default"
-      size="compact-sm"
-      aria-label={name}
-      isSending={isSending}
-      onClick={() => void end()}
-    >
-      {t('end')}
-    </SendButton>
-  );
 }
