@@ -44,7 +44,6 @@ export const exchangeConnections = {
   edit: 'Edit',
   purpose: 'Purpose of use',
   purposeHelp: 'Patients who refuse this purpose are not sent.',
-  purposes: { TREATMENT: 'Treatment', PAYMENT: 'Payment', OPS: 'Operations', RESEARCH: 'Research' },
   maxInFlight: 'Requests at a time',
   timeout: 'Time-out',
   timeoutMs: 'Time-out in milliseconds',

@@ -46,7 +46,6 @@ export const exchangeConnections: Catalogue['exchangeConnections'] = {
   edit: 'Modifier',
   purpose: 'Finalité',
   purposeHelp: 'Les patients qui s’opposent à cette finalité ne sont pas envoyés.',
-  purposes: { TREATMENT: 'Soins', PAYMENT: 'Paiement', OPS: 'Fonctionnement', RESEARCH: 'Recherche' },
   maxInFlight: 'Requêtes simultanées',
   timeout: 'Délai d’attente',
   timeoutMs: 'Délai d’attente en millisecondes',

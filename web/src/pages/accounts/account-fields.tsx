@@ -1,9 +1,11 @@
 /** The address of an account, and what it may do and where: its role and its facilities. Contract: WEB-21. */
 import { Checkbox, NativeSelect, Radio, Stack, TextInput, type TextInputProps } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
+import { useState } from 'react';
 import { useTranslations } from 'use-intl';
+import { FacilityChoice } from '../../shell/facility-choice.tsx';
 import { useSession } from '../../shell/session-context.tsx';
-import { useRoles } from './account-data.ts';
+import { type AccountKind, useRoles } from './account-data.ts';
 
 /** The address is another's: a browser does not fill in the person's own. */
 export function EmailField(properties: TextInputProps) {
@@ -66,18 +68,12 @@ export function FacilitiesField({ chosen, onChange }: FacilitiesFieldProperties)
   if (facilities.length < 2) return undefined;
   return (
     <>
-      <Checkbox.Group
+      <FacilityChoice
         label={t('facilities')}
         description={t('facilitiesHelp')}
-        value={[...chosen]}
+        chosen={chosen}
         onChange={onChange}
-      >
-        <Stack gap="xs" mt="xs">
-          {facilities.map(({ id, name }) => (
-            <Checkbox key={id} size="xs" value={id} label={name} />
-          ))}
-        </Stack>
-      </Checkbox.Group>
+      />
       {chosen.length < 2 ? undefined : (
         <NativeSelect
           label={t('defaultFacility')}
@@ -96,32 +92,39 @@ export function FacilitiesField({ chosen, onChange }: FacilitiesFieldProperties)
   );
 }
 
-export type PasswordKind = 'generated' | 'setup-link';
+type PasswordKind = 'generated' | 'setup-link';
 
-interface PasswordFieldProperties {
-  kind: PasswordKind;
-  onKind: (kind: PasswordKind) => void;
-  mustChange: boolean;
-  onMustChange: (mustChange: boolean) => void;
+/** How an account gets its password: what is chosen, and `body` as the service takes it. */
+export function usePasswordChoice(userType: AccountKind) {
+  const [password, setPassword] = useState<PasswordKind>('generated');
+  // A person chooses a password of their own; a system would only be stopped by having to.
+  const [mustChange, setMustChange] = useState(userType === 'STAFF');
+  const body = { password, mustChangePassword: password === 'generated' ? mustChange : undefined };
+  return { password, setPassword, mustChange, setMustChange, body };
 }
 
-export function PasswordField({ kind, onKind, mustChange, onMustChange }: PasswordFieldProperties) {
+export function PasswordField({ choice }: { choice: ReturnType<typeof usePasswordChoice> }) {
   const t = useTranslations('accounts');
+  const { password, setPassword, mustChange, setMustChange } = choice;
   return (
     <>
-      <Radio.Group label={t('password')} value={kind} onChange={(value) => onKind(value as PasswordKind)}>
+      <Radio.Group
+        label={t('password')}
+        value={password}
+        onChange={(value) => setPassword(value as PasswordKind)}
+      >
         <Stack gap="xs" mt="xs">
           <Radio size="xs" value="generated" label={t('generated')} description={t('generatedHelp')} />
           <Radio size="xs" value="setup-link" label={t('setupLink')} description={t('setupLinkHelp')} />
         </Stack>
       </Radio.Group>
-      {kind === 'setup-link' ? undefined : (
+      {password === 'setup-link' ? undefined : (
         <Checkbox
           size="xs"
           label={t('mustChange')}
           description={t('mustChangeHelp')}
           checked={mustChange}
-          onChange={(event) => onMustChange(event.currentTarget.checked)}
+          onChange={(event) => setMustChange(event.currentTarget.checked)}
         />
       )}
     </>

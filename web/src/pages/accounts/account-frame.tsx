@@ -6,7 +6,7 @@ import { useTranslations } from 'use-intl';
 import { CopiedValue } from '../../blocks/copies/copied-value.tsx';
 import { PageHeader } from '../../blocks/page/page-header.tsx';
 import { Section } from '../../blocks/page/section.tsx';
-import { ErrorState } from '../../blocks/states/error-state.tsx';
+import { PageNotRead } from '../../blocks/states/page-not-read.tsx';
 import { PageSkeleton } from '../../blocks/states/page-skeleton.tsx';
 import { Details } from '../../blocks/values/details.tsx';
 import { StatusBadge } from '../../blocks/values/status-badge.tsx';
@@ -25,16 +25,11 @@ interface AccountFrameProperties {
 
 export function AccountFrame({ kind, accountId, children }: AccountFrameProperties) {
   const t = useTranslations('accounts');
-  const { data, error, isPending, refetch } = useQuery(readAccount(accountId));
+  const query = useQuery(readAccount(accountId));
+  const { data, isPending } = query;
   const back = <Link to={kind === 'EHR' ? '/integration-accounts' : '/people'}>{t(`${kind}.title`)}</Link>;
   if (isPending) return <PageSkeleton />;
-  if (data === undefined)
-    return (
-      <>
-        <PageHeader title={t(`${kind}.one`)} back={back} />
-        <ErrorState error={error} onRetry={() => void refetch()} way={back} />
-      </>
-    );
+  if (data === undefined) return <PageNotRead title={t(`${kind}.one`)} back={back} query={query} />;
   if (data.userType !== kind)
     return (
       <Navigate

@@ -12,8 +12,8 @@ import {
   EmailField,
   FacilitiesField,
   PasswordField,
-  type PasswordKind,
   RoleField,
+  usePasswordChoice,
 } from './account-fields.tsx';
 
 interface CreateAccountProperties {
@@ -37,24 +37,13 @@ function Form({ kind: userType, onClose, onCreated }: CreateAccountProperties) {
   const t = useTranslations('accounts');
   const { facility } = useSession();
   const [facilityIds, setFacilityIds] = useState<string[]>(facility === undefined ? [] : [facility.id]);
-  const [password, setPassword] = useState<PasswordKind>('generated');
-  // A person chooses a password of their own; a system would only be stopped by having to.
-  const [mustChange, setMustChange] = useState(userType === 'STAFF');
+  const password = usePasswordChoice(userType);
   const form = useServerForm({
     values: { email: '', roleId: '' },
     aboutField: { email: ABOUT_TAKEN_ADDRESS },
     submit: async ({ email, roleId }) => {
       const issued = await answered(
-        api.POST('/accounts', {
-          body: {
-            email,
-            userType,
-            roleId,
-            facilityIds,
-            password,
-            mustChangePassword: password === 'generated' ? mustChange : undefined,
-          },
-        }),
+        api.POST('/accounts', { body: { email, userType, roleId, facilityIds, ...password.body } }),
       );
       await readAccountsAgain();
       onClose();
@@ -66,12 +55,7 @@ function Form({ kind: userType, onClose, onCreated }: CreateAccountProperties) {
       <EmailField description={t(`${userType}.emailHelp`)} {...form.field('email')} />
       <RoleField value={form.values.roleId} onChange={(roleId) => form.set({ roleId })} />
       <FacilitiesField chosen={facilityIds} onChange={setFacilityIds} />
-      <PasswordField
-        kind={password}
-        onKind={setPassword}
-        mustChange={mustChange}
-        onMustChange={setMustChange}
-      />
+      <PasswordField choice={password} />
       <FormButtons
         action={t('createSubmit')}
         isSending={form.isSending}

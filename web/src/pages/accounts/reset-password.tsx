@@ -1,13 +1,12 @@
 /** A new password for an account, or a link to set one. Contract: WEB-22. */
 import { Modal, Text } from '@mantine/core';
-import { useState } from 'react';
 import { useTranslations } from 'use-intl';
 import { answered, api } from '../../api/api.ts';
 import { FormButtons } from '../../blocks/dialogs/form-buttons.tsx';
 import { useServerForm } from '../../blocks/page/server-form.ts';
 import { ServerFormFields } from '../../blocks/page/server-form-fields.tsx';
 import { type Account, type Issued, readAccountsAgain } from './account-data.ts';
-import { PasswordField, type PasswordKind } from './account-fields.tsx';
+import { PasswordField, usePasswordChoice } from './account-fields.tsx';
 
 interface ResetPasswordProperties {
   account: Account;
@@ -28,15 +27,14 @@ export function ResetPassword(properties: ResetPasswordProperties) {
 
 function Form({ account, onClose, onReset }: ResetPasswordProperties) {
   const t = useTranslations('accounts');
-  const [password, setPassword] = useState<PasswordKind>('generated');
-  const [mustChange, setMustChange] = useState(account.userType === 'STAFF');
+  const password = usePasswordChoice(account.userType);
   const form = useServerForm({
     values: {},
     submit: async () => {
       const issued = await answered(
         api.POST('/accounts/{accountId}/reset-password', {
           params: { path: { accountId: account.userId } },
-          body: { password, mustChangePassword: password === 'generated' ? mustChange : undefined },
+          body: password.body,
         }),
       );
       await readAccountsAgain();
@@ -47,12 +45,7 @@ function Form({ account, onClose, onReset }: ResetPasswordProperties) {
   return (
     <ServerFormFields form={form}>
       <Text>{t('resetText')}</Text>
-      <PasswordField
-        kind={password}
-        onKind={setPassword}
-        mustChange={mustChange}
-        onMustChange={setMustChange}
-      />
+      <PasswordField choice={password} />
       <FormButtons action={t('resetSubmit')} isSending={form.isSending} isDangerous onCancel={onClose} />
     </ServerFormFields>
   );

@@ -5,8 +5,8 @@ import { getRouteApi, Link } from '@tanstack/react-router';
 import { useFormatter, useTranslations } from 'use-intl';
 import { PageHeader } from '../../blocks/page/page-header.tsx';
 import { Section } from '../../blocks/page/section.tsx';
-import { ErrorState } from '../../blocks/states/error-state.tsx';
 import { CallFault } from '../../blocks/states/fault.tsx';
+import { PageNotRead } from '../../blocks/states/page-not-read.tsx';
 import { PageSkeleton } from '../../blocks/states/page-skeleton.tsx';
 import { Details } from '../../blocks/values/details.tsx';
 import { InEnglish } from '../../blocks/values/in-english.tsx';
@@ -22,16 +22,11 @@ export function ImportPage() {
   const t = useTranslations('imports');
   const nameOf = useImportName();
   const { importId } = route.useParams();
-  const { data, error, isPending, refetch } = useImport(importId);
+  const query = useImport(importId);
+  const { data, error, isPending } = query;
   const back = <Link to="/imports">{t('back')}</Link>;
   if (isPending) return <PageSkeleton />;
-  if (data === undefined)
-    return (
-      <>
-        <PageHeader title={t('one')} back={back} />
-        <ErrorState error={error} onRetry={() => void refetch()} way={back} />
-      </>
-    );
+  if (data === undefined) return <PageNotRead title={t('one')} back={back} query={query} />;
   return (
     <>
       <PageHeader title={nameOf(data)} windowTitle={t('one')} back={back} />

@@ -17,7 +17,7 @@ import { ZonedTime } from '../../blocks/values/zoned-time.tsx';
 import { useSession } from '../../shell/session-context.tsx';
 import { type AccessEntry, type AccessLogPage, exportAccessLog, readAccessLog } from './access-log.ts';
 import css from './access-log-tab.module.css';
-import type { Purpose } from './purpose.tsx';
+import { type Purpose, usePurposeName } from './purpose.tsx';
 
 const route = getRouteApi('/shell/patients/$patientId');
 
@@ -101,7 +101,7 @@ function ExportButton({ request }: { request: Parameters<typeof exportAccessLog>
 
 function useColumns(): Column<AccessEntry>[] {
   const t = useTranslations('patient');
-  const names = useTranslations('patients');
+  const nameOf = usePurposeName();
   return [
     {
       name: 'at',
@@ -121,7 +121,7 @@ function useColumns(): Column<AccessEntry>[] {
       name: 'purpose',
       heading: t('purpose'),
       width: '7rem',
-      cell: ({ purposeOfUse }) => names(`purposes.${purposeOfUse}`),
+      cell: ({ purposeOfUse }) => nameOf(purposeOfUse),
     },
     {
       name: 'outcome',

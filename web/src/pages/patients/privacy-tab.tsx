@@ -10,7 +10,7 @@ import { Section } from '../../blocks/page/section.tsx';
 import { ErrorState } from '../../blocks/states/error-state.tsx';
 import { TableSkeleton } from '../../blocks/states/table-skeleton.tsx';
 import { useSession } from '../../shell/session-context.tsx';
-import { PURPOSES, type Purpose } from './purpose.tsx';
+import { PURPOSES, type Purpose, usePurposeName } from './purpose.tsx';
 
 export function PrivacyTab({ patientId }: { patientId: string }) {
   const t = useTranslations('patient');
@@ -36,7 +36,7 @@ function readPrivacy(facilityId: string | undefined, patientId: string) {
 
 function PrivacyForm({ patientId, stored }: { patientId: string; stored: readonly Purpose[] }) {
   const t = useTranslations('patient');
-  const names = useTranslations('patients');
+  const nameOf = usePurposeName();
   const format = useFormatter();
   const queries = useQueryClient();
   const { may, facility } = useSession();
@@ -46,7 +46,7 @@ function PrivacyForm({ patientId, stored }: { patientId: string; stored: readonl
   const [isAsking, setAsking] = useState(false);
   const mayChange = may('patients.privacy.manage');
   const isChanged = PURPOSES.some((one) => refused.includes(one) !== stored.includes(one));
-  const purposes = format.list(refused.map((one) => names(`purposes.${one}`)));
+  const purposes = format.list(refused.map(nameOf));
 
   async function save() {
     const now = await queries.fetchQuery({ ...readPrivacy(facility?.id, patientId), staleTime: 0 });
@@ -72,7 +72,7 @@ function PrivacyForm({ patientId, stored }: { patientId: string; stored: readonl
         {PURPOSES.map((one) => (
           <Checkbox
             key={one}
-            label={names(`purposes.${one}`)}
+            label={nameOf(one)}
             description={refused.includes(one) ? t('refused') : t('allowed')}
             checked={refused.includes(one)}
             disabled={!mayChange}

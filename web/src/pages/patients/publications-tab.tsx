@@ -5,10 +5,10 @@ import { answered, api } from '../../api/api.ts';
 import { useCursorList } from '../../blocks/list/cursor-list.ts';
 import { ListPage } from '../../blocks/list/list-page.tsx';
 import type { Column } from '../../blocks/list/record-table.tsx';
+import { timeColumn } from '../../blocks/list/time-column.tsx';
 import { EmptyState } from '../../blocks/states/empty-state.tsx';
 import { InEnglish } from '../../blocks/values/in-english.tsx';
 import { StatusBadge } from '../../blocks/values/status-badge.tsx';
-import { ZonedTime } from '../../blocks/values/zoned-time.tsx';
 import { useSession } from '../../shell/session-context.tsx';
 import { type Publication, TONES } from '../publishing/publishing-data.ts';
 import type { Purpose } from './purpose.tsx';
@@ -51,12 +51,7 @@ function useColumns(): Column<Publication>[] {
       cell: ({ kind }) => t(`kinds.${kind}`),
     },
     { name: 'target', heading: t('target'), width: '9rem', cell: ({ target }) => target },
-    {
-      name: 'started',
-      heading: t('started'),
-      width: '15rem',
-      cell: ({ startedAt }) => <ZonedTime at={startedAt} />,
-    },
+    timeColumn('started', t('started'), ({ startedAt }) => startedAt),
     {
       name: 'outcome',
       heading: ofPatient('outcomeOf'),

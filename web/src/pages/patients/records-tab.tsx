@@ -6,11 +6,11 @@ import { useTranslations } from 'use-intl';
 import { useCursorList } from '../../blocks/list/cursor-list.ts';
 import { ListPage } from '../../blocks/list/list-page.tsx';
 import type { Column } from '../../blocks/list/record-table.tsx';
+import { timeColumn } from '../../blocks/list/time-column.tsx';
 import { EmptyState } from '../../blocks/states/empty-state.tsx';
 import { ErrorState } from '../../blocks/states/error-state.tsx';
 import { TableSkeleton } from '../../blocks/states/table-skeleton.tsx';
 import { JsonViewer } from '../../blocks/values/json-viewer.tsx';
-import { ZonedTime } from '../../blocks/values/zoned-time.tsx';
 import { useSession } from '../../shell/session-context.tsx';
 import type { Purpose } from './purpose.tsx';
 import {
@@ -113,7 +113,7 @@ function useColumns(onShow: (id: string) => void): Column<RecordRow>[] {
   return [
     { name: 'code', heading: t('code'), share: 0.6, cell: ({ code }) => code ?? '–' },
     { name: 'status', heading: t('status'), width: '8rem', cell: ({ status }) => status ?? '–' },
-    { name: 'at', heading: t('when'), width: '15rem', cell: ({ at }) => <ZonedTime at={at} /> },
+    timeColumn('at', t('when'), ({ at }) => at),
     { name: 'id', heading: t('record'), cell: ({ id }) => <code>{id}</code> },
     {
       name: 'show',

@@ -10,6 +10,7 @@ import { announce } from '../../blocks/page/announcements.tsx';
 import { PageHeader } from '../../blocks/page/page-header.tsx';
 import { EmptyState } from '../../blocks/states/empty-state.tsx';
 import { ErrorState } from '../../blocks/states/error-state.tsx';
+import { PageNotRead } from '../../blocks/states/page-not-read.tsx';
 import { PageSkeleton } from '../../blocks/states/page-skeleton.tsx';
 import { useSession } from '../../shell/session-context.tsx';
 import { type Role, useRoles } from '../accounts/account-data.ts';
@@ -41,14 +42,9 @@ export function RolePage() {
   const permissions = usePermissions();
   const roles = useRoles();
   if (permissions.isPending || roles.isPending) return <PageSkeleton />;
-  const failed = [permissions, roles].find(({ error }) => error !== null);
-  if (permissions.data === undefined || roles.data === undefined)
-    return (
-      <>
-        <PageHeader title={t('title')} back={<Back />} />
-        <ErrorState error={failed?.error} onRetry={() => void failed?.refetch()} />
-      </>
-    );
+  if (permissions.data === undefined)
+    return <PageNotRead title={t('title')} back={<Back />} query={permissions} />;
+  if (roles.data === undefined) return <PageNotRead title={t('title')} back={<Back />} query={roles} />;
   const role = roles.data.find(({ id }) => id === roleId);
   if (role === undefined)
     return (

@@ -6,10 +6,10 @@ import { answered, api } from '../../api/api.ts';
 import { useCursorList } from '../../blocks/list/cursor-list.ts';
 import { ListPage } from '../../blocks/list/list-page.tsx';
 import type { Column } from '../../blocks/list/record-table.tsx';
+import { timeColumn } from '../../blocks/list/time-column.tsx';
 import { PageHeader } from '../../blocks/page/page-header.tsx';
 import { EmptyState } from '../../blocks/states/empty-state.tsx';
 import { StatusBadge, type Tone } from '../../blocks/values/status-badge.tsx';
-import { ZonedTime } from '../../blocks/values/zoned-time.tsx';
 import { useSession } from '../../shell/session-context.tsx';
 import { Coded } from './coded.tsx';
 import { useLevels } from './level.ts';
@@ -87,12 +87,7 @@ function useColumns(): Column<MapChange>[] {
       share: 0.8,
       cell: ({ facilityId }) => level(facilityId),
     },
-    {
-      name: 'at',
-      heading: t('changed'),
-      width: '15rem',
-      cell: ({ changedAt }) => <ZonedTime at={changedAt} />,
-    },
+    timeColumn('at', t('changed'), ({ changedAt }) => changedAt),
     { name: 'by', heading: t('by'), width: '7.5rem', cell: ({ changedBy }) => author(changedBy) },
   ];
 }

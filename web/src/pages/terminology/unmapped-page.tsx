@@ -7,10 +7,10 @@ import { answered, api } from '../../api/api.ts';
 import { useCursorList } from '../../blocks/list/cursor-list.ts';
 import { ListPage } from '../../blocks/list/list-page.tsx';
 import type { Column } from '../../blocks/list/record-table.tsx';
+import { timeColumn } from '../../blocks/list/time-column.tsx';
 import { announce } from '../../blocks/page/announcements.tsx';
 import { PageHeader } from '../../blocks/page/page-header.tsx';
 import { EmptyState } from '../../blocks/states/empty-state.tsx';
-import { ZonedTime } from '../../blocks/values/zoned-time.tsx';
 import { useSession } from '../../shell/session-context.tsx';
 import { Coded } from './coded.tsx';
 import type { Draft } from './draft.ts';
@@ -112,12 +112,7 @@ function useColumns(onMap: (row: UnmappedCode) => void): Column<UnmappedCode>[] 
       heading: t('places'),
       cell: ({ places }) => places.map(({ place }) => t(`place.${place as Place}`)).join(', '),
     },
-    {
-      name: 'last',
-      heading: t('lastMet'),
-      width: '15rem',
-      cell: ({ lastMetAt }) => <ZonedTime at={lastMetAt} />,
-    },
+    timeColumn('last', t('lastMet'), ({ lastMetAt }) => lastMetAt),
   ];
   if (!may('terminology.maps.manage')) return columns;
   return [

@@ -5,10 +5,11 @@ import { useFormatter, useTranslations } from 'use-intl';
 import { CopiedValue } from '../../../blocks/copies/copied-value.tsx';
 import { PageHeader } from '../../../blocks/page/page-header.tsx';
 import { Section } from '../../../blocks/page/section.tsx';
-import { ErrorState } from '../../../blocks/states/error-state.tsx';
+import { PageNotRead } from '../../../blocks/states/page-not-read.tsx';
 import { PageSkeleton } from '../../../blocks/states/page-skeleton.tsx';
 import { Details } from '../../../blocks/values/details.tsx';
 import { useSession } from '../../../shell/session-context.tsx';
+import { usePurposeName } from '../../patients/purpose.tsx';
 import css from '../exchange.module.css';
 import { type Connection, readConnection } from '../exchange-data.ts';
 import { ConnectionActions } from './connection-actions.tsx';
@@ -21,16 +22,11 @@ const route = getRouteApi('/shell/exchange/connections/$connectionId');
 export function ConnectionPage() {
   const t = useTranslations('exchangeConnections');
   const { connectionId } = route.useParams();
-  const { data, error, isPending, refetch } = useQuery(readConnection(connectionId));
+  const query = useQuery(readConnection(connectionId));
+  const { data, isPending } = query;
   const back = <Link to="/exchange/connections">{t('back')}</Link>;
   if (isPending) return <PageSkeleton />;
-  if (data === undefined)
-    return (
-      <>
-        <PageHeader title={t('title')} back={back} />
-        <ErrorState error={error} onRetry={() => void refetch()} way={back} />
-      </>
-    );
+  if (data === undefined) return <PageNotRead title={t('title')} back={back} query={query} />;
   return (
     <>
       <PageHeader title={data.name} back={back} actions={<ConnectionActions connection={data} />} />
@@ -65,6 +61,7 @@ function ForExchange({ connection }: { connection: Connection }) {
 function Settings({ connection }: { connection: Connection }) {
   const t = useTranslations('exchangeConnections');
   const format = useFormatter();
+  const purposeName = usePurposeName();
   const { session } = useSession();
   const { id, address, facilityIds, purposeOfUse, maxInFlight, timeoutMs, circuitOpenSince } = connection;
   const since =
@@ -89,7 +86,7 @@ function Settings({ connection }: { connection: Connection }) {
           ],
           [t('address'), <code key="address">{address}</code>],
           [t('facilities'), facilities?.join(', ') ?? t('allFacilities')],
-          [t('purpose'), t(`purposes.${purposeOfUse}`)],
+          [t('purpose'), purposeName(purposeOfUse)],
           [t('maxInFlight'), format.number(maxInFlight)],
           [t('timeout'), t('timeoutValue', { ms: timeoutMs })],
         ]}

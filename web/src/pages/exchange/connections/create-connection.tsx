@@ -8,9 +8,9 @@ import { FormButtons } from '../../../blocks/dialogs/form-buttons.tsx';
 import type { Secret } from '../../../blocks/dialogs/secret-once.tsx';
 import { useServerForm } from '../../../blocks/page/server-form.ts';
 import { ServerFormFields } from '../../../blocks/page/server-form-fields.tsx';
+import { FacilityChoice } from '../../../shell/facility-choice.tsx';
 import { useSession } from '../../../shell/session-context.tsx';
 import { ABOUT_CONNECTION } from './about-connection.ts';
-import { ConnectionFacilities } from './connection-facilities.tsx';
 import { useSecretNames } from './secret-names.ts';
 
 interface CreateConnectionProperties {
@@ -61,7 +61,12 @@ function Form({ onClose, onCreated }: CreateConnectionProperties) {
         {...form.field('address')}
       />
       <TextInput label={t('clientId')} description={t('clientIdHelp')} required {...form.field('clientId')} />
-      <ConnectionFacilities chosen={facilityIds} onChange={setFacilityIds} />
+      <FacilityChoice
+        label={t('facilities')}
+        description={t('facilitiesHelp')}
+        chosen={facilityIds}
+        onChange={setFacilityIds}
+      />
       <FormButtons
         action={t('createSubmit')}
         isSending={form.isSending}

@@ -10,12 +10,11 @@ import { FormButtons } from '../../../blocks/dialogs/form-buttons.tsx';
 import { announce } from '../../../blocks/page/announcements.tsx';
 import { useServerForm } from '../../../blocks/page/server-form.ts';
 import { ServerFormFields } from '../../../blocks/page/server-form-fields.tsx';
+import { FacilityChoice } from '../../../shell/facility-choice.tsx';
 import { useSession } from '../../../shell/session-context.tsx';
+import { PURPOSES, type Purpose, usePurposeName } from '../../patients/purpose.tsx';
 import { type Connection, readConnection } from '../exchange-data.ts';
 import { ABOUT_CONNECTION } from './about-connection.ts';
-import { ConnectionFacilities } from './connection-facilities.tsx';
-
-const PURPOSES = ['TREATMENT', 'PAYMENT', 'OPS', 'RESEARCH'] as const;
 
 export function EditConnection({ connection }: { connection: Connection }) {
   const t = useTranslations('exchangeConnections');
@@ -35,6 +34,7 @@ export function EditConnection({ connection }: { connection: Connection }) {
 
 function Form({ connection, onClose }: { connection: Connection; onClose: () => void }) {
   const t = useTranslations('exchangeConnections');
+  const nameOf = usePurposeName();
   const navigate = useNavigate();
   const { facility } = useSession();
   // null: all of the organisation, also later ones. That is for the operator to change.
@@ -56,7 +56,7 @@ function Form({ connection, onClose }: { connection: Connection; onClose: () => 
     submit: async ({ maxInFlight, timeoutMs, purposeOfUse, ...rest }) => {
       const wanted = {
         ...rest,
-        purposeOfUse: purposeOfUse as Connection['purposeOfUse'],
+        purposeOfUse: purposeOfUse as Purpose,
         maxInFlight: Number(maxInFlight),
         timeoutMs: Number(timeoutMs),
       };
@@ -86,12 +86,17 @@ function Form({ connection, onClose }: { connection: Connection; onClose: () => 
       <TextInput label={t('address')} description={t('addressHelp')} required {...form.field('address')} />
       <TextInput label={t('clientId')} required {...form.field('clientId')} />
       {facilityIds === null ? undefined : (
-        <ConnectionFacilities chosen={facilityIds} onChange={setFacilityIds} />
+        <FacilityChoice
+          label={t('facilities')}
+          description={t('facilitiesHelp')}
+          chosen={facilityIds}
+          onChange={setFacilityIds}
+        />
       )}
       <NativeSelect
         label={t('purpose')}
         description={t('purposeHelp')}
-        data={PURPOSES.map((value) => ({ value, label: t(`purposes.${value}`) }))}
+        data={PURPOSES.map((value) => ({ value, label: nameOf(value) }))}
         {...form.field('purposeOfUse')}
       />
       <TextInput

@@ -12,8 +12,8 @@ import { CopyButton } from '../../../blocks/copies/copy-button.tsx';
 import { useCommands } from '../../../blocks/dialogs/commands.ts';
 import { PageHeader } from '../../../blocks/page/page-header.tsx';
 import { Section } from '../../../blocks/page/section.tsx';
-import { ErrorState } from '../../../blocks/states/error-state.tsx';
 import { CallFault } from '../../../blocks/states/fault.tsx';
+import { PageNotRead } from '../../../blocks/states/page-not-read.tsx';
 import { PageSkeleton } from '../../../blocks/states/page-skeleton.tsx';
 import { Details } from '../../../blocks/values/details.tsx';
 import { StatusBadge } from '../../../blocks/values/status-badge.tsx';
@@ -43,7 +43,8 @@ export function DeliveryPage() {
   const t = useTranslations('exchange.delivery');
   const { deliveryId } = route.useParams();
   const { may } = useSession();
-  const { data, error, isPending, refetch } = useQuery(readDelivery(deliveryId));
+  const query = useQuery(readDelivery(deliveryId));
+  const { data, error, isPending } = query;
   useWatch({
     isOn: data?.status === 'queued',
     error,
@@ -52,13 +53,7 @@ export function DeliveryPage() {
   });
   const back = <Link to="/exchange">{t('back')}</Link>;
   if (isPending) return <PageSkeleton />;
-  if (data === undefined)
-    return (
-      <>
-        <PageHeader title={t('title')} back={back} />
-        <ErrorState error={error} onRetry={() => void refetch()} way={back} />
-      </>
-    );
+  if (data === undefined) return <PageNotRead title={t('title')} back={back} query={query} />;
   return (
     <>
       <Head delivery={data} back={back} />

@@ -1,0 +1,24 @@
+/** Some of the facilities of the person. Nothing to choose where there is only one. */
+import { Checkbox, Stack } from '@mantine/core';
+import { useSession } from './session-context.tsx';
+
+interface FacilityChoiceProperties {
+  label: string;
+  description: string;
+  chosen: readonly string[];
+  onChange: (chosen: string[]) => void;
+}
+
+export function FacilityChoice({ label, description, chosen, onChange }: FacilityChoiceProperties) {
+  const { facilities } = useSession().session;
+  if (facilities.length < 2) return undefined;
+  return (
+    <Checkbox.Group label={label} description={description} value={[...chosen]} onChange={onChange}>
+      <Stack gap="xs" mt="xs">
+        {facilities.map(({ id, name }) => (
+          <Checkbox key={id} size="xs" value={id} label={name} />
+        ))}
+      </Stack>
+    </Checkbox.Group>
+  );
+}
