@@ -13,7 +13,7 @@ export type Facility = SignedIn['facilities'][number];
 export type SecondFactorMethod = NonNullable<Told['methods']>[number];
 
 /** The password was right, and something is still missing. */
-export type Unfinished =
+type Unfinished =
   | { state: 'second-factor'; methods: SecondFactorMethod[] }
   | { state: 'enrol-second-factor' };
 

@@ -7,7 +7,7 @@ import { useSession } from './session-context.tsx';
 
 const GROUPS = ['organisation', 'records', 'exchange', 'account'] as const;
 
-export interface NavigationEntry {
+interface NavigationEntry {
   path: string;
   page: PageDefinition & Required<Pick<PageDefinition, 'navigation'>>;
 }

@@ -7,7 +7,7 @@ import { announce } from '../page/announcements.tsx';
 import { useErrorText } from '../states/error-text.ts';
 import { saveFile } from './save-file.ts';
 
-export interface ExportForm {
+interface ExportForm {
   id: string;
   label: string;
   /** What answers with the file, below the address of calls. */

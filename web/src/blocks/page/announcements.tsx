@@ -5,7 +5,7 @@ import { useTranslations } from 'use-intl';
 import { sharedValue } from '../../app/shared-value.ts';
 import css from './announcements.module.css';
 
-export interface Announcement {
+interface Announcement {
   kind: 'good' | 'bad';
   text: string;
 }

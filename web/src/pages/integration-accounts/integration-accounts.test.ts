@@ -203,34 +203,6 @@ describe('integration accounts', { skip: NO_BROWSER, timeout: 300_000 }, () => {
     assert.equal((await state()).locked, false);
   });
 
-  test('the focus is not lost: in a secret that follows a form, after it, and on a button that was pressed [WEB-4]', async (t) => {
-    const tenant = await web.api.createTenant({ timeZone: 'Europe/Paris' });
-    const { userId } = await web.api.createAccount(tenant);
-    const { page } = await web.open(t, `/integration-accounts/${userId}`, { tenant });
-    const press = async (button: Locator) => {
-      await button.focus();
-      await page.keyboard.press('Enter');
-    };
-    const hasFocus = (button: Locator) => button.and(page.locator(':focus')).waitFor();
-    const reset = page.getByRole('main').getByRole('button', { name: 'Reset password' });
-    await press(reset);
-    await press(page.getByRole('dialog').getByRole('button', { name: /^Reset/ }));
-    for (const name of ['Copy: Password', 'I have kept it']) {
-      await hasFocus(page.getByRole('dialog').getByRole('button', { name }));
-      await page.keyboard.press(name.startsWith('Copy') ? 'Tab' : 'Enter');
-    }
-    await hasFocus(reset);
-    await press(page.getByRole('button', { name: 'Disable' }));
-    await press(page.getByRole('dialog').getByRole('button', { name: 'Disable' }));
-    const enable = page.getByRole('button', { name: 'Enable' });
-    await hasFocus(enable);
-    await page.keyboard.press('Enter');
-    await hasFocus(page.getByRole('button', { name: 'Disable' }));
-    await press(page.getByRole('button', { name: 'Change' }));
-    await press(page.getByRole('dialog').getByRole('button', { name: 'Save' }));
-    await hasFocus(page.getByRole('button', { name: 'Change' }));
-  });
-
   test('a question stays until its answer is there, which is said in it [WEB-22]', async (t) => {
     const { tenant, path } = await managed();
     const { page } = await web.open(t, path, { tenant, expected: /500/ });

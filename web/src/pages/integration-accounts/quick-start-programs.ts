@@ -3,9 +3,9 @@
  * opens. The password is read from the environment, so that no program holds it. Contract: WEB-23.
  */
 export const PROGRAM_LANGUAGES = ['curl', 'python', 'javascript', 'java'] as const;
-export type ProgramLanguage = (typeof PROGRAM_LANGUAGES)[number];
+type ProgramLanguage = (typeof PROGRAM_LANGUAGES)[number];
 
-export interface QuickStartFacts {
+interface QuickStartFacts {
   /** `https://records.example.org/api/v1` */
   base: string;
   userId: string;

@@ -9,7 +9,7 @@ import type { Purpose } from './purpose.tsx';
 export type AccessLogPage = Answer<'/patients/base/{patientId}/access-log'>;
 export type AccessEntry = AccessLogPage['items'][number];
 
-export interface AccessLogRequest {
+interface AccessLogRequest {
   patientId: string;
   purpose: Purpose;
   filter: Partial<Record<'from' | 'to' | 'action' | 'account' | 'outcome', string | undefined>>;

@@ -15,7 +15,7 @@ export interface RecordRow {
   at: string | null | undefined;
 }
 
-export interface ListRequest {
+interface ListRequest {
   patientId: string;
   purpose: Purpose;
   cursor: string | undefined;

@@ -9,7 +9,7 @@ export type ImportReport = Answer<'/terminology/maps/import', 'post'>;
 export type EntryChange = NonNullable<ImportReport['changes']>[number];
 export type EntryContent = EntryChange['after'];
 
-export interface ImportOptions {
+interface ImportOptions {
   level: Level;
   dryRun: boolean;
   /** Of the dry run that is on the page: the import does that, or nothing. */
