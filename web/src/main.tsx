@@ -1,14 +1,16 @@
 /** The console: providers around the router. */
 import '@mantine/core/styles.css';
 import './styles/tokens.css';
+import { MantineProvider } from '@mantine/core';
 import { QueryClientProvider } from '@tanstack/react-query';
 import { RouterProvider } from '@tanstack/react-router';
-import { StrictMode } from 'react';
+import { type ReactNode, StrictMode, useMemo } from 'react';
 import { createRoot } from 'react-dom/client';
+import { useTranslations } from 'use-intl';
 import { LanguageProvider } from './app/language.tsx';
-import { Look } from './app/look.tsx';
 import { queries } from './app/queries.ts';
 import { router } from './app/router.ts';
+import { themeOf } from './app/theme.ts';
 import { Announcements } from './blocks/page/announcements.tsx';
 
 const place = document.getElementById('console');
@@ -25,3 +27,19 @@ if (place !== null)
       </LanguageProvider>
     </StrictMode>,
   );
+
+/** The components' look, in the language of the person. */
+function Look({ children }: { children: ReactNode }) {
+  const close = useTranslations('blocks')('close');
+  const theme = useMemo(() => themeOf(close), [close]);
+  return (
+    <MantineProvider
+      theme={theme}
+      defaultColorScheme="auto"
+      withCssVariables={false}
+      withGlobalClasses={false}
+    >
+      {children}
+    </MantineProvider>
+  );
+}
