@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
 import { createTestDatabase, type TestDatabase } from '../../../test-support/database/database.ts';
 import type { Queryable } from '../../platform/db/database.ts';
+import { OPERATOR } from '../../tenancy/administration/author.ts';
 import { createFacility, createOrganisation } from '../../tenancy/organisations/facilities.ts';
 import type { FacilityScope } from '../../tenancy/scope.ts';
 import { translationKey } from '../maps/apply-map.ts';
@@ -12,7 +13,7 @@ import { createTranslator } from './translate.ts';
 
 const LOINC = 'http://loinc.org';
 const LAB = 'urn:lab';
-const change = { now: new Date('2026-01-02T03:04:05Z'), accountId: null };
+const change = { now: new Date('2026-01-02T03:04:05Z'), author: OPERATOR };
 
 let database: TestDatabase;
 let scope: FacilityScope;

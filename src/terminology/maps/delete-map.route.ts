@@ -3,6 +3,7 @@
 import type { Pool } from '../../platform/db/database.ts';
 import type { Route } from '../../platform/http/route.ts';
 import { Type } from '../../platform/json-schema.ts';
+import { authorOf } from '../../tenancy/administration/author.ts';
 import { type Access, facilityRoute } from '../../tenancy/callers/access.ts';
 import { deleteMapEntry } from './change-maps.ts';
 import { LevelParameter, mapScope } from './map.schema.ts';
@@ -31,11 +32,7 @@ export function deleteMapRoute(deps: { db: Pool }): Route<Access> {
       responses: { 204: { description: 'Deleted.' } },
       handle: async ({ query }, context) => {
         const { localSystem = '', localCode, targetSystem, level } = query;
-        const change = {
-          now: context.now,
-          accountId: context.caller.accountId,
-          correlationId: context.correlationId,
-        };
+        const change = { now: context.now, author: authorOf(context) };
         const key = { localSystem, localCode, targetSystem };
         await deleteMapEntry(deps.db, mapScope(context, level), { key, change });
         return { status: 204 };

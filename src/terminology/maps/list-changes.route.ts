@@ -6,8 +6,7 @@ import type { Route } from '../../platform/http/route.ts';
 import { Choice, InstantText, NullableText } from '../../platform/http/schema.ts';
 import { Type } from '../../platform/json-schema.ts';
 import { type Access, facilityRoute } from '../../tenancy/callers/access.ts';
-import { listMapChanges } from './list-changes.ts';
-import type { ListMapsDependencies } from './list-maps.ts';
+import { type ListMapsDependencies, listMapChanges } from './list-maps.ts';
 import { MAP_EXAMPLE, MapItemSchema } from './map.schema.ts';
 
 const { facilityId, localSystem, localCode, targetSystem, targetCode, targetDisplay, equivalence, version } =

@@ -1,7 +1,9 @@
-/** Lists the entries that concern a facility: its own and its organisation's. */
+/** Lists the entries that concern a facility, its own and its organisation's, and who changed which entry, and when. */
 import type { Queryable } from '../../platform/db/database.ts';
 import type { CursorCodec } from '../../platform/http/cursor.ts';
 import { openPage, type Page, type PageRequest } from '../../platform/http/paging.ts';
+import type { FacilityScope } from '../../tenancy/scope.ts';
+import { type ChangePosition, listChanges, type StoredChange } from './list-changes.store.ts';
 import { type EntryPosition, entryPosition, type ListFilter, listEntries } from './list-maps.store.ts';
 import type { StoredEntry } from './map.schema.ts';
 import type { MapScope } from './map.store.ts';
@@ -30,4 +32,16 @@ export async function listMaps(
     search,
   ]);
   return page.close(await listEntries(db, scope, { filter, ...page.slice }), entryPosition);
+}
+
+/** Newest first. 400 for a cursor of another list. */
+export async function listMapChanges(
+  { db, cursors }: ListMapsDependencies,
+  scope: FacilityScope,
+  { localCode, ...request }: PageRequest & { localCode?: string },
+): Promise<Page<StoredChange>> {
+  const binding = ['terminology-changes', scope.organisationId, scope.facilityId, localCode];
+  const page = openPage<ChangePosition>(cursors, request, binding);
+  const changes = await listChanges(db, scope, { localCode, ...page.slice });
+  return page.close(changes, ({ changedAt, mapId, version }) => [changedAt.toISOString(), mapId, version]);
 }

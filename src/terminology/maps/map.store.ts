@@ -3,6 +3,7 @@
  * Contract: TERM-2.
  */
 import type { Client, Queryable } from '../../platform/db/database.ts';
+import type { Author } from '../../tenancy/administration/author.ts';
 import type { OrganisationScope } from '../../tenancy/scope.ts';
 import type { MapEntry } from './map-entry.ts';
 
@@ -14,10 +15,12 @@ export interface MapScope extends OrganisationScope {
 /** Who changes a map, and when. */
 export interface MapChange {
   now: Date;
-  /** The account; null for an operator's command. */
-  accountId: string | null;
-  /** Of the call. */
-  correlationId?: string;
+  author: Author;
+}
+
+/** Null for an operator's command. */
+export function accountOf({ author }: MapChange): string | null {
+  return author.kind === 'account' ? author.accountId : null;
 }
 
 export interface WriteCounts {
@@ -80,7 +83,7 @@ export async function upsertEntries(
           row(facility_id, case when version > 1 then id end, version, local_system, local_code, local_display,
             target_system, target_code, target_display, equivalence, comment)::text, 0)), 0)::text as fingerprint
       from written`,
-    values: [scope.organisationId, scope.facilityId, change.now, change.accountId, ...columnsOf(entries)],
+    values: [scope.organisationId, scope.facilityId, change.now, accountOf(change), ...columnsOf(entries)],
   });
   const { created = 0, changed = 0, fingerprint = '0' } = rows[0] ?? {};
   const unchanged = entries.length - created - changed;
@@ -131,7 +134,7 @@ export async function deleteEntry(
       key.localCode,
       key.targetSystem,
       change.now,
-      change.accountId,
+      accountOf(change),
     ],
   });
   return rowCount === 1;

@@ -1,13 +1,11 @@
 /** What every change of a terminology map begins with. Contract: TERM-7. */
-import { randomUUID } from 'node:crypto';
 import type { Client } from '../../platform/db/database.ts';
-import { type Author, OPERATOR } from '../../tenancy/administration/author.ts';
 import { recordChange } from '../../tenancy/audit/audit.ts';
 import type { Members } from '../../tenancy/audit/audit-entry.ts';
 import { mayActForOrganisation } from '../../tenancy/roles/organisation-rights.store.ts';
 import type { Permission } from '../../tenancy/roles/permissions.ts';
 import { terminologyError } from '../errors.ts';
-import { lockMaps, type MapChange, type MapScope } from './map.store.ts';
+import { accountOf, lockMaps, type MapChange, type MapScope } from './map.store.ts';
 
 const PERMISSION: Permission = 'terminology.maps.organisation';
 
@@ -15,8 +13,9 @@ const PERMISSION: Permission = 'terminology.maps.organisation';
  * Lock the map until the transaction ends, then make sure that the account may change it: 403 otherwise. In this
  * order, so that a right which was lost while the change waited is not used.
  */
-export async function openMap(client: Client, scope: MapScope, { accountId }: MapChange): Promise<void> {
+export async function openMap(client: Client, scope: MapScope, change: MapChange): Promise<void> {
   await lockMaps(client, scope);
+  const accountId = accountOf(change);
   if (scope.facilityId !== null || accountId === null) return;
   if (await mayActForOrganisation(client, scope, { accountId, permission: PERMISSION })) return;
   throw terminologyError('permission_missing', { permission: PERMISSION });
@@ -26,11 +25,10 @@ export async function openMap(client: Client, scope: MapScope, { accountId }: Ma
 export async function recordMapChange(
   client: Client,
   scope: MapScope,
-  { accountId, correlationId = randomUUID() }: MapChange,
+  { author }: MapChange,
   { action, after }: { action: 'put' | 'delete' | 'import'; after: Members },
 ): Promise<void> {
   const { organisationId, facilityId } = scope;
-  const author: Author = accountId === null ? OPERATOR : { kind: 'account', accountId, correlationId };
   await recordChange(client, scope, author, {
     action: `terminology-map.${action}`,
     subject: { type: 'terminology-map', id: facilityId ?? organisationId },

@@ -3,6 +3,7 @@ import type { Pool } from '../../platform/db/database.ts';
 import { badRequest, forbidden } from '../../platform/http/errors.ts';
 import type { Route } from '../../platform/http/route.ts';
 import { isUuid } from '../../platform/uuid.ts';
+import { authorOf } from '../../tenancy/administration/author.ts';
 import { type Access, type FacilityContext, facilityRoute } from '../../tenancy/callers/access.ts';
 import { putMapEntry } from './change-maps.ts';
 import { type Level, MapItemSchema, mapScope, PutMapBody } from './map.schema.ts';
@@ -31,11 +32,7 @@ export function putMapRoute(deps: { db: Pool }): Route<Access> {
       },
       handle: async ({ body: { facilityId, ...given } }, context) => {
         const scope = mapScope(context, levelOf(facilityId ?? null, context));
-        const change = {
-          now: context.now,
-          accountId: context.caller.accountId,
-          correlationId: context.correlationId,
-        };
+        const change = { now: context.now, author: authorOf(context) };
         const { entry, created } = await putMapEntry(deps.db, scope, { given, change });
         return { status: created ? 201 : 200, body: entry };
       },

@@ -2,6 +2,7 @@
 import { open } from 'node:fs/promises';
 import { Command } from 'commander';
 import { type CommandEnvironment, CommandError } from '../../platform/command/command.ts';
+import { OPERATOR } from '../../tenancy/administration/author.ts';
 import { type MapOptions, requireMap } from '../maps/map-command.ts';
 import { CSV_COLUMNS, parseColumns } from './csv-header.ts';
 import { importMaps, type MapImportReport } from './import-maps.ts';
@@ -58,7 +59,7 @@ export function importMapsCommand(environment: CommandEnvironment): Command {
         const { format, source } = await detectFormat(await openMapFile(environment, file));
         const { localSystem, targetSystem, dryRun = false } = options;
         const rows = readMapFile(source, format, { columns, localSystem, targetSystem, ignored });
-        return importMaps(db, scope, { rows, change: { now: environment.now(), accountId: null }, dryRun });
+        return importMaps(db, scope, { rows, change: { now: environment.now(), author: OPERATOR }, dryRun });
       });
       const document = { ...report, ignored: Object.fromEntries(ignored) };
       environment.print(document, reportText(report, ignored, options.dryRun === true));

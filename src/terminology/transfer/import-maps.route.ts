@@ -5,6 +5,7 @@ import { mediaTypeOf, requireContentType } from '../../platform/http/content-typ
 import type { Route } from '../../platform/http/route.ts';
 import { Type } from '../../platform/json-schema.ts';
 import { contentLanguage, languageOf } from '../../platform/words/accept-language.ts';
+import { authorOf } from '../../tenancy/administration/author.ts';
 import { type Access, facilityRoute } from '../../tenancy/callers/access.ts';
 import { ConceptMapSchema, LevelParameter, mapScope } from '../maps/map.schema.ts';
 import { parseColumns } from './csv-header.ts';
@@ -78,25 +79,12 @@ export function importMapsRoute(deps: { db: Pool }): Route<Access> {
         const columns = query.columns === undefined ? new Map() : parseColumns(query.columns);
         const { localSystem, targetSystem, level, dryRun = false, preview } = query;
         const ignored = new Map<string, number>();
-        const rows = readMapFile(Readable.from([body]), format, {
-          columns,
-          localSystem,
-          targetSystem,
-          ignored,
-        });
+        const options = { columns, localSystem, targetSystem, ignored };
+        const rows = readMapFile(Readable.from([body]), format, options);
         const language = languageOf(context.headers['accept-language']);
-        const change = {
-          now: context.now,
-          accountId: context.caller.accountId,
-          correlationId: context.correlationId,
-        };
-        const report = await importMaps(deps.db, mapScope(context, level), {
-          rows,
-          change,
-          dryRun,
-          language,
-          preview,
-        });
+        const change = { now: context.now, author: authorOf(context) };
+        const request = { rows, change, dryRun, language, preview };
+        const report = await importMaps(deps.db, mapScope(context, level), request);
         return {
           headers: contentLanguage(language),
           body: { ...report, ignored: Object.fromEntries(ignored) },

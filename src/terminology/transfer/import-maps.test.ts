@@ -3,6 +3,7 @@ import { Readable } from 'node:stream';
 import { after, before, beforeEach, describe, test } from 'node:test';
 import { createTestDatabase, type TestDatabase } from '../../../test-support/database/database.ts';
 import { addAccount, addTenant, cheapPasswords } from '../../../test-support/sign-in/sign-in.ts';
+import { OPERATOR } from '../../tenancy/administration/author.ts';
 import { createFacility, createOrganisation } from '../../tenancy/organisations/facilities.ts';
 import { listEntries } from '../maps/list-maps.store.ts';
 import type { MapScope } from '../maps/map.store.ts';
@@ -30,7 +31,7 @@ beforeEach(async () => {
 });
 
 const take = (rows: AsyncIterable<ImportRow> | ImportRow[], into = scope, dryRun = false) =>
-  importMaps(database.pool, into, { rows, change: { now, accountId: null }, dryRun });
+  importMaps(database.pool, into, { rows, change: { now, author: OPERATOR }, dryRun });
 
 const csv = (text: string) => readMapFile(Readable.from([Buffer.from(text)]), 'csv', { ignored: new Map() });
 
@@ -113,7 +114,10 @@ urn:lab,H,h,${LOINC},2345-7,y
     await take(csv(file), ofTenant);
     await importMaps(database.pool, ofTenant, {
       rows: csv(file.replace('2345-7', '2339-0')),
-      change: { now: new Date('2026-02-03T00:00:00Z'), accountId },
+      change: {
+        now: new Date('2026-02-03T00:00:00Z'),
+        author: { kind: 'account', accountId, correlationId: 'c1' },
+      },
       dryRun: false,
     });
     const { rows } = await database.pool.query({

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
 import { createTestDatabase, type TestDatabase } from '../../../test-support/database/database.ts';
+import { OPERATOR } from '../../tenancy/administration/author.ts';
 import { createFacility, createOrganisation } from '../../tenancy/organisations/facilities.ts';
 import { listEntries } from '../maps/list-maps.store.ts';
 import type { MapScope } from '../maps/map.store.ts';
@@ -48,7 +49,7 @@ const content = (more: GivenEntry = {}) => ({
 const rowsOf = (given: GivenEntry[]): ImportRow[] =>
   given.map((one, index) => ({ line: index + 2, given: one }));
 const take = (given: GivenEntry[], dryRun: boolean, into = scope) =>
-  importMaps(database.pool, into, { rows: rowsOf(given), change: { now, accountId: null }, dryRun });
+  importMaps(database.pool, into, { rows: rowsOf(given), change: { now, author: OPERATOR }, dryRun });
 
 /** What is kept, in the shape in which a preview says it. */
 async function kept(of = scope) {

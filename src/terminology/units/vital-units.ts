@@ -22,11 +22,8 @@ interface QuantityKind {
 }
 
 /** A measured quantity as the source gave it; `value` is decimal text in plain notation. */
-export interface SourceQuantity {
+export interface SourceQuantity extends QuantityUnit {
   value: string;
-  unit?: string | undefined;
-  system?: string | undefined;
-  code?: string | undefined;
 }
 
 /** A quantity as it is emitted. */
@@ -49,7 +46,7 @@ export interface UnitFault {
 
 /** UCUM codes that the profile of a vital sign allows, by LOINC code; undefined for signs without a fixed unit. */
 export function allowedVitalUnits(loincCode: string): readonly string[] | undefined {
-  const kind = kindOf(loincCode);
+  const kind = KINDS.get(loincCode);
   return kind === undefined ? undefined : allowedOf(kind);
 }
 
@@ -81,7 +78,7 @@ export function vitalQuantity(
   loincCode: string,
   source: SourceQuantity,
 ): VitalQuantity | UnitFault | undefined {
-  const kind = kindOf(loincCode);
+  const kind = KINDS.get(loincCode);
   if (kind === undefined) return undefined;
   const coded = source.system === undefined || source.system === UCUM ? source.code : undefined;
   const known = knownUnit(kind, coded) ?? knownUnit(kind, source.unit);
@@ -118,10 +115,6 @@ function allowedOf(kind: QuantityKind): string[] {
   return [...kind.codes]
     .filter(([code, known]) => known.convert === undefined && known.ucum === code)
     .map(([c]) => c);
-}
-
-function kindOf(loincCode: string): QuantityKind | undefined {
-  return KINDS.get(loincCode);
 }
 
 /**

@@ -4,6 +4,7 @@ import { createTestDatabase, type TestDatabase } from '../../../test-support/dat
 import { waitUntil } from '../../../test-support/wait-until.ts';
 import type { Queryable } from '../../platform/db/database.ts';
 import { createCursorCodec } from '../../platform/http/cursor.ts';
+import { OPERATOR } from '../../tenancy/administration/author.ts';
 import { createFacility, createOrganisation } from '../../tenancy/organisations/facilities.ts';
 import type { FacilityScope } from '../../tenancy/scope.ts';
 import { putMapEntry } from '../maps/change-maps.ts';
@@ -45,7 +46,7 @@ const put = (facilityId: string | null, given: GivenEntry) =>
     { organisationId: scope.organisationId, facilityId },
     {
       given: { localSystem: LAB, targetSystem: LOINC, ...given },
-      change: { now, accountId: null },
+      change: { now, author: OPERATOR },
     },
   );
 

@@ -9,6 +9,7 @@ import {
   type TestAccount,
   type TestApi,
 } from '../../../test-support/service/api.ts';
+import { OPERATOR } from '../../tenancy/administration/author.ts';
 import { putMapEntry } from '../maps/change-maps.ts';
 
 const LOINC = 'http://loinc.org';
@@ -44,7 +45,7 @@ const map = (facilityId: string | null, localCode: string, localDisplay: string,
         targetCode: target[0],
         targetDisplay: target[1],
       },
-      change: { now: new Date(), accountId: null },
+      change: { now: new Date(), author: OPERATOR },
     },
   );
 
