@@ -2,11 +2,7 @@
 
 import type { PurposeOfUse } from '../fhir/purpose-of-use.ts';
 import type { Client, Queryable } from '../platform/db/database.ts';
-
-export interface PrivacyScope {
-  readonly organisationId: string;
-  readonly facilityId: string;
-}
+import type { RegistrationScope } from './patient.ts';
 
 /** Those of a patient who is registered at the facility. */
 const SELECT = `
@@ -25,7 +21,7 @@ const LOCK = { name: 'patient-privacy-lock', text: `${SELECT} for update of p` }
 /** The purposes that a patient refuses. Undefined: no such patient is registered at the facility. */
 export async function findRefusedPurposes(
   db: Queryable,
-  scope: PrivacyScope,
+  scope: RegistrationScope,
   patientId: string,
   statement = FIND,
 ): Promise<PurposeOfUse[] | undefined> {
@@ -42,7 +38,7 @@ export async function findRefusedPurposes(
  */
 export async function replaceRefusedPurposes(
   client: Client,
-  scope: PrivacyScope,
+  scope: RegistrationScope,
   { patientId, refusedPurposes }: { patientId: string; refusedPurposes: readonly PurposeOfUse[] },
 ): Promise<PurposeOfUse[] | undefined> {
   const standing = await findRefusedPurposes(client, scope, patientId, LOCK);

@@ -45,11 +45,14 @@ export function setPrivacyCommand(environment: CommandEnvironment): Command {
           now: environment.now,
           onError: () => undefined,
         });
-        const author = { accountId: OPERATOR_ACCOUNT_ID, correlationId: randomUUID() };
         await setPrivacy(
           { db, accessLog },
           { patientId: patient, refusedPurposes },
-          { ...author, organisationId: organisation, facilityId: facility },
+          {
+            scope: { organisationId: organisation, facilityId: facility },
+            caller: { accountId: OPERATOR_ACCOUNT_ID },
+            correlationId: randomUUID(),
+          },
         )
           .catch(unknownPatient)
           .finally(() => accessLog.close());

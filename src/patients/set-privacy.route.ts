@@ -40,13 +40,7 @@ export function readPrivacyRoute(deps: { db: Pool; accessLog: AccessLog }): Rout
       },
       params: PatientParams,
       responses: { 200: { description: 'The setting.', schema: PrivacySchema } },
-      handle: async ({ params }, { scope, caller, correlationId }) => ({
-        body: await readPrivacy(deps, params.patientId, {
-          ...scope,
-          accountId: caller.accountId,
-          correlationId,
-        }),
-      }),
+      handle: async ({ params }, context) => ({ body: await readPrivacy(deps, params.patientId, context) }),
     },
   );
 }
@@ -65,12 +59,8 @@ export function setPrivacyRoute(deps: { db: Pool; accessLog: AccessLog }): Route
       body: PrivacySchema,
       bodyExample: { refusedPurposes: ['RESEARCH'] },
       responses: { 200: { description: 'The new setting.', schema: PrivacySchema } },
-      handle: async ({ params, body }, { scope, caller, correlationId }) => ({
-        body: await setPrivacy(
-          deps,
-          { patientId: params.patientId, refusedPurposes: body.refusedPurposes },
-          { ...scope, accountId: caller.accountId, correlationId },
-        ),
+      handle: async ({ params, body }, context) => ({
+        body: await setPrivacy(deps, { ...params, ...body }, context),
       }),
     },
   );

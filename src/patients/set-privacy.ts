@@ -3,24 +3,15 @@
 import { DEFAULT_PURPOSE_OF_USE, PURPOSES_OF_USE, type PurposeOfUse } from '../fhir/purpose-of-use.ts';
 import { type Pool, transaction } from '../platform/db/database.ts';
 import { isUuid } from '../platform/uuid.ts';
-import {
-  type AccessAction,
-  type AccessEntry,
-  type AccessLog,
-  OPERATOR_ACCOUNT_ID,
-} from '../privacy/access-log/access-log.ts';
-import { type Author, OPERATOR } from '../tenancy/administration/author.ts';
+import { type AccessAction, type AccessLog, OPERATOR_ACCOUNT_ID } from '../privacy/access-log/access-log.ts';
+import { accessEntry, type Reader } from '../privacy/authorise-access.ts';
+import { authorOf, OPERATOR } from '../tenancy/administration/author.ts';
 import { recordChange } from '../tenancy/audit/audit.ts';
 import { notFound } from '../tenancy/errors.ts';
 import { findRefusedPurposes, replaceRefusedPurposes } from './privacy.store.ts';
 
-/** Who changes it, and where. */
-export interface AccessAuthor {
-  organisationId: string;
-  facilityId: string;
-  accountId: string;
-  correlationId: string;
-}
+/** Who reads or changes it, and where. */
+type PrivacyAuthor = Omit<Reader, 'purposeOfUse'>;
 
 export interface PrivacySetting {
   /** In the order of the four purposes, each once. */
@@ -34,26 +25,25 @@ export interface PrivacySetting {
 export async function setPrivacy(
   { db, accessLog }: { db: Pool; accessLog: AccessLog },
   { patientId, refusedPurposes }: { patientId: string; refusedPurposes: readonly string[] },
-  author: AccessAuthor,
+  author: PrivacyAuthor,
 ): Promise<PrivacySetting> {
   if (!isUuid(patientId)) throw notFound('The patient');
   const refused = PURPOSES_OF_USE.filter((purpose) => refusedPurposes.includes(purpose));
   const id = patientId.toLowerCase();
   await transaction(db, async (client) => {
     const setting = { patientId: id, refusedPurposes: refused };
-    const standing = await replaceRefusedPurposes(client, author, setting);
+    const { scope, caller } = author;
+    const standing = await replaceRefusedPurposes(client, scope, setting);
     if (standing === undefined) throw notFound('The patient');
-    const { accountId, correlationId, facilityId } = author;
-    const by: Author =
-      accountId === OPERATOR_ACCOUNT_ID ? OPERATOR : { kind: 'account', accountId, correlationId };
-    await recordChange(client, author, by, {
+    const by = caller.accountId === OPERATOR_ACCOUNT_ID ? OPERATOR : authorOf(author);
+    await recordChange(client, scope, by, {
       action: 'patient.privacy',
       subject: { type: 'patient', id },
-      facilityIds: [facilityId],
+      facilityIds: [scope.facilityId],
       before: { refusedPurposes: standing },
       after: { refusedPurposes: refused },
     });
-    await accessLog.record([entryOf(author, id, 'patient.privacy-change')]);
+    await record(accessLog, author, { patientId: id, action: 'patient.privacy-change' });
   });
   return { refusedPurposes: refused };
 }
@@ -65,26 +55,21 @@ export async function setPrivacy(
 export async function readPrivacy(
   { db, accessLog }: { db: Pool; accessLog: AccessLog },
   patientId: string,
-  author: AccessAuthor,
+  author: PrivacyAuthor,
 ): Promise<PrivacySetting> {
   const id = patientId.toLowerCase();
-  const found = isUuid(id) ? await findRefusedPurposes(db, author, id) : undefined;
+  const found = isUuid(id) ? await findRefusedPurposes(db, author.scope, id) : undefined;
   if (found === undefined) throw notFound('The patient');
-  await accessLog.record([entryOf(author, id, 'patient.privacy-read')]);
+  await record(accessLog, author, { patientId: id, action: 'patient.privacy-read' });
   return { refusedPurposes: PURPOSES_OF_USE.filter((purpose) => found.includes(purpose)) };
 }
 
-function entryOf(author: AccessAuthor, patientId: string, action: AccessAction): AccessEntry {
-  return {
-    organisationId: author.organisationId,
-    facilityId: author.facilityId,
-    accountId: author.accountId,
-    correlationId: author.correlationId,
-    patientId,
-    action,
-    resourceType: 'Patient',
-    resourceId: patientId,
-    purposeOfUse: DEFAULT_PURPOSE_OF_USE,
-    outcome: 'allowed',
-  };
+async function record(
+  accessLog: AccessLog,
+  author: PrivacyAuthor,
+  { patientId, action }: { patientId: string; action: AccessAction },
+): Promise<void> {
+  const reader = { ...author, purposeOfUse: DEFAULT_PURPOSE_OF_USE };
+  const read = { patientId, action, resourceType: 'Patient', resourceId: patientId };
+  await accessLog.record([accessEntry(reader, read, 'allowed')]);
 }

@@ -5,8 +5,13 @@ type Headers = Readonly<Record<string, string | string[] | undefined>>;
 
 /** The media type in lower case, without its parameters; empty when the header is missing. */
 export function mediaTypeOf(headers: Headers): string {
+  return firstWord(headers['content-type']);
+}
+
+/** What a header says before its parameters, in lower case; empty when it is missing. */
+export function firstWord(header: Headers[string]): string {
   return (
-    String(headers['content-type'] ?? '')
+    String(header ?? '')
       .split(';')[0]
       ?.trim()
       .toLowerCase() ?? ''

@@ -8,6 +8,7 @@ import type { IncomingMessage } from 'node:http';
 import { DEFAULT_PURPOSE_OF_USE } from '../../fhir/purpose-of-use.ts';
 import type { Pool } from '../../platform/db/database.ts';
 import { bodyTooLarge } from '../../platform/http/body.ts';
+import { firstWord, mediaTypeOf } from '../../platform/http/content-type.ts';
 import { badRequest, HttpError, unavailable } from '../../platform/http/errors.ts';
 import { named } from '../../platform/http/named-schema.ts';
 import type { Route } from '../../platform/http/route.ts';
@@ -16,10 +17,11 @@ import { Type } from '../../platform/json-schema.ts';
 import { errorFields, type Log } from '../../platform/log/log.ts';
 import { isUuid } from '../../platform/uuid.ts';
 import type { Words } from '../../platform/words/words.ts';
-import type { AccessEntry, AccessLog } from '../../privacy/access-log/access-log.ts';
+import type { AccessLog } from '../../privacy/access-log/access-log.ts';
+import { accessEntry } from '../../privacy/authorise-access.ts';
 import { type Access, type FacilityContext, facilityRoute } from '../../tenancy/callers/access.ts';
 import type { Permission } from '../../tenancy/roles/permissions.ts';
-import type { FacilityScope } from '../../tenancy/scope.ts';
+import { batchesOf } from './group/batches.ts';
 import { type RecordImportOptions, recordImport } from './history/record-import.ts';
 import { isSourceName, NAME_CHARACTERS } from './history/source-name.ts';
 import { spoolSource } from './import-paths.ts';
@@ -63,8 +65,6 @@ const CONCURRENT = 4;
 const WINDOW_MS = 60_000;
 const MIN_WINDOW_BYTES = 65_536;
 const RETRY_AFTER_SECONDS = 5;
-/** Access log entries that are handed over at once. */
-const ENTRIES = 1_000;
 /** Patients of one import that are remembered as logged already. */
 const LOGGED = 100_000;
 /** With it, an import also finds and links patients of the organisation's other facilities. */
@@ -271,23 +271,17 @@ async function importSpool(
 function patientLogger(accessLog: AccessLog, { caller, correlationId }: FacilityContext): OnPatients {
   /** Facility and patient. */
   const logged = new Set<string>();
-  const entryOf = ({ organisationId, facilityId }: FacilityScope, patientId: string): AccessEntry => ({
-    organisationId,
-    facilityId,
-    patientId,
-    accountId: caller.accountId,
-    action: 'record.import',
-    resourceType: 'Patient',
-    resourceId: patientId,
-    purposeOfUse: DEFAULT_PURPOSE_OF_USE,
-    outcome: 'allowed',
-    correlationId,
-  });
   return async (patientIds, scope) => {
+    const reader = { caller, correlationId, scope, purposeOfUse: DEFAULT_PURPOSE_OF_USE };
+    const entryOf = (patientId: string) =>
+      accessEntry(
+        reader,
+        { patientId, action: 'record.import', resourceType: 'Patient', resourceId: patientId },
+        'allowed',
+      );
     const nameOf = (id: string) => `${scope.facilityId} ${id}`;
     const fresh = [...patientIds].filter((id) => !logged.has(nameOf(id)));
-    for (let from = 0; from < fresh.length; from += ENTRIES)
-      await accessLog.record(fresh.slice(from, from + ENTRIES).map((id) => entryOf(scope, id)));
+    for (const some of batchesOf(fresh)) await accessLog.record(some.map(entryOf));
     if (logged.size > LOGGED) logged.clear();
     for (const id of fresh) logged.add(nameOf(id));
   };
@@ -358,25 +352,15 @@ async function* limited(
 }
 
 function requireMediaType({ headers }: FacilityContext): void {
-  const given = mediaType(headers['content-type']);
-  if (!MEDIA_TYPES.includes(given))
+  if (!MEDIA_TYPES.includes(mediaTypeOf(headers)))
     throw new HttpError(415, 'media_type', {
       en: `This call does not accept that content type. Send ${MEDIA_TYPES.slice(0, 5).join(', ')}.`,
       fr: `Cet appel n’accepte pas ce type de contenu. Envoyez ${MEDIA_TYPES.slice(0, 5).join(', ')}.`,
     });
-  const encoding = mediaType(headers['content-encoding']);
+  const encoding = firstWord(headers['content-encoding']);
   if (!['', 'identity', 'gzip', 'x-gzip'].includes(encoding))
     throw new HttpError(415, 'content_encoding', {
       en: 'This call does not accept that content encoding. Send gzip or none.',
       fr: 'Cet appel n’accepte pas ce codage de contenu. Envoyez gzip, ou aucun.',
     });
-}
-
-function mediaType(value: string | string[] | undefined): string {
-  return (
-    String(value ?? '')
-      .split(';')[0]
-      ?.trim()
-      .toLowerCase() ?? ''
-  );
 }
