@@ -31,6 +31,11 @@ export function parseDateTime(text: string): FhirDateTime | undefined {
   return dated(text, precision, Temporal.PlainDate.from(date));
 }
 
+/** Whether a FHIR date or dateTime says the day; a year or a month does not. */
+export function saysDay(text: string): boolean {
+  return text.length >= 'YYYY-MM-DD'.length;
+}
+
 const DAYS = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
 
 /** Whether the calendar has the day; an import asks for each time, and Temporal takes longer to say so. */

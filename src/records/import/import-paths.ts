@@ -3,7 +3,7 @@ import type { Readable } from 'node:stream';
 import { type ImportDependencies, type ImportRequest, importRecords } from './import-records.ts';
 import type { ImportDocument, Rejection } from './import-report.ts';
 import type { ImportSource } from './run/import-sources.ts';
-import { type FoundFile, findFiles } from './source/find-sources.ts';
+import { findFiles } from './source/find-sources.ts';
 import { fileLimits } from './source/limits.ts';
 import { openFile, openStream } from './source/open-source.ts';
 import { SourceError } from './source/source-error.ts';
@@ -39,14 +39,15 @@ export async function importPaths(
   try {
     const sources = [
       ...(input === undefined ? [] : [spoolSource('-', input)]),
-      ...files.map((file) => fileSource(file, (path) => openFile(path, limits))),
+      ...files.map(({ path, sizeBytes }) => ({ name: path, sizeBytes, open: () => openFile(path, limits) })),
     ];
     onFound?.(
       sources.reduce((total, { sizeBytes }) => total + sizeBytes, 0),
       sources.length,
     );
     const { document } = await importRecords({ ...deps, limits }, { ...request, sources });
-    const rejected = [...missing.map(missingPath), ...document.rejected];
+    const notFound = missing.map(({ path, reason }): Rejection => ({ file: path, entry: null, reason }));
+    const rejected = [...notFound, ...document.rejected];
     return { ...document, rejected, rejectedCount: document.rejectedCount + missing.length, otherFiles };
   } finally {
     await input?.close();
@@ -56,12 +57,4 @@ export async function importPaths(
 /** A source that is spooled already and stays open until its owner closes it. */
 export function spoolSource(name: string, spool: Spool): ImportSource {
   return { name, sizeBytes: spool.sizeBytes, open: async () => ({ ...spool, close: async () => undefined }) };
-}
-
-function fileSource({ path, sizeBytes }: FoundFile, open: (path: string) => Promise<Spool>): ImportSource {
-  return { name: path, sizeBytes, open: () => open(path) };
-}
-
-function missingPath({ path, reason }: { path: string; reason: string }): Rejection {
-  return { file: path, entry: null, reason };
 }

@@ -159,8 +159,11 @@ export function importText(document: ImportDocument & { otherFiles?: number }): 
     ...counted('taken', document.resources),
     ...counted('unchanged', document.unchanged),
     ...counted('not taken', document.notTaken),
-    ...olderLines(document),
-    ...noticeLines(document),
+    ...listed('older', document.older, {
+      count: document.olderCount,
+      what: 'not taken: a newer version is there',
+    }),
+    ...listed('notices', document.notices, { count: document.noticeCount, what: 'taken: look at these' }),
     ...counted('not shown', document.notShown),
     ...elements('not kept', document.notKept),
     ...elements('unresolved', document.unresolved),
@@ -174,25 +177,19 @@ export function importText(document: ImportDocument & { otherFiles?: number }): 
   return [...lines, ...(unlisted > 0 ? [`  and ${unlisted} more`] : [])].join('\n');
 }
 
-function olderLines({ older, olderCount }: ImportDocument): string[] {
-  if (olderCount === 0) return [];
-  const shown = older.slice(0, SHOWN);
-  const more = olderCount - shown.length;
+function listed(
+  title: string,
+  resources: readonly (OlderResource & { reason?: string })[],
+  { count, what }: { count: number; what: string },
+): string[] {
+  if (count === 0) return [];
+  const shown = resources.slice(0, SHOWN);
+  const more = count - shown.length;
   return [
-    `older      ${olderCount}, not taken: a newer version is there`,
-    ...shown.map(({ file, entry, resourceType }) => `  ${file}, entry ${entry} (${resourceType})`),
-    ...(more > 0 ? [`  and ${more} more: --json names them`] : []),
-  ];
-}
-
-function noticeLines({ notices, noticeCount }: ImportDocument): string[] {
-  if (noticeCount === 0) return [];
-  const shown = notices.slice(0, SHOWN);
-  const more = noticeCount - shown.length;
-  return [
-    `notices    ${noticeCount}, taken: look at these`,
+    `${title.padEnd(10)} ${count}, ${what}`,
     ...shown.map(
-      ({ file, entry, resourceType, reason }) => `  ${file}, entry ${entry} (${resourceType}): ${reason}`,
+      ({ file, entry, resourceType, reason }) =>
+        `  ${file}, entry ${entry} (${resourceType})${reason === undefined ? '' : `: ${reason}`}`,
     ),
     ...(more > 0 ? [`  and ${more} more: --json names them`] : []),
   ];

@@ -7,6 +7,7 @@ import {
   vitalSignsToGroup,
   writeVitalSets,
 } from '../../../encounters/vitals/grouping.store.ts';
+import { saysDay } from '../../../fhir/date-time.ts';
 import type { Client } from '../../../platform/db/database.ts';
 import type { FacilityScope } from '../../../tenancy/scope.ts';
 import { recordId } from '../resolve/record-id.ts';
@@ -39,8 +40,7 @@ export async function groupVitalSigns(
  */
 export function setOf(sign: Omit<GroupedVitalSign, 'id' | 'vitalSetId'>): NewVitalSet | undefined {
   const { vitalSign, patientId, encounterId, effectiveStart, effectiveAt } = sign;
-  if (!vitalSign || effectiveAt === null || (effectiveStart ?? '').length < '2000-01-01'.length)
-    return undefined;
+  if (!vitalSign || effectiveAt === null || !saysDay(effectiveStart ?? '')) return undefined;
   const id = recordId('VitalSet', `${patientId}/${encounterId ?? ''}/${effectiveAt}`);
   return { id, patientId, encounterId, takenAt: effectiveAt };
 }

@@ -8,6 +8,7 @@ import type { RecordRow } from '../../../clinical/description/describe.ts';
 import type { Values } from '../../../clinical/description/element.ts';
 import type { RecordPointer } from '../../../clinical/description/pointer.ts';
 import { type NewVitalSet, writeVitalSets } from '../../../encounters/vitals/grouping.store.ts';
+import { saysDay } from '../../../fhir/date-time.ts';
 import { foreignLinksAmong } from '../../../investigations/foreign-links.store.ts';
 import {
   type GroupedPart,
@@ -210,7 +211,7 @@ function groupedObservation(
     facilityId,
     memberIds: (values.has_member_ids ?? []) as string[],
     specimenId: (values.specimen as RecordPointer | undefined)?.id ?? null,
-    effectiveAt: at === undefined || !isKnownToTheDay(values) ? null : epochText(at),
+    effectiveAt: at === undefined || !saysDay(effectiveText(values) ?? '') ? null : epochText(at),
     kind: values.kind as string,
     vitalSign: values.vital_sign === true,
     category: (values.category ?? null) as GroupedObservation['category'],
@@ -222,10 +223,6 @@ function groupedObservation(
 
 function effectiveText({ effective_start: start, effective_end: end }: Values): string | null {
   return ((start ?? end) as string | undefined) ?? null;
-}
-
-function isKnownToTheDay(values: Values): boolean {
-  return (effectiveText(values) ?? '').length >= '2000-01-01'.length;
 }
 
 function vitalSign(values: Values): Parameters<typeof setOf>[0] {

@@ -15,9 +15,13 @@ interface Met extends Place {
   entry: number;
 }
 
-/** Paths that are counted apart: element names are the sender's, and may be without end. */
+/** Names that are counted apart: they are the sender's, and may be without end. */
 const COUNTED = 1_000;
-const OTHERS = '(others)';
+
+/** What `name` is counted under: itself, or `(others)` once there are very many. */
+export function countedName(counts: ReadonlyMap<string, unknown>, name: string): string {
+  return counts.size < COUNTED || counts.has(name) ? name : '(others)';
+}
 
 export class ElementTally {
   readonly #met = new Map<string, Met>();
@@ -39,7 +43,7 @@ export class ElementTally {
   }
 
   #count(element: string, met: Met): void {
-    const name = this.#met.size < COUNTED || this.#met.has(element) ? element : OTHERS;
+    const name = countedName(this.#met, element);
     const before = this.#met.get(name);
     if (before === undefined) this.#met.set(name, { ...met });
     else {

@@ -4,6 +4,7 @@
  */
 import type { Values } from '../../../clinical/description/element.ts';
 import { inCategory } from '../../../clinical/resources/observation.fhir.ts';
+import { saysDay } from '../../../fhir/date-time.ts';
 
 /** Why a record is in no answer, unless a report or an order brings it along. */
 export type NotShownReason =
@@ -41,7 +42,7 @@ export function reasonNotShown(type: string, values: Values): NotShownReason | u
 
 /** A vital sign is in a set when its time is known to the day (R4 vital-signs profile, vs-1). */
 function isTimed({ effective_at: at, effective_start: start, effective_end: end }: Values): boolean {
-  return at !== undefined && String(start ?? end ?? '').length >= '2000-01-01'.length;
+  return at !== undefined && saysDay(String(start ?? end ?? ''));
 }
 
 function background(category: unknown): 'survey' | 'social-history' | undefined {

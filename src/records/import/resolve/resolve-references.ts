@@ -8,6 +8,7 @@ import type { ReferencedRecord } from '../../../clinical/description/read-contex
 import type { Queryable } from '../../../platform/db/database.ts';
 import { isUuid } from '../../../platform/uuid.ts';
 import type { FacilityScope } from '../../../tenancy/scope.ts';
+import { batchesOf } from '../group/batches.ts';
 import { IMPORTERS } from '../map/importers.ts';
 import type { IdentifierKey } from '../map/record-lookup.ts';
 import type { ResourceImporter } from '../map/resource-importer.ts';
@@ -21,8 +22,6 @@ export type Answer = ReferencedRecord | 'missing' | 'several' | 'pending';
 
 /** Answers that are remembered within one unit before they are forgotten. */
 const REMEMBERED = 50_000;
-/** Ids or identifiers in one query at most. */
-const QUESTIONS = 1_000;
 
 interface Questions {
   /** By the id in the organisation: what the record may be stored under. */
@@ -80,8 +79,8 @@ export class ReferenceResolver {
     for (const [type, { ids, keys }] of questions) {
       const importer = IMPORTERS.get(type);
       if (importer === undefined) continue;
-      await this.#askIds(db, importer, [...ids]);
-      await this.#askKeys(db, importer, [...keys.values()]);
+      await this.#askIds(db, importer, ids);
+      await this.#askKeys(db, importer, keys.values());
     }
   }
 
@@ -101,10 +100,9 @@ export class ReferenceResolver {
   async #askIds(
     db: Queryable,
     { type, lookup, tables }: ResourceImporter,
-    ids: [id: string, stored: readonly string[]][],
+    ids: ReadonlyMap<string, readonly string[]>,
   ): Promise<void> {
-    for (let from = 0; from < ids.length; from += QUESTIONS) {
-      const some = ids.slice(from, from + QUESTIONS);
+    for (const some of batchesOf(ids)) {
       const wanted = some.flatMap(([, stored]) => stored);
       await this.#dryRun?.bring({ tables }, wanted);
       const existing = new Set(await lookup?.existing(db, this.#scope, wanted));
@@ -115,10 +113,9 @@ export class ReferenceResolver {
     }
   }
 
-  async #askKeys(db: Queryable, importer: ResourceImporter, keys: IdentifierKey[]): Promise<void> {
+  async #askKeys(db: Queryable, importer: ResourceImporter, keys: Iterable<IdentifierKey>): Promise<void> {
     const { type, lookup } = importer;
-    for (let from = 0; from < keys.length; from += QUESTIONS) {
-      const some = keys.slice(from, from + QUESTIONS);
+    for (const some of batchesOf(keys)) {
       await this.#dryRun?.bringIdentified(importer, some, 'facility');
       const matches = await lookup?.byIdentifier(db, this.#scope, some, 'facility');
       for (const key of some) this.#answers.set(keyText(type, key), 'missing');

@@ -5,11 +5,9 @@ import type { Log } from '../../../platform/log/log.ts';
 import type { FacilityScope } from '../../../tenancy/scope.ts';
 import type { UnmappedRecorder } from '../../../terminology/unmapped/record-unmapped.ts';
 import type { ImportReport } from '../import-report.ts';
-import type { ImportReach } from '../map/record-lookup.ts';
 import type { SourceLimits } from '../source/limits.ts';
-import type { DryRun } from '../write/dry-run-tables.store.ts';
 import type { RunTransaction } from './import-transaction.ts';
-import type { UnitOutcome } from './import-unit.ts';
+import type { UnitOutcome, UnitRun } from './import-unit.ts';
 
 /** Called inside the transaction that changed the patients. */
 export type OnPatientsChanged = (
@@ -24,27 +22,13 @@ export type OnPatientsChanged = (
  */
 export type OnPatients = (patientIds: ReadonlySet<string>, scope: FacilityScope) => Promise<void>;
 
-export interface ImportRun {
-  /** Names this import. */
-  runId: string;
-  scope: FacilityScope;
+export interface ImportRun extends UnitRun {
   limits: SourceLimits;
   transaction: RunTransaction;
-  /** True while referenced records that are not there may come with what is imported later. */
-  moreToCome: boolean;
-  /** True when units are taken again because what they left out may have come: they are counted already. */
-  again: boolean;
-  /** Where its entries are among those of the import: the source, or the source and the line. Undefined for one Bundle alone. */
-  place: readonly number[] | undefined;
   /** True when there is no other source. */
   alone: boolean;
   report: ImportReport;
   onPatientsChanged: OnPatientsChanged | undefined;
-  reach: ImportReach;
-  /** URLs of modifier extensions and implicit rules that are understood. */
-  understood: ReadonlySet<string>;
-  /** The tables of a dry run, of which nobody is told; undefined where what is written is kept. */
-  dryRun: DryRun | undefined;
   onPatients: OnPatients | undefined;
   /** For what the import is not told of. */
   log: Pick<Log, 'error'> | undefined;

@@ -41,25 +41,35 @@ import { mayBeHeld } from './may-be-held.ts';
 import { OrderOfEntry } from './order-of-entry.ts';
 import { count, type Unit, type UnitEntry } from './unit.ts';
 
-export interface UnitRequest {
+/** What a unit needs to know of its import. */
+export interface UnitRun {
+  /** Names the import. */
+  runId: string;
   scope: FacilityScope;
   reach: ImportReach;
   /** The tables of a dry run; undefined where what is written is kept. */
   dryRun: DryRun | undefined;
+  /** True while referenced records that are not there may come with what is imported later. */
+  moreToCome: boolean;
+  /**
+   * True when units are taken again because what they left out may have come: they are counted already, and only what
+   * still waits as this import left it is written.
+   */
+  again: boolean;
+  /**
+   * Where its entries are among those of the import: the source, or the source and the line. Undefined where no other unit
+   * has the same records.
+   */
+  place: readonly number[] | undefined;
+  /** URLs of modifier extensions and implicit rules that are understood. */
+  understood: ReadonlySet<string>;
+}
+
+export interface UnitRequest extends UnitRun {
   unit: Unit;
   spool: Spool;
   /** The resource in the JSON of an entry, parsed. */
   resourceOf: (parsed: unknown) => JsonObject;
-  /** True while referenced records that are not there may come with what is imported later. */
-  moreToCome: boolean;
-  /** The import, for what waits for a referenced record. */
-  runId: string;
-  /** Where its entries are among those of the import; undefined where no other has the same records. */
-  place: readonly number[] | undefined;
-  /** True when it is taken again: only what still waits as this import left it is written. */
-  again: boolean;
-  /** URLs of modifier extensions and implicit rules that are understood. */
-  understood: ReadonlySet<string>;
   /** Rejected resources after which it stops. */
   maxReasons: number;
 }

@@ -7,6 +7,7 @@
 
 import type { ReferencedRecord } from '../../../clinical/description/read-context.ts';
 import { type JsonObject, ResourceRejected } from '../../../fhir/reading/json-resource.ts';
+import { countedName } from '../map/element-tally.ts';
 import type { IdentifierKey } from '../map/record-lookup.ts';
 import type { ResourceImporter } from '../map/resource-importer.ts';
 import { identifierQuery, parseReference, withoutVersion } from '../resolve/parse-reference.ts';
@@ -44,9 +45,6 @@ export interface SeenEntry {
 /** Memory of an entry and of a name or identifier of it, roughly, beside their characters. */
 const ENTRY_BYTES = 300;
 const NAME_BYTES = 100;
-/** Names of types that are counted apart: they are the sender's, and may be without end. */
-const COUNTED = 1_000;
-const OTHERS = '(others)';
 const RESOURCE_TYPE = /^[A-Z][A-Za-z]{1,63}$/;
 
 export class Unit {
@@ -184,7 +182,7 @@ function getOrCreate<Key, Value>(map: Map<Key, Value>, name: Key, create: () => 
 
 /** Add `by` to the number kept for `name`, or for all others once there are very many names. */
 export function count(counts: Map<string, number>, name: string, by = 1): void {
-  const kept = counts.size < COUNTED || counts.has(name) ? name : OTHERS;
+  const kept = countedName(counts, name);
   counts.set(kept, (counts.get(kept) ?? 0) + by);
 }
 
