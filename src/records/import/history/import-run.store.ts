@@ -44,14 +44,23 @@ export async function beginImport(
   return rowCount === 1;
 }
 
-const SET_PROGRESS = `
-  alive_at = at.now,
-  files = $3,
-  total_bytes = $4,
-  done_bytes = $5,
-  resources = $6,
-  rejected = $7,
-  content = $8`;
+/** SQL that changes an import that runs; `more` is set beside its progress. */
+const updateRunning = (more: string) => `
+      with at as materialized (
+        select clock_timestamp() as now
+      )
+      update import_run r
+      set alive_at = at.now,
+        files = $3,
+        total_bytes = $4,
+        done_bytes = $5,
+        resources = $6,
+        rejected = $7,
+        content = $8${more}
+      from at
+      where r.organisation_id = $1
+        and r.id = $2
+        and r.state = 'running'`;
 
 function lookValues({ progress, content }: ImportLook): (number | string | null)[] {
   const { files, totalBytes, doneBytes, resources, rejected } = progress;
@@ -66,16 +75,7 @@ export async function noteProgress(
 ): Promise<void> {
   await db.query({
     name: 'import-run-progress',
-    text: `
-      with at as materialized (
-        select clock_timestamp() as now
-      )
-      update import_run r
-      set ${SET_PROGRESS}
-      from at
-      where r.organisation_id = $1
-        and r.id = $2
-        and r.state = 'running'`,
+    text: updateRunning(''),
     values: [organisationId, id, ...lookValues(look)],
   });
 }
@@ -88,20 +88,7 @@ export async function endImport(
 ): Promise<void> {
   await db.query({
     name: 'import-run-end',
-    text: `
-      with at as materialized (
-        select clock_timestamp() as now
-      )
-      update import_run r
-      set ${SET_PROGRESS},
-        finished_at = at.now,
-        state = $9,
-        failure = $10,
-        report = $11
-      from at
-      where r.organisation_id = $1
-        and r.id = $2
-        and r.state = 'running'`,
+    text: updateRunning(', finished_at = at.now, state = $9, failure = $10, report = $11'),
     values: [organisationId, id, ...lookValues(look), state, failure, report && JSON.stringify(report)],
   });
 }

@@ -31,7 +31,7 @@ export class ElementTally {
   }
 
   /** Add what was met in `file`. */
-  addAll(tally: ElementTally, file = ''): void {
+  addAll(tally: ElementTally, file: string): void {
     for (const [element, met] of tally.#met) this.#count(element, { ...met, file });
   }
 

@@ -24,7 +24,7 @@ import type { Answer, ReferenceResolver } from '../resolve/resolve-references.ts
 import type { Unit, UnitEntry } from '../run/unit.ts';
 import { createPauses } from '../source/pauses.ts';
 import type { KnownRecords } from '../wait/waiting.store.ts';
-import { ElementTally } from './element-tally.ts';
+import type { ElementTally } from './element-tally.ts';
 import type { MapContext, MappedRecord } from './resource-importer.ts';
 import { sourceVersion } from './source-version.ts';
 import { reportedPath, requireUnderstood } from './understood.ts';
@@ -58,8 +58,8 @@ export interface EntryToMap {
   mayModify: boolean;
 }
 
+/** What is told of the resources of a unit that are mapped, beside their rows. */
 export interface MapOutcome {
-  rows: MappedRecord[];
   rejected: { entry: UnitEntry; reason: string }[];
   /** Numbers of the entries whose referenced records may still come. */
   waiting: number[];
@@ -70,6 +70,10 @@ export interface MapOutcome {
   unresolvedIn: number[];
   /** True when an optional referenced record was left out that may still come. */
   gaveUp: boolean;
+}
+
+export interface MappedRecords {
+  rows: MappedRecord[];
   /** Records that miss an optional referenced record. */
   incomplete: IncompleteRecord[];
 }
@@ -81,33 +85,33 @@ export interface IncompleteRecord {
   known: KnownRecords;
 }
 
-export async function mapResources(db: Queryable, request: MapRequest): Promise<MapOutcome> {
-  const outcome: MapOutcome = {
-    rows: [],
-    rejected: [],
-    waiting: [],
-    notKept: new ElementTally(),
-    unresolved: new ElementTally(),
-    unresolvedIn: [],
-    gaveUp: false,
-    incomplete: [],
-  };
+/** Adds to `outcome` what is told of the resources. */
+export async function mapResources(
+  db: Queryable,
+  request: MapRequest,
+  outcome: MapOutcome,
+): Promise<MappedRecords> {
+  const mapped: MappedRecords = { rows: [], incomplete: [] };
   const pause = createPauses();
   let left = [...request.entries];
   while (left.length > 0) {
     const later: typeof left = [];
     for (const item of left) {
-      if (!mapOne(item, request, outcome)) later.push(item);
+      if (!mapOne(item, request, { outcome, mapped })) later.push(item);
       await pause();
     }
     left = later;
     if (left.length > 0) await request.resolver.ask(db);
   }
-  return outcome;
+  return mapped;
 }
 
 /** False when references have to be looked up first. */
-function mapOne(item: EntryToMap, request: MapRequest, outcome: MapOutcome): boolean {
+function mapOne(
+  item: EntryToMap,
+  request: MapRequest,
+  { outcome, mapped }: { outcome: MapOutcome; mapped: MappedRecords },
+): boolean {
   const { entry, resource } = item;
   const reader = ElementReader.of(resource, request.scope.timeZone);
   const context = new EntryMapContext(item, request);
@@ -116,7 +120,7 @@ function mapOne(item: EntryToMap, request: MapRequest, outcome: MapOutcome): boo
     requireFewContained(resource, reader.path);
     const row = entry.importer.map(reader, context);
     if (context.pending) return false;
-    outcome.rows.push({ ...row, source: sourceVersion(resource) });
+    mapped.rows.push({ ...row, source: sourceVersion(resource) });
     const changed = [...reader.unread(), ...context.changed];
     if (typeof resource.id === 'string' && !isUuid(resource.id)) changed.push(`${reader.path}.id`);
     for (const path of changed) outcome.notKept.add(reportedPath(path), entry.number);
@@ -124,7 +128,7 @@ function mapOne(item: EntryToMap, request: MapRequest, outcome: MapOutcome): boo
     if (context.unresolved.length > 0) outcome.unresolvedIn.push(entry.number);
     outcome.gaveUp ||= context.gaveUp;
     const { missing: referenced, known } = context;
-    if (referenced.length > 0) outcome.incomplete.push({ entry, resource, referenced, known });
+    if (referenced.length > 0) mapped.incomplete.push({ entry, resource, referenced, known });
   } catch (error) {
     if (context.pending) return false;
     if (error instanceof ReferencedRecordMissing) outcome.waiting.push(error.entry);

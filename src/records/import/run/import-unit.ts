@@ -17,6 +17,7 @@ import {
   type EntryToMap,
   type IncompleteRecord,
   type MapOutcome,
+  type MappedRecords,
   mapResources,
 } from '../map/map-resources.ts';
 import type { ImportReach } from '../map/record-lookup.ts';
@@ -74,7 +75,7 @@ export interface UnitRequest extends UnitRun {
   maxReasons: number;
 }
 
-export interface UnitOutcome {
+export interface UnitOutcome extends MapOutcome {
   /** Resources taken, by type; what was there already with the same content is among them. */
   resources: Map<string, number>;
   unchanged: Map<string, number>;
@@ -82,15 +83,8 @@ export interface UnitOutcome {
   older: UnitEntry[];
   /** What was taken and is to be looked at. */
   notices: { entry: UnitEntry; reason: string }[];
-  notKept: ElementTally;
-  unresolved: ElementTally;
-  unresolvedIn: number[];
-  /** True when an optional referenced record was left out that may still come. */
-  gaveUp: boolean;
   /** Optional referenced records that were left out for good, with an entry that misses each. */
   missing: Map<string, { referenced: MissingRecord; entry: UnitEntry }>;
-  rejected: { entry: UnitEntry; reason: string }[];
-  waiting: number[];
   /** Patients who were created; who were changed or registered here; and whom anything written is about. */
   patientsCreated: Set<string>;
   patientsUpdated: Set<string>;
@@ -179,8 +173,7 @@ async function takeEntries(
 ): Promise<void> {
   const { request, context } = writing;
   for (const chunk of chunks(inWritingOrder(importer, entries, request.spool))) {
-    const mapped = await mapChunk(context.client, request, resolver, chunk);
-    mergeMapped(outcome, mapped, request);
+    const mapped = await mapChunk(outcome, { request, resolver, chunk }, context.client);
     if (isStopped(outcome, request)) return;
     held?.chunks.push({ importer, chunk, mapped });
     if (outcome.rejected.length > 0 || (held !== undefined && isPlaced(importer))) continue;
@@ -233,7 +226,7 @@ function inWritingOrder(
 interface MappedChunk {
   importer: ResourceImporter;
   chunk: readonly UnitEntry[];
-  mapped: MapOutcome;
+  mapped: MappedRecords;
 }
 
 interface ChunkWriting {
@@ -317,20 +310,22 @@ function emptyOutcome(): UnitOutcome {
 const TOO_MANY_VALUES = `The resource has more than the limit of ${MAX_JSON_VALUES} values. Send less of it`;
 
 async function mapChunk(
+  outcome: UnitOutcome,
+  {
+    request,
+    resolver,
+    chunk,
+  }: { request: UnitRequest; resolver: ReferenceResolver; chunk: readonly UnitEntry[] },
   client: Client,
-  request: UnitRequest,
-  resolver: ReferenceResolver,
-  chunk: readonly UnitEntry[],
-): Promise<MapOutcome> {
+): Promise<MappedRecords> {
   const entries: EntryToMap[] = [];
-  const rejected: MapOutcome['rejected'] = [];
   const pause = createPauses();
   for (const entry of chunk) {
     if (!entry.writes) continue;
     await pause();
     const text = decodeUtf8(await request.spool.read(entry.start, entry.end));
     if (hasMoreValues(text, MAX_JSON_VALUES)) {
-      rejected.push({ entry, reason: TOO_MANY_VALUES });
+      outcome.rejected.push({ entry, reason: TOO_MANY_VALUES });
       continue;
     }
     try {
@@ -338,29 +333,15 @@ async function mapChunk(
       entries.push({ entry, resource, mayModify: mayModify(text) });
     } catch {
       // It was JSON when it was indexed: what fails here is depth, or a decimal with an absurd exponent.
-      rejected.push({
+      outcome.rejected.push({
         entry,
         reason: 'The resource is nested too deeply, or has a number that is too large or too small',
       });
     }
   }
-  const { scope, unit, moreToCome, understood } = request;
-  const mapped = await mapResources(client, { scope, unit, resolver, moreToCome, understood, entries });
-  return { ...mapped, rejected: [...rejected, ...mapped.rejected] };
-}
-
-function mergeMapped(
-  outcome: UnitOutcome,
-  mapped: MapOutcome,
-  { moreToCome, again }: Pick<UnitRequest, 'moreToCome' | 'again'>,
-): void {
-  outcome.rejected.push(...mapped.rejected);
-  outcome.waiting.push(...mapped.waiting);
-  outcome.notKept.addAll(mapped.notKept);
-  outcome.unresolved.addAll(mapped.unresolved);
-  for (const number of mapped.unresolvedIn) outcome.unresolvedIn.push(number);
-  outcome.gaveUp ||= mapped.gaveUp;
-  if (!moreToCome && !again) noteMissing(outcome, mapped.incomplete);
+  const mapped = await mapResources(client, { ...request, resolver, entries }, outcome);
+  if (!request.moreToCome && !request.again) noteMissing(outcome, mapped.incomplete);
+  return mapped;
 }
 
 /** Names that are held of what is missing; a unit that misses more is taken once more instead. */
