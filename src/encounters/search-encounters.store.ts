@@ -3,6 +3,7 @@
  * Contract: ENC-17, ENC-18, ENC-19, ENC-22, ENC-24.
  */
 
+import { BEFORE_ALL } from '../clinical/fetch/patient-page.store.ts';
 import { type InPlaceOfText, selectTexts, textStatements } from '../clinical/kept/kept-texts.store.ts';
 import type { EncounterStatus } from '../clinical/resources/encounter.fhir.ts';
 import type { PurposeOfUse } from '../fhir/purpose-of-use.ts';
@@ -52,9 +53,6 @@ interface PageRow {
   /** Encounters in their order; null for none. */
   found: string | null;
 }
-
-/** Above every position, so that the first page needs no statement of its own. */
-const BEFORE_ALL: EncounterPosition = ['infinity', 'ffffffff-ffff-ffff-ffff-ffffffffffff'];
 
 // The inner select walks encounter_by_patient from the position on and stops after one row more than the
 // page; nothing is sorted but the texts of a page. An end that came as an instant (with a T) still touches what

@@ -1,11 +1,6 @@
 /** An order with its parts as FHIR resources: for fetching and for publishing. Contract: FETCH-26. */
 
-import {
-  codingsOf,
-  emitContext,
-  type UnmappedCode,
-  unmappedCodes,
-} from '../clinical/content/coded-content.ts';
+import { codingsOf, emitContext, unmappedCodes } from '../clinical/content/coded-content.ts';
 import { resourceObject } from '../clinical/description/describe.ts';
 import type { WrittenObservation } from '../clinical/fetch/collection.fhir.ts';
 import type { FhirResource } from '../clinical/fetch/fhir-resource.ts';
@@ -16,6 +11,7 @@ import { IMAGING_STUDY } from '../clinical/resources/imaging-study.fhir.ts';
 import { SERVICE_REQUEST } from '../clinical/resources/service-request.fhir.ts';
 import { SPECIMEN } from '../clinical/resources/specimen.fhir.ts';
 import type { Queryable } from '../platform/db/database.ts';
+import type { PublishableRecord } from '../publish/plan/prepare-publish.ts';
 import { notFound } from '../tenancy/errors.ts';
 import type { FacilityScope } from '../tenancy/scope.ts';
 import type { Translator } from '../terminology/lookup/translate.ts';
@@ -56,16 +52,6 @@ export function emitInvestigation(
   };
 }
 
-export interface OrderResources {
-  patientId: string;
-  /** Purposes that the patient refuses. */
-  refusedPurposes: readonly string[];
-  version: number;
-  /** ServiceRequest, Specimens, Observations, ImagingStudies, DiagnosticReports. `id` is the local id. */
-  resources: FhirResource[];
-  unmapped: UnmappedCode[];
-}
-
 export interface EmitDependencies {
   db: Queryable;
   translator: Translator;
@@ -76,7 +62,7 @@ export async function loadOrderResources(
   { db, translator }: EmitDependencies,
   scope: FacilityScope,
   { orderId, discipline }: { orderId: string; discipline: Discipline },
-): Promise<OrderResources> {
+): Promise<PublishableRecord> {
   const load = createWholeInvestigationLoader(db);
   const loaded = await load({ scope, id: orderId, discipline, heldVersion: null });
   if (loaded?.record === undefined) throw notFound(ORDER_NAMES[discipline]);

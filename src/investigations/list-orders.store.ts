@@ -1,6 +1,8 @@
 /** SQL of the lists of orders: one page of one patient, newest first. */
 
 import {
+  BEFORE_ALL,
+  type PatientPage,
   type PatientPageRow,
   patientPageSql,
   readPatientPage,
@@ -30,11 +32,6 @@ export interface ListedOrder {
   written: string | undefined;
 }
 
-export interface OrderPage {
-  refusedPurposes: readonly string[];
-  orders: ListedOrder[];
-}
-
 interface OrderRow extends PatientPageRow {
   encounter_id: string | null;
   status: string;
@@ -43,14 +40,12 @@ interface OrderRow extends PatientPageRow {
   written: string | null;
 }
 
-const BEFORE_ALL: OrderPosition = ['infinity', 'ffffffff-ffff-ffff-ffff-ffffffffffff'];
-
 /** Undefined: no such patient at the facility. */
 export async function listOrderPage(
   db: Queryable,
   scope: FacilityScope,
   { discipline, patientId, after = BEFORE_ALL, limit }: OrderPageKey,
-): Promise<OrderPage | undefined> {
+): Promise<PatientPage<ListedOrder> | undefined> {
   const { rows } = await db.query<OrderRow>({
     name: 'investigation-list',
     text: patientPageSql(
@@ -68,17 +63,12 @@ export async function listOrderPage(
     ),
     values: [scope.organisationId, scope.facilityId, patientId, discipline, ...after, limit],
   });
-  const page = readPatientPage(rows);
-  if (page === undefined) return undefined;
-  return {
-    refusedPurposes: page.refusedPurposes,
-    orders: page.found.map((row) => ({
-      id: row.id,
-      encounterId: row.encounter_id,
-      status: row.status,
-      code: row.code ?? undefined,
-      sortText: row.sort_text,
-      written: row.written ?? undefined,
-    })),
-  };
+  return readPatientPage(rows, (row) => ({
+    id: row.id,
+    encounterId: row.encounter_id,
+    status: row.status,
+    code: row.code ?? undefined,
+    sortText: row.sort_text,
+    written: row.written ?? undefined,
+  }));
 }

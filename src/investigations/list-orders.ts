@@ -59,7 +59,7 @@ export async function listOrders(
   if (!isUuid(patientId)) throw notFound('The patient');
   const found = await listOrderPage(db, scope, { discipline, patientId, ...page.slice });
   if (found === undefined) throw notFound('The patient');
-  const { items, nextCursor } = page.close(found.orders, ({ sortText, id }) => [sortText, id]);
+  const { items, nextCursor } = page.close(found.items, ({ sortText, id }) => [sortText, id]);
   const [translations] = await Promise.all([
     translator.translate(scope, codingsOf(items.map(({ code }) => code))),
     authoriseAccess(accessLog, context, {

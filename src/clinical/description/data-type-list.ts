@@ -10,7 +10,7 @@ import {
   readIdentifier,
 } from '../../fhir/reading/datatypes.ts';
 import type { ElementReader } from '../../fhir/reading/element-reader.ts';
-import type { ChildTable, Column, Element, Values } from './element.ts';
+import type { ChildTable, Column, Element, ListTable, Values } from './element.ts';
 import { type DescribedType, R4_ELEMENTS, type R4Element } from './r4-elements.ts';
 
 /** SQL type of the column of an element. A Period has two columns, one for each end. */
@@ -79,21 +79,9 @@ function dataType<Value extends object, Type extends DescribedType, Kept extends
   return { name, read, columns };
 }
 
-interface Table<Name extends string> {
-  table: string;
-  /** Column that holds the id of the record. */
-  parent: string;
-  /** Of the table in the select list. */
-  alias: string;
-  /** Member of the record that has the list. */
-  member: Name;
-  /** Columns with one fixed value, for a table that several kinds of records share. */
-  fixed?: Readonly<Record<string, string>>;
-}
-
 export function dataTypeList<const Name extends string, Value extends object>(
   { name: type, read, columns }: DataType<Value>,
-  { table: name, parent, alias, member, fixed }: Table<Name>,
+  { table: name, parent, alias, member, fixed }: ListTable<Name>,
 ): Element<{ [Key in Name]?: Value[] }> {
   const elements = Object.entries(columns);
   const table: ChildTable = {

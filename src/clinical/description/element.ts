@@ -44,6 +44,15 @@ export interface ChildTable {
   repeats?: readonly Column[];
 }
 
+/** The table of a list, whose items are its rows. */
+export interface ListTable<Name extends string> extends Pick<ChildTable, 'parent' | 'fixed'> {
+  table: string;
+  /** Of the table in the select list. */
+  alias: string;
+  /** Member of the record that has the list. */
+  member: Name;
+}
+
 /** The row that an element is selected of. */
 export interface Owner {
   alias: string;

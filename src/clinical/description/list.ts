@@ -11,21 +11,14 @@ import {
   tablesOf,
   writersOf,
 } from './describe.ts';
-import type { ChildTable, Element, Read, Values } from './element.ts';
+import type { ChildTable, Element, ListTable, Read, Values } from './element.ts';
 import type { DescribedType } from './r4-elements.ts';
 
 export interface ListInput<
   Type extends DescribedType,
   Name extends string,
   Described extends Readonly<Record<string, Element>>,
-> {
-  table: string;
-  /** Column that holds the id of the record. */
-  parent: string;
-  /** Of the table in the select list. */
-  alias: string;
-  /** Member of the record that has the list. */
-  member: Name;
+> extends ListTable<Name> {
   /** SQL type of the position of an item, from 0. */
   position?: 'integer' | 'smallint';
   /**
@@ -33,8 +26,6 @@ export interface ListInput<
    * of that column for a list of the same table that is inside of no other.
    */
   within?: { column: string; position?: number };
-  /** Columns with one fixed value, for a table that several kinds of records share. */
-  fixed?: Readonly<Record<string, string>>;
   elements: Described & Known<Type, Described>;
   notKept: NotKept<Type, Described>;
   /** Why an item is refused; undefined for one that is taken. */

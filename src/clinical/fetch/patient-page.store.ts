@@ -23,12 +23,21 @@ export interface PatientPageRow {
   id: string | null;
 }
 
+export interface PatientPage<Item> {
+  refusedPurposes: readonly string[];
+  items: Item[];
+}
+
 /** Undefined: no such patient at the facility. */
-export function readPatientPage<Row extends PatientPageRow>(
+export function readPatientPage<Row extends PatientPageRow, Item>(
   rows: readonly Row[],
-): { refusedPurposes: readonly string[]; found: (Row & { id: string })[] } | undefined {
+  read: (row: Row & { id: string }) => Item,
+): PatientPage<Item> | undefined {
   const [first] = rows;
   if (first === undefined) return undefined;
   const found = rows.filter((row): row is Row & { id: string } => row.id !== null);
-  return { refusedPurposes: first.refused_purposes, found };
+  return { refusedPurposes: first.refused_purposes, items: found.map(read) };
 }
+
+/** Above every position: an instant as PostgreSQL writes it, and an id. The first page then needs no statement of its own. */
+export const BEFORE_ALL = ['infinity', 'ffffffff-ffff-ffff-ffff-ffffffffffff'] as const;

@@ -1,10 +1,10 @@
 /** A vital set as FHIR: one Observation per vital sign. Contract: FETCH-3. */
-import { type UnmappedCode, unmappedCodes } from '../../clinical/content/coded-content.ts';
+import { unmappedCodes } from '../../clinical/content/coded-content.ts';
 import { collectionJson, observationSummaries } from '../../clinical/fetch/collection.fhir.ts';
 import { createClinicalFetch, type FetchDependencies } from '../../clinical/fetch/fetch-clinical.ts';
-import type { FhirResource } from '../../clinical/fetch/fhir-resource.ts';
 import { fillVitalSet, resourceIn, slotCodings } from '../../clinical/kept/fill-observation.fhir.ts';
 import type { Queryable } from '../../platform/db/database.ts';
+import type { PublishableRecord } from '../../publish/plan/prepare-publish.ts';
 import type { FacilityContext } from '../../tenancy/callers/access.ts';
 import { notFound } from '../../tenancy/errors.ts';
 import type { FacilityScope } from '../../tenancy/scope.ts';
@@ -43,21 +43,12 @@ export function createFetchVitalSet({
   });
 }
 
-export interface VitalSetResources {
-  patientId: string;
-  /** Purposes that the patient refuses. */
-  refusedPurposes: readonly string[];
-  version: number;
-  resources: FhirResource[];
-  unmapped: UnmappedCode[];
-}
-
 /** A vital set for publishing. 404 outside the scope. */
 export async function loadVitalSetResources(
   { db, translator }: { db: Queryable; translator: Translator },
   scope: FacilityScope,
   vitalSetId: string,
-): Promise<VitalSetResources> {
+): Promise<PublishableRecord> {
   const loaded = await createVitalSetLoader(db)({ scope, id: vitalSetId, heldVersion: null });
   if (loaded?.record === undefined) throw notFound(NAME);
   const { record, patientId, refusedPurposes, version } = loaded;

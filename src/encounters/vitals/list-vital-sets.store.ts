@@ -2,6 +2,8 @@
 
 import { parts, readRow } from '../../clinical/content/document.ts';
 import {
+  BEFORE_ALL,
+  type PatientPage,
   type PatientPageRow,
   patientPageSql,
   readPatientPage,
@@ -25,11 +27,6 @@ export interface ListedVitalSet {
   signs: number;
   /** Those of them that may go out as part of another one. */
   pressures: ObservationRecord[];
-}
-
-export interface VitalSetPage {
-  refusedPurposes: readonly string[];
-  sets: ListedVitalSet[];
 }
 
 interface VitalSetRow extends PatientPageRow {
@@ -64,14 +61,12 @@ const PRESSURES = parts(
   'b.effective_at, b.issued_at, b.id',
 );
 
-const BEFORE_ALL: VitalSetPosition = ['infinity', 'ffffffff-ffff-ffff-ffff-ffffffffffff'];
-
 /** Undefined: no such patient at the facility. */
 export async function listVitalSetPage(
   db: Queryable,
   scope: FacilityScope,
   { patientId, after = BEFORE_ALL, limit }: Slice<VitalSetPosition> & { patientId: string },
-): Promise<VitalSetPage | undefined> {
+): Promise<PatientPage<ListedVitalSet> | undefined> {
   const { rows } = await db.query<VitalSetRow>({
     name: 'vital-set-list',
     text: patientPageSql(
@@ -93,16 +88,11 @@ export async function listVitalSetPage(
     ),
     values: [scope.organisationId, scope.facilityId, patientId, ...after, limit],
   });
-  const page = readPatientPage(rows);
-  if (page === undefined) return undefined;
-  return {
-    refusedPurposes: page.refusedPurposes,
-    sets: page.found.map((row) => ({
-      id: row.id,
-      encounterId: row.encounter_id,
-      takenText: row.taken_text,
-      signs: row.signs,
-      pressures: (readRow([PRESSURES], [row.pressures]) as Pick<ListedVitalSet, 'pressures'>).pressures ?? [],
-    })),
-  };
+  return readPatientPage(rows, (row) => ({
+    id: row.id,
+    encounterId: row.encounter_id,
+    takenText: row.taken_text,
+    signs: row.signs,
+    pressures: (readRow([PRESSURES], [row.pressures]) as Pick<ListedVitalSet, 'pressures'>).pressures ?? [],
+  }));
 }

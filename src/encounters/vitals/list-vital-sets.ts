@@ -51,7 +51,7 @@ export async function listVitalSets(
   if (!isUuid(patientId)) throw notFound('The patient');
   const found = await listVitalSetPage(db, scope, { patientId, ...page.slice });
   if (found === undefined) throw notFound('The patient');
-  const sets = page.close(found.sets, ({ takenText, id }) => [takenText, id]);
+  const sets = page.close(found.items, ({ takenText, id }) => [takenText, id]);
   const codes = sets.items.flatMap(({ pressures }) => pressures.map(({ code }) => code));
   const [translations] = await Promise.all([
     translator.translate(scope, codingsOf(codes)),
