@@ -82,17 +82,6 @@ function chainKeys([newest, ...older]: DataKeys): [Buffer, ...Buffer[]] {
   return [deriveKey(newest, PURPOSE), ...older.map((dataKey) => deriveKey(dataKey, PURPOSE))];
 }
 
-/** How many chains a data key sealed, and how many another did: tells whether it is the one of this log. */
-export async function countSeals(
-  db: Queryable,
-  dataKey: Uint8Array,
-): Promise<{ own: number; others: number }> {
-  const key = deriveKey(dataKey, PURPOSE);
-  const writers = await listWriters(db);
-  const own = writers.filter((writer) => isSealedBy(key, writer)).length;
-  return { own, others: writers.length - own };
-}
-
 function isSealedBy(key: Uint8Array, { id, lastSequence, lastHash, headSeal: seal }: WriterRow): boolean {
   return headSeal(key, id, lastSequence, lastHash).equals(seal);
 }

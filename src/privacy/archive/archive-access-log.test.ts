@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { after, afterEach, beforeEach, describe, test } from 'node:test';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { createTestDatabase, type TestDatabase } from '../../../test-support/database/database.ts';
+import { insertKnownDataKey } from '../../../test-support/database/known-data-key.ts';
 import { accessEntry } from '../../../test-support/records/access-entry.ts';
 import { runCommand, startCommand } from '../../../test-support/service/command.ts';
 import { asCommand } from '../../../test-support/service/worded-errors.ts';
@@ -39,6 +40,7 @@ describe('access-log archive', { timeout: 600_000 }, () => {
     out = await mkdtemp(join(tmpdir(), 'interchange-archive-'));
     folders.push(out);
     env = { DATABASE_URL: database.url, MASTER_KEY: MASTER_KEY.toString('hex') };
+    await insertKnownDataKey(owner, MASTER_KEY);
     // January has a partition; what was written of February is in the default one.
     await makePartitions(owner, new Date('2026-01-15T00:00:00Z'), 1);
     // The clock of the first writer went back over the end of the month.

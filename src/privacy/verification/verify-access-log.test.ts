@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import pg from 'pg';
 import { createTestDatabase, type TestDatabase } from '../../../test-support/database/database.ts';
+import { insertKnownDataKey } from '../../../test-support/database/known-data-key.ts';
 import { accessEntry } from '../../../test-support/records/access-entry.ts';
 import { runCommand } from '../../../test-support/service/command.ts';
 import { createKeyRing, deriveKey } from '../../platform/crypto/key-ring.ts';
@@ -31,6 +32,7 @@ describe('access-log verify', () => {
     database = await createTestDatabase();
     // One connection, so that begin and rollback are on the same.
     owner = createPool({ url: database.adminUrl, max: 1, applicationName: 'tamper' }, () => undefined);
+    await insertKnownDataKey(owner, MASTER_KEY);
     await makePartitions(owner, new Date(), 2);
     for (let writer = 0; writer < 3; writer += 1) await writeChain(database, ENTRIES);
     const { rows } = await owner.query<{ id: string }>('select id from access_log_writer order by number');
