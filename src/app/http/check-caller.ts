@@ -4,14 +4,13 @@
  */
 import { isDeepStrictEqual } from 'node:util';
 import { unauthorized } from '../../platform/http/errors.ts';
+import type { RequestHeaders } from '../../platform/http/route.ts';
 import type { Access } from '../../tenancy/callers/access.ts';
 import type { Caller, TokenIdentity } from '../../tenancy/callers/caller.ts';
 import type { CallerDirectory, CallerEntry } from '../../tenancy/callers/caller-directory.ts';
 import { checkGrants, checkPasswordFlags, resolveScope } from '../../tenancy/callers/check-access.ts';
 import type { FacilityScope } from '../../tenancy/scope.ts';
 import type { ChangeNotifications } from '../runtime/change-notifications.ts';
-
-type Headers = Readonly<Record<string, string | string[] | undefined>>;
 
 export interface CallerCheckDependencies {
   /** Who a token was given to; throws 401. */
@@ -23,7 +22,7 @@ export interface CallerCheckDependencies {
 }
 
 /** Who a request comes from, by what proves it at its entrance, and nothing else; throws 401. */
-export type Identify = (headers: Headers, now: Date) => Promise<TokenIdentity>;
+export type Identify = (headers: RequestHeaders, now: Date) => Promise<TokenIdentity>;
 
 /** A caller that passed the checks. */
 export interface CheckedCaller {
@@ -39,18 +38,18 @@ type OnScope = (scope: FacilityScope) => void;
 
 export interface CallerCheck {
   /** The first look, before the body is read. `onScope` is told the facility, also where the caller is refused there. */
-  check(headers: Headers, now: Date, onScope?: OnScope): Promise<CheckedCaller>;
+  check(headers: RequestHeaders, now: Date, onScope?: OnScope): Promise<CheckedCaller>;
   /**
    * Once the body is there: nothing happens for a caller who lost the right while the body was on its way. A read goes on,
    * and `confirm` tells. Throws like `check`.
    */
-  admit(checked: CheckedCaller, headers: Headers, now: Date): Promise<CheckedCaller>;
+  admit(checked: CheckedCaller, headers: RequestHeaders, now: Date): Promise<CheckedCaller>;
   /**
    * Before the answer of a read leaves: makes sure that every change which was committed before the request came in is
    * known, and checks again when one may concern this caller. Throws like `check`. Resolves to the caller as it is now when
    * the request must be answered anew, because it now means another scope or the caller has other rights.
    */
-  confirm(checked: CheckedCaller, headers: Headers, now: Date): Promise<CheckedCaller | undefined>;
+  confirm(checked: CheckedCaller, headers: RequestHeaders, now: Date): Promise<CheckedCaller | undefined>;
 }
 
 /**
@@ -64,7 +63,7 @@ export function createCallerCheck(
   reads: boolean,
   identify: Identify = byToken(deps),
 ): CallerCheck {
-  async function check(headers: Headers, now: Date, onScope?: OnScope): Promise<CheckedCaller> {
+  async function check(headers: RequestHeaders, now: Date, onScope?: OnScope): Promise<CheckedCaller> {
     const identity = await identify(headers, now);
     const mark = deps.changes.mark();
     const attempt = async () => {
@@ -93,7 +92,7 @@ export function createCallerCheck(
     return entry;
   }
 
-  function scopeOf(caller: Caller, headers: Headers, onScope?: OnScope): { scope?: FacilityScope } {
+  function scopeOf(caller: Caller, headers: RequestHeaders, onScope?: OnScope): { scope?: FacilityScope } {
     if (access.kind !== 'facility') return {};
     const resolved = settleNow(() => resolveScope(caller, headers));
     if ('value' in resolved) onScope?.(resolved.value);
@@ -146,7 +145,7 @@ function byToken({ verifyAccessToken }: Pick<CallerCheckDependencies, 'verifyAcc
 }
 
 /** RFC 6750 section 2.1. */
-function bearerToken(headers: Headers): string {
+function bearerToken(headers: RequestHeaders): string {
   const value = headers.authorization;
   const token =
     typeof value === 'string' ? /^Bearer +([A-Za-z0-9\-._~+/]+=*) *$/i.exec(value)?.[1] : undefined;

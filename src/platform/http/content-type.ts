@@ -1,15 +1,14 @@
 /** What a body is sent as, and what a caller wants to be answered: media types and encodings. Contract: HTTP-3, HTTP-15. */
 import { HttpError } from './errors.ts';
-
-type Headers = Readonly<Record<string, string | string[] | undefined>>;
+import type { RequestHeaders } from './route.ts';
 
 /** The media type in lower case, without its parameters; empty when the header is missing. */
-export function mediaTypeOf(headers: Headers): string {
+export function mediaTypeOf(headers: RequestHeaders): string {
   return firstWord(headers['content-type']);
 }
 
 /** What a header says before its parameters, in lower case; empty when it is missing. */
-export function firstWord(header: Headers[string]): string {
+export function firstWord(header: RequestHeaders[string]): string {
   return (
     String(header ?? '')
       .split(';')[0]
@@ -28,7 +27,7 @@ export function namesMediaType(accept: string | undefined, types: readonly strin
 }
 
 /** 415 unless the body has one of these media types and no content encoding. */
-export function requireContentType(headers: Headers, taken: readonly string[]): void {
+export function requireContentType(headers: RequestHeaders, taken: readonly string[]): void {
   if (!taken.includes(mediaTypeOf(headers))) throw contentTypeRefused(taken);
   const encoding = String(headers['content-encoding'] ?? 'identity');
   if (!/^\s*identity\s*$/i.test(encoding))

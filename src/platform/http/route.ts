@@ -10,6 +10,9 @@ export interface Reply {
   body?: unknown;
 }
 
+/** Headers of a request, by their names in lower case. */
+export type RequestHeaders = Readonly<Record<string, string | string[] | undefined>>;
+
 /** The parts of a request that every handler gets. */
 export interface RequestContext {
   correlationId: string;
@@ -21,7 +24,7 @@ export interface RequestContext {
   remoteAddress: string;
   /** The path and query, as they were sent. */
   target: string;
-  headers: Readonly<Record<string, string | string[] | undefined>>;
+  headers: RequestHeaders;
 }
 
 /** Headers of answers that the OpenAPI document describes. */

@@ -3,12 +3,12 @@
  * Contract: SIGN-IN-51, SIGN-IN-52.
  */
 
-type Headers = Readonly<Record<string, string | string[] | undefined>>;
+import type { RequestHeaders } from '../../platform/http/route.ts';
 
 export interface ConsoleCookie {
   name: string;
   /** What was sent; undefined when it was not, or more than once: then nobody knows which is ours. */
-  read(headers: Headers): string | undefined;
+  read(headers: RequestHeaders): string | undefined;
   /** Values of `set-cookie`. A browser forgets the cookie when it is closed. */
   set(token: string): string;
   clear(): string;

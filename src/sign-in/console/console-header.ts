@@ -1,6 +1,6 @@
 /** The header by which the console tells its calls from those of other pages, and those of nobody from those of a person. */
 
-type Headers = Readonly<Record<string, string | string[] | undefined>>;
+import type { RequestHeaders } from '../../platform/http/route.ts';
 
 /** Sent by scripts alone: a form or a link of another page cannot add a header. */
 export const CONSOLE_HEADER = 'x-interchange-console';
@@ -8,6 +8,6 @@ export const CONSOLE_HEADER = 'x-interchange-console';
 const BY_ITSELF = 'background';
 
 /** Whoever says so wrongly gains nothing: the session ends earlier. */
-export function isMadeByItself(headers: Headers): boolean {
+export function isMadeByItself(headers: RequestHeaders): boolean {
   return headers[CONSOLE_HEADER] === BY_ITSELF;
 }

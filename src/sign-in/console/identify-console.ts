@@ -5,6 +5,7 @@
  */
 import type { Queryable } from '../../platform/db/database.ts';
 import type { DatabaseTime } from '../../platform/db/database-time.ts';
+import type { RequestHeaders } from '../../platform/http/route.ts';
 import type { TokenIdentity } from '../../tenancy/callers/caller.ts';
 import { signInError } from '../errors.ts';
 import { parseOrganisationToken } from '../organisation-token.ts';
@@ -14,10 +15,8 @@ import type { ConsoleCookie } from './console-cookie.ts';
 import { isMadeByItself } from './console-header.ts';
 import { findConsoleSession, moveIdleEnd } from './console-session.store.ts';
 
-type Headers = Readonly<Record<string, string | string[] | undefined>>;
-
 /** With the stage; throws 401. */
-export type IdentifyConsole = (headers: Headers, databaseTime: DatabaseTime) => Promise<TokenIdentity>;
+export type IdentifyConsole = (headers: RequestHeaders, databaseTime: DatabaseTime) => Promise<TokenIdentity>;
 
 /** The idle end is written at most this often. */
 const TOUCH_SECONDS = 60;

@@ -2,6 +2,7 @@
  * The checks of a call on a facility's data, in their order (ACC-14).
  * Contract: SIGN-IN-39, SIGN-IN-40, ACC-2, ACC-5, ACC-6, ACC-7, ACC-8, ACC-9, ACC-10, ACC-11, PUB-4.
  */
+import type { RequestHeaders } from '../../platform/http/route.ts';
 import { isUuid } from '../../platform/uuid.ts';
 import { tenancyError } from '../errors.ts';
 import type { Module } from '../organisations/modules.ts';
@@ -9,8 +10,6 @@ import type { Permission } from '../roles/permissions.ts';
 import type { FacilityScope } from '../scope.ts';
 import type { FacilityAccess } from './access.ts';
 import type { Caller, ConsoleStage, TokenIdentity } from './caller.ts';
-
-type Headers = Readonly<Record<string, string | string[] | undefined>>;
 
 /** 401 before the sign-in at the console is finished, 409 for what finishes it afterwards. */
 export function requireStage({ stage }: TokenIdentity, stages: readonly ConsoleStage[]): void {
@@ -27,7 +26,7 @@ export function checkPasswordFlags(caller: Caller, passwordPage: string): void {
 }
 
 /** The scope that the headers, or the defaults of the account, name: 400 malformed or missing, 403 not allowed. */
-export function resolveScope(caller: Caller, headers: Headers): FacilityScope {
+export function resolveScope(caller: Caller, headers: RequestHeaders): FacilityScope {
   const organisationId = uuidHeader(headers, 'x-org-id') ?? caller.organisationId;
   const facilityId = uuidHeader(headers, 'x-facility-id') ?? caller.defaultFacilityId;
   if (facilityId === null) throw tenancyError('facility_missing');
@@ -62,7 +61,7 @@ function isOn(caller: Caller, { facilityId }: FacilityScope, module: Module): bo
   return caller.facilities.get(facilityId)?.modules.has(module) ?? false;
 }
 
-function uuidHeader(headers: Headers, name: string): string | undefined {
+function uuidHeader(headers: RequestHeaders, name: string): string | undefined {
   const value = headers[name];
   if (value === undefined) return undefined;
   // Node.js joins the lines of a header that comes twice by commas, as HTTP allows.
