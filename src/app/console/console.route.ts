@@ -1,6 +1,6 @@
 /**
- * The console at /console/: its page at every address that is none of a file, since its own router reads the rest, and
- * the files that the page names, which never change under their names. Contract: SIGN-IN-47, SEC-29, WEB-1, WEB-2, WEB-3.
+ * The console at /console/. Every address that is no file of it answers with its page, whose own router reads the rest. A
+ * file never changes under its name. Contract: SIGN-IN-47, SEC-29, WEB-1, WEB-2, WEB-3.
  */
 
 import { HttpError, NO_SUCH_PATH, unavailable } from '../../platform/http/errors.ts';

@@ -45,7 +45,7 @@ const NAMES = [
 type Name = (typeof NAMES)[number];
 
 /** What checks look at. `owner` acts as the owner of the schema. */
-interface Patient {
+interface Examined {
   config: Config;
   owner: Pool;
   url: string;
@@ -137,7 +137,7 @@ async function withOwner<T>(
   return withPool(pool, (owner) => work(owner, url)).finally(opened.release);
 }
 
-async function runChecks({ config, owner, url, now, processes }: Patient, note: Note): Promise<void> {
+async function runChecks({ config, owner, url, now, processes }: Examined, note: Note): Promise<void> {
   const check = async (name: Name, run: () => Promise<Found>): Promise<Found> => {
     const finding = await run().catch((error: unknown) =>
       failedBy(error, 'The check did not come to an end: ', 'Mend that, then run the doctor again.'),

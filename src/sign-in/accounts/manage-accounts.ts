@@ -19,14 +19,14 @@ import type { CreatedAccount, ManageAccountDependencies } from './create-account
 import { choosePassword, type PasswordSource, revealOnce } from './initial-password.ts';
 import { setDisabled } from './manage-accounts.store.ts';
 
-export interface AccountState {
+export interface SwitchedAccount {
   userId: string;
   email: string;
   disabled: boolean;
 }
 
 /** The account can sign in no more, and its sessions end. */
-export async function disableAccount(db: Pool, change: AccountChange, now: Date): Promise<AccountState> {
+export async function disableAccount(db: Pool, change: AccountChange, now: Date): Promise<SwitchedAccount> {
   return changeManaged(db, change, async (client, account, manager) => {
     const { userId: accountId, email, disabled } = account;
     refuseOwn(manager, account, 'disable their own account');
@@ -42,7 +42,7 @@ export async function disableAccount(db: Pool, change: AccountChange, now: Date)
 }
 
 /** The account can sign in again; sessions that ended stay ended. */
-export async function enableAccount(db: Pool, change: AccountChange): Promise<AccountState> {
+export async function enableAccount(db: Pool, change: AccountChange): Promise<SwitchedAccount> {
   return changeManaged(db, change, async (client, account) => {
     const { userId: accountId, email, disabled } = account;
     await setDisabled(client, account, { accountId, disabledAt: null });

@@ -1,4 +1,4 @@
-/** The header by which the console tells its calls from those of other pages, and those of nobody from those of a person. */
+/** The header of the console's calls: it tells them from calls of other pages, and says which a page makes by itself. */
 
 import type { RequestHeaders } from '../../platform/http/route.ts';
 

@@ -66,7 +66,8 @@ export async function finishSignIn(
   let token: string | undefined;
   try {
     const take = await judge(attempt);
-    token = take && (await transaction(deps.db, (client) => goUp(deps, client, { caller, attempt, take })));
+    token =
+      take && (await transaction(deps.db, (client) => raiseProven(deps, client, { caller, attempt, take })));
   } catch (error) {
     await deps.lockout.release(attempt).catch(() => undefined);
     throw error;
@@ -81,7 +82,8 @@ export async function finishSignIn(
   throw signInError('second_factor_refused');
 }
 
-async function goUp(
+/** Takes the proof and gives the session its next token; undefined where that cannot be. */
+async function raiseProven(
   { lockout, settings }: Pick<ProveDependencies, 'lockout' | 'settings'>,
   client: Client,
   { caller, attempt, take }: { caller: Caller; attempt: SignInAttempt; take: TakeProof },

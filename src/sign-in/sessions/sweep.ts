@@ -41,7 +41,7 @@ export async function eraseExpiredReplacements(
 
 /**
  * A sweep to be called every minute. It removes expired tokens, ended sessions, old links, counters, networks and keys, at
- * least a day after they stop to matter; 20,000 rows of each kind at most, the rest the next time. What belongs to an
+ * least a day after they stop mattering; 20,000 rows of each kind at most, the rest the next time. What belongs to an
  * organisation is looked at once an hour. Each call returns how many rows it removed.
  */
 export function createSignInSweep({ db, work }: WorkContext): (now: Date) => Promise<number> {

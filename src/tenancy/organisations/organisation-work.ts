@@ -103,7 +103,7 @@ export async function forEachOrganisation(
   run: (organisationId: string) => Promise<unknown>,
 ): Promise<void> {
   const due = organisationIds.filter((organisationId) => work.restMs(organisationId) === 0);
-  const failing = fromAnywhere(due.filter((organisationId) => work.isFailing(organisationId)));
+  const failing = turned(due.filter((organisationId) => work.isFailing(organisationId)));
   const well = due.filter((organisationId) => !work.isFailing(organisationId));
   const turns = createTurns({ work, atOnce: AT_ONCE, onFree: beginDue });
   const done = Promise.withResolvers<void>();
@@ -139,8 +139,8 @@ export async function forEachOrganisation(
   if ('error' in state) throw state.error;
 }
 
-/** The same in a circle, so that none is always the last. */
-function fromAnywhere<Item>(items: readonly Item[]): Item[] {
+/** Turned to begin anywhere, so that none is always the last. */
+function turned<Item>(items: readonly Item[]): Item[] {
   const from = Math.floor(Math.random() * items.length);
   return [...items.slice(from), ...items.slice(0, from)];
 }
