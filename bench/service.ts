@@ -93,7 +93,7 @@ export async function runCommand<T>(
 }
 
 function run(args: readonly string[], env: Record<string, string>, stdout: 'ignore' | 'pipe'): ChildProcess {
-  return spawn(process.execPath, ['src/bin/interchange.ts', ...args], {
+  return spawn(process.execPath, ['src/bin/interchange.js', ...args], {
     cwd: ROOT,
     env: { ...process.env, LOG_LEVEL: 'warn', DRAIN_SECONDS: '0', ...env },
     stdio: ['ignore', stdout, 'inherit'],

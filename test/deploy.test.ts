@@ -194,7 +194,7 @@ test('the image has the Node.js of package.json, what the program imports, and n
   );
   const copied = copiedPaths(lines);
   const imported = new Set(
-    (await importedFiles('src/bin/interchange.ts')).map((path) => path.split('/')[0] ?? ''),
+    (await importedFiles('src/bin/interchange.js')).map((path) => path.split('/')[0] ?? ''),
   );
   assert.deepEqual(
     [...imported].filter((folder) => !copied.includes(folder)),
@@ -344,7 +344,7 @@ describe('what the examples run', () => {
     return code as number;
   }
 
-  const inImage = () => ({ cwd: image, entry: join(image, 'src/bin/interchange.ts') });
+  const inImage = () => ({ cwd: image, entry: join(image, 'src/bin/interchange.js') });
 
   it('migrates and serves from what the image has, with secrets in files', async () => {
     const { services } = await compose();
@@ -400,7 +400,7 @@ describe('what the examples run', () => {
     const commandOf = (name: string) => {
       const [program = '', entry = '', ...args] = (valuesOf(lines, name)[0] ?? '').split(' ');
       assert.equal(program, '/opt/interchange/node_modules/.bin/node');
-      assert.equal(entry, 'src/bin/interchange.ts');
+      assert.equal(entry, 'src/bin/interchange.js');
       return args;
     };
     const given = valuesOf(lines, 'Environment').flatMap((line) => line.split(' '));

@@ -3,7 +3,7 @@
 // an older one hands over to the Node.js 26 that npm installed beside it (docs/adr/0001). Contract: CMD-1, CMD-2.
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import module, { createRequire } from 'node:module';
+import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -24,9 +24,7 @@ else handOver();
 
 async function runHere() {
   if (process.connected) endWithLauncher();
-  // Here, and not only in interchange.ts, so that Node.js does not load its compiler of TypeScript for that one file.
-  module.enableCompileCache(fileURLToPath(new URL('../../node_modules/.cache/compiled', import.meta.url)));
-  await import('./interchange.ts');
+  await import('./interchange.js');
 }
 
 /** The process that handed over to this one may be killed outright; then nobody passes signals on. */
