@@ -6,6 +6,7 @@ import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import pg from 'pg';
+import { neverAnalyze } from '../test-support/database/never-analyzed.ts';
 import { needsPlainPostgres } from '../test-support/database/plain-postgres.ts';
 import { rowsRead, tellRead } from '../test-support/database/rows-read.ts';
 import { startFhirServer, type TestFhirServer } from '../test-support/fhir-server/start.ts';
@@ -50,10 +51,7 @@ before(async () => {
   fhirServer = await startFhirServer();
   owner = new pg.Client({ connectionString: api.database.url });
   await owner.connect();
-  const { rows: tables } = await owner.query<{ name: string }>(
-    `select oid::regclass as name from pg_class where relkind = 'r' and relnamespace = 'public'::regnamespace`,
-  );
-  for (const { name } of tables) await owner.query(`alter table ${name} set (autovacuum_enabled = false)`);
+  await neverAnalyze(owner);
   // Tables of a few pages are scanned with good reason, and would hide which index is read.
   const { rows } = await owner.query<{ name: string }>('select current_database() as name');
   await owner.query(`alter database ${rows[0]?.name} set enable_seqscan = off`);

@@ -5,6 +5,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import pg from 'pg';
+import { neverAnalyze } from '../../../../test-support/database/never-analyzed.ts';
 import { needsPlainPostgres } from '../../../../test-support/database/plain-postgres.ts';
 import { createImportTest, lines } from '../../../../test-support/records/import.ts';
 import { sized } from '../../../../test-support/sized.ts';
@@ -91,22 +92,13 @@ const inBundles = (resources: readonly object[]): Documents => [
 /** The patients are there already: what comes with a new patient costs less. */
 const asLines = (resources: readonly object[]): Documents => [lines(patients), lines(resources)];
 
-const NEVER_ANALYZED = `
-  do $$
-  declare one regclass;
-  begin
-    for one in select oid from pg_class where relkind = 'r' and relnamespace = 'public'::regnamespace loop
-      execute format('alter table %s set (autovacuum_enabled = false)', one);
-    end loop;
-  end $$`;
-
 /** Blocks of tables and indexes that were read to import the documents one after the other, for each result. */
 async function blocksRead(imports: readonly Documents[], count: number): Promise<number> {
   const t = await createImportTest();
   const owner = new pg.Client({ connectionString: t.database.url, application_name: 'owner' });
   await owner.connect();
   try {
-    await owner.query(NEVER_ANALYZED);
+    await neverAnalyze(owner);
     const before = await blocks(owner);
     for (const documents of imports) assert.deepEqual((await t.run(documents)).rejected, []);
     await t.database.pool.end();

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import pg from 'pg';
+import { neverAnalyze } from '../../../../test-support/database/never-analyzed.ts';
 import { needsPlainPostgres } from '../../../../test-support/database/plain-postgres.ts';
 import { rowsRead } from '../../../../test-support/database/rows-read.ts';
 import { createImportTest, type ImportTest } from '../../../../test-support/records/import.ts';
@@ -20,6 +21,7 @@ before(async () => {
   t = await createImportTest();
   owner = new pg.Client({ connectionString: t.database.url });
   await owner.connect();
+  await neverAnalyze(owner);
 });
 after(async () => {
   await owner.end();
