@@ -7,7 +7,7 @@ import type { EncounterStatus } from '../clinical/resources/encounter.fhir.ts';
 import { ENCOUNTER_STATUSES } from '../clinical/resources/encounter.fhir.ts';
 import { parseDateTime } from '../fhir/date-time.ts';
 import { FORMAT_PARAMETER } from '../fhir/format-parameter.ts';
-import { referencedId } from '../fhir/reference.ts';
+import { patientIdIn } from '../fhir/reference.ts';
 import { Type } from '../platform/json-schema.ts';
 import { encounterError } from './errors.ts';
 import type { DateFilter } from './search-encounters.store.ts';
@@ -96,8 +96,8 @@ export function parseEncounterSearch(
   timeZone: string,
 ): EncounterSearch {
   const dates = query.date ?? [];
-  const patientId = referencedId('Patient', query.patient).toLowerCase();
-  if (query.subject !== undefined && referencedId('Patient', query.subject).toLowerCase() !== patientId)
+  const patientId = patientIdIn(query.patient);
+  if (query.subject !== undefined && patientIdIn(query.subject) !== patientId)
     throw encounterError('two_patients');
   if (query._id?.includes(',')) throw encounterError('several_ids');
   return {

@@ -7,6 +7,7 @@ import { codingsOf, emitContext } from '../clinical/content/coded-content.ts';
 import { summaryCode } from '../clinical/fetch/collection.fhir.ts';
 import type { Discipline } from '../clinical/resources/discipline.ts';
 import { parseDateTime } from '../fhir/date-time.ts';
+import { patientIdIn } from '../fhir/reference.ts';
 import type { Queryable } from '../platform/db/database.ts';
 import { instantFromTimestamp } from '../platform/db/timestamp.ts';
 import type { CursorCodec } from '../platform/http/cursor.ts';
@@ -53,7 +54,7 @@ export async function listOrders(
   context: FacilityContext,
 ): Promise<Page<OrderItem>> {
   const { scope } = context;
-  const patientId = patient.replace(/^Patient\//, '').toLowerCase();
+  const patientId = patientIdIn(patient);
   const binding = ['orders', discipline, scope.organisationId, scope.facilityId, patientId];
   const page = openPage<OrderPosition>(cursors, request, binding);
   if (!isUuid(patientId)) throw notFound('The patient');

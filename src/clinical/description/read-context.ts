@@ -7,12 +7,12 @@ export interface ReferencedRecord {
   readonly id: string;
 }
 
-/** What is left of a Reference element. Without `referenced record` it points at nothing that we have. */
+/** What is left of a Reference element. Without `target` it points at no record that is here. */
 export interface ReferenceValue {
   readonly target: ReferencedRecord | undefined;
   /**
-   * `Reference.display`, but not of a patient who is here; where it is missing and there is no referenced record, the
-   * reference as it was written.
+   * `Reference.display`, but not of a patient who is here. Without it and without `target`, the reference as it was
+   * written.
    */
   readonly display: string | undefined;
 }

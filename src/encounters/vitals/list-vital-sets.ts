@@ -4,6 +4,7 @@
  */
 import { codingsOf, emitContext } from '../../clinical/content/coded-content.ts';
 import { joinedAway } from '../../clinical/resources/observation.fhir.ts';
+import { patientIdIn } from '../../fhir/reference.ts';
 import type { Queryable } from '../../platform/db/database.ts';
 import { instantFromTimestamp } from '../../platform/db/timestamp.ts';
 import type { CursorCodec } from '../../platform/http/cursor.ts';
@@ -45,7 +46,7 @@ export async function listVitalSets(
   context: FacilityContext,
 ): Promise<Page<VitalSetItem>> {
   const { scope } = context;
-  const patientId = patient.replace(/^Patient\//, '').toLowerCase();
+  const patientId = patientIdIn(patient);
   const binding = ['vital-sets', scope.organisationId, scope.facilityId, patientId];
   const page = openPage<VitalSetPosition>(cursors, request, binding);
   if (!isUuid(patientId)) throw notFound('The patient');

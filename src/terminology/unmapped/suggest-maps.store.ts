@@ -1,16 +1,12 @@
 /** SQL of maps that may fit an unmapped code. */
 import type { Queryable } from '../../platform/db/database.ts';
 import type { FacilityScope } from '../../tenancy/scope.ts';
+import type { MapEntry } from '../maps/map-entry.ts';
 
-export interface LikeMap {
+export interface LikeMap extends Omit<MapEntry, 'targetCode' | 'equivalence' | 'comment'> {
   /** Null: the map of the organisation. */
   facilityId: string | null;
-  localSystem: string;
-  localCode: string;
-  localDisplay: string | null;
-  targetSystem: string;
   targetCode: string;
-  targetDisplay: string | null;
 }
 
 /** Looked at, those with the same code first. */

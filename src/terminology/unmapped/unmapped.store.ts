@@ -16,12 +16,7 @@ export interface MetCode {
   count: number;
 }
 
-export interface ListedCode {
-  facilityId: string;
-  localSystem: string;
-  localCode: string;
-  localDisplay: string | null;
-  count: number;
+export interface ListedCode extends Omit<MetCode, 'place'> {
   firstMetAt: Date;
   lastMetAt: Date;
   places: { place: string; count: number }[];

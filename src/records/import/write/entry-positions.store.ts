@@ -14,8 +14,8 @@ export interface Met {
 }
 
 /**
- * Note these entries, which stand in `place`: the file, or the file and the line. Returns the ids of those that are the last ones of their record so far. Waits for another
- * transaction that has met the same record.
+ * Note these entries, which stand in `place`: the file, or the file and the line. Returns the ids of those that are the
+ * last ones of their record so far. Waits for another transaction that has met the same record.
  */
 export async function noteMet(
   db: Queryable,
