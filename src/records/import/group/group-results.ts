@@ -4,6 +4,7 @@ import { writeMadeUpOrders } from '../../../investigations/place-parts.store.ts'
 import {
   type GroupedObservation,
   observationsToGroup,
+  type PanelOf,
   panelsOf,
   resultsUnder,
 } from '../../../investigations/result-grouping.store.ts';
@@ -35,15 +36,7 @@ export async function groupResults(
   const load = (ids: readonly string[]) => inBatches(ids, (some) => observationsToGroup(client, scope, some));
   const below = await withMembers([...asked], limit, load);
   const placed = [...below.values()];
-  const panels = new Map<string, string>();
-  const all: Loaded = new Map(below);
-  let level = [...all.keys()];
-  for (let up = 0; up <= PANEL_LEVELS && level.length > 0; up += 1) {
-    const found = await inBatches(level, (ids) => panelsOf(client, scope, ids));
-    for (const { memberId, panelId } of found) panels.set(memberId, panelId);
-    level = [...new Set(found.map(({ panelId }) => panelId))].filter((id) => !all.has(id));
-    for (const panel of await load(level)) all.set(panel.id, panel);
-  }
+  const { all, panels } = await withPanels(below, load, (ids) => panelsOf(client, scope, ids));
   const observations = [...all.values()];
   const orderIds = new Set(
     observations.flatMap((observation) => [
@@ -72,6 +65,24 @@ export async function groupResults(
   // A result that two reports list is shown by both of their orders, and names the one that it is under.
   for (const { id, reportOrderIds } of placed)
     if (touched.has(id) || moved.has(id)) for (const orderId of reportOrderIds) affected.add(orderId);
+}
+
+/** These results and the panels above them, up to the last level that counts, and the panel that each is a member of. */
+async function withPanels(
+  below: Loaded,
+  load: (ids: readonly string[]) => Promise<GroupedObservation[]>,
+  panelsOfSome: (ids: readonly string[]) => Promise<readonly PanelOf[]>,
+): Promise<{ all: Loaded; panels: Map<string, string> }> {
+  const all: Loaded = new Map(below);
+  const panels = new Map<string, string>();
+  let level = [...all.keys()];
+  for (let up = 0; up <= PANEL_LEVELS && level.length > 0; up += 1) {
+    const found = await inBatches(level, panelsOfSome);
+    for (const { memberId, panelId } of found) panels.set(memberId, panelId);
+    level = [...new Set(found.map(({ panelId }) => panelId))].filter((id) => !all.has(id));
+    for (const panel of await load(level)) all.set(panel.id, panel);
+  }
+  return { all, panels };
 }
 
 /** Made-up orders that were there before take their content from all results that are under them now. */

@@ -28,7 +28,7 @@ export interface NewWait extends WaitingRecord {
 /** Records of `ids` wait no more, but for those in `waits`: these wait for what is said there. All are of one type. */
 export async function writeWaits(
   db: Queryable,
-  { organisationId, facilityId }: FacilityScope,
+  scope: FacilityScope,
   {
     type,
     runId,
@@ -36,8 +36,25 @@ export async function writeWaits(
     waits,
   }: { type: string; runId: string; ids: readonly string[]; waits: readonly NewWait[] },
 ): Promise<void> {
-  if (ids.length > 0) await removeWaits(db, { organisationId, facilityId }, type, ids);
+  if (ids.length > 0) await removeWaits(db, scope, type, ids);
   if (waits.length === 0) return;
+  const written = await insertWaits(db, scope, { type, runId, waits });
+  if (written.size > 0)
+    await replaceLinks(db, scope, { type, runId, waits: waits.filter(({ id }) => written.has(id)) });
+}
+
+interface Waits {
+  type: string;
+  runId: string;
+  waits: readonly NewWait[];
+}
+
+/** Returns the ids of those that did not wait already with the same content. */
+async function insertWaits(
+  db: Queryable,
+  { organisationId, facilityId }: FacilityScope,
+  { type, runId, waits }: Waits,
+): Promise<Set<string>> {
   const documents = waits.map(({ names: _, digest, ...wait }) => ({ ...wait, digest: `\\x${digest}` }));
   // What waits already with the same content is locked and left as it is, with its links.
   const { rows } = await db.query<{ id: string }>({
@@ -58,8 +75,14 @@ export async function writeWaits(
       returning id`,
     values: [organisationId, facilityId, type, runId, JSON.stringify(documents)],
   });
-  const written = new Set(rows.map(({ id }) => id));
-  if (written.size === 0) return;
+  return new Set(rows.map(({ id }) => id));
+}
+
+async function replaceLinks(
+  db: Queryable,
+  { organisationId, facilityId }: FacilityScope,
+  { type, runId, waits }: Waits,
+): Promise<void> {
   await db.query({
     name: 'import-wait-links-end',
     text: `
@@ -68,11 +91,9 @@ export async function writeWaits(
         and facility_id = $2
         and resource_type = $3
         and id = any($4::uuid[])`,
-    values: [organisationId, facilityId, type, [...written]],
+    values: [organisationId, facilityId, type, waits.map(({ id }) => id)],
   });
-  const links = waits.flatMap(({ id, names }) =>
-    written.has(id) ? names.map((name) => ({ id, name })) : [],
-  );
+  const links = waits.flatMap(({ id, names }) => names.map((name) => ({ id, name })));
   await db.query({
     name: 'import-wait-links',
     text: `
