@@ -31,7 +31,7 @@ describe('the shell', { skip: NO_BROWSER, timeout: 240_000 }, () => {
     });
     await page.reload();
     await page.getByRole('main').getByRole('alert').getByText(refusal.message).waitFor();
-    assert.equal(await page.title(), 'This could not be read – interchange');
+    await page.waitForFunction(`document.title === 'This could not be read – interchange'`);
     next.resolve();
     await page.getByRole('heading', { name: 'My account', level: 1 }).waitFor();
   });
@@ -203,7 +203,7 @@ describe('the shell', { skip: NO_BROWSER, timeout: 240_000 }, () => {
     const { page } = await web.open(t, '/exchange', { permissions, expected: /404|PageNotLoaded/ });
     const isSaid = async (words: string) => {
       await page.getByRole('heading', { name: words, level: 1 }).waitFor();
-      assert.equal(await page.title(), `${words} – interchange`);
+      await page.waitForFunction(`document.title === '${words} – interchange'`);
     };
     await page.getByRole('heading', { name: 'Exchange', level: 1 }).waitFor();
     await page.route('**/assets/roles-page-*.js', (route) =>

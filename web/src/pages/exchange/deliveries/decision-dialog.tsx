@@ -20,12 +20,8 @@ interface DecisionDialogProperties {
 export function DecisionDialog({ action, selection, isFiltered = false, onClose }: DecisionDialogProperties) {
   const t = useTranslations('exchange.review');
   const counted = useCount(action, selection);
-  const title =
-    counted.data === undefined
-      ? t('counting')
-      : t(action === 'skip' ? 'skipTitle' : 'replayTitle', { count: counted.data });
   return (
-    <Modal opened={action !== undefined} onClose={onClose} title={title}>
+    <Modal opened={action !== undefined} onClose={onClose} title={title()}>
       {action === undefined ? undefined : (
         <Decision
           {...{ action, selection, isFiltered, onClose }}
@@ -35,6 +31,12 @@ export function DecisionDialog({ action, selection, isFiltered = false, onClose 
       )}
     </Modal>
   );
+
+  function title() {
+    if (counted.error !== null) return t(action === 'skip' ? 'skipOne' : 'replayOne');
+    if (counted.data === undefined) return t('counting');
+    return t(action === 'skip' ? 'skipTitle' : 'replayTitle', { count: counted.data });
+  }
 }
 
 /** Counted anew each time it opens: what is held changes by itself. */

@@ -157,6 +157,7 @@ describe('deliveries', { skip: NO_BROWSER, timeout: 240_000 }, () => {
     await page.getByRole('button', { name: 'Replay this delivery' }).click();
     const dialog = page.getByRole('dialog');
     await dialog.getByRole('alert').filter({ hasText: 'is not held' }).waitFor();
+    await page.getByRole('dialog', { name: 'Replay', exact: true }).waitFor();
     await page.getByText('2 rows').waitFor();
     // What was asked stays asked: not all that are held, now that nothing is chosen.
     await dialog.getByText('Replay 2').waitFor({ state: 'detached' });
