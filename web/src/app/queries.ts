@@ -65,6 +65,11 @@ queries.getQueryCache().subscribe(({ type, query }) => {
   changeOwner(next);
 });
 
+/** Somebody has signed in or gone a step further, or what the session says of the account was changed. */
+export async function readSessionAgain(): Promise<void> {
+  await queries.refetchQueries({ queryKey: sessionQuery.queryKey });
+}
+
 /** Everything but the session is read again: another facility was chosen. */
 export async function readAllAgain(): Promise<void> {
   await queries.resetQueries({ predicate: ({ queryKey }) => queryKey[0] !== 'session' });

@@ -1,9 +1,8 @@
 /** The role asks for a second factor, and the account has none yet: it is set up here. Contract: WEB-51. */
 import { Stack } from '@mantine/core';
-import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useTranslations } from 'use-intl';
-import { sessionQuery } from '../api/session.ts';
+import { readSessionAgain } from '../app/queries.ts';
 import { AddApp } from '../second-factor/add-app.tsx';
 import { AddPasskey } from '../second-factor/add-passkey.tsx';
 import { RecoveryCodes } from '../second-factor/recovery-codes.tsx';
@@ -17,10 +16,9 @@ type Kind = (typeof KINDS)[number];
 export function EnrolPage() {
   const t = useTranslations('signIn');
   const tFactor = useTranslations('secondFactor');
-  const client = useQueryClient();
   const [kind, setKind] = useState<Kind>();
   const [codes, setCodes] = useState<readonly string[]>();
-  const finish = () => void client.refetchQueries({ queryKey: sessionQuery.queryKey });
+  const finish = () => void readSessionAgain();
   if (codes !== undefined)
     return (
       <OutsidePage key="codes" title={tFactor('recovery')} isFocused>

@@ -1,13 +1,13 @@
 /** After the password: the code of an app, a passkey or a recovery code. Contract: WEB-50. */
 import { Button, Stack, Text, TextInput } from '@mantine/core';
-import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useTranslations } from 'use-intl';
 import { send } from '../api/api.ts';
-import { type SecondFactorMethod, sessionQuery } from '../api/session.ts';
+import type { SecondFactorMethod } from '../api/session.ts';
+import { readSessionAgain } from '../app/queries.ts';
 import { SendButton } from '../blocks/page/send-button.tsx';
 import { useServerForm } from '../blocks/page/server-form.ts';
-import { CallFault } from '../blocks/states/fault.tsx';
+import { ServerFormFields } from '../blocks/page/server-form-fields.tsx';
 import { answerByPasskey, usePasskeyErrorText } from '../second-factor/passkeys.ts';
 import { OutsidePage } from './outside-page.tsx';
 import css from './second-factor-page.module.css';
@@ -18,17 +18,15 @@ const ORDER: readonly SecondFactorMethod[] = ['passkey', 'totp', 'recovery-code'
 
 export function SecondFactorPage({ methods }: { methods: readonly SecondFactorMethod[] }) {
   const t = useTranslations('signIn');
-  const client = useQueryClient();
   const ways = ORDER.filter((one) => methods.includes(one));
   const [chosen, setChosen] = useState<SecondFactorMethod>();
   const way = chosen ?? ways[0];
-  const finish = () => client.refetchQueries({ queryKey: sessionQuery.queryKey });
   return (
     <OutsidePage title={t('secondFactor')} text={t('expires')} isFocused>
       <Stack gap="md">
-        {way === 'passkey' ? <ByPasskey onDone={finish} /> : undefined}
-        {way === 'totp' ? <ByCode key={way} way={way} onDone={finish} /> : undefined}
-        {way === 'recovery-code' ? <ByCode key={way} way={way} onDone={finish} /> : undefined}
+        {way === 'passkey' ? <ByPasskey onDone={readSessionAgain} /> : undefined}
+        {way === 'totp' ? <ByCode key={way} way={way} onDone={readSessionAgain} /> : undefined}
+        {way === 'recovery-code' ? <ByCode key={way} way={way} onDone={readSessionAgain} /> : undefined}
         <div className={css.others}>
           {ways
             .filter((one) => one !== way)
@@ -58,13 +56,12 @@ function ByPasskey({ onDone }: { onDone: () => Promise<unknown> }) {
     },
   });
   return (
-    <form onSubmit={form.onSubmit} className={css.form}>
-      <CallFault error={form.error} errorText={usePasskeyErrorText()} />
+    <ServerFormFields form={form} gap="sm" errorText={usePasskeyErrorText()}>
       <Text c="dimmed">{t('passkeyText')}</Text>
       <SendButton type="submit" fullWidth isSending={form.isSending}>
         {t('passkeySubmit')}
       </SendButton>
-    </form>
+    </ServerFormFields>
   );
 }
 
@@ -84,8 +81,7 @@ function ByCode({ way, onDone }: ByCodeProperties) {
     },
   });
   return (
-    <form onSubmit={form.onSubmit} className={css.form}>
-      <CallFault error={form.error} />
+    <ServerFormFields form={form} gap="sm">
       <TextInput
         label={isApp ? t('totpCode') : t('recoveryCode')}
         description={isApp ? t('totpText') : t('recoveryText')}
@@ -98,6 +94,6 @@ function ByCode({ way, onDone }: ByCodeProperties) {
       <SendButton type="submit" fullWidth isSending={form.isSending}>
         {t('confirm')}
       </SendButton>
-    </form>
+    </ServerFormFields>
   );
 }

@@ -1,15 +1,14 @@
 /** Email and password. It stands at the address that the person wanted, and goes away when they are signed in. */
-import { PasswordInput, Stack, Text, TextInput } from '@mantine/core';
-import { useQueryClient } from '@tanstack/react-query';
+import { PasswordInput, Text, TextInput } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import { useTranslations } from 'use-intl';
 import { ApiError } from '../api/api-error.ts';
-import { sessionQuery, signIn } from '../api/session.ts';
-import { sessionWasEnded } from '../app/queries.ts';
+import { signIn } from '../api/session.ts';
+import { readSessionAgain, sessionWasEnded } from '../app/queries.ts';
 import { SendButton } from '../blocks/page/send-button.tsx';
 import { useServerForm } from '../blocks/page/server-form.ts';
+import { ServerFormFields } from '../blocks/page/server-form-fields.tsx';
 import { useErrorText } from '../blocks/states/error-text.ts';
-import { CallFault } from '../blocks/states/fault.tsx';
 import { OutsidePage } from './outside-page.tsx';
 
 /** The service speaks to systems, of identity, user type and headers; a person typed an email and a password. */
@@ -27,45 +26,45 @@ function useSignInFault(): (error: unknown) => string {
 export function SignInPage() {
   const t = useTranslations('signIn');
   const errorText = useSignInFault();
-  const client = useQueryClient();
   const form = useServerForm({
     values: { email: '', password: '' },
     submit: async ({ email, password }) => {
       await signIn(email, password);
-      await client.refetchQueries({ queryKey: sessionQuery.queryKey });
+      await readSessionAgain();
     },
   });
   return (
     <OutsidePage title={t('title')}>
-      <form onSubmit={form.onSubmit}>
-        <Stack gap="md">
-          {sessionWasEnded() ? <Text role="status">{t('sessionEnded')}</Text> : undefined}
-          <CallFault error={form.error} errorText={errorText} />
-          <TextInput
-            label={t('email')}
-            type="email"
-            autoComplete="username"
-            required
-            autoFocus
-            {...form.field('email')}
-          />
-          <PasswordInput
-            label={t('password')}
-            autoComplete="current-password"
-            required
-            {...form.field('password')}
-          />
-          <SendButton type="submit" isSending={form.isSending}>
-            {t('submit')}
-          </SendButton>
-          <Text size="sm" c="dimmed">
-            {t('forgotten')}
-          </Text>
-          <Text size="sm" c="dimmed">
-            {t.rich('forSystems', { link: (words) => <Link to="/change-password">{words}</Link> })}
-          </Text>
-        </Stack>
-      </form>
+      {sessionWasEnded() ? (
+        <Text role="status" mb="md">
+          {t('sessionEnded')}
+        </Text>
+      ) : undefined}
+      <ServerFormFields form={form} errorText={errorText}>
+        <TextInput
+          label={t('email')}
+          type="email"
+          autoComplete="username"
+          required
+          autoFocus
+          {...form.field('email')}
+        />
+        <PasswordInput
+          label={t('password')}
+          autoComplete="current-password"
+          required
+          {...form.field('password')}
+        />
+        <SendButton type="submit" isSending={form.isSending}>
+          {t('submit')}
+        </SendButton>
+        <Text size="sm" c="dimmed">
+          {t('forgotten')}
+        </Text>
+        <Text size="sm" c="dimmed">
+          {t.rich('forSystems', { link: (words) => <Link to="/change-password">{words}</Link> })}
+        </Text>
+      </ServerFormFields>
     </OutsidePage>
   );
 }

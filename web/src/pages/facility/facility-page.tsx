@@ -1,10 +1,11 @@
 /** Name, time zone and modules of the chosen facility. Contract: WEB-56. */
 import { TextInput } from '@mantine/core';
-import { useQueryClient } from '@tanstack/react-query';
 import { useMemo, useState } from 'react';
 import { useTranslations } from 'use-intl';
 import { answered, api } from '../../api/api.ts';
-import { type Facility, sessionQuery } from '../../api/session.ts';
+import type { Facility } from '../../api/session.ts';
+import { changedOf } from '../../app/form-changes.ts';
+import { readSessionAgain } from '../../app/queries.ts';
 import { CopiedValue } from '../../blocks/copies/copied-value.tsx';
 import { announce } from '../../blocks/page/announcements.tsx';
 import { PageHeader } from '../../blocks/page/page-header.tsx';
@@ -39,24 +40,18 @@ export function FacilityPage() {
 
 function General({ facility }: { facility: Facility }) {
   const t = useTranslations('facility');
-  const client = useQueryClient();
   const zones = useMemo(() => Intl.supportedValuesOf('timeZone'), []);
   const [stored, setStored] = useState({ name: facility.name, timeZone: facility.timeZone });
   const form = useServerForm({
     values: stored,
     submit: async (values) => {
-      const { name, timeZone } = values;
-      // Only what was changed: somebody else may have changed the rest since.
-      const body = {
-        ...(name === stored.name ? {} : { name }),
-        ...(timeZone === stored.timeZone ? {} : { timeZone }),
-      };
+      const body = changedOf(stored, values);
       const params = { path: { facilityId: facility.id } };
       if (Object.keys(body).length > 0)
         await answered(api.PATCH('/facilities/{facilityId}', { params, body }));
       setStored(values);
       announce({ kind: 'good', text: t('saved') });
-      await client.refetchQueries({ queryKey: sessionQuery.queryKey });
+      await readSessionAgain();
     },
   });
   return (

@@ -1,11 +1,11 @@
 /** What of the service is on at the facility. Before one is turned off, it says what stops. Contract: WEB-56. */
 import { Switch } from '@mantine/core';
-import { useQueryClient } from '@tanstack/react-query';
 import { useRef, useState } from 'react';
 import { useTranslations } from 'use-intl';
 import { answered, api } from '../../api/api.ts';
 import type { paths } from '../../api/schema.d.ts';
 import { type Facility, sessionQuery } from '../../api/session.ts';
+import { queries, readSessionAgain } from '../../app/queries.ts';
 import { ConfirmDialog } from '../../blocks/dialogs/confirm-dialog.tsx';
 import { announce } from '../../blocks/page/announcements.tsx';
 import { Section } from '../../blocks/page/section.tsx';
@@ -28,7 +28,6 @@ const MODULES: readonly Module[] = [
 export function Modules({ facility }: { facility: Facility }) {
   const t = useTranslations('facility');
   const errorText = useErrorText();
-  const client = useQueryClient();
   const [asked, setAsked] = useState<Module>();
   const earlier = useRef<Promise<unknown>>(Promise.resolve());
 
@@ -40,13 +39,13 @@ export function Modules({ facility }: { facility: Facility }) {
   }
   async function send(module: Module, isOn: boolean) {
     // Somebody may have changed the others since the page was read.
-    const session = await client.fetchQuery({ ...sessionQuery, staleTime: 0 });
+    const session = await queries.fetchQuery({ ...sessionQuery, staleTime: 0 });
     if (session?.state !== 'signed-in') return;
     const before = session.facilities.find(({ id }) => id === facility.id)?.modules ?? facility.modules;
     const modules = MODULES.filter((one) => (one === module ? isOn : before.includes(one)));
     const params = { path: { facilityId: facility.id } };
     await answered(api.PATCH('/facilities/{facilityId}', { params, body: { modules } }));
-    await client.refetchQueries({ queryKey: sessionQuery.queryKey });
+    await readSessionAgain();
     const name = t(`module.${module}.name`);
     announce({ kind: 'good', text: isOn ? t('turnedOn', { name }) : t('turnedOff', { name }) });
   }

@@ -9,7 +9,7 @@ import { AddPasskey } from '../../second-factor/add-passkey.tsx';
 import { PasswordStep } from '../../second-factor/password-step.tsx';
 import { RecoveryCodes } from '../../second-factor/recovery-codes.tsx';
 import { useSession } from '../../shell/session-context.tsx';
-import { type Passkey, useReadOwnAgain } from './own-account.ts';
+import { type Passkey, readOwnAgain } from './own-account.ts';
 
 export type FactorTask =
   | { kind: 'add-app' | 'add-passkey' | 'remove-app' | 'renew' }
@@ -23,13 +23,12 @@ interface FactorDialogProperties {
 export function FactorDialog({ task, onClose }: FactorDialogProperties) {
   const t = useTranslations('myAccount');
   const tFactor = useTranslations('secondFactor');
-  const readAgain = useReadOwnAgain();
   const [codes, setCodes] = useState<readonly string[]>();
 
   async function finish(text?: string) {
     if (text !== undefined) announce({ kind: 'good', text });
     onClose();
-    await readAgain();
+    await readOwnAgain();
   }
   const onAdded = (text: string) => (given: readonly string[] | undefined) => {
     if (given === undefined) return void finish(text);

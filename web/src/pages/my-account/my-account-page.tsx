@@ -6,14 +6,13 @@ import { Section } from '../../blocks/page/section.tsx';
 import { ChangePasswordForm } from '../../passwords/change-password-form.tsx';
 import { useSession } from '../../shell/session-context.tsx';
 import css from './my-account.module.css';
-import { useReadOwnAgain } from './own-account.ts';
+import { readOwnAgain } from './own-account.ts';
 import { OwnSessions } from './own-sessions.tsx';
 import { SecondFactors } from './second-factors.tsx';
 
 export function MyAccountPage() {
   const t = useTranslations('myAccount');
   const { session } = useSession();
-  const readAgain = useReadOwnAgain();
   return (
     <>
       <PageHeader title={t('title')} text={t('text')} />
@@ -24,7 +23,7 @@ export function MyAccountPage() {
             email={session.account.email}
             onDone={async () => {
               announce({ kind: 'good', text: t('passwordChanged') });
-              await readAgain();
+              await readOwnAgain();
             }}
           />
         </Section>

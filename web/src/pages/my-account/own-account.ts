@@ -1,8 +1,8 @@
 /** What the service knows of one's own account, beside the session. */
-import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import type { Item } from '../../api/answer.ts';
 import { send } from '../../api/api.ts';
-import { sessionQuery } from '../../api/session.ts';
+import { queries, readSessionAgain } from '../../app/queries.ts';
 
 export type OwnSession = Item<'/sessions'>;
 export type Passkey = Item<'/second-factor/passkeys'>;
@@ -19,13 +19,8 @@ export function usePasskeys() {
 }
 
 /** After a change, which may have ended other sessions, too. */
-export function useReadOwnAgain(): () => Promise<unknown> {
-  const client = useQueryClient();
-  return () =>
-    Promise.all([
-      client.refetchQueries({ queryKey: ['own-account'] }),
-      client.refetchQueries({ queryKey: sessionQuery.queryKey }),
-    ]);
+export async function readOwnAgain(): Promise<void> {
+  await Promise.all([queries.refetchQueries({ queryKey: ['own-account'] }), readSessionAgain()]);
 }
 
 async function read<Item>(path: string): Promise<Item[]> {

@@ -10,7 +10,7 @@ import { TableSkeleton } from '../../blocks/states/table-skeleton.tsx';
 import { StatusBadge } from '../../blocks/values/status-badge.tsx';
 import { EndSession, useDeviceColumn } from './device-session.tsx';
 import css from './my-account.module.css';
-import { type OwnSession, useOwnSessions, useReadOwnAgain } from './own-account.ts';
+import { type OwnSession, readOwnAgain, useOwnSessions } from './own-account.ts';
 
 export function OwnSessions() {
   const t = useTranslations('myAccount');
@@ -36,10 +36,9 @@ export function OwnSessions() {
 
 function useColumns(): Column<OwnSession>[] {
   const t = useTranslations('myAccount');
-  const readAgain = useReadOwnAgain();
   async function end(sessionId: string) {
     await send('DELETE', `/sessions/${sessionId}`);
-    await readAgain();
+    await readOwnAgain();
   }
   return [
     useDeviceColumn(),

@@ -1,9 +1,10 @@
 /** What the patient refuses, for each purpose, with change. Contract: WEB-36. */
 import { Button, Checkbox, Stack } from '@mantine/core';
-import { queryOptions, useQuery, useQueryClient } from '@tanstack/react-query';
+import { queryOptions, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useFormatter, useTranslations } from 'use-intl';
 import { answered, api } from '../../api/api.ts';
+import { queries } from '../../app/queries.ts';
 import { ConfirmDialog } from '../../blocks/dialogs/confirm-dialog.tsx';
 import { announce } from '../../blocks/page/announcements.tsx';
 import { Section } from '../../blocks/page/section.tsx';
@@ -38,7 +39,6 @@ function PrivacyForm({ patientId, stored }: { patientId: string; stored: readonl
   const t = useTranslations('patient');
   const nameOf = usePurposeName();
   const format = useFormatter();
-  const queries = useQueryClient();
   const { may, facility } = useSession();
   /** What was ticked or not: all else is as it is stored, and somebody else may change that. */
   const [changes, setChanges] = useState<ReadonlyMap<Purpose, boolean>>(new Map());

@@ -1,11 +1,11 @@
 /** Asks before held deliveries are replayed or skipped, and says first how many the service means. Contract: WEB-41. */
-import { Modal, Stack, Text, TextInput } from '@mantine/core';
+import { Modal, Text, TextInput } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useTranslations } from 'use-intl';
 import { FormButtons } from '../../../blocks/dialogs/form-buttons.tsx';
 import { announce } from '../../../blocks/page/announcements.tsx';
 import { useServerForm } from '../../../blocks/page/server-form.ts';
-import { CallFault } from '../../../blocks/states/fault.tsx';
+import { ServerFormFields } from '../../../blocks/page/server-form-fields.tsx';
 import { readDeliveriesAgain, review, type Selection } from '../exchange-data.ts';
 
 interface DecisionDialogProperties {
@@ -70,33 +70,28 @@ function Decision({ action, selection, isFiltered, count, error, onClose }: Deci
     },
   });
   return (
-    <form onSubmit={form.onSubmit}>
-      <Stack gap="md">
-        <CallFault error={form.error ?? error} />
-        <Text>
-          {count === 0
-            ? t('nothing')
-            : t(action === 'skip' ? 'skipText' : 'replayText', { count: count ?? 0 })}
-          {isFiltered && count !== 0 ? ` ${t('filtered', { count: count ?? 0 })}` : ''}
-        </Text>
-        {action === 'skip' ? (
-          <TextInput
-            label={t('why')}
-            description={t('whyHelp')}
-            required
-            maxLength={1_000}
-            data-autofocus
-            {...form.field('reason')}
-          />
-        ) : undefined}
-        <FormButtons
-          action={t(action === 'skip' ? 'skipSome' : 'replaySome', { count: count ?? 0 })}
-          isSending={form.isSending}
-          disabled={count === undefined || count === 0}
-          isDangerous={action === 'skip'}
-          onCancel={onClose}
+    <ServerFormFields form={{ ...form, error: form.error ?? error }}>
+      <Text>
+        {count === 0 ? t('nothing') : t(action === 'skip' ? 'skipText' : 'replayText', { count: count ?? 0 })}
+        {isFiltered && count !== 0 ? ` ${t('filtered', { count: count ?? 0 })}` : ''}
+      </Text>
+      {action === 'skip' ? (
+        <TextInput
+          label={t('why')}
+          description={t('whyHelp')}
+          required
+          maxLength={1_000}
+          data-autofocus
+          {...form.field('reason')}
         />
-      </Stack>
-    </form>
+      ) : undefined}
+      <FormButtons
+        action={t(action === 'skip' ? 'skipSome' : 'replaySome', { count: count ?? 0 })}
+        isSending={form.isSending}
+        disabled={count === undefined || count === 0}
+        isDangerous={action === 'skip'}
+        onCancel={onClose}
+      />
+    </ServerFormFields>
   );
 }

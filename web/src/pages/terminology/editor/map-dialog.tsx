@@ -1,9 +1,10 @@
 /** A new mapping: of a code that waits for one, or of one that is typed. */
-import { Modal, NativeSelect, Stack, TextInput } from '@mantine/core';
+import { Modal, NativeSelect, TextInput } from '@mantine/core';
+import { useMutation } from '@tanstack/react-query';
 import { type SubmitEvent, useState } from 'react';
 import { useTranslations } from 'use-intl';
 import { FormButtons } from '../../../blocks/dialogs/form-buttons.tsx';
-import { CallFault } from '../../../blocks/states/fault.tsx';
+import { ServerFormFields } from '../../../blocks/page/server-form-fields.tsx';
 import { type Draft, EMPTY_DRAFT, type Level, SYSTEMS, saveMapping } from '../draft.ts';
 import { useFacilityOf, useFirstLevel, useLevels } from '../level.ts';
 import { useMapCheck } from './map-check.ts';
@@ -35,61 +36,48 @@ function MapForm({ waiting, onSaved, onClose }: Omit<MapDialogProperties, 'opene
   const facilityOf = useFacilityOf();
   const [level, setLevel] = useState<Level>(useFirstLevel());
   const [draft, setDraft] = useState<Draft>({ ...EMPTY_DRAFT, ...localPart(waiting) });
-  const [error, setError] = useState<unknown>();
-  const [isSaving, setSaving] = useState(false);
   const check = useMapCheck(draft, level);
   const example = useResultExample(waiting);
   const change = (part: Partial<Draft>) => setDraft((old) => ({ ...old, ...part }));
 
-  async function save(chosen: Draft) {
-    setSaving(true);
-    setError(undefined);
-    try {
-      await saveMapping(chosen, facilityOf(level));
-      onSaved(chosen);
-    } catch (caught) {
-      setError(caught);
-    } finally {
-      setSaving(false);
-    }
-  }
+  const save = useMutation({
+    mutationFn: (chosen: Draft) => saveMapping(chosen, facilityOf(level)),
+    onSuccess: (_, chosen) => onSaved(chosen),
+  });
   function onSubmit(event: SubmitEvent<HTMLFormElement>) {
     event.preventDefault();
-    void save(draft);
+    save.mutate(draft);
   }
   return (
-    <form onSubmit={onSubmit}>
-      <Stack gap="sm">
-        <CallFault error={error} />
-        {waiting === undefined ? (
-          <LocalFields draft={draft} onChange={change} />
-        ) : (
-          <>
-            <WaitingCode waiting={waiting} />
-            <Suggestions
-              waiting={waiting}
-              unit={example.result?.valueQuantity?.unit}
-              isSaving={isSaving}
-              onUse={(suggested) => void save({ ...draft, ...suggested })}
-            />
-          </>
-        )}
-        <SystemField draft={draft} onChange={change} />
-        <TargetFields draft={draft} onChange={change} size="sm" check={check} focus={waiting !== undefined} />
-        <RelationFields draft={draft} onChange={change} size="sm" />
-        {waiting === undefined ? undefined : (
-          <ResultExample waiting={waiting} draft={draft} example={example} />
-        )}
-        <NativeSelect
-          label={t('level')}
-          description={t('levelHelp')}
-          value={level}
-          data={useLevels()}
-          onChange={(event) => setLevel(event.currentTarget.value as Level)}
-        />
-        <FormButtons action={t('save')} isSending={isSaving} onCancel={onClose} />
-      </Stack>
-    </form>
+    <ServerFormFields form={{ onSubmit, error: save.error }} gap="sm">
+      {waiting === undefined ? (
+        <LocalFields draft={draft} onChange={change} />
+      ) : (
+        <>
+          <WaitingCode waiting={waiting} />
+          <Suggestions
+            waiting={waiting}
+            unit={example.result?.valueQuantity?.unit}
+            isSaving={save.isPending}
+            onUse={(suggested) => save.mutate({ ...draft, ...suggested })}
+          />
+        </>
+      )}
+      <SystemField draft={draft} onChange={change} />
+      <TargetFields draft={draft} onChange={change} size="sm" check={check} focus={waiting !== undefined} />
+      <RelationFields draft={draft} onChange={change} size="sm" />
+      {waiting === undefined ? undefined : (
+        <ResultExample waiting={waiting} draft={draft} example={example} />
+      )}
+      <NativeSelect
+        label={t('level')}
+        description={t('levelHelp')}
+        value={level}
+        data={useLevels()}
+        onChange={(event) => setLevel(event.currentTarget.value as Level)}
+      />
+      <FormButtons action={t('save')} isSending={save.isPending} onCancel={onClose} />
+    </ServerFormFields>
   );
 }
 
