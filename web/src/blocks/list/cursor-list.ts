@@ -12,7 +12,7 @@ export interface ListPart<Row> {
 export interface CursorList<Row> {
   rows: readonly Row[];
   isPending: boolean;
-  /** Of the first page, or of a later one. */
+  /** Of the first page, or of a later one; null: none. */
   error: unknown;
   /** It is of a page behind the rows that are shown. */
   isRestMissing: boolean;

@@ -63,8 +63,7 @@ function Content<Row>({
         <RecordTable label={label} columns={columns} list={list} rowId={rowId} hasTallRows={hasTallRows} />
       </>
     );
-  if (list.error !== null && list.error !== undefined)
-    return <ErrorState error={list.error} onRetry={list.retry} />;
+  if (list.error !== null) return <ErrorState error={list.error} onRetry={list.retry} />;
   if (isFiltered) return <EmptyState title={t('nothingFound')} text={t('nothingFoundText')} />;
   return <>{empty}</>;
 }

@@ -153,7 +153,7 @@ function Gap({ height, columns }: { height: number; columns: number }) {
 
 function Foot<Row>({ list }: { list: CursorList<Row> }) {
   const t = useTranslations('blocks');
-  if (list.error !== null && list.error !== undefined)
+  if (list.error !== null)
     return (
       <div className={css.foot} role="alert">
         <span>{t(list.isRestMissing ? 'restNotRead' : 'rowsNotRead')}</span>

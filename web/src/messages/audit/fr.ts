@@ -1,4 +1,4 @@
-/** Qui a changé quoi dans l’administration. */
+/** Who changed what in the administration, in French. */
 export const audit = {
   title: 'Journal d’audit',
   text: 'Qui a modifié comptes, rôles, établissements, connexions, correspondances et confidentialité, et comment. Du plus récent au plus ancien, sans jamais aucun secret.',

@@ -1,4 +1,4 @@
-/** Les mots des pages sur les connexions aux plateformes, et sur leurs réponses. */
+/** The words of the pages about connections to exchanges, and about their callbacks, in French. */
 import type { Catalogue } from '../catalogue.ts';
 
 export const exchangeConnections: Catalogue['exchangeConnections'] = {

@@ -1,4 +1,4 @@
-/** Les mots des pages sur les échanges. */
+/** The words of the pages about exchanges in French. */
 import type { Catalogue } from '../catalogue.ts';
 
 export const exchange: Catalogue['exchange'] = {

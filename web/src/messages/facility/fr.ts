@@ -1,4 +1,4 @@
-/** Nom, fuseau horaire et modules d’un établissement. */
+/** Name, time zone and modules of a facility, in French. */
 export const facility = {
   title: 'Établissement',
   text: 'Son nom, son fuseau horaire et les parties du service qui y sont actives.',

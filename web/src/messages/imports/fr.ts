@@ -1,4 +1,4 @@
-/** Les mots des pages sur les importations. */
+/** The words of the pages about imports in French. */
 import type { Catalogue } from '../catalogue.ts';
 
 export const imports: Catalogue['imports'] = {

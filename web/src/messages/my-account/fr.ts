@@ -1,4 +1,4 @@
-/** La page du compte de la personne. */
+/** The page of one's own account, in French. */
 export const myAccount = {
   title: 'Mon compte',
   text: 'Votre mot de passe, votre second facteur et vos connexions en cours.',
@@ -45,7 +45,7 @@ export const myAccount = {
   thisOne: 'Celle-ci',
 };
 
-/** Avec quoi quelqu’un s’est connecté. */
+/** What somebody signed in with. */
 export const devices = {
   device: 'Appareil',
   browserOn: '{browser} sous {system}',

@@ -1,4 +1,4 @@
-/** Ce qu’il faut regarder en premier. */
+/** What somebody should look at first, in French. */
 export const overview = {
   title: 'Vue d’ensemble',
   text: 'Ce qui vous attend à {facility}, et ce qui y est passé.',

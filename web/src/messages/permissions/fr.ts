@@ -1,4 +1,4 @@
-/** Ce qu’ouvre chaque permission du service, sous son nom : les points du nom sont ici des niveaux. */
+/** What each permission of the service allows, below its name, in French: the dots of a name are the levels here. */
 import type { Catalogue } from '../catalogue.ts';
 
 export const permissions: Catalogue['permissions'] = {

@@ -1,4 +1,4 @@
-/** Les mots des pages sur la publication. */
+/** The words of the pages about publishing in French. */
 import type { Catalogue } from '../catalogue.ts';
 
 export const publishing: Catalogue['publishing'] = {

@@ -1,4 +1,4 @@
-/** Connexion, seconds facteurs et mots de passe. */
+/** Sign-in, second factors and passwords, in French. */
 export const signIn = {
   title: 'Connexion',
   sessionEnded: 'Votre session est terminée. Connectez-vous pour revenir à cette page.',

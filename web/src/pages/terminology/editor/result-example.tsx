@@ -16,17 +16,10 @@ interface CodedResult {
   valueQuantity?: { unit?: string };
 }
 
-export interface Example {
-  /** undefined: none was asked for yet, or there is none. */
-  result: CodedResult | undefined;
-  wasAsked: boolean;
-  error: unknown;
-  isFetching: boolean;
-  show: () => void;
-}
+type Example = ReturnType<typeof useResultExample>;
 
 /** Read when somebody asks for it, because the patient's access log then says so. */
-export function useResultExample(waiting: UnmappedCode | undefined): Example {
+export function useResultExample(waiting: UnmappedCode | undefined) {
   const { facility } = useSession();
   const [isWanted, setWanted] = useState(false);
   const { localSystem: system = '', localCode: code = '' } = waiting ?? {};
@@ -41,6 +34,7 @@ export function useResultExample(waiting: UnmappedCode | undefined): Example {
     enabled: isWanted,
     staleTime: Number.POSITIVE_INFINITY,
   });
+  /** undefined: none was asked for yet, or there is none. */
   const result = data?.items[0]?.resource as CodedResult | undefined;
   return { result, wasAsked: data !== undefined, error, isFetching, show: () => setWanted(true) };
 }

@@ -1,20 +1,8 @@
 /** The mapping that is edited in its row. Contract: WEB-31. */
+import { useMutation } from '@tanstack/react-query';
 import { useEffect, useRef, useState } from 'react';
 import { type Draft, draftOf, type MapEntry, saveMapping } from '../draft.ts';
-import { type MapCheck, useMapCheck } from '../editor/map-check.ts';
-
-export interface MapEdit {
-  /** The entry whose row has fields; undefined: none. */
-  entryId: string | undefined;
-  draft: Draft | undefined;
-  check: MapCheck;
-  error: unknown;
-  isSaving: boolean;
-  start: (entry: MapEntry) => void;
-  change: (part: Partial<Draft>) => void;
-  cancel: () => void;
-  save: () => Promise<void>;
-}
+import { useMapCheck } from '../editor/map-check.ts';
 
 /** By which the fields of a row know their form, which stands outside of the table. */
 export const EDIT_FORM = 'edit-mapping';
@@ -23,44 +11,41 @@ export function editButtonId(entryId: string): string {
   return `edit-${entryId}`;
 }
 
-export function useMapEdit(onSaved: (draft: Draft) => void): MapEdit {
-  const [entry, setEntry] = useState<MapEntry>();
-  const [draft, setDraft] = useState<Draft>();
-  const [error, setError] = useState<unknown>();
-  const [isSaving, setSaving] = useState(false);
-  const check = useMapCheck(draft, entry?.facilityId === null ? 'organisation' : 'facility');
-  useReturningFocus(entry?.id);
+interface Edited {
+  entry: MapEntry;
+  draft: Draft;
+}
 
-  function close() {
-    setEntry(undefined);
-    setDraft(undefined);
-    setError(undefined);
+export type MapEdit = ReturnType<typeof useMapEdit>;
+
+export function useMapEdit(onSaved: (draft: Draft) => void) {
+  const [edited, setEdited] = useState<Edited>();
+  const check = useMapCheck(edited?.draft, edited?.entry.facilityId === null ? 'organisation' : 'facility');
+  const save = useMutation({
+    mutationFn: ({ entry, draft }: Edited) => saveMapping(draft, entry.facilityId),
+    onSuccess: (_, { draft }) => {
+      onSaved(draft);
+      edit(undefined);
+    },
+  });
+  useReturningFocus(edited?.entry.id);
+
+  function edit(entry: MapEntry | undefined) {
+    setEdited(entry && { entry, draft: draftOf(entry) });
+    save.reset();
   }
   return {
-    entryId: entry?.id,
-    draft,
+    /** The entry whose row has fields; undefined: none. */
+    entryId: edited?.entry.id,
+    draft: edited?.draft,
     check,
-    error,
-    isSaving,
-    start: (chosen) => {
-      setEntry(chosen);
-      setDraft(draftOf(chosen));
-      setError(undefined);
-    },
-    change: (part) => setDraft((old) => (old === undefined ? old : { ...old, ...part })),
-    cancel: close,
-    save: async () => {
-      if (entry === undefined || draft === undefined || isSaving) return;
-      setSaving(true);
-      try {
-        await saveMapping(draft, entry.facilityId);
-        onSaved(draft);
-        close();
-      } catch (caught) {
-        setError(caught);
-      } finally {
-        setSaving(false);
-      }
+    error: save.error,
+    isSaving: save.isPending,
+    start: (entry: MapEntry) => edit(entry),
+    change: (part: Partial<Draft>) => setEdited((old) => old && { ...old, draft: { ...old.draft, ...part } }),
+    cancel: () => edit(undefined),
+    save: () => {
+      if (edited !== undefined && !save.isPending) save.mutate(edited);
     },
   };
 }

@@ -48,7 +48,7 @@ export function MapsPage() {
         id={EDIT_FORM}
         onSubmit={(event) => {
           event.preventDefault();
-          void edit.save();
+          edit.save();
         }}
       />
       <MapList columns={useMapColumns(edit, setDeleted)} />
