@@ -3,21 +3,15 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
 import pg from 'pg';
 import { createTestDatabase, type TestDatabase } from '../../../test-support/database/database.ts';
-import {
-  type Faults,
-  ONE_FAILS,
-  prepareFaults,
-} from '../../../test-support/database/failing-organisation.ts';
 import { watchPool } from '../../../test-support/database/watched-pool.ts';
 import { accessEntry } from '../../../test-support/records/access-entry.ts';
 import { answered } from '../../../test-support/service/worded-errors.ts';
 import { waitUntil } from '../../../test-support/wait-until.ts';
 import { createPool } from '../../platform/db/database.ts';
 import { SERVICE_ROLE } from '../../platform/db/migrate.ts';
-import { createWorkWatch } from '../../tenancy/organisations/organisation-work.ts';
 import { verifyAccessLog } from '../verification/verify-access-log.ts';
 import type { AccessEntry } from './access-log.ts';
-import { type AccessLogWriter, createAccessLogWriter, MAX_CHAINS } from './access-log.writer.ts';
+import { type AccessLogWriter, createAccessLogWriter } from './access-log.writer.ts';
 import { makePartitions } from './access-log-partition.store.ts';
 
 const KEY = randomBytes(32);
@@ -306,186 +300,6 @@ describe('the access log', () => {
     ];
     for (const text of refused)
       await assert.rejects(database.pool.query(text), { code: /^42(501|809|P17)$|^42501$/ }, text);
-  });
-});
-
-describe('the access log while organisations hang', ONE_FAILS, () => {
-  let database: TestDatabase;
-  let faults: Faults;
-  before(async () => {
-    database = await createTestDatabase();
-    faults = await prepareFaults(database);
-  });
-  after(async () => {
-    await faults.close();
-    await database.drop();
-  });
-
-  test('is written for the others, also when more hang than have turns at once [LOG-20]', async () => {
-    const pool = createPool(
-      { url: database.url, max: MAX_CHAINS, applicationName: 'writer', role: SERVICE_ROLE },
-      () => undefined,
-    );
-    const work = createWorkWatch().of('access-log');
-    const own = createAccessLogWriter({
-      pool,
-      chainKey: async () => KEY,
-      now: () => NOW,
-      onError: () => undefined,
-      work,
-    });
-    const hung = Array.from({ length: 5 }, () => randomUUID());
-    for (const organisationId of hung) await faults.hang(organisationId, 'access_log');
-    let refusals = 0;
-    const refused = Promise.all(
-      hung.map(async (organisationId) => {
-        await assert.rejects(own.record([entry({ organisationId })]));
-        refusals += 1;
-      }),
-    );
-    await own.record([entry()]);
-    assert.ok((await faults.hanging()).length >= hung.length - 1, 'while the others hang');
-    // Those that hang are cancelled, so that the last one has its turn, and hangs too.
-    await faults.mend(randomUUID());
-    const allButOne = hung.length - 1;
-    await waitUntil(
-      async () => refusals === hung.length || (refusals === allButOne && (await faults.hanging()).length > 0),
-      'the last one hangs',
-    );
-    await waitUntil(async () => {
-      for (const organisationId of hung) await faults.mend(organisationId);
-      return (await faults.hanging()).length === 0;
-    }, 'what hangs is cancelled');
-    await refused;
-    assert.deepEqual(
-      hung.map((organisationId) => work.isFailing(organisationId)),
-      hung.map(() => true),
-    );
-    await own.close();
-    await pool.end();
-  });
-
-  test('those that it failed for leave the first chain to the others [LOG-20]', async () => {
-    const pool = createPool(
-      { url: database.url, max: MAX_CHAINS, applicationName: 'writer', role: SERVICE_ROLE },
-      () => undefined,
-    );
-    const shared = watchPool(database.pool);
-    const work = createWorkWatch().of('access-log');
-    const own = createAccessLogWriter({
-      pool,
-      connection: () => shared.db,
-      chainKey: async () => KEY,
-      now: () => NOW,
-      onError: () => undefined,
-      work,
-    });
-    // More than there are chains.
-    const hung = Array.from({ length: MAX_CHAINS + 1 }, () => randomUUID());
-    for (const organisationId of hung) {
-      await faults.fail(organisationId, 'access_log');
-      await assert.rejects(own.record([entry({ organisationId })]));
-      await faults.mend(organisationId);
-      await faults.hang(organisationId, 'access_log');
-    }
-    let ended = 0;
-    const count = () => {
-      ended += 1;
-    };
-    const calls = hung.map((organisationId) => own.record([entry({ organisationId })]).then(count, count));
-    await waitUntil(async () => (await faults.hanging()).length > 0, 'one of them hangs');
-    // The first one of an organisation is written apart; what the first chain writes may share.
-    while (ended === 0 && shared.statements.length === 0) await own.record([entry()]);
-    assert.deepEqual([ended, shared.statements.length], [0, 1]);
-    await waitUntil(async () => {
-      for (const organisationId of hung) await faults.mend(organisationId);
-      return ended === hung.length;
-    }, 'what hangs is cancelled');
-    await Promise.all(calls);
-    await own.close();
-    await pool.end();
-  });
-});
-
-describe('the months of the access log', () => {
-  let database: TestDatabase;
-  let owner: pg.Client;
-  before(async () => {
-    database = await createTestDatabase();
-    owner = new pg.Client({ connectionString: database.adminUrl });
-    await owner.connect();
-  });
-  after(async () => {
-    await owner.end();
-    await database.drop();
-  });
-
-  async function monthsOf(correlationId: string): Promise<string[]> {
-    const { rows } = await owner.query<{ name: string }>(
-      // On a distributed database the name of the part that has the row: access_log_2027_09_102008.
-      `select regexp_replace(tableoid::regclass::text, '_\\d{6,}$', '') as name
-       from access_log where correlation_id = $1 order by name`,
-      [correlationId],
-    );
-    return rows.map(({ name }) => name);
-  }
-
-  const writerAt = (instant: string) =>
-    createAccessLogWriter({
-      pool: database.pool,
-      chainKey: async () => KEY,
-      now: () => new Date(instant),
-      onError: () => undefined,
-    });
-
-  test('are made ahead, each once, and take the entries of their time [LOG-13]', async () => {
-    const from = new Date('2026-11-30T23:59:59Z');
-    await Promise.all([makePartitions(owner, from, 3), makePartitions(owner, from, 3)]);
-    const instants = ['2026-11-30T23:59:59.999Z', '2026-12-01T00:00:00.000Z', '2027-01-31T23:59:59.999Z'];
-    const one = entry();
-    for (const instant of instants) await writerAt(instant).record([one]);
-    assert.deepEqual(await monthsOf(one.correlationId), [
-      'access_log_2026_11',
-      'access_log_2026_12',
-      'access_log_2027_01',
-    ]);
-  });
-
-  test('take in the entries that came before they were made', async () => {
-    const one = entry();
-    await writerAt('2027-05-10T00:00:00Z').record([one]);
-    await writerAt('2027-06-10T00:00:00Z').record([one]);
-    assert.deepEqual(await monthsOf(one.correlationId), ['access_log_default', 'access_log_default']);
-    await makePartitions(owner, new Date('2027-05-01T00:00:00Z'), 3);
-    assert.deepEqual(await monthsOf(one.correlationId), ['access_log_2027_05', 'access_log_2027_06']);
-    assert.deepEqual((await verifyAccessLog(database.pool, async () => [KEY])).faults, []);
-  });
-
-  test('can be made while entries come in', async () => {
-    const own = writerAt('2027-09-10T00:00:00Z');
-    const one = entry();
-    let writing = true;
-    let written = 0;
-    const load = (async () => {
-      for (; writing; written += 1) await own.record([one]);
-    })();
-    await waitUntil(() => written >= 10, 'entries come in');
-    await makePartitions(owner, new Date('2027-09-01T00:00:00Z'), 1);
-    const during = written;
-    await waitUntil(() => written >= during + 10, 'entries come in afterwards');
-    writing = false;
-    await load;
-    const months = await monthsOf(one.correlationId);
-    assert.equal(months.length, written);
-    assert.deepEqual([...new Set(months)], ['access_log_2027_09']);
-    assert.equal((await verifyAccessLog(database.pool, async () => [KEY])).ok, true);
-  });
-
-  test('are closed to the service, new ones too', async () => {
-    await assert.rejects(database.pool.query('select * from access_log_2027_09'), { code: '42501' });
-    await assert.rejects(database.pool.query('insert into access_log_2027_09 select * from access_log'), {
-      code: '42501',
-    });
   });
 });
 

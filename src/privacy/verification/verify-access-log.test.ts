@@ -1,25 +1,19 @@
 import assert from 'node:assert/strict';
 import { randomBytes, randomUUID } from 'node:crypto';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import pg from 'pg';
 import { createTestDatabase, type TestDatabase } from '../../../test-support/database/database.ts';
-import { insertKnownDataKey } from '../../../test-support/database/known-data-key.ts';
-import { accessEntry } from '../../../test-support/records/access-entry.ts';
-import { runCommand } from '../../../test-support/service/command.ts';
+import { writeChain } from '../../../test-support/records/access-chain.ts';
 import { createKeyRing, deriveKey } from '../../platform/crypto/key-ring.ts';
 import { createPool, type Pool } from '../../platform/db/database.ts';
-import { createAccessLogWriter } from '../access-log/access-log.writer.ts';
 import { resealAccessLog } from '../access-log/access-log-keys.ts';
 import { makePartitions } from '../access-log/access-log-partition.store.ts';
 import { entryHash, headSeal } from '../access-log/hash-chain.ts';
 import { insertRestore } from './restore.store.ts';
 import { type VerificationResult, verifyAccessLog } from './verify-access-log.ts';
 
-const MASTER_KEY = randomBytes(32);
-const KEY = createKeyRing(MASTER_KEY).derive('access-log');
+const DATA_KEY = randomBytes(32);
+const KEY = createKeyRing(DATA_KEY).derive('access-log');
 const readKeys = async () => [KEY] as const;
 const ENTRIES = 8;
 
@@ -32,9 +26,8 @@ describe('access-log verify', () => {
     database = await createTestDatabase();
     // One connection, so that begin and rollback are on the same.
     owner = createPool({ url: database.adminUrl, max: 1, applicationName: 'tamper' }, () => undefined);
-    await insertKnownDataKey(owner, MASTER_KEY);
     await makePartitions(owner, new Date(), 2);
-    for (let writer = 0; writer < 3; writer += 1) await writeChain(database, ENTRIES);
+    for (let writer = 0; writer < 3; writer += 1) await writeChain(database.pool, KEY, ENTRIES);
     const { rows } = await owner.query<{ id: string }>('select id from access_log_writer order by number');
     writers = rows.map(({ id }) => id);
   });
@@ -162,7 +155,7 @@ describe('access-log verify', () => {
   test('finds a copy that stands where a page of the walk ends', async () => {
     const own = await createTestDatabase();
     try {
-      await writeChain(own, 5_001);
+      await writeChain(own.pool, KEY, 5_001);
       const client = new pg.Client({ connectionString: own.adminUrl });
       await client.connect();
       assert.equal((await verifyAccessLog(own.pool, readKeys)).entries, 5_001);
@@ -242,11 +235,11 @@ describe('access-log verify', () => {
     const newest = randomBytes(32);
     const own = await createTestDatabase();
     try {
-      await writeChain(own, 2);
+      await writeChain(own.pool, KEY, 2);
       const client = createPool({ url: own.adminUrl, max: 1, applicationName: 'tamper' }, () => undefined);
       const verified = () => verifyAccessLog(client, async () => [deriveKey(newest, 'access-log'), KEY]);
       assert.equal((await verified()).ok, false, 'not sealed by the newest yet');
-      assert.deepEqual(await resealAccessLog(client, [newest, MASTER_KEY]), {
+      assert.deepEqual(await resealAccessLog(client, [newest, DATA_KEY]), {
         name: 'chains of the access log',
         resealed: 1,
         unreadable: 0,
@@ -316,7 +309,7 @@ describe('access-log verify', () => {
   test('tells a database that was put back to an older state, by heads noted before [LOG-16]', async () => {
     const older = await verifyAccessLog(database.pool, readKeys);
     const { rows } = await database.pool.query('select last_number, seal from access_log_registry');
-    await writeChain(database, 2);
+    await writeChain(database.pool, KEY, 2);
     const noted = (await verifyAccessLog(database.pool, readKeys)).heads;
     assert.equal((await verifyAccessLog(database.pool, readKeys, { noted })).ok, true);
     assert.equal((await verifyAccessLog(database.pool, readKeys, { noted: older.heads })).ok, true);
@@ -376,92 +369,11 @@ describe('access-log verify', () => {
   test('is not misled by entries that are written while it reads', async () => {
     let verifying = true;
     const writing = (async () => {
-      while (verifying) await writeChain(database, 5);
+      while (verifying) await writeChain(database.pool, KEY, 5);
     })();
     for (let round = 0; round < 10; round += 1)
       assert.deepEqual((await verifyAccessLog(database.pool, readKeys)).faults, []);
     verifying = false;
     await writing;
   });
-
-  describe('as a command', () => {
-    let folder: string;
-    let env: Record<string, string>;
-    const verify = (...args: string[]) => runCommand(['access-log', 'verify', ...args], { env });
-
-    before(async () => {
-      folder = await mkdtemp(join(tmpdir(), 'interchange-heads-'));
-      env = { DATABASE_URL: database.url, MASTER_KEY: MASTER_KEY.toString('hex') };
-    });
-    after(() => rm(folder, { recursive: true }));
-
-    test('ends with 0 and says so when the log is whole', async () => {
-      const text = await verify();
-      assert.equal(text.code, 0, text.stderr);
-      assert.match(text.stdout, /whole: \d+ entries in \d+ chains/);
-      const json = await verify('--json');
-      assert.equal(json.code, 0);
-      const document = JSON.parse(json.stdout) as VerificationResult;
-      assert.deepEqual([document.ok, document.faults], [true, []]);
-      assert.equal(document.heads.length, document.writers);
-    });
-
-    test('ends with 1 and names the entry when it is not', async () => {
-      await owner.query("update access_log set outcome = 'refused' where writer_id = $1 and sequence = 2", [
-        writers[0],
-      ]);
-      try {
-        const text = await verify();
-        assert.equal(text.code, 1);
-        assert.match(text.stdout, new RegExp(`NOT whole[^]*${writers[0]}, entry 2: an entry was changed`));
-        const json = await verify('--json');
-        assert.equal(json.code, 1);
-        assert.equal((JSON.parse(json.stdout) as VerificationResult).faults[0]?.sequence, 2);
-      } finally {
-        await owner.query("update access_log set outcome = 'allowed' where writer_id = $1 and sequence = 2", [
-          writers[0],
-        ]);
-      }
-    });
-
-    test('takes its own output as heads, and refuses other files', async () => {
-      const heads = join(folder, 'heads.json');
-      const { stdout } = await verify('--json');
-      await writeFile(heads, stdout);
-      assert.equal((await verify('--heads', heads)).code, 0);
-      const document = JSON.parse(stdout) as VerificationResult;
-      for (const head of document.heads) head.hash = '00'.repeat(32);
-      await writeFile(heads, JSON.stringify(document));
-      const changed = await verify('--heads', heads);
-      assert.equal(changed.code, 1);
-      assert.match(changed.stdout, /a head from the earlier run is missing or differs/);
-      for (const content of ['nonsense', '{"heads":[{}]}']) {
-        await writeFile(heads, content);
-        const refused = await verify('--heads', heads);
-        assert.equal(refused.code, 2, `${content}: ${refused.stdout}${refused.stderr}`);
-        assert.match(refused.stderr, /--heads must name a file/);
-      }
-      assert.equal((await verify('--heads', join(folder, 'missing.json'))).code, 2);
-    });
-
-    test('asks for the right key when nothing fits', async () => {
-      env = { ...env, MASTER_KEY: randomBytes(32).toString('hex') };
-      const result = await verify();
-      assert.equal(result.code, 1);
-      assert.match(result.stdout + result.stderr, /master key/i);
-    });
-  });
 });
-
-/** A writer's chain of `entries` entries. */
-async function writeChain({ pool }: TestDatabase, entries: number): Promise<void> {
-  const writer = createAccessLogWriter({
-    pool,
-    chainKey: async () => KEY,
-    now: () => new Date(),
-    onError: (error) => assert.fail(error),
-  });
-  const [organisationId, facilityId] = [randomUUID(), randomUUID()];
-  await writer.record(Array.from({ length: entries }, () => accessEntry({ organisationId, facilityId })));
-  await writer.close();
-}
