@@ -5,6 +5,13 @@ import { after, before, test } from 'node:test';
 import { type Answer, startTestApi, type TestApi, type TestNode } from '../../../test-support/service/api.ts';
 import { openBrowser, signInAtConsole } from '../../../test-support/service/console.ts';
 import {
+  addConsoleTenant,
+  addPerson,
+  addSignedIn,
+  later as laterAt,
+  PATIENTS_PATH as PATH,
+} from '../../../test-support/sign-in/console-people.ts';
+import {
   type AccountFixture,
   addAccount,
   addTenant,
@@ -15,10 +22,6 @@ import {
 import { setPermissions } from '../../tenancy/roles/roles.ts';
 import { disableAccount, resetPassword } from '../accounts/manage-accounts.ts';
 import { operatorOn } from '../administration/managed-account.ts';
-import { secondsAfter } from '../settings.ts';
-import { moveIdleEnd } from './console-session.store.ts';
-
-const PATH = '/patients/base?search=somebody';
 
 let api: TestApi;
 let second: TestNode;
@@ -26,21 +29,13 @@ let tenant: SignInTenant;
 before(async () => {
   api = await startTestApi();
   second = await api.addNode();
-  tenant = await addTenantWithPatients();
+  tenant = await addConsoleTenant(api);
 });
 after(() => api.close());
 
-/** Whose role opens the path that the tests call. */
-async function addTenantWithPatients(): Promise<SignInTenant> {
-  const added = await addTenant(api.database);
-  const { organisationId, role: name } = added;
-  await setPermissions(api.database.pool, { organisationId, name, permissions: ['patients.patients.list'] });
-  return added;
-}
-
 const passwords = cheapPasswords();
-const person = (options: AccountFixture = {}) =>
-  addAccount({ database: api.database, passwords }, tenant, { userType: 'STAFF', ...options });
+const person = (options?: AccountFixture) => addPerson(api, tenant, options);
+const signedIn = (options?: AccountFixture) => addSignedIn(api, tenant, options);
 
 async function signIn(email: string, password = PASSWORD, node: TestNode = api) {
   const browser = openBrowser(node);
@@ -48,26 +43,10 @@ async function signIn(email: string, password = PASSWORD, node: TestNode = api) 
   return { browser, answer };
 }
 
-async function signedIn(options?: AccountFixture) {
-  const account = await person(options);
-  const { browser, answer } = await signIn(account.email);
-  assert.equal(answer.status, 200, answer.text);
-  return { account, browser };
-}
-
 const statusOf = async (browser: { call(path: string): Promise<Answer> }) =>
   (await browser.call(PATH)).status;
 
-/** The time of the database, and of every node, moved for a while. */
-async function later(seconds: number, work: () => Promise<void>): Promise<void> {
-  const { now } = api.clock;
-  api.clock.now = new Date(now.getTime() + seconds * 1_000);
-  try {
-    await work();
-  } finally {
-    api.clock.now = now;
-  }
-}
+const later = (seconds: number, work: () => Promise<void>) => laterAt(api, seconds, work);
 
 test('a person signs in with address and password, whatever its case, and the cookie opens the API [SIGN-IN-50]', async () => {
   const { email } = await person();
@@ -114,9 +93,7 @@ test('a sign-in ends the session whose cookie it brings, whoever had it, and no 
   assert.equal((await again(PASSWORD)).status, 200);
   assert.deepEqual([await statusOf(copy), await statusOf(browser)], [401, 200]);
   const before = openBrowser(second, browser.cookie);
-  const foreign = await addAccount({ database: api.database, passwords }, await addTenantWithPatients(), {
-    userType: 'STAFF',
-  });
+  const foreign = await addPerson(api, await addConsoleTenant(api));
   assert.equal((await again(PASSWORD, foreign.email)).status, 200);
   assert.deepEqual([await statusOf(before), await statusOf(browser)], [401, 200]);
   assert.equal(await statusOf(elsewhere), 200);
@@ -145,78 +122,6 @@ test('GET /session tells who is signed in, where, with what rights, and until wh
   assert.equal(seconds(json.idleEndsAt), 1_800);
   assert.equal(seconds(json.endsAt), 43_200);
   assert.equal(json.publicBaseUrl, api.baseUrl);
-});
-
-test('a session ends 30 minutes after its last call [SIGN-IN-53]', async () => {
-  const { browser } = await signedIn();
-  const idle = openBrowser(api, (await signedIn()).browser.cookie);
-  await later(29 * 60, async () => assert.equal(await statusOf(browser), 200));
-  await later(31 * 60, async () => {
-    assert.equal(await statusOf(idle), 401);
-    assert.equal(await statusOf(browser), 200);
-  });
-  // A node that comes late does not bring the end back, and nothing revives a session that ended.
-  await later(58 * 60, async () => assert.equal(await statusOf(browser), 200));
-  await later(90 * 60, async () => assert.equal(await statusOf(browser), 401));
-  assert.equal(await statusOf(idle), 200);
-});
-
-test('a process that comes late neither brings the idle end back nor revives a session [SIGN-IN-53]', async () => {
-  const { browser } = await signedIn();
-  const sessionId = (await browser.call('/sessions')).json.items[0].id;
-  const endOf = async () => Date.parse((await browser.call('/session')).json.idleEndsAt);
-  const { now } = api.clock;
-  const use = (seconds: number) => {
-    const at = secondsAfter(now, seconds);
-    const moved = { sessionId, now: at, expiresAt: secondsAfter(at, 1_800) };
-    return moveIdleEnd(api.database.pool, tenant, moved);
-  };
-  await use(600);
-  await use(300);
-  assert.equal(await endOf(), now.getTime() + 2_400_000);
-  await use(2_401);
-  assert.equal(await endOf(), now.getTime() + 2_400_000, 'it had ended by then');
-});
-
-const BY_ITSELF = { headers: { 'x-interchange-console': 'background' } };
-
-test('calls that a page makes by itself do not move the idle end of the session [SIGN-IN-75]', async () => {
-  const { browser } = await signedIn();
-  const use = async (seconds: number, options = {}) => {
-    let status = 0;
-    await later(seconds, async () => {
-      status = (await browser.call(PATH, options)).status;
-    });
-    return status;
-  };
-  const own = async () => (await browser.call('/sessions')).json.items[0].lastUsedAt;
-  const before = await own();
-  for (let minutes = 2; minutes < 30; minutes += 4) assert.equal(await use(minutes * 60, BY_ITSELF), 200);
-  assert.equal(await own(), before);
-  assert.equal(await use(30 * 60, BY_ITSELF), 401);
-  assert.equal(await use(29 * 60), 200, 'a person moves it');
-  assert.equal(await use(31 * 60, BY_ITSELF), 200);
-  assert.equal(await use(60 * 60, BY_ITSELF), 401);
-});
-
-test('a call that changes something is not taken for one that a page makes by itself [SIGN-IN-75]', async () => {
-  const { browser } = await signedIn();
-  for (const method of ['POST', 'DELETE']) {
-    const refused = await browser.call('/session', { method, ...BY_ITSELF });
-    assert.match(`${refused.status} ${refused.json.message}`, /^403 .*x-interchange-console/);
-  }
-  assert.equal(await statusOf(browser), 200);
-});
-
-test('a session ends twelve hours after its sign-in, however much it is used [SIGN-IN-53]', async () => {
-  const { browser } = await signedIn();
-  for (let minutes = 20; minutes < 12 * 60; minutes += 20)
-    await later(minutes * 60, async () => assert.equal(await statusOf(browser), 200, `${minutes}`));
-  await later(12 * 3_600 - 1, async () => {
-    const { idleEndsAt, endsAt } = (await browser.call('/session')).json;
-    assert.equal(idleEndsAt, endsAt, 'the idle end is none beyond the last');
-  });
-  await later(12 * 3_600, async () => assert.equal(await statusOf(browser), 401));
 });
 
 test('DELETE /session ends the session on every node and clears the cookie [SIGN-IN-60, SIGN-IN-54]', async () => {
@@ -329,8 +234,8 @@ test('a cookie that names another organisation, or is none of ours, opens nothin
 
 test('a role that requires a second factor lets its people do nothing but add one, from the next call on [SIGN-IN-64, SIGN-IN-57]', async () => {
   const db = api.database.pool;
-  const strict = await addTenantWithPatients();
-  const account = await addAccount({ database: api.database, passwords }, strict, { userType: 'STAFF' });
+  const strict = await addConsoleTenant(api);
+  const account = await addPerson(api, strict);
   const before = await signIn(account.email);
   assert.equal(await statusOf(before.browser), 200);
   await db.query({
@@ -346,8 +251,8 @@ test('a role that requires a second factor lets its people do nothing but add on
 });
 
 test('an account that needs a second factor is refused at the API as with a wrong password [SIGN-IN-65]', async () => {
-  const strict = await addTenantWithPatients();
-  const account = await addAccount({ database: api.database, passwords }, strict, { userType: 'STAFF' });
+  const strict = await addConsoleTenant(api);
+  const account = await addPerson(api, strict);
   const system = await addAccount({ database: api.database, passwords }, strict);
   const body = { identity: account.userId, credential: PASSWORD, userType: 'STAFF' };
   assert.equal((await api.call('/auth/login', { body })).status, 200);

@@ -4,20 +4,21 @@ import { createHmac } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { type Answer, startTestApi, type TestApi } from '../../../test-support/service/api.ts';
 import { type ConsoleClient, openBrowser } from '../../../test-support/service/console.ts';
-import { addTelephone, codesOf, type Telephone } from '../../../test-support/sign-in/second-factor.ts';
 import {
-  addAccount,
-  addTenant,
-  cheapPasswords,
-  PASSWORD,
-  type SignInTenant,
-} from '../../../test-support/sign-in/sign-in.ts';
+  addConsoleTenant,
+  addSignedIn,
+  later as laterAt,
+  PATIENTS_PATH as PATH,
+  type SignedInPerson,
+  signInAs,
+} from '../../../test-support/sign-in/console-people.ts';
+import { addTelephone, codesOf, type Telephone } from '../../../test-support/sign-in/second-factor.ts';
+import { PASSWORD, type SignInTenant } from '../../../test-support/sign-in/sign-in.ts';
 import { setPermissions } from '../../tenancy/roles/roles.ts';
 import type { CreatedAccount } from '../accounts/create-account.ts';
 import { operatorOn } from '../administration/managed-account.ts';
 import { removeSecondFactorsOf } from './remove-factor.ts';
 
-const PATH = '/patients/base?search=somebody';
 const WRONG = 'not the password at all';
 const PERMISSIONS = ['patients.patients.list'];
 
@@ -25,57 +26,22 @@ let api: TestApi;
 let tenant: SignInTenant;
 before(async () => {
   api = await startTestApi();
-  tenant = await addTenantWithPatients();
+  tenant = await addConsoleTenant(api);
 });
 after(() => api.close());
 
-async function addTenantWithPatients(): Promise<SignInTenant> {
-  const added = await addTenant(api.database);
-  const { organisationId, role: name } = added;
-  await setPermissions(api.database.pool, { organisationId, name, permissions: PERMISSIONS });
-  return added;
-}
-
-const passwords = cheapPasswords();
-const person = (at = tenant) => addAccount({ database: api.database, passwords }, at, { userType: 'STAFF' });
-
-interface SignedIn {
-  account: CreatedAccount;
-  browser: ConsoleClient;
-}
-
-async function signIn(account: CreatedAccount, expected = 'signed-in'): Promise<ConsoleClient> {
-  const browser = openBrowser(api);
-  const { json, text } = await browser.call('/session', {
-    body: { email: account.email, password: PASSWORD },
-  });
-  assert.equal(json.state, expected, text);
-  return browser;
-}
-
-async function signedIn(at = tenant): Promise<SignedIn> {
-  const account = await person(at);
-  return { account, browser: await signIn(account) };
-}
+const signIn = (account: CreatedAccount, expected?: string) => signInAs(api, account, expected);
+const signedIn = (place = tenant) => addSignedIn(api, place);
+const at = (seconds: number, work: () => Promise<void>) => laterAt(api, seconds, work);
 
 /** Somebody with an authenticator app. The code of now is used up. */
-async function withTelephone(): Promise<SignedIn & { telephone: Telephone }> {
+async function withTelephone(): Promise<SignedInPerson & { telephone: Telephone }> {
   const { account, browser } = await signedIn();
   return { account, browser, telephone: await addTelephone(api, browser) };
 }
 
 const prove = (browser: ConsoleClient, code: string, way = 'totp'): Promise<Answer> =>
   browser.call(`/session/${way}`, { body: { code } });
-
-async function at(seconds: number, work: () => Promise<void>): Promise<void> {
-  const { now } = api.clock;
-  api.clock.now = new Date(now.getTime() + seconds * 1_000);
-  try {
-    await work();
-  } finally {
-    api.clock.now = now;
-  }
-}
 
 test('an app is added with a password and a code, and asked for from then on [SIGN-IN-61, SIGN-IN-57]', async () => {
   const { account, browser, telephone } = await withTelephone();
@@ -313,7 +279,7 @@ test('the first factor ends the other sessions, those of tokens too, and no toke
 });
 
 test('a role that comes to require a factor takes no tokens of people, and lets them add one [SIGN-IN-64, SIGN-IN-65]', async () => {
-  const strict = await addTenantWithPatients();
+  const strict = await addConsoleTenant(api);
   const { organisationId, role: name } = strict;
   const { account, browser } = await signedIn(strict);
   const body = { identity: account.userId, credential: PASSWORD, userType: 'STAFF' };
@@ -345,73 +311,4 @@ test('the operator removes the factors of somebody who lost them, and their sess
   await removeSecondFactorsOf(api.database.pool, operatorOn(account.email), api.clock.now);
   assert.equal((await browser.call('/session')).status, 401);
   await signIn(account);
-});
-
-test('one sees and ends the sessions of the own account, and no other [SIGN-IN-68]', async () => {
-  const { account, browser } = await signedIn();
-  const body = { identity: account.userId, credential: PASSWORD, userType: 'STAFF' };
-  const { accessToken } = (await api.call('/auth/login', { body })).json;
-  const other = openBrowser(api);
-  await other.call('/session', {
-    body: { email: account.email, password: PASSWORD },
-    headers: { 'user-agent': 'another browser' },
-  });
-  await at(120, async () => assert.equal((await other.call(PATH)).status, 200));
-  const { items } = (await browser.call('/sessions')).json;
-  assert.equal(items.length, 3);
-  assert.equal(items[0].userAgent, 'another browser', 'the one that was used last');
-  const current = items.filter((item: { current: boolean }) => item.current);
-  assert.equal(current.length, 1);
-  assert.equal(current[0].network, '127.0.0.0/24');
-  const named = items.find(({ userAgent }: { userAgent: string }) => userAgent === 'another browser');
-  const ofTokens = items.find(({ userAgent }: { userAgent: string | null }) => userAgent === null);
-  const stranger = (await signedIn()).browser;
-  const end = (client: ConsoleClient, id: string) => client.call(`/sessions/${id}`, { method: 'DELETE' });
-  for (const id of [named.id, 'nonsense', account.userId])
-    assert.equal((await end(stranger, id)).status, 404, id);
-  assert.equal((await other.call(PATH)).status, 200);
-  assert.equal((await end(browser, named.id)).status, 204);
-  assert.equal((await other.call(PATH)).status, 401);
-  assert.equal((await end(browser, named.id)).status, 404, 'it has ended');
-  const left = (await browser.call('/sessions')).json.items.map(({ id }: { id: string }) => id);
-  assert.deepEqual(left.sort(), [current[0].id, ofTokens.id].sort());
-  const node = await api.addNode();
-  const statusesOfToken = async () => [
-    (await api.call(PATH, { token: accessToken })).status,
-    (await node.call(PATH, { token: accessToken })).status,
-  ];
-  assert.deepEqual(await statusesOfToken(), [200, 200]);
-  assert.equal((await end(browser, ofTokens.id)).status, 204);
-  assert.deepEqual(await statusesOfToken(), [401, 401], 'in every process');
-  await node.close();
-  assert.equal((await end(browser, current[0].id)).status, 204);
-  assert.equal(browser.cookie, undefined);
-});
-
-test('a changed password ends the other sessions, and this one goes on with another cookie [SIGN-IN-69]', async () => {
-  const { account, browser } = await signedIn();
-  const other = await signIn(account);
-  const before = browser.cookie;
-  const change = (password: string, newPassword: string) =>
-    browser.call('/session/password', { body: { password, newPassword } });
-  assert.equal((await change(WRONG, 'several other words')).status, 403);
-  assert.match((await change(PASSWORD, PASSWORD)).json.message, /differ/);
-  assert.match((await change(PASSWORD, 'short')).json.message, /at least 12/);
-  assert.equal((await change(PASSWORD, 'several other words')).status, 204);
-  assert.equal((await browser.call(PATH)).status, 200);
-  assert.notEqual(browser.cookie, before);
-  assert.equal((await openBrowser(api, before).call(PATH)).status, 401);
-  assert.equal((await other.call(PATH)).status, 401);
-});
-
-test('an account that must change its password does so in its session [SIGN-IN-69]', async () => {
-  const account = await addAccount({ database: api.database, passwords }, tenant, {
-    userType: 'STAFF',
-    mustChangePassword: true,
-  });
-  const browser = await signIn(account);
-  assert.equal((await browser.call(PATH)).status, 403);
-  const body = { password: PASSWORD, newPassword: 'several other words' };
-  assert.equal((await browser.call('/session/password', { body })).status, 204);
-  assert.equal((await browser.call(PATH)).status, 200);
 });

@@ -1,0 +1,100 @@
+/** When a session of the console ends by itself. */
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { type Answer, startTestApi, type TestApi } from '../../../test-support/service/api.ts';
+import { openBrowser } from '../../../test-support/service/console.ts';
+import {
+  addConsoleTenant,
+  addSignedIn,
+  later as laterAt,
+  PATIENTS_PATH as PATH,
+} from '../../../test-support/sign-in/console-people.ts';
+import type { SignInTenant } from '../../../test-support/sign-in/sign-in.ts';
+import { secondsAfter } from '../settings.ts';
+import { moveIdleEnd } from './console-session.store.ts';
+
+let api: TestApi;
+let tenant: SignInTenant;
+before(async () => {
+  api = await startTestApi();
+  tenant = await addConsoleTenant(api);
+});
+after(() => api.close());
+
+const signedIn = () => addSignedIn(api, tenant);
+
+const statusOf = async (browser: { call(path: string): Promise<Answer> }) =>
+  (await browser.call(PATH)).status;
+const later = (seconds: number, work: () => Promise<void>) => laterAt(api, seconds, work);
+
+test('a session ends 30 minutes after its last call [SIGN-IN-53]', async () => {
+  const { browser } = await signedIn();
+  const idle = openBrowser(api, (await signedIn()).browser.cookie);
+  await later(29 * 60, async () => assert.equal(await statusOf(browser), 200));
+  await later(31 * 60, async () => {
+    assert.equal(await statusOf(idle), 401);
+    assert.equal(await statusOf(browser), 200);
+  });
+  // A node that comes late does not bring the end back, and nothing revives a session that ended.
+  await later(58 * 60, async () => assert.equal(await statusOf(browser), 200));
+  await later(90 * 60, async () => assert.equal(await statusOf(browser), 401));
+  assert.equal(await statusOf(idle), 200);
+});
+
+test('a process that comes late neither brings the idle end back nor revives a session [SIGN-IN-53]', async () => {
+  const { browser } = await signedIn();
+  const sessionId = (await browser.call('/sessions')).json.items[0].id;
+  const endOf = async () => Date.parse((await browser.call('/session')).json.idleEndsAt);
+  const { now } = api.clock;
+  const use = (seconds: number) => {
+    const at = secondsAfter(now, seconds);
+    const moved = { sessionId, now: at, expiresAt: secondsAfter(at, 1_800) };
+    return moveIdleEnd(api.database.pool, tenant, moved);
+  };
+  await use(600);
+  await use(300);
+  assert.equal(await endOf(), now.getTime() + 2_400_000);
+  await use(2_401);
+  assert.equal(await endOf(), now.getTime() + 2_400_000, 'it had ended by then');
+});
+
+const BY_ITSELF = { headers: { 'x-interchange-console': 'background' } };
+
+test('calls that a page makes by itself do not move the idle end of the session [SIGN-IN-75]', async () => {
+  const { browser } = await signedIn();
+  const use = async (seconds: number, options = {}) => {
+    let status = 0;
+    await later(seconds, async () => {
+      status = (await browser.call(PATH, options)).status;
+    });
+    return status;
+  };
+  const own = async () => (await browser.call('/sessions')).json.items[0].lastUsedAt;
+  const before = await own();
+  for (let minutes = 2; minutes < 30; minutes += 4) assert.equal(await use(minutes * 60, BY_ITSELF), 200);
+  assert.equal(await own(), before);
+  assert.equal(await use(30 * 60, BY_ITSELF), 401);
+  assert.equal(await use(29 * 60), 200, 'a person moves it');
+  assert.equal(await use(31 * 60, BY_ITSELF), 200);
+  assert.equal(await use(60 * 60, BY_ITSELF), 401);
+});
+
+test('a call that changes something is not taken for one that a page makes by itself [SIGN-IN-75]', async () => {
+  const { browser } = await signedIn();
+  for (const method of ['POST', 'DELETE']) {
+    const refused = await browser.call('/session', { method, ...BY_ITSELF });
+    assert.match(`${refused.status} ${refused.json.message}`, /^403 .*x-interchange-console/);
+  }
+  assert.equal(await statusOf(browser), 200);
+});
+
+test('a session ends twelve hours after its sign-in, however much it is used [SIGN-IN-53]', async () => {
+  const { browser } = await signedIn();
+  for (let minutes = 20; minutes < 12 * 60; minutes += 20)
+    await later(minutes * 60, async () => assert.equal(await statusOf(browser), 200, `${minutes}`));
+  await later(12 * 3_600 - 1, async () => {
+    const { idleEndsAt, endsAt } = (await browser.call('/session')).json;
+    assert.equal(idleEndsAt, endsAt, 'the idle end is none beyond the last');
+  });
+  await later(12 * 3_600, async () => assert.equal(await statusOf(browser), 401));
+});
