@@ -11,7 +11,7 @@ import { IMAGING_STUDY } from '../clinical/resources/imaging-study.fhir.ts';
 import { SERVICE_REQUEST } from '../clinical/resources/service-request.fhir.ts';
 import { SPECIMEN } from '../clinical/resources/specimen.fhir.ts';
 import type { Queryable } from '../platform/db/database.ts';
-import type { PublishableRecord } from '../publish/plan/prepare-publish.ts';
+import type { PublishableRecord, PublishSource } from '../publish/plan/prepare-publish.ts';
 import { notFound } from '../tenancy/errors.ts';
 import type { FacilityScope } from '../tenancy/scope.ts';
 import type { Translator } from '../terminology/lookup/translate.ts';
@@ -77,20 +77,18 @@ export async function loadOrderResources(
   return { patientId, refusedPurposes, version, resources, unmapped: resources.flatMap(unmappedCodes) };
 }
 
-/** The id of the order that replaced a made-up one, which is gone. */
-export function replacementOf(
-  { db }: EmitDependencies,
-  scope: FacilityScope,
-  orderId: string,
-): Promise<string | undefined> {
-  return findReplacement(db, scope, orderId);
-}
-
-/** Whether the order is no longer that version. */
-export async function orderChangedSince(
-  db: Queryable,
-  scope: FacilityScope,
-  { version, ...order }: { orderId: string; discipline: Discipline; version: number },
-): Promise<boolean> {
-  return (await findOrderVersion(db, scope, order)) !== version;
+/** How an order is loaded for publishing. */
+export function orderSource(
+  deps: EmitDependencies,
+  discipline: Discipline,
+): Omit<PublishSource, 'kind' | 'placeOf'> {
+  const { db } = deps;
+  return {
+    name: ORDER_NAMES[discipline],
+    resourceType: 'ServiceRequest',
+    findReplacement: (scope, orderId) => findReplacement(db, scope, orderId),
+    load: (scope, orderId) => loadOrderResources(deps, scope, { orderId, discipline }),
+    changedSince: async (scope, orderId, version) =>
+      (await findOrderVersion(db, scope, { orderId, discipline })) !== version,
+  };
 }

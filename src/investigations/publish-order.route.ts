@@ -5,13 +5,7 @@ import type { ListPublicationsDependencies } from '../publish/history/list-publi
 import { type PublishRouteOptions, publicationsRoute, publishRoute } from '../publish/runs/publish.route.ts';
 import type { Publisher } from '../publish/runs/publish.ts';
 import type { Access } from '../tenancy/callers/access.ts';
-import {
-  type EmitDependencies,
-  loadOrderResources,
-  orderChangedSince,
-  replacementOf,
-} from './emit-investigation.ts';
-import { ORDER_NAMES } from './investigation.ts';
+import { type EmitDependencies, orderSource } from './emit-investigation.ts';
 
 export interface PublishedOrder
   extends Pick<PublishRouteOptions, 'what' | 'operation' | 'permission' | 'module'>,
@@ -42,13 +36,8 @@ function options(
     ...told,
     source: {
       kind,
-      name: ORDER_NAMES[discipline],
-      resourceType: 'ServiceRequest',
-      findReplacement: (scope, id) => replacementOf(deps, scope, id),
-      load: (scope, id) => loadOrderResources(deps, scope, { orderId: id, discipline }),
-      changedSince: (scope, id, version) =>
-        orderChangedSince(deps.db, scope, { orderId: id, discipline, version }),
       placeOf,
+      ...orderSource(deps, discipline),
     },
   };
 }

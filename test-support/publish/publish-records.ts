@@ -3,8 +3,8 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { after, beforeEach } from 'node:test';
 import { Registry } from 'prom-client';
 import { createLoadReferenced } from '../../src/app/load-referenced.ts';
-import { loadVitalSetResources, vitalSetChangedSince } from '../../src/encounters/vitals/fetch-vital-set.ts';
-import { loadOrderResources, orderChangedSince } from '../../src/investigations/emit-investigation.ts';
+import { vitalSetSource as sourceOfVitalSets } from '../../src/encounters/vitals/fetch-vital-set.ts';
+import { orderSource } from '../../src/investigations/emit-investigation.ts';
 import { createKeyRing, type KeyRing } from '../../src/platform/crypto/key-ring.ts';
 import type { Pool } from '../../src/platform/db/database.ts';
 import { createLog, type Log } from '../../src/platform/log/log.ts';
@@ -283,26 +283,14 @@ export function createTestPublisher(
 export function labOrderSource(db: Pool): PublishSource {
   const deps = { db, translator: createTranslator({ db }) };
   return {
+    ...orderSource(deps, 'laboratory'),
     kind: 'lab-order',
-    name: 'The laboratory order',
-    resourceType: 'ServiceRequest',
-    load: (scope, id) => loadOrderResources(deps, scope, { orderId: id, discipline: 'laboratory' }),
-    changedSince: (scope, orderId, version) =>
-      orderChangedSince(db, scope, { orderId, discipline: 'laboratory', version }),
     placeOf: () => 'lab.result',
   };
 }
 
 export function vitalSetSource(db: Pool): PublishSource {
-  const deps = { db, translator: createTranslator({ db }) };
-  return {
-    kind: 'vital-set',
-    name: 'The vital set',
-    resourceType: 'Observation',
-    load: (scope, id) => loadVitalSetResources(deps, scope, id),
-    changedSince: (scope, vitalSetId, version) => vitalSetChangedSince(db, scope, { vitalSetId, version }),
-    placeOf: () => 'vitals.sign',
-  };
+  return sourceOfVitalSets({ db, translator: createTranslator({ db }) });
 }
 
 /** The parts of a context that publishing reads. */

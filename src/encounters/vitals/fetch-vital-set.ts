@@ -4,7 +4,7 @@ import { collectionJson, observationSummaries } from '../../clinical/fetch/colle
 import { createClinicalFetch, type FetchDependencies } from '../../clinical/fetch/fetch-clinical.ts';
 import { fillVitalSet, resourceIn, slotCodings } from '../../clinical/kept/fill-observation.fhir.ts';
 import type { Queryable } from '../../platform/db/database.ts';
-import type { PublishableRecord } from '../../publish/plan/prepare-publish.ts';
+import type { PublishableRecord, PublishSource } from '../../publish/plan/prepare-publish.ts';
 import type { FacilityContext } from '../../tenancy/callers/access.ts';
 import { notFound } from '../../tenancy/errors.ts';
 import type { FacilityScope } from '../../tenancy/scope.ts';
@@ -57,12 +57,16 @@ export async function loadVitalSetResources(
   return { patientId, refusedPurposes, version, resources, unmapped: resources.flatMap(unmappedCodes) };
 }
 
-/** Whether the vital set is no longer that version. */
-export async function vitalSetChangedSince(
-  db: Queryable,
-  scope: FacilityScope,
-  { vitalSetId, version }: { vitalSetId: string; version: number },
-): Promise<boolean> {
-  const loaded = await createVitalSetLoader(db)({ scope, id: vitalSetId, heldVersion: version });
-  return loaded?.version !== version;
+/** How a vital set is published. */
+export function vitalSetSource(deps: { db: Queryable; translator: Translator }): PublishSource {
+  const load = createVitalSetLoader(deps.db);
+  return {
+    kind: 'vital-set',
+    name: NAME,
+    resourceType: 'Observation',
+    load: (scope, id) => loadVitalSetResources(deps, scope, id),
+    changedSince: async (scope, id, version) =>
+      (await load({ scope, id, heldVersion: version }))?.version !== version,
+    placeOf: () => 'vitals.sign',
+  };
 }

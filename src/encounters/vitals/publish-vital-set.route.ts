@@ -10,7 +10,7 @@ import {
 import type { Publisher } from '../../publish/runs/publish.ts';
 import type { Access } from '../../tenancy/callers/access.ts';
 import type { Translator } from '../../terminology/lookup/translate.ts';
-import { loadVitalSetResources, vitalSetChangedSince } from './fetch-vital-set.ts';
+import { vitalSetSource } from './fetch-vital-set.ts';
 
 interface LoadDependencies {
   db: Queryable;
@@ -34,13 +34,6 @@ function options(deps: LoadDependencies): PublishRouteOptions {
     operation: 'VitalSet',
     permission: 'encounters.vitals.manage',
     module: 'vitals',
-    source: {
-      kind: 'vital-set',
-      name: 'The vital set',
-      resourceType: 'Observation',
-      load: (scope, id) => loadVitalSetResources(deps, scope, id),
-      changedSince: (scope, id, version) => vitalSetChangedSince(deps.db, scope, { vitalSetId: id, version }),
-      placeOf: () => 'vitals.sign',
-    },
+    source: vitalSetSource(deps),
   };
 }
