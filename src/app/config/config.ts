@@ -6,6 +6,7 @@ import { isIP } from 'node:net';
 import { resolve } from 'node:path';
 import type { DeliveryRetention } from '../../exchange/queue/retention.store.ts';
 import type { DeliverySettings } from '../../exchange/worker/delivery-settings.ts';
+import { splitList } from '../../platform/command/split-list.ts';
 import { type DatabaseUrlError, readDatabaseUrl } from '../../platform/db/connection/database-url.ts';
 import { PUBLISH } from '../../publish/servers/publish-settings.ts';
 import { CLOCK_SKEW_SECONDS, DEFAULT_SIGN_IN_SETTINGS, type SignInSettings } from '../../sign-in/settings.ts';
@@ -193,9 +194,7 @@ export function parseMasterKey(text: string): Buffer | undefined {
 }
 
 function understoodExtensions(reader: EnvironmentReader): string[] {
-  const urls = (reader.text('IMPORT_UNDERSTOOD_EXTENSIONS') ?? '')
-    .split(',')
-    .flatMap((part) => part.trim() || []);
+  const urls = splitList(reader.text('IMPORT_UNDERSTOOD_EXTENSIONS') ?? '');
   if (!urls.every((url) => /^[A-Za-z][A-Za-z0-9+.-]*:\S+$/.test(url)))
     reader.fault('IMPORT_UNDERSTOOD_EXTENSIONS', 'must list absolute URLs, separated by commas');
   return urls;
@@ -203,7 +202,7 @@ function understoodExtensions(reader: EnvironmentReader): string[] {
 
 /** Addresses, CIDR ranges, or the names of ranges that a proxy is usually in. */
 function trustedProxies(reader: EnvironmentReader): string[] {
-  const parts = (reader.text('TRUST_PROXY') ?? '').split(',').flatMap((part) => part.trim() || []);
+  const parts = splitList(reader.text('TRUST_PROXY') ?? '');
   if (!parts.every(isAddressRange))
     reader.fault(
       'TRUST_PROXY',

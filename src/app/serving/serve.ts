@@ -55,11 +55,7 @@ export async function serve(options: ServeOptions): Promise<void> {
   const tracing = await startTraces(config, log);
   const opened = await openDatabase(config, log);
   try {
-    if (!cluster.isWorker) {
-      await requireSchema(opened, config);
-      await requireServiceUser(opened.url, config);
-      await withClient(opened.url, requireKnownPlace);
-    }
+    if (!cluster.isWorker) await requireReady(opened, config);
     const stop = stopSignal(log);
     const running = await startParts({ ...options, config, log, opened });
     sayServing();
@@ -70,6 +66,13 @@ export async function serve(options: ServeOptions): Promise<void> {
     await opened.release();
     await tracing?.stop();
   }
+}
+
+/** What the process that was started first makes sure of, for itself or for those that it starts. */
+async function requireReady(opened: OpenDatabase, config: Config): Promise<void> {
+  await requireSchema(opened, config);
+  await requireServiceUser(opened.url, config);
+  await withClient(opened.url, requireKnownPlace);
 }
 
 /** OpenTelemetry is loaded only where traces are wanted. */
@@ -186,9 +189,7 @@ async function serveProcesses(options: ServeOptions, config: Config, log: Log): 
   const address = options.role === 'worker' ? undefined : await claimAddress(config).catch(refused(config));
   const opened = await openDatabase(config, log);
   try {
-    await requireSchema(opened, config);
-    await requireServiceUser(opened.url, config);
-    await withClient(opened.url, requireKnownPlace);
+    await requireReady(opened, config);
     const { keys, serviceUrl } = await openKeys(opened, config);
     await keys.close();
     const stop = stopSignal(log);
