@@ -8,14 +8,9 @@ import {
   type Authenticator,
   createAuthenticator,
 } from '../../../test-support/sign-in/authenticator.ts';
+import { addSignedIn, signInAs } from '../../../test-support/sign-in/console-people.ts';
 import { addTelephone } from '../../../test-support/sign-in/second-factor.ts';
-import {
-  addAccount,
-  addTenant,
-  cheapPasswords,
-  PASSWORD,
-  type SignInTenant,
-} from '../../../test-support/sign-in/sign-in.ts';
+import { addTenant, PASSWORD, type SignInTenant } from '../../../test-support/sign-in/sign-in.ts';
 import { waitForLock } from '../../../test-support/wait-until.ts';
 import type { CreatedAccount } from '../accounts/create-account.ts';
 import { passkeyParty } from './passkey-party.ts';
@@ -31,15 +26,9 @@ before(async () => {
 });
 after(() => api.close());
 
-const passwords = cheapPasswords();
 const body = { password: PASSWORD };
-
-async function signIn(account: CreatedAccount): Promise<ConsoleClient> {
-  const browser = openBrowser(api);
-  const { status } = await browser.call('/session', { body: { email: account.email, password: PASSWORD } });
-  assert.equal(status, 200);
-  return browser;
-}
+/** `state`: what is left to do after the password. */
+const signIn = (account: CreatedAccount, state = 'second-factor') => signInAs(api, account, state);
 
 async function add(browser: ConsoleClient, key: Authenticator, changes?: AnswerChanges): Promise<Answer> {
   const options = await browser.call('/second-factor/passkey-options', { body });
@@ -56,8 +45,7 @@ interface WithPasskey {
 }
 
 async function withPasskey(key = createAuthenticator(origin)): Promise<WithPasskey> {
-  const account = await addAccount({ database: api.database, passwords }, tenant, { userType: 'STAFF' });
-  const browser = await signIn(account);
+  const { account, browser } = await addSignedIn(api, tenant);
   const { status, text, json } = await add(browser, key);
   assert.equal(status, 200, text);
   return { account, browser, key, added: json };
@@ -277,8 +265,7 @@ test('passkeys belong to the host of the service, on this machine to localhost, 
 });
 
 test('what an authenticator says of its transports is a list of short words [SIGN-IN-62]', async () => {
-  const account = await addAccount({ database: api.database, passwords }, tenant, { userType: 'STAFF' });
-  const browser = await signIn(account);
+  const { browser } = await addSignedIn(api, tenant);
   const key = createAuthenticator(origin);
   for (const transports of ['usb', { usb: 1 }, [1], ['x'.repeat(99)], new Array(99).fill('usb')]) {
     const options = await browser.call('/second-factor/passkey-options', { body });

@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { type Answer, startTestApi, type TestApi } from '../../../test-support/service/api.ts';
-import { type ConsoleClient, openBrowser } from '../../../test-support/service/console.ts';
+import { addPerson, signInAs } from '../../../test-support/sign-in/console-people.ts';
 import { codesOf } from '../../../test-support/sign-in/second-factor.ts';
-import { addAccount, addTenant, cheapPasswords, PASSWORD } from '../../../test-support/sign-in/sign-in.ts';
+import { addTenant, PASSWORD } from '../../../test-support/sign-in/sign-in.ts';
 import { waitForLock } from '../../../test-support/wait-until.ts';
 import type { CreatedAccount } from '../accounts/create-account.ts';
 
@@ -13,17 +13,9 @@ let account: CreatedAccount;
 before(async () => {
   api = await startTestApi();
   const tenant = await addTenant(api.database);
-  const passwords = cheapPasswords();
-  account = await addAccount({ database: api.database, passwords }, tenant, { userType: 'STAFF' });
+  account = await addPerson(api, tenant);
 });
 after(() => api.close());
-
-async function signIn(): Promise<ConsoleClient> {
-  const browser = openBrowser(api);
-  const { json } = await browser.call('/session', { body: { email: account.email, password: PASSWORD } });
-  assert.equal(json.state, 'signed-in');
-  return browser;
-}
 
 /** The answer of a call that waited for the account while all sessions of the account were ended. */
 async function endedDuring(call: () => Promise<Answer>): Promise<Answer> {
@@ -46,20 +38,20 @@ async function endedDuring(call: () => Promise<Answer>): Promise<Answer> {
 }
 
 test('a session that ended changes no password [SIGN-IN-69]', async () => {
-  const browser = await signIn();
+  const browser = await signInAs(api, account);
   const body = { password: PASSWORD, newPassword: 'several new words' };
   const { status, text } = await endedDuring(() => browser.call('/session/password', { body }));
   assert.equal(status, 401, text);
-  await signIn();
+  await signInAs(api, account);
 });
 
 test('a session that ended adds no second factor, and removes none [SIGN-IN-67]', async () => {
-  const browser = await signIn();
+  const browser = await signInAs(api, account);
   const { json } = await browser.call('/second-factor/totp', { body: { password: PASSWORD } });
   const body = { code: codesOf(api, json.secret)() };
   const { status, text } = await endedDuring(() => browser.call('/second-factor/totp/confirm', { body }));
   assert.equal(status, 401, text);
-  const next = await signIn();
+  const next = await signInAs(api, account);
   assert.equal((await next.call('/session')).json.secondFactor.totp, false);
   const begin = () => next.call('/second-factor/totp', { body: { password: PASSWORD } });
   assert.equal((await endedDuring(begin)).status, 401);
