@@ -32,11 +32,9 @@ export async function listRestores(
       from database_restore
       order by restored_at, id`,
   });
-  const isSealed = ({ seal, ...restore }: Restore & { seal: Buffer }) =>
-    keys.some((key) => restoreSeal(key, restore).equals(seal));
-  const plain = ({ id, restoredAt, backupTakenAt }: Restore) => ({ id, restoredAt, backupTakenAt });
-  return {
-    restores: rows.filter(isSealed).map(plain),
-    forged: rows.filter((row) => !isSealed(row)).map(plain),
-  };
+  const restores: Restore[] = [];
+  const forged: Restore[] = [];
+  for (const { seal, ...restore } of rows)
+    (keys.some((key) => restoreSeal(key, restore).equals(seal)) ? restores : forged).push(restore);
+  return { restores, forged };
 }

@@ -93,13 +93,7 @@ export async function verifyAccessLog(
     onEntries: options.onProgress ?? (() => undefined),
   };
   const { findings, strangers } = await walkWriters(log, writers);
-  for (const writerId of strangers)
-    faults.push({
-      writerId,
-      sequence: null,
-      reason: 'there are entries of a writer that is not registered',
-    });
-  for (const { fault } of findings) if (fault !== undefined) faults.push(fault);
+  faults.push(...strangers.map(strangerFault), ...findings.flatMap(({ fault }) => fault ?? []));
   const { archives } = log;
   const { headsInArchives, filesRead } = await settleArchives(await readKeys(db), {
     archives,
@@ -108,12 +102,7 @@ export async function verifyAccessLog(
     folder: options.archiveFolder,
   });
   const { restores, forged } = await listRestores(db, keys);
-  for (const { restoredAt } of forged)
-    faults.push({
-      writerId: '',
-      sequence: null,
-      reason: `the record of the restore of ${restoredAt.toISOString()} was changed or written by somebody else`,
-    });
+  faults.push(...forged.map(forgedFault));
   const missing = (options.noted ?? []).filter((head) => noted.has(positionOf(head.writerId, head.sequence)));
   // One that is missing may be of an entry that could not be read.
   if (log.unread.size === 0) faults.push(...missing.map((head) => missingHead(head, { writers, restores })));
@@ -137,6 +126,15 @@ export async function verifyAccessLog(
     entriesUnread: sum(({ unread }) => unread),
     heads: writers.map(toHead),
   };
+}
+
+function strangerFault(writerId: string): ChainFault {
+  return { writerId, sequence: null, reason: 'there are entries of a writer that is not registered' };
+}
+
+function forgedFault({ restoredAt }: Restore): ChainFault {
+  const reason = `the record of the restore of ${restoredAt.toISOString()} was changed or written by somebody else`;
+  return { writerId: '', sequence: null, reason };
 }
 
 /**
