@@ -262,7 +262,7 @@ describe('imports', { skip: NO_BROWSER, timeout: 240_000 }, () => {
     await line.waitFor({ state: 'detached' });
   });
 
-  test('a file whose check failed is checked again [WEB-47]', async (t) => {
+  test('a file whose check failed is checked again, and the focus goes on from the heading [WEB-4, WEB-47]', async (t) => {
     const { page } = await web.open(t, '/imports', { expected: /ERR_INTERNET_DISCONNECTED/ });
     const input = page.locator('input[type=file]');
     await input.waitFor({ state: 'attached' });
@@ -272,8 +272,16 @@ describe('imports', { skip: NO_BROWSER, timeout: 240_000 }, () => {
     const line = page.getByRole('listitem').filter({ hasText: 'one.json' });
     await line.getByText('The service cannot be reached').waitFor();
     await page.context().setOffline(false);
-    await line.getByRole('button', { name: 'Check again' }).click();
+    await line.getByRole('button', { name: 'Check again' }).focus();
+    await page.keyboard.press('Enter');
     await line.getByText('1 record would be taken, none rejected.').waitFor();
+    await page.locator('h1:focus').waitFor();
+    for (const name of ['Import', 'Remove one.json']) {
+      await line.getByRole('button', { name, exact: true }).focus();
+      await page.keyboard.press('Enter');
+      await page.locator('h1:focus').waitFor();
+    }
+    await line.waitFor({ state: 'detached' });
   });
 
   test('files are chosen from the palette [WEB-47]', async (t) => {

@@ -4,6 +4,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useFormatter, useTranslations } from 'use-intl';
+import { findFocus } from '../../app/focus.ts';
 import { Section } from '../../blocks/page/section.tsx';
 import { useErrorText } from '../../blocks/states/error-text.ts';
 import { StatusBadge, type Tone } from '../../blocks/values/status-badge.tsx';
@@ -46,9 +47,9 @@ export function UploadList({
         checked.length < 2 ? undefined : (
           <Button
             size="xs"
-            onClick={() => {
+            onClick={vanishing(() => {
               for (const { id } of checked) importNow(id);
-            }}
+            })}
           >
             {t('importAll', { count: checked.length })}
           </Button>
@@ -60,14 +61,22 @@ export function UploadList({
           <UploadLine
             key={upload.id}
             upload={upload}
-            onImport={() => importNow(upload.id)}
-            onCheck={() => checkAgain(upload.id)}
-            onRemove={() => remove(upload.id)}
+            onImport={vanishing(() => importNow(upload.id))}
+            onCheck={vanishing(() => checkAgain(upload.id))}
+            onRemove={vanishing(() => remove(upload.id))}
           />
         ))}
       </ul>
     </Section>
   );
+}
+
+/** What a button does that is gone afterwards: the focus does not go with it. Contract: WEB-4. */
+function vanishing(act: () => void): () => void {
+  return () => {
+    act();
+    findFocus();
+  };
 }
 
 interface UploadLineProperties {
