@@ -3,6 +3,7 @@ import { Button } from '@mantine/core';
 import { useState } from 'react';
 import { useTranslations } from 'use-intl';
 import { answered, api } from '../../api/api.ts';
+import { findFocus } from '../../app/focus.ts';
 import { useCommands } from '../../blocks/dialogs/commands.ts';
 import { ConfirmDialog } from '../../blocks/dialogs/confirm-dialog.tsx';
 import { SecretOnce } from '../../blocks/dialogs/secret-once.tsx';
@@ -30,9 +31,11 @@ export function AccountActions({ account }: { account: Account }) {
     await readAccountsAgain();
     announce({ kind: 'good', text });
   }
-  /** What needs no question. */
+  /** What needs no question. Its button may be gone afterwards. */
   const atOnce = (call: Promise<unknown>, text: string) =>
-    void done(call, text).catch((error: unknown) => announce({ kind: 'bad', text: errorText(error) }));
+    void done(call, text)
+      .catch((error: unknown) => announce({ kind: 'bad', text: errorText(error) }))
+      .finally(findFocus);
   const enable = () =>
     atOnce(answered(api.POST('/accounts/{accountId}/enable', { params })), t('enabled', { email }));
   const unlock = () =>

@@ -201,6 +201,7 @@ describe('integration accounts', { skip: NO_BROWSER, timeout: 300_000 }, () => {
     await page.getByRole('button', { name: 'Unlock' }).click();
     await page.getByText('is unlocked, and can try again').waitFor();
     assert.equal((await state()).locked, false);
+    await page.locator('h1:focus').waitFor();
   });
 
   test('a question stays until its answer is there, which is said in it [WEB-22]', async (t) => {

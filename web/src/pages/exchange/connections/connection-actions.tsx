@@ -34,9 +34,10 @@ export function ConnectionActions({ connection }: { connection: Connection }) {
       (error: unknown) => announce({ kind: 'bad', text: errorText(error) }),
     );
   const actions = [
+    // One button, which keeps the focus when it is pressed.
     connection.enabled
-      ? { id: 'connection-disable', label: t('disable'), run: () => setQuestion('disable') }
-      : { id: 'connection-enable', label: t('enable'), run: () => void enable() },
+      ? { id: 'connection-state', label: t('disable'), run: () => setQuestion('disable') }
+      : { id: 'connection-state', label: t('enable'), run: () => void enable() },
     { id: 'connection-rotate', label: t('rotate'), run: () => setQuestion('rotate') },
     // The service tests no connection that is disabled.
     ...(connection.enabled ? [{ id: 'connection-test', label: t('test'), run: () => test.mutate() }] : []),

@@ -57,15 +57,17 @@ describe('connections', { skip: NO_BROWSER, timeout: 240_000 }, () => {
     await page.getByRole('button', { name: 'Activate the new secret' }).waitFor({ state: 'detached' });
   });
 
-  test('disables after a question, enables, and edits; a setting that is wrong stays in the form [WEB-44]', async (t) => {
+  test('disables after a question, enables, and edits; a setting that is wrong stays in the form [WEB-4, WEB-44]', async (t) => {
     const { tenant, id } = await connected();
     const { page } = await web.open(t, `/exchange/connections/${id}`, { tenant, expected: /400/ });
     await page.getByRole('button', { name: 'Disable' }).click();
     const question = page.getByRole('dialog', { name: 'Disable National exchange?' });
     await question.getByRole('button', { name: 'Disable' }).click();
     await page.getByText('Disabled', { exact: true }).waitFor();
-    await page.getByRole('button', { name: 'Enable' }).click();
+    await page.getByRole('button', { name: 'Enable' }).and(page.locator(':focus')).waitFor();
+    await page.keyboard.press('Enter');
     await page.getByText('The connection is enabled.').waitFor();
+    await page.getByRole('button', { name: 'Disable' }).and(page.locator(':focus')).waitFor();
     await page.getByRole('button', { name: 'Edit' }).click();
     const form = page.getByRole('dialog', { name: 'Settings' });
     await form.getByLabel('Header of the signature').fill('authorization');
