@@ -1,7 +1,7 @@
 /** Asks before something that cannot simply be undone: how many things it concerns, and what then happens. */
 import { Button, Group, Modal, Stack, Text } from '@mantine/core';
-import { useMutation } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
+import { useState } from 'react';
 import { useTranslations } from 'use-intl';
 import { SendButton } from '../page/send-button.tsx';
 import { CallFault } from '../states/fault.tsx';
@@ -31,33 +31,46 @@ export function ConfirmDialog({
   onClose,
 }: ConfirmDialogProperties) {
   const t = useTranslations('blocks');
-  const confirm = useMutation({ mutationFn: onConfirm, onSuccess: close });
+  const [isSending, setSending] = useState(false);
+  const [error, setError] = useState<unknown>();
   function close() {
-    confirm.reset();
+    setError(undefined);
     onClose();
   }
   /** Not while it is sent: the outcome would be told to nobody, or by the next question. */
   function leave() {
-    if (!confirm.isPending) close();
+    if (!isSending) close();
+  }
+  async function confirm() {
+    setSending(true);
+    setError(undefined);
+    try {
+      await onConfirm();
+      close();
+    } catch (caught) {
+      setError(caught);
+    } finally {
+      setSending(false);
+    }
   }
   return (
     <Modal opened={opened} onClose={leave} title={title}>
       <Stack gap="md">
-        <CallFault error={confirm.error} />
+        <CallFault error={error} />
         <Text component="div">{text}</Text>
         <Group justify="flex-end" gap="xs">
           <Button
             variant="default"
             onClick={leave}
-            disabled={confirm.isPending}
+            disabled={isSending}
             data-autofocus={isDangerous || undefined}
           >
             {t('cancel')}
           </Button>
           <SendButton
             color={isDangerous ? 'red' : undefined}
-            isSending={confirm.isPending}
-            onClick={() => confirm.mutate()}
+            isSending={isSending}
+            onClick={() => void confirm()}
             data-autofocus={!isDangerous || undefined}
           >
             {action}
