@@ -172,11 +172,9 @@ function answerError(serving: Serving, error: unknown, { request, reply }: Answe
     .send(JSON.stringify(body));
 }
 
-const FAILED = 'internal';
-
 /** The answer to a fault of ours. */
 function failed({ id }: FastifyRequest): HttpError {
-  return new HttpError(500, FAILED, {
+  return new HttpError(500, 'internal', {
     en: `The service failed. Send the request again once. If it fails again, give the operator the correlation id ${id}.`,
     fr: `Le service a échoué. Envoyez la requête encore une fois. Si cela échoue à nouveau, donnez à l’opérateur l’identifiant de corrélation ${id}.`,
   });
@@ -190,7 +188,7 @@ function logRefusal(
 ): void {
   const { code, statusCode, cause, isLogged } = answer;
   if (code === HUNG_UP) log.info({ correlationId, code }, 'the caller hung up');
-  else if (code === FAILED) log.error({ correlationId, ...errorFields(error) }, 'unexpected error');
+  else if (code === 'internal') log.error({ correlationId, ...errorFields(error) }, 'unexpected error');
   else if (statusCode >= 500 && !isLogged)
     // Without a cause, the code says it all.
     log.warn({ correlationId, code, ...(cause === undefined ? {} : errorFields(cause)) }, 'not available');
