@@ -25,6 +25,8 @@ export interface Memory {
 
 const ROOT = new URL('..', import.meta.url);
 const START_TIMEOUT_MS = 60_000;
+/** As `npm start`, the container and the systemd unit start it. */
+const SERVICE_FLAGS = ['--max-semi-space-size=16'];
 /** Anyone may ask for it, and nothing answers before everything is ready. */
 const FIRST_ANSWER = '/api/v1/encounters/fhir/metadata';
 
@@ -35,7 +37,7 @@ export async function startService(
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
   const begunMs = performance.now();
-  const child = run(['serve', '--port', String(port), ...options], env, 'ignore');
+  const child = run(['serve', '--port', String(port), ...options], env, 'ignore', SERVICE_FLAGS);
   await answering(`${url}${FIRST_ANSWER}`, child);
   return {
     url,
@@ -92,8 +94,13 @@ export async function runCommand<T>(
   }
 }
 
-function run(args: readonly string[], env: Record<string, string>, stdout: 'ignore' | 'pipe'): ChildProcess {
-  return spawn(process.execPath, ['src/bin/interchange.js', ...args], {
+function run(
+  args: readonly string[],
+  env: Record<string, string>,
+  stdout: 'ignore' | 'pipe',
+  flags: readonly string[] = [],
+): ChildProcess {
+  return spawn(process.execPath, [...flags, 'src/bin/interchange.js', ...args], {
     cwd: ROOT,
     env: { ...process.env, LOG_LEVEL: 'warn', DRAIN_SECONDS: '0', ...env },
     stdio: ['ignore', stdout, 'inherit'],
