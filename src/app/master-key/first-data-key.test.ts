@@ -2,11 +2,14 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { afterEach, beforeEach, describe, test } from 'node:test';
 import { createTestDatabase, type TestDatabase } from '../../../test-support/database/database.ts';
+import { BY_OPERATOR } from '../../exchange/connections/connection.ts';
+import { createConnection } from '../../exchange/connections/create-connection.ts';
 import { WrongMasterKeyError } from '../../platform/crypto/data-keys.ts';
 import { createKeyRing } from '../../platform/crypto/key-ring.ts';
 import { createMasterKey } from '../../platform/crypto/master-key.ts';
 import { createPool, type Pool } from '../../platform/db/database.ts';
 import { rotateSigningKey } from '../../sign-in/keys/rotate-signing-key.ts';
+import { createOrganisation } from '../../tenancy/organisations/facilities.ts';
 import { openOrMakeDataKeys, refuseWrongMasterKey } from './first-data-key.ts';
 
 const NOW = new Date('2026-03-01T12:00:00Z');
@@ -56,6 +59,23 @@ describe('the first data key', () => {
 
   test('is not made where a process worked before, whose keys are missing [OPS-15]', async () => {
     await rotateSigningKey({ db: database.pool, keys: createKeyRing(key) }, NOW);
+    await assert.rejects(refuseWrongMasterKey(database.adminUrl, source), /its data keys are missing/);
+    await assert.rejects(openOrMakeDataKeys(owner, source), WrongMasterKeyError);
+    assert.deepEqual(await rows(), []);
+  });
+
+  test('is not made where a command sealed secrets before any process worked [OPS-15]', async () => {
+    const { id: organisationId } = await createOrganisation(database.pool, { name: 'Clinic' });
+    const making = {
+      db: database.pool,
+      keys: createKeyRing(key),
+      publicBaseUrl: 'https://records.example/api/v1',
+    };
+    await createConnection(
+      { ...making, now: NOW, author: BY_OPERATOR },
+      { organisationId },
+      { name: 'National', address: 'https://exchange.example', clientId: 'clinic', facilityIds: null },
+    );
     await assert.rejects(refuseWrongMasterKey(database.adminUrl, source), /its data keys are missing/);
     await assert.rejects(openOrMakeDataKeys(owner, source), WrongMasterKeyError);
     assert.deepEqual(await rows(), []);

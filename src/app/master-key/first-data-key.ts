@@ -4,6 +4,7 @@ import { hasTable, insertDataKey, lockDataKeys } from '../../platform/crypto/dat
 import { type OpenedDataKeys, openDataKeys, WrongMasterKeyError } from '../../platform/crypto/data-keys.ts';
 import { type MasterKeySource, wrapDataKey } from '../../platform/crypto/master-key.ts';
 import { type Pool, type Queryable, transaction, withPool } from '../../platform/db/database.ts';
+import { SEALED_TABLES } from './sealed-tables.ts';
 
 /**
  * Refuse a master key that is not the one of the database, whatever its schema is. Writes nothing. `url` is of the
@@ -35,13 +36,21 @@ export async function openOrMakeDataKeys(owner: Pool, source: MasterKeySource): 
 
 /** A new data key would open nothing of what the database holds. */
 async function refuseUsed(db: Queryable): Promise<void> {
-  for (const table of ['signing_key', 'access_log_writer']) {
-    if (!(await hasTable(db, table))) continue;
-    const { rowCount } = await db.query({ text: `select from ${table} limit 1` });
-    if (rowCount === 1)
-      throw new WrongMasterKeyError(
-        'The database was used before, but its data keys are missing: no master key opens what is sealed in it. Nothing was changed.',
-        'Put the table data_key back from a backup. See docs/backup.md.',
-      );
-  }
+  if (!(await isUsed(db))) return;
+  throw new WrongMasterKeyError(
+    'The database was used before, but its data keys are missing: no master key opens what is sealed in it. Nothing was changed.',
+    'Put the table data_key back from a backup. See docs/backup.md.',
+  );
 }
+
+async function isUsed(db: Queryable): Promise<boolean> {
+  for (const { table, list } of [...SEALED_TABLES, CHAINS])
+    if ((await hasTable(db, table)) && (await list(db)).length > 0) return true;
+  return false;
+}
+
+/** What the access log is sealed by is in none of {@link SEALED_TABLES}. */
+const CHAINS = {
+  table: 'access_log_writer',
+  list: async (db: Queryable) => (await db.query({ text: 'select from access_log_writer limit 1' })).rows,
+};
