@@ -292,10 +292,12 @@ test('every example waits longer for the end of a process than the process drain
   assert.ok(Number(valuesOf(await unit(), 'TimeoutStopSec')[0]) >= loadConfig({}).drainSeconds + 30);
 });
 
-/** Of the checkout, not of the stage before. */
-function copiedPaths(lines: string[]): string[] {
-  const copies = lines.slice(lines.lastIndexOf(lines.findLast((line) => line.startsWith('FROM ')) ?? ''));
-  return copies
+/** What a stage of the image takes from the checkout, not from the stage before. Default: the last one. */
+function copiedPaths(lines: string[], stage = ''): string[] {
+  const begin = lines.findLastIndex((line) => line.startsWith('FROM ') && line.endsWith(stage));
+  const end = lines.findIndex((line, at) => at > begin && line.startsWith('FROM '));
+  return lines
+    .slice(begin, end === -1 ? undefined : end)
     .filter((line) => line.startsWith('COPY ') && !line.includes('--from'))
     .flatMap((line) => line.split(' ').slice(1, -1));
 }
@@ -345,6 +347,20 @@ describe('what the examples run', () => {
   }
 
   const inImage = () => ({ cwd: image, entry: join(image, 'src/bin/interchange.js') });
+
+  it('builds the console from what its stage of the image has', async () => {
+    const stage = join(folder, 'console');
+    const ignored = [join(ROOT, 'web/dist'), join(ROOT, 'web/node_modules')];
+    for (const path of copiedPaths(await containerfile(), ' AS console'))
+      await cp(join(ROOT, path), join(stage, path), {
+        recursive: true,
+        filter: (from) => !ignored.includes(from),
+      });
+    await symlink(join(ROOT, 'node_modules'), join(stage, 'node_modules'));
+    const { code, stderr } = await runProcess([], { cwd: stage, entry: join(stage, 'web/build.ts') });
+    assert.equal(code, 0, stderr);
+    assert.match(await readFile(join(stage, 'web/dist/index.html'), 'utf8'), /assets\/index-/);
+  });
 
   it('migrates and serves from what the image has, with secrets in files', async () => {
     const { services } = await compose();
