@@ -255,6 +255,7 @@ describe('integration accounts', { skip: NO_BROWSER, timeout: 300_000 }, () => {
         values: [tenant.organisationId, randomUUID(), system.userId],
       });
     const { page } = await web.open(t, path, { tenant, expected: /503/ });
+    await page.setViewportSize({ width: 1_280, height: 400 });
     const rows = page.getByRole('table', { name: 'Sessions' }).locator('tbody tr');
     await rows.nth(2).waitFor();
     const end = rows.first().getByRole('button', { name: /^End the session of a program, last used \d/ });
@@ -268,6 +269,8 @@ describe('integration accounts', { skip: NO_BROWSER, timeout: 300_000 }, () => {
     await page.keyboard.press('Enter');
     await rows.nth(2).waitFor({ state: 'detached' });
     await page.locator('h1:focus').waitFor();
+    const headingEnd = `document.querySelector('h1').getBoundingClientRect().bottom`;
+    assert.ok(Number(await page.evaluate(headingEnd)) < 0, 'the page stays where it is');
     await page.getByRole('button', { name: 'End all' }).click();
     await page.getByRole('dialog').getByText('2 sessions end').waitFor();
     await page.getByRole('dialog').getByRole('button', { name: 'End all' }).click();
