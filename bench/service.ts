@@ -100,7 +100,7 @@ function run(
   stdout: 'ignore' | 'pipe',
   flags: readonly string[] = [],
 ): ChildProcess {
-  return spawn(process.execPath, [...flags, 'src/bin/interchange.js', ...args], {
+  return spawn(process.execPath, [...flags, 'src/bin/launch.js', ...args], {
     cwd: ROOT,
     env: { ...process.env, LOG_LEVEL: 'warn', DRAIN_SECONDS: '0', ...env },
     stdio: ['ignore', stdout, 'inherit'],

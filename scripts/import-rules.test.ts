@@ -14,7 +14,7 @@ function imported(from: string, to: string, clause = '{ x }'): string[] {
 
 describe('import rules', () => {
   for (const [from, to] of [
-    ['src/bin/interchange.js', 'src/app/commands.ts'],
+    ['src/bin/interchange.ts', 'src/app/commands.ts'],
     ['src/app/routes.ts', 'src/encounters/read-encounter.route.ts'],
     ['src/encounters/read-encounter.ts', 'src/privacy/decide.ts'],
     ['src/encounters/read-encounter.ts', 'src/patients/patient.store.ts'],
@@ -40,7 +40,7 @@ describe('import rules', () => {
     ['src/privacy/decide.ts', 'src/encounters/encounter.store.ts', /stands above it/],
     ['src/publish/runs/publish.ts', 'src/investigations/lab/fetch-order.ts', /stands above it/],
     ['src/encounters/read-encounter.ts', 'src/app/config/config.ts', /stands above it/],
-    ['src/app/routes.ts', 'src/bin/interchange.js', /stands above it/],
+    ['src/app/routes.ts', 'src/bin/interchange.ts', /stands above it/],
     ['src/platform/http/route.ts', 'src/fhir/json.ts', /stands above it/],
     ['src/encounters/read-encounter.ts', 'src/investigations/investigation.ts', /have the same rank/],
     ['src/tenancy/callers/access.ts', 'src/privacy/decide.ts', /stands above it/],

@@ -8,7 +8,7 @@ import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
-const PROGRAM = fileURLToPath(new URL('../src/bin/interchange.js', import.meta.url));
+const PROGRAM = fileURLToPath(new URL('../src/bin/interchange.ts', import.meta.url));
 /** Before a process that ended is started again, so that one that cannot start does not keep the machine busy. */
 const RESTART_MS = 300;
 /** Longer than a process takes to finish its requests and to give back its leases. */

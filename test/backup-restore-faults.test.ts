@@ -160,7 +160,7 @@ async function leaveServer(dataDir: string): Promise<number> {
 
 /** Run `interchange` as a process that sees `from` at `to`; both are on the same file system. */
 async function withMount(from: string, to: string, args: readonly string[]): Promise<CommandResult> {
-  const entry = fileURLToPath(new URL('../src/bin/interchange.js', import.meta.url));
+  const entry = fileURLToPath(new URL('../src/bin/interchange.ts', import.meta.url));
   const script = 'mount --bind "$1" "$2" && shift 2 && exec "$@"';
   const program = ['sh', '-c', script, 'sh', from, to, process.execPath, entry, ...args];
   const { PATH = '', HOME = '' } = process.env;

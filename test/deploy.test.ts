@@ -194,7 +194,7 @@ test('the image has the Node.js of package.json, what the program imports, and n
   );
   const copied = copiedPaths(lines);
   const imported = new Set(
-    (await importedFiles('src/bin/interchange.js')).map((path) => path.split('/')[0] ?? ''),
+    (await importedFiles('src/bin/interchange.ts')).map((path) => path.split('/')[0] ?? ''),
   );
   assert.deepEqual(
     [...imported].filter((folder) => !copied.includes(folder)),
@@ -346,7 +346,7 @@ describe('what the examples run', () => {
     return code as number;
   }
 
-  const inImage = () => ({ cwd: image, entry: join(image, 'src/bin/interchange.js') });
+  const inImage = () => ({ cwd: image, entry: join(image, 'src/bin/launch.js') });
 
   it('builds the console from what its stage of the image has', async () => {
     const stage = join(folder, 'console');
@@ -416,7 +416,7 @@ describe('what the examples run', () => {
     const commandOf = (name: string) => {
       const [program, ...rest] = (valuesOf(lines, name)[0] ?? '').split(' ');
       assert.equal(program, '/opt/interchange/node_modules/.bin/node');
-      const entry = rest.indexOf('src/bin/interchange.js');
+      const entry = rest.indexOf('src/bin/launch.js');
       assert.ok(rest.slice(0, entry).every((flag) => process.allowedNodeEnvironmentFlags.has(flag)));
       return rest.slice(entry + 1);
     };

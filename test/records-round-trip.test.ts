@@ -143,7 +143,7 @@ async function versions(): Promise<unknown[]> {
 /** As an operator does: a process of its own, against the database of the running service. */
 async function runImport(): Promise<Json> {
   const args = ['--organisation', account.organisationId, '--facility', account.facilityId, '--json', FOLDER];
-  const child = spawn(process.execPath, ['src/bin/interchange.js', 'import', ...args], {
+  const child = spawn(process.execPath, ['src/bin/interchange.ts', 'import', ...args], {
     env: { ...process.env, ...api.env },
     stdio: ['ignore', 'pipe', 'inherit'],
   });

@@ -9,6 +9,7 @@ import { startTestApi } from '../../test-support/service/api.ts';
 import { startCommand } from '../../test-support/service/command.ts';
 
 const PROGRAM = join(import.meta.dirname, 'compile-ahead.js');
+const LAUNCHER = join(import.meta.dirname, 'launch.js');
 /** Node.js names what it has loaded of its own; amaro is its compiler of TypeScript. */
 const TELL_OF_COMPILER = `--import=data:text/javascript,process.on('exit',()=>process.moduleLoadList.some((name)=>/amaro/.test(name))&&console.error('compiled'))`;
 
@@ -19,6 +20,7 @@ test('a service that was compiled ahead starts without the compiler of TypeScrip
   t.after(() => api.close());
   const serve = async () => {
     const service = startCommand(['serve'], {
+      entry: LAUNCHER,
       env: { ...api.env, PORT: '0', NODE_COMPILE_CACHE: cache, NODE_OPTIONS: TELL_OF_COMPILER },
     });
     const [line = ''] = await service.printed(/.*"event":"listening".*/);

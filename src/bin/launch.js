@@ -3,7 +3,7 @@
 // an older one hands over to the Node.js 26 that npm installed beside it (docs/adr/0001). Contract: CMD-1, CMD-2.
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { createRequire } from 'node:module';
+import module, { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -24,7 +24,9 @@ else handOver();
 
 async function runHere() {
   if (process.connected) endWithLauncher();
-  await import('./interchange.js');
+  // Here, and not only in interchange.ts, so that Node.js does not load its compiler of TypeScript for that one file.
+  module.enableCompileCache(fileURLToPath(new URL('../../node_modules/.cache/compiled', import.meta.url)));
+  await import('./interchange.ts');
 }
 
 /** The process that handed over to this one may be killed outright; then nobody passes signals on. */

@@ -13,7 +13,7 @@ const onPosix = {
   timeout: 20_000,
 };
 
-/** The launcher in a folder of its own, where interchange.js is a program that the tests can watch. */
+/** The launcher in a folder of its own, where interchange.ts is a program that the tests can watch. */
 describe('launch.js', () => {
   let root: string;
   let launcher: string;
@@ -25,8 +25,8 @@ describe('launch.js', () => {
     await writeFile(join(root, 'package.json'), '{ "type": "module" }');
     await symlink(join(ROOT, 'node_modules'), join(root, 'node_modules'));
     await writeFile(
-      join(root, 'src', 'bin', 'interchange.js'),
-      `const [what] = process.argv.slice(2);
+      join(root, 'src', 'bin', 'interchange.ts'),
+      `const [what]: string[] = process.argv.slice(2);
        const seen = JSON.stringify({ version: process.versions.node, args: process.argv.slice(2), pid: process.pid });
        if (what === 'echo') process.stdin.pipe(process.stdout);
        if (what === 'wait') {

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { freePort } from '../service/free-port.ts';
 
-const PROGRAM = fileURLToPath(new URL('../../src/bin/interchange.js', import.meta.url));
+const PROGRAM = fileURLToPath(new URL('../../src/bin/interchange.ts', import.meta.url));
 
 export interface Service {
   baseUrl: string;

@@ -5,7 +5,7 @@ import { PassThrough, Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { runProgram } from '../../src/app/commands.ts';
 
-const ENTRY = fileURLToPath(new URL('../../src/bin/interchange.js', import.meta.url));
+const ENTRY = fileURLToPath(new URL('../../src/bin/interchange.ts', import.meta.url));
 
 export interface CommandResult {
   /** Null when a signal ended it. */

@@ -16,7 +16,7 @@ import { waitUntil } from '../../test-support/wait-until.ts';
 import { demoIdentity } from './demo-organisation.ts';
 
 const run = promisify(execFile);
-const ENTRY = fileURLToPath(new URL('../../src/bin/interchange.js', import.meta.url));
+const ENTRY = fileURLToPath(new URL('../../src/bin/interchange.ts', import.meta.url));
 const CHECKOUT = fileURLToPath(new URL('../../', import.meta.url));
 /** Of the simulators. */
 const PORTS = ['4100', '4200'];

@@ -21,7 +21,7 @@ import { createImportTest, type ImportTest, lines } from '../../../test-support/
 import { waitForDisconnect, waitForLock, waitUntil } from '../../../test-support/wait-until.ts';
 import type { FacilityScope } from '../../tenancy/scope.ts';
 
-const PROGRAM = fileURLToPath(new URL('../../bin/interchange.js', import.meta.url));
+const PROGRAM = fileURLToPath(new URL('../../bin/interchange.ts', import.meta.url));
 const MASTER_KEY = randomBytes(32).toString('hex');
 const DEMO = fileURLToPath(new URL('../../../demo/records', import.meta.url));
 

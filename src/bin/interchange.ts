@@ -1,5 +1,4 @@
 #!/usr/bin/env node
-// Plain JavaScript, so that Node.js does not load its compiler of TypeScript for this one file.
 import { enableCompileCache } from 'node:module';
 import { fileURLToPath } from 'node:url';
 
@@ -9,7 +8,7 @@ const { runProgram } = await import('../app/commands.ts');
 
 // Whoever read the output went away, as `head` does: nobody is left to tell.
 for (const stream of [process.stdout, process.stderr])
-  stream.on('error', (/** @type {NodeJS.ErrnoException} */ error) => {
+  stream.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code !== 'EPIPE') throw error;
     process.exit(1);
   });
