@@ -1,5 +1,5 @@
 /** The language of the console: what the person chose, else what the browser asks for. Contract: WEB-8. */
-import { createContext, type ReactNode, useContext, useEffect, useRef, useState } from 'react';
+import { createContext, type ReactNode, useCallback, useContext, useEffect, useRef, useState } from 'react';
 import { IntlProvider } from 'use-intl';
 import { speak } from '../api/call-headers.ts';
 import { type Catalogue, LANGUAGES, type Language, readCatalogue } from '../messages/catalogue.ts';
@@ -53,7 +53,7 @@ function isTag(tag: string): boolean {
 export function LanguageProvider({ children }: { children: ReactNode }) {
   const [shown, setShown] = useState<{ language: Language; texts: Catalogue }>();
   const latest = useRef<Language>(undefined);
-  async function show(language: Language) {
+  const show = useCallback(async (language: Language) => {
     latest.current = language;
     const texts = await readCatalogue(language);
     if (latest.current !== language) return;
@@ -61,12 +61,11 @@ export function LanguageProvider({ children }: { children: ReactNode }) {
     speak(language);
     setShown({ language, texts });
     void readWordsAgain();
-  }
-  // biome-ignore lint/correctness/useExhaustiveDependencies: once, when the console opens.
+  }, []);
   useEffect(() => {
     // English is always here: words that did not come are no reason to show nothing.
     show(preferred()).catch(() => setShown(ENGLISH));
-  }, []);
+  }, [show]);
   useEffect(() => {
     if (shown !== undefined) document.documentElement.lang = shown.language;
   }, [shown]);
