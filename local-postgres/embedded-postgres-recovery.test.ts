@@ -73,7 +73,9 @@ describe('recovery of the embedded PostgreSQL', () => {
       `create function spin(n bigint) returns void language plpgsql as $$
       begin for i in 1..n loop perform 1; end loop; end $$`,
     );
-    const busy = ask(first.url, 'select spin(2000000000)').catch(() => undefined);
+    // It notices no end of the server. If this test fails, it ends by itself.
+    const limited = `${first.url}?options=-c%20statement_timeout=60s`;
+    const busy = ask(limited, 'select spin(2000000000)').catch(() => undefined);
     await askUntilAnswered(
       first.url,
       `select 1 / count(*) from pg_stat_activity where query like 'select spin%'`,
@@ -84,6 +86,20 @@ describe('recovery of the embedded PostgreSQL', () => {
     const next = await openHere(folder.path);
     assert.deepEqual(await ask(next.url, 'select 1 as n'), { n: 1 });
     await busy;
+    await next.release();
+  });
+
+  test('starts a server again that is killed while it is joined', async () => {
+    const service = await openElsewhere(folder.path);
+    await service.kill();
+    const pid = await serverPid(folder.path);
+    // It takes a connection, and does not answer.
+    process.kill(pid, 'SIGSTOP');
+    const opening = openHere(folder.path);
+    await waitUntil(() => process.getActiveResourcesInfo().includes('TCPSocketWrap'));
+    process.kill(pid, 'SIGKILL');
+    const next = await opening;
+    assert.deepEqual(await ask(next.url, 'select 1 as n'), { n: 1 });
     await next.release();
   });
 

@@ -23,6 +23,14 @@ const DATABASE = 'interchange';
 /** Longer than PostgreSQL gets to recover from a crash (300 s). */
 const GATE_TIMEOUT_MS = 330_000;
 const WATCH_MS = 500;
+/** A server that starts, recovers or ends: the three codes are admin_shutdown, crash_shutdown and cannot_connect_now. */
+const PASSING: ReadonlySet<string | undefined> = new Set([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  '57P01',
+  '57P02',
+  '57P03',
+]);
 
 export interface EmbeddedPostgresOptions {
   dataDir: string;
@@ -60,9 +68,8 @@ export async function openEmbeddedPostgres({
   const { use, server } = await behindGate(site, async () => {
     const alone = tryLock(site.folder.users, 'exclusive');
     alone?.release();
-    const found = await joinOrStart(site, alone === undefined, log);
-    await ensureDatabase(databaseUrl(found, password, 'postgres'));
-    return { use: takeShare(site), server: found };
+    const ready = await openServer(site, { keepPort: alone === undefined, password, log });
+    return { use: takeShare(site), server: ready };
   });
   const stopWatching = watch(site, log);
   return {
@@ -134,6 +141,32 @@ async function behindGate<T>(site: Site, work: () => Promise<T>): Promise<T> {
   }
 }
 
+interface OpenOptions {
+  /** True while others use the server, where they expect it. */
+  keepPort: boolean;
+  password: string;
+  log: ServerLog;
+}
+
+/** The server with its database. One that was found may still be recovering from a crash, or be ending. */
+async function openServer(site: Site, { keepPort, password, log }: OpenOptions): Promise<RunningServer> {
+  const deadline = performance.now() + GATE_TIMEOUT_MS;
+  for (;;) {
+    const server = await joinOrStart(site, keepPort, log);
+    try {
+      await ensureDatabase(databaseUrl(server, password, 'postgres'));
+      return server;
+    } catch (error) {
+      const { code, message } = error as Error & { code?: string };
+      if (!PASSING.has(code) || performance.now() > deadline)
+        throw new EmbeddedPostgresError(`The embedded PostgreSQL cannot be used: ${message}`, {
+          cause: error,
+        });
+      await sleep(100);
+    }
+  }
+}
+
 async function joinOrStart(site: Site, keepPort: boolean, log: ServerLog): Promise<RunningServer> {
   const running = await findServer(site.clusterDir);
   if (running !== undefined) return running;
@@ -192,36 +225,13 @@ function databaseUrl(server: RunningServer, password: string, database: string):
 }
 
 async function ensureDatabase(url: string): Promise<void> {
-  const client = await connectWhenReady(url);
+  const client = new pg.Client({ connectionString: url, application_name: 'interchange embedded' });
+  client.on('error', () => undefined);
   try {
+    await client.connect();
     const { rowCount } = await client.query('select from pg_database where datname = $1', [DATABASE]);
     if (rowCount === 0) await client.query(`create database ${DATABASE}`);
   } finally {
-    await client.end();
-  }
-}
-
-/** A server that was found may still be recovering from a crash. */
-async function connectWhenReady(url: string): Promise<pg.Client> {
-  const deadline = performance.now() + GATE_TIMEOUT_MS;
-  for (;;) {
-    const client = new pg.Client({ connectionString: url, application_name: 'interchange embedded' });
-    client.on('error', () => undefined);
-    try {
-      await client.connect();
-      return client;
-    } catch (error) {
-      const code = (error as { code?: string }).code;
-      const passing = code === '57P03' || code === 'ECONNREFUSED';
-      if (!passing || performance.now() > deadline)
-        throw new EmbeddedPostgresError(
-          `The embedded PostgreSQL accepts no connections: ${(error as Error).message}`,
-          {
-            cause: error,
-          },
-        );
-      await client.end().catch(() => undefined);
-      await sleep(100);
-    }
+    await client.end().catch(() => undefined);
   }
 }
