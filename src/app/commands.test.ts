@@ -107,6 +107,12 @@ describe('the command line', { timeout: 600_000 }, () => {
         ['delivery', 'list', organisation],
         /A value was given without its option\..*: --id <ids>, --connection <id>, .*--limit <n>\.\n/,
       ],
+      [['import', '--', '-x.json'], /required option '--organisation <id>' not specified\n/],
+      [
+        ['import', '--organisation', organisation, '--', '-x.json'],
+        /required option '--facility <id>' not specified\n/,
+      ],
+      [['import', '--nonsense', '--', '-x.json'], /unknown option '--nonsense'\n/],
       [['connection', 'rotate-secret'], /error: required option '--id <id>' not specified\n/],
       // A variable of the shell that is not set.
       [

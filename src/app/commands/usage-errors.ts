@@ -7,8 +7,10 @@ const UNKNOWN_OPTION = 'commander.unknownOption';
 /** Without the value behind `=`, or behind the one letter of a short option. */
 const FLAG = /^(?:--[^=]*|-.)/u;
 
-/** commander's own, which its types leave out. The first names the option, and one that is like it. */
-type WithOptionErrors = Command & {
+/** commander's own, which its types leave out. `unknownOption` names the option, and one that is like it. */
+type Internals = Command & {
+  /** Of the program: what was given to it. */
+  rawArgs: readonly string[];
   unknownOption(flag: string): never;
   optionMissingArgument(option: Option): never;
 };
@@ -17,15 +19,26 @@ export function configureUsageErrors(command: Command): void {
   const error = command.error.bind(command);
   command.error = (message: string, options?: ErrorOptions): never => {
     if (options?.code === MISSING_OPTION || options?.code === EXCESS_ARGUMENTS) refuseEmptyOptions(command);
-    const unknown = command.args.find((given) => given.startsWith('-') && given !== '-');
+    const unknown = unknownOf(command);
     // It is why another option is missing. What may stand behind it is not repeated: it may be a secret.
     if (options?.code === MISSING_OPTION && unknown !== undefined)
-      (command as WithOptionErrors).unknownOption(unknown.match(FLAG)?.[0] ?? '-');
+      (command as Internals).unknownOption(unknown.match(FLAG)?.[0] ?? '-');
     if (options?.code === UNKNOWN_OPTION) return error(unknownOption(command, message), options);
     return error(misplacedValue(command, options?.code) ?? message, options);
   };
   // Where nothing else is missing, `--reason $WHY --dry-run` would be done, and not as a dry run.
   command.hook('preAction', () => refuseEmptyOptions(command));
+}
+
+/** The first option that the command does not know. What stands after `--` is none. */
+function unknownOf(command: Command): string | undefined {
+  let program = command;
+  while (program.parent !== null) program = program.parent;
+  const end = command.args.indexOf('--');
+  // commander leaves `--` among the arguments where an option that it does not know stands before it.
+  if (end === -1 && (program as Internals).rawArgs.includes('--')) return undefined;
+  const given = end === -1 ? command.args : command.args.slice(0, end);
+  return given.find((one) => one.startsWith('-') && one !== '-');
 }
 
 /** One whose value is the next option: its own was empty, as a variable of the shell is that was not set. */
@@ -34,7 +47,7 @@ function refuseEmptyOptions(command: Command): void {
     const value = String(command.getOptionValue(option.attributeName()));
     return command.options.some(({ long }) => long === value);
   });
-  if (empty !== undefined) (command as WithOptionErrors).optionMissingArgument(empty);
+  if (empty !== undefined) (command as Internals).optionMissingArgument(empty);
 }
 
 /** Without its value. An option that is known and takes no value is unknown to commander with one. */
