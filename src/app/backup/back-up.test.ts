@@ -84,14 +84,17 @@ test('a backup is not made inside the data folder, whichever path leads there', 
 
 test('a folder beside the data folder is not taken for one inside, and no folder for a missing one', async () => {
   assert.doesNotMatch(await backupTo(at('data-backup')), /is in the data folder/);
-  assert.match(await backupTo(at('missing/b')), /missing cannot be written to \(ENOENT\)/);
+  assert.match(
+    await backupTo(at('missing/b')),
+    /The folder \S*missing does not exist\. Make it, or name another one with --to\./,
+  );
 });
 
 test('a key file in a folder that is missing is refused before anything is copied', async () => {
   const before = (await readdir(folder, { recursive: true })).sort();
   assert.match(
     await backupTo(at('to'), '--write-key-file', at('missing/key')),
-    /missing cannot be written to \(ENOENT\), so nothing was copied\. Name another one with --write-key-file\./,
+    /The folder \S*missing does not exist, so nothing was copied\. Make it, or name another one with --write-key-file\./,
   );
   assert.deepEqual((await readdir(folder, { recursive: true })).sort(), before);
 });

@@ -120,7 +120,9 @@ async function isOurs(path: string, kind: 'isDirectory' | 'isFile'): Promise<boo
 
 function notWritable(folder: string, { code }: NodeJS.ErrnoException): CommandError {
   return new CommandError(
-    `The folder ${dirname(folder)} cannot be written to (${code}). Name another one with --to.`,
+    code === 'ENOENT'
+      ? `The folder ${dirname(folder)} does not exist. Make it, or name another one with --to.`
+      : `The folder ${dirname(folder)} cannot be written to (${code}). Name another one with --to.`,
   );
 }
 

@@ -80,7 +80,9 @@ async function refuseKeyFile(keyFile: string, folder: string): Promise<void> {
   if (existsSync(keyFile)) throw new CommandError(`${keyFile} exists, and was not changed. Name a new file.`);
   await access(dirname(keyFile), constants.W_OK | constants.X_OK).catch(({ code }: NodeJS.ErrnoException) => {
     throw new CommandError(
-      `The folder ${dirname(keyFile)} cannot be written to (${code}), so nothing was copied. Name another one with --write-key-file.`,
+      code === 'ENOENT'
+        ? `The folder ${dirname(keyFile)} does not exist, so nothing was copied. Make it, or name another one with --write-key-file.`
+        : `The folder ${dirname(keyFile)} cannot be written to (${code}), so nothing was copied. Name another one with --write-key-file.`,
     );
   });
 }
