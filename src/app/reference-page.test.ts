@@ -49,6 +49,12 @@ test('behind a path prefix, the page loads its files from below that prefix [HTT
   }
 });
 
+test('the 404 of an unknown path names the page in words that hold behind a path prefix, too', async () => {
+  const { status, json } = await api.call('/none');
+  assert.equal(status, 404);
+  assert.match(String(json.message), /on the page whose address ends in \/api\/v1\/docs\.$/);
+});
+
 test('the page has the name of the product, and no mark of somebody else', async () => {
   const page = await fetch(`${api.baseUrl}/docs/`);
   const text = await page.text();
