@@ -50,6 +50,21 @@ function putInPlace(files: ReadonlyMap<string, Uint8Array>, startedAt: Date): vo
   for (const name of readdirSync(join(DIST, 'assets')))
     if (!files.has(`assets/${name}`) && !name.endsWith('.tmp'))
       rmSync(join(DIST, 'assets', name), { force: true });
+  for (const folder of [DIST, join(DIST, 'assets')])
+    for (const name of readdirSync(folder))
+      if (isAbandoned(name)) rmSync(join(folder, name), { force: true });
+}
+
+/** Of a build that was killed. */
+function isAbandoned(name: string): boolean {
+  const pid = /\.(\d+)\.tmp$/.exec(name)?.[1];
+  if (pid === undefined) return false;
+  try {
+    process.kill(Number(pid), 0);
+    return false;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'ESRCH';
+  }
 }
 
 if (!process.argv.includes('--if-needed') || consoleBuild() !== 'built') await build();

@@ -113,11 +113,19 @@ test('while the console is built anew, the one in its folder is whole', async (t
   const seen: string[][] = [];
   const watcher = watch(dist, () => seen.push(missing()));
   t.after(() => watcher.close());
+  const killed = spawn(process.execPath, ['--version']);
+  await once(killed, 'exit');
+  const left = (pid: number | undefined) =>
+    ['index.html', 'assets/index.js'].map((name) => join(dist, `${name}.${pid}.tmp`));
+  t.after(() => Promise.all(left(process.pid).map((path) => rm(path, { force: true }))));
+  for (const path of [...left(killed.pid), ...left(process.pid)]) await writeFile(path, '');
   const build = spawn(process.execPath, ['web/build.ts'], { cwd: join(WEB_FOLDER, '..'), stdio: 'inherit' });
   t.after(() => build.kill());
   assert.deepEqual(await once(build, 'exit'), [0, null]);
   await waitUntil(() => seen.length > 0);
   assert.deepEqual(seen.flat(), []);
+  assert.deepEqual(left(killed.pid).filter(existsSync), [], 'what a killed build left');
+  assert.deepEqual(left(process.pid).filter(existsSync), left(process.pid), 'what another build writes');
 });
 
 test('a console that is older than its sources is known', async (t) => {
