@@ -242,13 +242,15 @@ describe('the demo', { timeout: 300_000 }, () => {
     assert.deepEqual(await deliveriesIn(call, 'held'), []);
   });
 
-  test('prints its facts as one JSON document', async () => {
-    const env = { DATA_DIR: data.path, PORT: '0', LOG_LEVEL: 'error' };
+  test('prints its facts as one JSON document; its log goes to stderr [CMD-4]', async () => {
+    const env = { DATA_DIR: data.path, PORT: '0', LOG_LEVEL: 'info' };
     const other = startCommand(['demo', '--json'], { env });
     const exchange = await exchangeAddress();
     await other.printed(/\n\}\n/);
     other.child.kill('SIGTERM');
-    const { administrator, ...facts } = JSON.parse((await other.ended).stdout) as Record<string, string>;
+    const { stdout, stderr } = await other.ended;
+    assert.match(stderr, /"event":"listening"/);
+    const { administrator, ...facts } = JSON.parse(stdout) as Record<string, string>;
     assert.deepEqual(Object.keys({ ...facts, administrator }).sort(), FACTS);
     const told = Object.entries({ ...facts, ...(administrator as unknown as Record<string, string>) });
     for (const [name, fact] of told)

@@ -59,6 +59,8 @@ async function prepareAndServe(session: DemoSession, env: NodeJS.ProcessEnv, jso
       processes: 1,
       // The page is what the reader is here for; problems still show.
       env: { ...env, PORT: String(session.config.port), LOG_LEVEL: env.LOG_LEVEL ?? 'warn' },
+      // stdout has the document alone.
+      ...(json ? { logTo: process.stderr } : {}),
       onReady: (publicBaseUrl) => void process.stdout.write(textOf(demo, publicBaseUrl)),
     });
   } finally {

@@ -35,6 +35,8 @@ export interface ServeOptions {
   role: ProcessRole;
   processes: number;
   env: NodeJS.ProcessEnv;
+  /** Where the log goes, when that is not stdout. */
+  logTo?: NodeJS.WritableStream;
   /** Called once the process answers, with its base address. */
   onReady?: (publicBaseUrl: string) => Promise<void> | void;
 }
@@ -50,7 +52,7 @@ export async function serve(options: ServeOptions): Promise<void> {
   setFlagsFromString(HEAP_GROWTH);
   loosenTie();
   const config = await withFreePort(loadConfig(options.env));
-  const log = createLog(config.logLevel);
+  const log = createLog(config.logLevel, options.logTo);
   if (options.processes > 1 && cluster.isPrimary) return serveProcesses(options, config, log);
   const tracing = await startTraces(config, log);
   const opened = await openDatabase(config, log);
