@@ -114,14 +114,15 @@ async function startParts(options: PartOptions): Promise<Running> {
   };
   try {
     if (role !== 'api') stops.push(startWorker(runtime));
-    if (role !== 'worker') {
-      api = await startApi(runtime);
-      stops.push(api.close);
-    }
     if (cluster.isWorker) answerForMetrics(runtime.metrics.registry);
     else if (config.metricsPort !== undefined) {
       const metrics = await listenMetrics(runtime.metrics.registry, config.metricsHost, config.metricsPort);
       stops.push(async () => metrics.close());
+    }
+    // Last: it stores its address, which commands print. A process that cannot start must not.
+    if (role !== 'worker') {
+      api = await startApi(runtime);
+      stops.push(api.close);
     }
   } catch (error) {
     await stop();

@@ -1,6 +1,8 @@
 /** Commands print the address that the service serves at, or say that they guess it. */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
 import { after, before, test } from 'node:test';
 import pg from 'pg';
 import { createTestDatabase, type TestDatabase } from '../../../test-support/database/database.ts';
@@ -91,6 +93,19 @@ test('once a service ran, commands know its address, wherever they run', async (
   const other = { PUBLIC_BASE_URL: 'https://other.example.org/api/v1' };
   const { stdout: asked } = await run([...connect('fourth'), '--json'], other);
   assert.equal(originOf(JSON.parse(asked).callbackUrl), 'https://other.example.org', 'its own wins');
+});
+
+test('a service that cannot start leaves the address that commands know', async (t) => {
+  const port = await serveOnce();
+  const taken = createServer().listen(0, '127.0.0.1');
+  t.after(() => taken.close());
+  await once(taken, 'listening');
+  const METRICS_PORT = String((taken.address() as AddressInfo).port);
+  const refused = await startCommand(['serve', '--role', 'api'], { env: { ...env, PORT: '0', METRICS_PORT } })
+    .ended;
+  assert.equal(refused.code, 1);
+  const { callbackUrl } = JSON.parse((await run([...connect('fifth'), '--json'])).stdout);
+  assert.equal(originOf(callbackUrl), `http://127.0.0.1:${port}`);
 });
 
 test('a service starts also while the database takes no writes, and says that it is not ready', async () => {
