@@ -81,7 +81,11 @@ test('sessions of an account are listed, and ended one by one or all at once [AD
     [sessionId],
   );
   const end = ['account', 'end-sessions', '--email', email];
-  fails(await run(...end, '--session', admin.sessionId), 1, /session/);
+  fails(
+    await run(...end, '--session', admin.sessionId),
+    1,
+    /has no session with this id\. List its sessions with: npx interchange account sessions --email \S+\n$/,
+  );
   assert.deepEqual(await json(...end, '--session', sessionId), { ended: 1 });
   assert.equal((await api.call('/roles', { token })).status, 401);
   assert.deepEqual(await json(...end), { ended: 0 });

@@ -1,7 +1,8 @@
 /** `interchange account set-email | set-role | set-facilities | sessions | end-sessions`. Contract: ADM-19. */
 import type { Command } from 'commander';
-import type { CommandEnvironment } from '../../platform/command/command.ts';
+import { type CommandEnvironment, CommandError } from '../../platform/command/command.ts';
 import { splitList } from '../../platform/command/split-list.ts';
+import { DomainError } from '../../platform/domain-error.ts';
 import { changeText } from '../../tenancy/administration/change-text.ts';
 import { accountCommand, type OfAccount } from '../accounts/account-command.ts';
 import { endSessionsOf, listSessionsForOperator } from './account-sessions.ts';
@@ -71,7 +72,18 @@ export function endSessionsCommand(environment: CommandEnvironment): Command {
     .option('--session <id>', 'end this session only')
     .action(async ({ email, session }: OfAccount & { session?: string }) => {
       const ending = { ...operatorOn(email), sessionId: session ?? null };
-      const ended = await environment.withSession(({ db }) => endSessionsOf(db, ending, null));
+      const ended = await environment
+        .withSession(({ db }) => endSessionsOf(db, ending, null))
+        .catch((error: unknown) => unknownSession(error, email));
       environment.print({ ended }, `${ended} ended`);
     });
+}
+
+/** What a caller over HTTP is told of ids and headers is of no use here. */
+function unknownSession(error: unknown, email: string): never {
+  if (error instanceof DomainError && error.code === 'not_found')
+    throw new CommandError(
+      `${email} has no session with this id. List its sessions with: npx interchange account sessions --email ${email}`,
+    );
+  throw error;
 }
