@@ -12,7 +12,9 @@ interface Options extends MapOptions {
 
 export function listUnmappedCommand(environment: CommandEnvironment): Command {
   return new Command('unmapped')
-    .description('list local codes that left the service without a standard code, most frequent first')
+    .description(
+      'list local codes without a standard code that an import or a fetch met, most frequent first',
+    )
     .requiredOption('--organisation <id>', 'organisation')
     .option('--facility <id>', 'only of this facility')
     .option('--limit <n>', 'codes at most', parseLimit, 100)

@@ -20,7 +20,9 @@ const UnmappedSchema = named(
       localSystem: Type.String({ description: 'Empty for a code without a system.' }),
       localCode: Type.String(),
       localDisplay: NullableText(),
-      count: Type.Integer({ description: 'How often the code left the service without a standard code.' }),
+      count: Type.Integer({
+        description: 'How often an import or a fetch met the code without a standard code.',
+      }),
       places: Type.Array(
         named('UnmappedPlace', Type.Object({ place: Type.String(), count: Type.Integer() })),
         {
