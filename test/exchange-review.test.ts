@@ -193,6 +193,32 @@ describe('/exchange/deliveries', () => {
     );
   });
 
+  test('asks about the patient of a list or a review, also where nothing is found [EXC-32, LOG-7]', async () => {
+    const [patientId = ''] = await insertPatients(pool(), caller.tenant, 1);
+    const lists = `/exchange/deliveries?patient=${patientId.toUpperCase()}`;
+    const review = () => post('/exchange/deliveries/replay', { patientId });
+    assert.deepEqual((await get(lists)).json.items, []);
+    assert.equal((await review()).json.count, 0);
+    await pool().query(
+      `update patient set refused_purposes = '{OPS}' where organisation_id = $1 and id = $2`,
+      [caller.tenant.organisationId, patientId],
+    );
+    assert.equal((await get(lists)).status, 403);
+    assert.equal((await review()).status, 403);
+    assert.deepEqual(
+      (await trace(patientId)).map(({ action, outcome }) => [action, outcome]),
+      ['allowed', 'allowed', 'refused', 'refused'].map((outcome) => ['delivery.list', outcome]),
+    );
+    const elsewhere = await api.createTenant();
+    const [foreign = ''] = await insertPatients(pool(), elsewhere, 1);
+    for (const id of [foreign, crypto.randomUUID()])
+      assert.deepEqual((await get(`/exchange/deliveries?patient=${id}`)).json, {
+        items: [],
+        nextCursor: null,
+      });
+    assert.deepEqual(await trace(foreign), []);
+  });
+
   test('replays by id and by filter, in place, and only says so with dryRun [EXC-29, EXC-31]', async () => {
     const dry = await post('/exchange/deliveries/replay', { dryRun: true });
     assert.deepEqual([dry.json.dryRun, dry.json.count, dry.json.deliveryIds.length], [true, 2, 2]);

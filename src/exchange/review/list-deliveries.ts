@@ -6,7 +6,7 @@ import type { AccessLog } from '../../privacy/access-log/access-log.ts';
 import type { Reader } from '../../privacy/authorise-access.ts';
 import type { Delivery, DeliveryFilter, DeliveryStatus } from '../queue/delivery.ts';
 import { listDeliveries } from './delivery.store.ts';
-import { requireShown, traceShown } from './trace-shown.ts';
+import { type AboutPatient, patientAskedFor, requireShown, traceShown } from './trace-shown.ts';
 
 /** What lists of deliveries and callbacks need. */
 export interface ListDependencies {
@@ -28,7 +28,7 @@ export async function listDeliveryPage(
   { db, cursors, accessLog }: ListDependencies,
   reader: Reader,
   { filter, status, ...request }: DeliveryQuery,
-): Promise<Page<Delivery> & { mayShow: (item: Delivery) => boolean }> {
+): Promise<Page<Delivery> & { mayShow: (item: AboutPatient) => boolean }> {
   const { organisationId, facilityId } = reader.scope;
   const { connectionId, patientId, since, until } = filter;
   // A filter that is missing here would let a cursor go on under another value of it.
@@ -46,7 +46,8 @@ export async function listDeliveryPage(
   const ofFacility = { filter: { ...filter, facilityId }, status, ...slice };
   const page = close(await listDeliveries(db, { organisationId }, ofFacility), ({ id }) => [id]);
   const review = { ...reader, accountId: reader.caller.accountId, action: 'delivery.list' as const };
-  const mayShow = await traceShown(accessLog, review, page.items);
-  if (patientId !== undefined) requireShown(page.items.every(mayShow));
+  const asked = patientId === undefined ? [] : await patientAskedFor(db, reader.scope, patientId);
+  const mayShow = await traceShown(accessLog, review, [...page.items, ...asked]);
+  if (patientId !== undefined) requireShown([...page.items, ...asked].every(mayShow));
   return { ...page, mayShow };
 }

@@ -9,10 +9,10 @@ import {
 import { DomainError } from '../../platform/domain-error.ts';
 import { OPERATOR } from '../../tenancy/administration/author.ts';
 import { exchangeError } from '../errors.ts';
-import type { Delivery } from '../queue/delivery.ts';
 import { filterOf, organisations, type Selection, statusOf, withSelection } from './delivery-selection.ts';
 import { isReason, type ReviewOutcome, type ReviewRequest, reviewDeliveries } from './review-deliveries.ts';
 import { traceForOperator } from './trace-for-operator.ts';
+import type { AboutPatient } from './trace-shown.ts';
 
 const HELD_ONLY = 'only held deliveries can be chosen, so this option may be left out';
 
@@ -74,7 +74,7 @@ async function reviewOne(
   session: CommandSession,
   request: ReviewRequest & { organisationId: string },
 ): Promise<ReviewOutcome> {
-  const trace = (items: readonly Delivery[]) =>
+  const trace = (items: readonly AboutPatient[]) =>
     traceForOperator(environment, session, { action: 'delivery.list', items });
   try {
     return await reviewDeliveries({ db: session.db, trace }, request, request);

@@ -9,11 +9,10 @@ import { isUuid } from '../../platform/uuid.ts';
 import type { AccessLog } from '../../privacy/access-log/access-log.ts';
 import { authorOf } from '../../tenancy/administration/author.ts';
 import { type Access, type FacilityContext, facilityRoute } from '../../tenancy/callers/access.ts';
-import type { Delivery } from '../queue/delivery.ts';
 import { ReviewOutcomeSchema } from './delivery.schema.ts';
 import { parseInstant } from './list-deliveries.route.ts';
 import { isReason, reviewDeliveries } from './review-deliveries.ts';
-import { traceShown } from './trace-shown.ts';
+import { type AboutPatient, traceShown } from './trace-shown.ts';
 
 const selection = {
   deliveryIds: Type.Optional(Type.Array(Type.String(), { minItems: 1, maxItems: 1_000 })),
@@ -127,7 +126,7 @@ async function review(
     until: parseInstant('until', until, scope.timeZone),
   };
   const shown = { ...context, accountId: caller.accountId, action: 'delivery.list' as const };
-  const trace = (items: readonly Delivery[]) => traceShown(accessLog, shown, items);
+  const trace = (items: readonly AboutPatient[]) => traceShown(accessLog, shown, items);
   const request = { filter, decision: { action, reason }, author: authorOf(context), dryRun };
   return { body: await reviewDeliveries({ db, trace }, scope, request) };
 }

@@ -7,10 +7,10 @@ import { notFound } from '../../tenancy/errors.ts';
 import { isOneLine } from '../../tenancy/organisations/name.ts';
 import type { OrganisationScope } from '../../tenancy/scope.ts';
 import { exchangeError } from '../errors.ts';
-import type { Delivery, DeliveryFilter } from '../queue/delivery.ts';
+import type { DeliveryFilter } from '../queue/delivery.ts';
 import { listDeliveries } from './delivery.store.ts';
 import { type Decision, decide, heldDeliveries, knownDeliveries } from './review.store.ts';
-import { requireShown } from './trace-shown.ts';
+import { type AboutPatient, patientAskedFor, requireShown } from './trace-shown.ts';
 
 export interface ReviewRequest {
   filter: DeliveryFilter;
@@ -37,7 +37,7 @@ export function isReason(text: string): boolean {
 export interface ReviewDependencies {
   db: Pool;
   /** See {@link traceShown}. */
-  trace: (items: readonly Delivery[]) => Promise<(item: Delivery) => boolean>;
+  trace: (items: readonly AboutPatient[]) => Promise<(item: AboutPatient) => boolean>;
 }
 
 /**
@@ -54,8 +54,8 @@ export async function reviewDeliveries(
   if (filter.ids !== undefined) await requireHeld(db, scope, { ...filter, ids: filter.ids });
   // Whether anything of one patient is held says who is a patient here (docs/adr/0053).
   if (filter.patientId !== undefined) {
-    const ofPatient = await listDeliveries(db, scope, { filter, status: 'held', limit: MAX_LISTED });
-    requireShown(ofPatient.every(await trace(ofPatient)));
+    const about = await aboutPatient(db, scope, { ...filter, patientId: filter.patientId });
+    requireShown(about.every(await trace(about)));
   }
   const found = dryRun
     ? await heldDeliveries(db, scope, filter)
@@ -63,6 +63,18 @@ export async function reviewDeliveries(
         recordReview(client, scope, request, length),
       );
   return { dryRun, count: found.length, deliveryIds: found.slice(0, MAX_LISTED) };
+}
+
+async function aboutPatient(
+  db: Pool,
+  { organisationId }: OrganisationScope,
+  filter: DeliveryFilter & { patientId: string },
+): Promise<AboutPatient[]> {
+  const { facilityId, patientId } = filter;
+  const held = await listDeliveries(db, { organisationId }, { filter, status: 'held', limit: MAX_LISTED });
+  // The operator asks of all facilities at once.
+  if (facilityId === undefined) return held;
+  return [...held, ...(await patientAskedFor(db, { organisationId, facilityId }, patientId))];
 }
 
 async function requireHeld(

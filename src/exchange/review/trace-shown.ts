@@ -5,6 +5,8 @@
  */
 
 import type { PurposeOfUse } from '../../fhir/purpose-of-use.ts';
+import { findRefusedPurposes } from '../../patients/privacy.store.ts';
+import type { Queryable } from '../../platform/db/database.ts';
 import type { AccessEntry, AccessLog } from '../../privacy/access-log/access-log.ts';
 import { allowsPurpose } from '../../privacy/decide.ts';
 import { privacyError } from '../../privacy/errors.ts';
@@ -55,6 +57,22 @@ function entryOf(
     outcome: mayShow ? 'allowed' : 'refused',
   } as const;
   return { ...by, organisationId, facilityId, patientId, resourceType: 'Patient', resourceId: patientId };
+}
+
+/**
+ * The patient whom somebody asks about, if registered at the facility: that nothing was found says something of the
+ * patient, too.
+ */
+export async function patientAskedFor(
+  db: Queryable,
+  { organisationId, facilityId }: { organisationId: string; facilityId: string },
+  patientId: string,
+): Promise<AboutPatient[]> {
+  const id = patientId.toLowerCase();
+  const refusedPurposes = await findRefusedPurposes(db, { organisationId, facilityId }, id);
+  return refusedPurposes === undefined
+    ? []
+    : [{ organisationId, facilityId, patientId: id, refusedPurposes }];
 }
 
 /** For a list of one patient's: 403 when the patient refuses the purpose. */
