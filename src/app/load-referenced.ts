@@ -9,7 +9,7 @@ import type { Queryable } from '../platform/db/database.ts';
 import { isUuid } from '../platform/uuid.ts';
 import { type ResourceKey, splitKey } from '../publish/plan/content.fhir.ts';
 import { loadDirectory } from '../publish/plan/directory.store.ts';
-import type { LoadReferenced, ReferencedRecord } from '../publish/plan/referenced-records.ts';
+import type { LoadedRecord, LoadReferenced } from '../publish/plan/referenced-records.ts';
 
 export function createLoadReferenced(db: Queryable): LoadReferenced {
   const readEncounter = createEncounterReader(db);
@@ -28,21 +28,21 @@ export function createLoadReferenced(db: Queryable): LoadReferenced {
     return [
       ...[...(patients?.values() ?? [])].map(
         // Without links: a publish sends nobody but those whom the record is about.
-        (patient): ReferencedRecord => ({
+        (patient): LoadedRecord => ({
           resource: { ...patientResource({ ...patient, links: [] }) },
           patient,
         }),
       ),
       ...encounters.flatMap((loaded) => (loaded === undefined ? [] : [encounterRecord(loaded)])),
       ...results.map(
-        ({ id, patient }): ReferencedRecord => ({ resource: { resourceType: 'Observation', id }, patient }),
+        ({ id, patient }): LoadedRecord => ({ resource: { resourceType: 'Observation', id }, patient }),
       ),
-      ...directory.map((resource): ReferencedRecord => ({ resource })),
+      ...directory.map((resource): LoadedRecord => ({ resource })),
     ];
   };
 }
 
-function encounterRecord({ encounter, refusedPurposes }: LoadedEncounter): ReferencedRecord {
+function encounterRecord({ encounter, refusedPurposes }: LoadedEncounter): LoadedRecord {
   return {
     resource: encounterResource(encounter),
     patient: { id: encounter.patientId, refusedPurposes },

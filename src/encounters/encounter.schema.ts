@@ -1,11 +1,11 @@
 /** The Encounter in the OpenAPI document. */
 
 import {
-  CodeableConcept,
-  Coding,
+  CodeableConceptSchema,
+  CodingSchema,
   IDENTIFIER_MEMBERS,
-  Period,
-  Reference,
+  PeriodSchema,
+  ReferenceSchema,
 } from '../clinical/fetch/data-types.schema.ts';
 import { ENCOUNTER_ID as ID, PATIENT_ID } from '../clinical/fetch/fetched-examples.ts';
 import { ENCOUNTER_STATUSES } from '../clinical/resources/encounter.fhir.ts';
@@ -43,10 +43,13 @@ export const EncounterSchema = named(
       ),
       identifier: Type.Array(named('EncounterIdentifier', Type.Object(IDENTIFIER_MEMBERS))),
       status: Status,
-      class: named('EncounterClass', Type.Object(Coding.properties, { description: 'HL7 v3 ActCode.' })),
-      type: Type.Optional(Type.Array(CodeableConcept)),
-      serviceType: Type.Optional(CodeableConcept),
-      priority: Type.Optional(CodeableConcept),
+      class: named(
+        'EncounterClass',
+        Type.Object(CodingSchema.properties, { description: 'HL7 v3 ActCode.' }),
+      ),
+      type: Type.Optional(Type.Array(CodeableConceptSchema)),
+      serviceType: Type.Optional(CodeableConceptSchema),
+      priority: Type.Optional(CodeableConceptSchema),
       subject: named(
         'EncounterSubject',
         Type.Object({ reference: Type.String({ description: 'Patient/<patient_id>' }) }),
@@ -56,9 +59,9 @@ export const EncounterSchema = named(
           named(
             'EncounterParticipant',
             Type.Object({
-              type: Type.Optional(Type.Array(CodeableConcept)),
-              period: Type.Optional(Period),
-              individual: Type.Optional(Reference),
+              type: Type.Optional(Type.Array(CodeableConceptSchema)),
+              period: Type.Optional(PeriodSchema),
+              individual: Type.Optional(ReferenceSchema),
             }),
           ),
         ),
@@ -68,7 +71,7 @@ export const EncounterSchema = named(
           'EncounterPeriod',
           Type.Object(
             {
-              ...Period.properties,
+              ...PeriodSchema.properties,
               _end: Type.Optional(
                 named(
                   'UnknownEnd',
@@ -93,21 +96,21 @@ export const EncounterSchema = named(
           ),
         ),
       ),
-      reasonCode: Type.Optional(Type.Array(CodeableConcept)),
+      reasonCode: Type.Optional(Type.Array(CodeableConceptSchema)),
       length: Type.Optional(Type.Object({}, { description: 'A Duration.' })),
       hospitalization: Type.Optional(
         named(
           'EncounterHospitalization',
           Type.Object({
             preAdmissionIdentifier: Type.Optional(Type.Object({})),
-            origin: Type.Optional(Reference),
-            admitSource: Type.Optional(CodeableConcept),
-            reAdmission: Type.Optional(CodeableConcept),
-            dietPreference: Type.Optional(Type.Array(CodeableConcept)),
-            specialCourtesy: Type.Optional(Type.Array(CodeableConcept)),
-            specialArrangement: Type.Optional(Type.Array(CodeableConcept)),
-            destination: Type.Optional(Reference),
-            dischargeDisposition: Type.Optional(CodeableConcept),
+            origin: Type.Optional(ReferenceSchema),
+            admitSource: Type.Optional(CodeableConceptSchema),
+            reAdmission: Type.Optional(CodeableConceptSchema),
+            dietPreference: Type.Optional(Type.Array(CodeableConceptSchema)),
+            specialCourtesy: Type.Optional(Type.Array(CodeableConceptSchema)),
+            specialArrangement: Type.Optional(Type.Array(CodeableConceptSchema)),
+            destination: Type.Optional(ReferenceSchema),
+            dischargeDisposition: Type.Optional(CodeableConceptSchema),
           }),
         ),
       ),
@@ -116,10 +119,10 @@ export const EncounterSchema = named(
           named(
             'EncounterLocation',
             Type.Object({
-              location: Reference,
+              location: ReferenceSchema,
               status: Type.Optional(Type.String()),
-              physicalType: Type.Optional(CodeableConcept),
-              period: Type.Optional(Period),
+              physicalType: Type.Optional(CodeableConceptSchema),
+              period: Type.Optional(PeriodSchema),
             }),
           ),
         ),
@@ -131,7 +134,7 @@ export const EncounterSchema = named(
           display: Type.Optional(Type.String()),
         }),
       ),
-      partOf: Type.Optional(Reference),
+      partOf: Type.Optional(ReferenceSchema),
     },
     { description: 'FHIR R4 Encounter.', examples: [ENCOUNTER_EXAMPLE] },
   ),

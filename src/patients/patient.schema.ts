@@ -3,7 +3,11 @@
  * Contract: PAT-8.
  */
 
-import { CodeableConcept, IDENTIFIER_MEMBERS, Period } from '../clinical/fetch/data-types.schema.ts';
+import {
+  CodeableConceptSchema,
+  IDENTIFIER_MEMBERS,
+  PeriodSchema,
+} from '../clinical/fetch/data-types.schema.ts';
 import { PATIENT_ID } from '../clinical/fetch/fetched-examples.ts';
 import { PurposeOfUseSchema } from '../fhir/purpose-of-use.ts';
 import { named } from '../platform/http/named-schema.ts';
@@ -38,7 +42,7 @@ const HumanName = named(
     given: Type.Optional(Type.Array(Type.String())),
     prefix: Type.Optional(Type.Array(Type.String())),
     suffix: Type.Optional(Type.Array(Type.String())),
-    period: Type.Optional(Period),
+    period: Type.Optional(PeriodSchema),
   }),
 );
 const ContactPoint = named(
@@ -111,26 +115,26 @@ export const PatientSchema = named(
         names: Type.Array(HumanName),
         telecoms: Type.Array(ContactPoint),
         addresses: Type.Array(Address),
-        maritalStatus: Nullable(CodeableConcept, 'Marital status.'),
+        maritalStatus: Nullable(CodeableConceptSchema, 'Marital status.'),
         multipleBirth: Type.Union([Type.Boolean(), Type.Integer(), Type.Null()], {
           description: 'true or false for a multiple birth, or the birth order as a number.',
         }),
         communication: Type.Array(
           named(
             'PatientCommunication',
-            Type.Object({ language: CodeableConcept, preferred: Type.Optional(Type.Boolean()) }),
+            Type.Object({ language: CodeableConceptSchema, preferred: Type.Optional(Type.Boolean()) }),
           ),
         ),
         contacts: Type.Array(
           named(
             'PatientContact',
             Type.Object({
-              relationship: Type.Optional(Type.Array(CodeableConcept)),
+              relationship: Type.Optional(Type.Array(CodeableConceptSchema)),
               name: Type.Optional(HumanName),
               telecom: Type.Optional(Type.Array(ContactPoint)),
               address: Type.Optional(Address),
               gender: Type.Optional(Type.String()),
-              period: Type.Optional(Period),
+              period: Type.Optional(PeriodSchema),
             }),
           ),
         ),

@@ -20,7 +20,7 @@ import {
   perform,
   readPath,
 } from '../../tools/fhir-simulator/fhir-interface.ts';
-import { FhirStore, type Outcome, type Resource } from '../../tools/fhir-simulator/fhir-store.ts';
+import { type CallOutcome, FhirStore, type Resource } from '../../tools/fhir-simulator/fhir-store.ts';
 import { createScript, type Fault } from './faults.ts';
 
 const { values } = parseArgs({
@@ -85,7 +85,7 @@ async function fhir(url: string, request: IncomingMessage, response: ServerRespo
   seen.push({ method, path, headers, body, fault: fault?.kind });
   if (values.require !== undefined && headers.authorization !== values.require)
     return answerWith(response, { status: 401, problem: { code: 'login', text: 'Credentials required' } });
-  const work = (): Outcome | Resource => perform(store, { method, type, id, query, body, headers });
+  const work = (): CallOutcome | Resource => perform(store, { method, type, id, query, body, headers });
   if (fault === undefined) return answerWith(response, work());
   await commit(fault, work, { request, response });
 }
@@ -93,7 +93,7 @@ async function fhir(url: string, request: IncomingMessage, response: ServerRespo
 /** Commit the fault, around or instead of the work. */
 async function commit(
   fault: Fault,
-  work: () => Outcome | Resource,
+  work: () => CallOutcome | Resource,
   { request, response }: { request: IncomingMessage; response: ServerResponse },
 ): Promise<void> {
   switch (fault.kind) {
@@ -128,8 +128,8 @@ async function commit(
     }
     case 'other-id': {
       const done = work();
-      const { resource } = done as Outcome;
-      return answerWith(response, { ...done, resource: { ...resource, id: '999' } } as Outcome);
+      const { resource } = done as CallOutcome;
+      return answerWith(response, { ...done, resource: { ...resource, id: '999' } } as CallOutcome);
     }
     case 'html':
       response.writeHead(200, { 'content-type': 'text/html' });

@@ -4,7 +4,7 @@
  */
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
 import { PUBLISHED_TYPES } from '../../src/publish/plan/resource-types.ts';
-import type { FhirStore, Outcome, Resource } from './fhir-store.ts';
+import type { CallOutcome, FhirStore, Resource } from './fhir-store.ts';
 
 export interface FhirCall {
   method: string;
@@ -27,7 +27,7 @@ export function readPath(url: string): Pick<FhirCall, 'type' | 'id' | 'query'> &
 export function perform(
   store: FhirStore,
   { method, type, id, query, body, headers }: FhirCall,
-): Outcome | Resource {
+): CallOutcome | Resource {
   if (method === 'GET' && type === 'metadata') return capabilities(store);
   if (method === 'GET' && id !== undefined) return store.read(type, id);
   if (method === 'GET') return searchset(store, type, query);
@@ -43,7 +43,7 @@ export function perform(
   return problem(405, 'not-supported', 'Not supported');
 }
 
-export function answerWith(response: ServerResponse, outcome: Outcome | Resource): void {
+export function answerWith(response: ServerResponse, outcome: CallOutcome | Resource): void {
   if (response.destroyed || response.writableEnded) return;
   const status = isOutcome(outcome) ? outcome.status : 200;
   if (status === 204) return void response.writeHead(status).end();
@@ -58,7 +58,7 @@ export function answerWith(response: ServerResponse, outcome: Outcome | Resource
   response.end(JSON.stringify(bodyOf(outcome)));
 }
 
-export function bodyOf(outcome: Outcome | Resource): Resource {
+export function bodyOf(outcome: CallOutcome | Resource): Resource {
   if (!isOutcome(outcome)) return outcome;
   const { code, text } = outcome.problem ?? { code: 'exception', text: 'Failed' };
   return outcome.resource ?? outcomeOf(code, text);
@@ -77,7 +77,7 @@ export function parseResource(text: string): Resource | undefined {
   }
 }
 
-export function isOutcome(value: Outcome | Resource): value is Outcome {
+export function isOutcome(value: CallOutcome | Resource): value is CallOutcome {
   return 'status' in value && !('resourceType' in value);
 }
 
@@ -87,11 +87,11 @@ function hasIdentifierList({ identifier = [] }: { identifier?: unknown }): boole
   );
 }
 
-function problem(status: number, code: string, text: string): Outcome {
+function problem(status: number, code: string, text: string): CallOutcome {
   return { status, problem: { code, text } };
 }
 
-function searchset(store: FhirStore, type: string, query: string): Outcome | Resource {
+function searchset(store: FhirStore, type: string, query: string): CallOutcome | Resource {
   if (!store.options.search) return problem(403, 'forbidden', 'Search is not allowed');
   const entry = store.search(type, query).map((resource) => ({ resource, search: { mode: 'match' } }));
   return { resourceType: 'Bundle', type: 'searchset', ...(entry.length === 0 ? {} : { entry }) };

@@ -31,7 +31,7 @@ export interface StoreOptions {
 }
 
 /** What a call came to: 200 there or updated, 201 made, 204 deleted, else why not. */
-export interface Outcome {
+export interface CallOutcome {
   status: number;
   resource?: Resource;
   problem?: { code: string; text: string; expression?: string };
@@ -52,7 +52,7 @@ export class FhirStore {
   }
 
   /** POST, with what `If-None-Exist` says where it was sent and is honoured. */
-  create(resource: Resource, ifNoneExist: string | undefined): Outcome {
+  create(resource: Resource, ifNoneExist: string | undefined): CallOutcome {
     const broken = this.#brokenReference(resource);
     if (broken !== undefined) return broken;
     if (ifNoneExist !== undefined && this.options.conditionalCreate) {
@@ -66,7 +66,7 @@ export class FhirStore {
   }
 
   /** PUT, with `If-Match` where it was sent and is honoured. */
-  update(resource: Resource, id: string, ifMatch?: string): Outcome {
+  update(resource: Resource, id: string, ifMatch?: string): CallOutcome {
     const held = this.#held.get(`${resource.resourceType}/${id}`);
     if (resource.id !== id)
       return { status: 400, problem: { code: 'invalid', text: 'Resource id and address do not match' } };
@@ -85,7 +85,7 @@ export class FhirStore {
     return { status: held === undefined ? 201 : 200, resource: this.#add(resource, id) };
   }
 
-  read(type: string, id: string): Outcome {
+  read(type: string, id: string): CallOutcome {
     const held = this.#held.get(`${type}/${id}`);
     if (held === undefined)
       return { status: 404, problem: { code: 'not-found', text: 'Resource not found' } };
@@ -109,7 +109,7 @@ export class FhirStore {
   }
 
   /** DELETE. */
-  delete(type: string, id: string): Outcome {
+  delete(type: string, id: string): CallOutcome {
     if (this.options.deletes === false)
       return { status: 405, problem: { code: 'not-supported', text: 'Delete is not allowed' } };
     const found = this.read(type, id);
@@ -150,7 +150,7 @@ export class FhirStore {
     return stored;
   }
 
-  #brokenReference(resource: Resource): Outcome | undefined {
+  #brokenReference(resource: Resource): CallOutcome | undefined {
     if (!this.options.referentialIntegrity) return undefined;
     const broken = literalReferences(resource).find((reference) => {
       const held = this.#held.get(reference);

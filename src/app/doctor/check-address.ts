@@ -4,12 +4,12 @@ import { isLoopback } from '../../sign-in/console/console-address.ts';
 import { readSigningKeys } from '../../sign-in/keys/signing-key.store.ts';
 import type { Config } from '../config/config.ts';
 import { readServiceAddress } from '../serving/service-address.store.ts';
-import { type Found, failed, notApplicable, ok, warning } from './finding.ts';
+import { type CheckResult, failed, notApplicable, ok, warning } from './finding.ts';
 
 const ANSWER_MS = 5_000;
 
 /** `running`: processes of the service are connected to the database. */
-export async function checkAddress(owner: Queryable, config: Config, running: boolean): Promise<Found> {
+export async function checkAddress(owner: Queryable, config: Config, running: boolean): Promise<CheckResult> {
   const address = config.publicBaseUrl ?? (await readServiceAddress(owner));
   if (address === undefined)
     return notApplicable(

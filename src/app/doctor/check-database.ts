@@ -5,9 +5,9 @@ import {
   urlOfHost,
 } from '../../platform/db/connection/database-url.ts';
 import { connectClient, type Queryable } from '../../platform/db/database.ts';
-import { type Found, failed, ok, warning } from './finding.ts';
+import { type CheckResult, failed, ok, warning } from './finding.ts';
 
-export async function checkDatabase(owner: Queryable, url: string): Promise<Found> {
+export async function checkDatabase(owner: Queryable, url: string): Promise<CheckResult> {
   const { version, number, takesWrites } = await readServer(owner);
   if (number < 150_000) return failed(`PostgreSQL ${version} is too old.`, 'Use version 15 or newer.');
   if (!takesWrites)

@@ -2,7 +2,7 @@
 import { statfs } from 'node:fs/promises';
 import type { Queryable } from '../../platform/db/database.ts';
 import type { Config } from '../config/config.ts';
-import { type Found, failed, notApplicable, ok, warning } from './finding.ts';
+import { type CheckResult, failed, notApplicable, ok, warning } from './finding.ts';
 
 export interface DiskLimits {
   failedBelowBytes: number;
@@ -17,7 +17,7 @@ export async function checkDisk(
   owner: Queryable,
   config: Config,
   limits: DiskLimits = DISK_LIMITS,
-): Promise<Found> {
+): Promise<CheckResult> {
   const folder = config.database.kind === 'embedded' ? config.dataDir : await localFolder(owner);
   if (folder === undefined)
     return notApplicable('The database is not on this machine. Watch its disk there.');

@@ -7,9 +7,13 @@ import { ConfigError } from '../config/environment.ts';
 import { refuseWrongMasterKey } from '../master-key/first-data-key.ts';
 import { holdersOfOtherKeys } from '../master-key/key-holders.ts';
 import { readRotation } from '../master-key/rotate-master-key.ts';
-import { type Found, failed, ok, warning } from './finding.ts';
+import { type CheckResult, failed, ok, warning } from './finding.ts';
 
-export async function checkMasterKey(owner: Queryable, url: string, source: MasterKeySource): Promise<Found> {
+export async function checkMasterKey(
+  owner: Queryable,
+  url: string,
+  source: MasterKeySource,
+): Promise<CheckResult> {
   try {
     await refuseWrongMasterKey(url, source);
   } catch (error) {

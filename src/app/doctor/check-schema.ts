@@ -9,11 +9,11 @@ import type { Config } from '../config/config.ts';
 import { isDistributed } from '../scale-out/citus.store.ts';
 import { checkPlacement } from '../scale-out/scale-out.ts';
 import { findServiceUserFault } from '../serving/service-user.ts';
-import { counted, type Found, failed, notApplicable, ok, warning } from './finding.ts';
+import { type CheckResult, counted, failed, notApplicable, ok, warning } from './finding.ts';
 
 const MIGRATE = 'Run: npx interchange migrate';
 
-export async function checkSchema(owner: Queryable): Promise<Found> {
+export async function checkSchema(owner: Queryable): Promise<CheckResult> {
   const { applied, missing, unknown, changed } = await readSchemaState(owner);
   if (unknown.length > 0)
     return failed(
@@ -30,7 +30,7 @@ export async function checkSchema(owner: Queryable): Promise<Found> {
   return ok(`The schema is that of this version: ${counted(applied, 'migration')}.`);
 }
 
-export async function checkRole(owner: Queryable): Promise<Found> {
+export async function checkRole(owner: Queryable): Promise<CheckResult> {
   const fault = await findRoleFault(owner);
   if (fault !== undefined) return failed(roleFaultText(fault), MIGRATE);
   const { missing, excess, attributes } = await readRoleRights(owner);
@@ -52,7 +52,7 @@ export async function checkRole(owner: Queryable): Promise<Found> {
   return ok("The service's role has the rights that it needs, and no others.");
 }
 
-export async function checkServiceUser(owner: Queryable, { database }: Config): Promise<Found> {
+export async function checkServiceUser(owner: Queryable, { database }: Config): Promise<CheckResult> {
   if (database.kind === 'embedded') return ok('The embedded database has a user of its own for the service.');
   if (database.serviceUrl === undefined)
     return notApplicable(
@@ -68,7 +68,7 @@ function named(rights: readonly Right[]): string {
   return shown.join(', ') + (rights.length > shown.length ? ', …' : '');
 }
 
-export async function checkMark(owner: Queryable): Promise<Found> {
+export async function checkMark(owner: Queryable): Promise<CheckResult> {
   if (await isUnmarkedCopy(owner))
     return failed(
       `${UNMARKED_COPY} The service does not start on it.`,
@@ -77,7 +77,7 @@ export async function checkMark(owner: Queryable): Promise<Found> {
   return ok('It is the database that the service ran on last, or one that was marked as restored.');
 }
 
-export async function checkTables(owner: Pool, url: string): Promise<Found> {
+export async function checkTables(owner: Pool, url: string): Promise<CheckResult> {
   if (!(await isDistributed(owner))) return notApplicable('The database is not distributed.');
   const { problems, differences } = await onOwnConnection(owner, (client) => checkPlacement(client, url));
   const [problem] = problems;

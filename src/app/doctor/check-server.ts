@@ -7,7 +7,7 @@ import { SERVICE_ROLE } from '../../platform/db/migrate.ts';
 import { isUnanswered } from '../../platform/db/unavailable.ts';
 import type { Config } from '../config/config.ts';
 import { skewText } from '../runtime/clock.ts';
-import { counted, type Found, failed, notRun, ok } from './finding.ts';
+import { type CheckResult, counted, failed, notRun, ok } from './finding.ts';
 
 /** How long a notification may take, and each statement that is needed for it. */
 const NOTIFICATION_MS = 5_000;
@@ -17,7 +17,7 @@ const CHANNEL = 'interchange_doctor';
 /** What a process uses at most beside DATABASE_CONNECTIONS: the table in docs/operations.md. */
 const FURTHER_CONNECTIONS = 29;
 
-export async function checkClock(owner: Pool, now: () => Date, maxSkewSeconds: number): Promise<Found> {
+export async function checkClock(owner: Pool, now: () => Date, maxSkewSeconds: number): Promise<CheckResult> {
   const clock = await watchClock({
     db: owner,
     now,
@@ -35,7 +35,7 @@ export async function checkClock(owner: Pool, now: () => Date, maxSkewSeconds: n
 }
 
 /** Behind a pooler that shares connections between transactions, roles, LISTEN and locks of sessions are lost. */
-export async function checkPooler(owner: Pool): Promise<Found> {
+export async function checkPooler(owner: Pool): Promise<CheckResult> {
   const shared = await onOwnConnection(owner, async (first) => {
     const own = await backendOf(first);
     return onOwnConnection(owner, async (second) => {
@@ -55,7 +55,7 @@ async function backendOf(client: Client): Promise<number> {
   return rows[0]?.pid ?? 0;
 }
 
-export async function checkNotifications(owner: Pool): Promise<Found> {
+export async function checkNotifications(owner: Pool): Promise<CheckResult> {
   const came = await onOwnConnection(owner, async (listener) => {
     const nonce = randomBytes(8).toString('hex');
     const heard = new Promise<boolean>((resolve) => {
@@ -93,7 +93,7 @@ interface Limits {
   processes: number;
 }
 
-export async function checkConnections(owner: Queryable, config: Config): Promise<Found> {
+export async function checkConnections(owner: Queryable, config: Config): Promise<CheckResult> {
   const { permitted, others, processes } = await readLimits(owner);
   const each = config.databaseConnections + FURTHER_CONNECTIONS;
   const wanted = each * Math.max(processes, 1);

@@ -7,7 +7,7 @@ import { createWorkWatch } from '../../tenancy/organisations/organisation-work.t
 import { runRetention } from '../../tenancy/organisations/retention.ts';
 import { retentionRules } from '../commands/retention.ts';
 import type { Config } from '../config/config.ts';
-import { counted, type Found, ok, warning } from './finding.ts';
+import { type CheckResult, counted, ok, warning } from './finding.ts';
 
 /** The worker removes once a day, so what is older than this was missed. */
 const LATE_DAYS = 2;
@@ -15,7 +15,7 @@ const WORKER = 'Start a process with a worker: npx interchange serve';
 /** As the alert InterchangeDeliveriesOld. */
 const OLD_SECONDS = 900;
 
-export async function checkRetention(owner: Queryable, config: Config): Promise<Found> {
+export async function checkRetention(owner: Queryable, config: Config): Promise<CheckResult> {
   const rules = retentionRules(config)
     .filter(({ days }) => days > 0)
     .map((rule) => ({ ...rule, days: rule.days + LATE_DAYS }));
@@ -35,7 +35,7 @@ export async function checkRetention(owner: Queryable, config: Config): Promise<
   );
 }
 
-export async function checkMonths(owner: Queryable): Promise<Found> {
+export async function checkMonths(owner: Queryable): Promise<CheckResult> {
   const now = await readDatabaseTime(owner);
   const months = [0, 1].map((ahead) =>
     new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + ahead)).toISOString().slice(0, 7),
@@ -65,7 +65,7 @@ export async function checkMonths(owner: Queryable): Promise<Found> {
   return ok('The access log has its partitions for this month and the next.');
 }
 
-export async function checkDeliveries(owner: Queryable): Promise<Found> {
+export async function checkDeliveries(owner: Queryable): Promise<CheckResult> {
   const states: QueueState[] = [];
   for (const { id } of await listOrganisations(owner))
     states.push(...(await queueStates(owner, { organisationId: id })));

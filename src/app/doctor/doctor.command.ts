@@ -2,7 +2,7 @@
 import { Command } from 'commander';
 import type { CommandEnvironment } from '../../platform/command/command.ts';
 import { examine } from './examine.ts';
-import { counted, type Finding, type Outcome } from './finding.ts';
+import { type CheckOutcome, counted, type Finding } from './finding.ts';
 
 export function doctorCommand(environment: CommandEnvironment): Command {
   return new Command('doctor')
@@ -26,8 +26,8 @@ Examples:
     });
 }
 
-function worst(findings: readonly Finding[]): Outcome {
-  const has = (outcome: Outcome) => findings.some((finding) => finding.outcome === outcome);
+function worst(findings: readonly Finding[]): CheckOutcome {
+  const has = (outcome: CheckOutcome) => findings.some((finding) => finding.outcome === outcome);
   if (has('failed')) return 'failed';
   return has('warning') ? 'warning' : 'ok';
 }
@@ -38,7 +38,7 @@ function text(findings: readonly Finding[], processes: number | null): string {
     `${outcome.padEnd(16)}${check.padEnd(15)}${said}`,
     ...(remedy === undefined ? [] : [`${indent}What to do: ${remedy}`]),
   ]);
-  const count = (outcome: Outcome) => findings.filter((finding) => finding.outcome === outcome).length;
+  const count = (outcome: CheckOutcome) => findings.filter((finding) => finding.outcome === outcome).length;
   return [
     ...lines,
     '',

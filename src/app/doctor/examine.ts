@@ -20,7 +20,7 @@ import {
   runningProcesses,
 } from './check-server.ts';
 import { checkDeliveries, checkMonths, checkRetention } from './check-upkeep.ts';
-import { type Finding, type Found, failed, ok } from './finding.ts';
+import { type CheckResult, type Finding, failed, ok } from './finding.ts';
 
 /** In the order in which they are shown. What stands after `schema` reads its tables. */
 const NAMES = [
@@ -61,8 +61,8 @@ export interface Examination {
 }
 
 export async function examine(env: NodeJS.ProcessEnv, now: () => Date): Promise<Examination> {
-  const found = new Map<Name, Found>();
-  const note = (name: Name, finding: Found) => found.set(name, finding);
+  const found = new Map<Name, CheckResult>();
+  const note = (name: Name, finding: CheckResult) => found.set(name, finding);
   const config = await readConfig(env, note);
   const processes = config === undefined ? null : await examineDatabase(config, now, note);
   const reason = [...found].findLast(([, { outcome }]) => outcome === 'failed')?.[0];
@@ -74,13 +74,13 @@ export async function examine(env: NodeJS.ProcessEnv, now: () => Date): Promise<
 }
 
 /** The remedy is that of the reason, where it brings one. */
-function failedBy(error: unknown, introduction: string, otherwise: string): Found {
+function failedBy(error: unknown, introduction: string, otherwise: string): CheckResult {
   if (error instanceof ConfigError) return failed(`${error.faults.join('. ')}.`, otherwise);
   const { text, remedy = otherwise } = failureOf(error);
   return failed(`${introduction}${text}`, remedy);
 }
 
-type Note = (name: Name, finding: Found) => void;
+type Note = (name: Name, finding: CheckResult) => void;
 
 async function readConfig(env: NodeJS.ProcessEnv, note: Note): Promise<Config | undefined> {
   try {
@@ -138,7 +138,7 @@ async function withOwner<T>(
 }
 
 async function runChecks({ config, owner, url, now, processes }: Examined, note: Note): Promise<void> {
-  const check = async (name: Name, run: () => Promise<Found>): Promise<Found> => {
+  const check = async (name: Name, run: () => Promise<CheckResult>): Promise<CheckResult> => {
     const finding = await run().catch((error: unknown) =>
       failedBy(error, 'The check did not come to an end: ', 'Mend that, then run the doctor again.'),
     );

@@ -10,7 +10,7 @@ import {
   placementOf,
 } from './placement.ts';
 
-export interface Difference {
+export interface PlacementDifference {
   table: string;
   expected: string;
   actual: string;
@@ -20,7 +20,7 @@ export interface Comparison {
   /** Tables that are still to be placed, in the order in which that can be done. */
   missing: { table: string; placement: Exclude<Placement, 'local'> }[];
   /** Tables that lie elsewhere than the list says. */
-  misplaced: Difference[];
+  misplaced: PlacementDifference[];
   /** Tables in no list. */
   unlisted: string[];
   /** Placed tables of which rows are left on the coordinator. */
@@ -59,7 +59,11 @@ function isPlaced(placed: Placed | undefined): boolean {
   return placed !== undefined && placed.kind !== 'managed';
 }
 
-function misplaced(table: string, placed: Placed | undefined, coLocation: number | undefined): Difference[] {
+function misplaced(
+  table: string,
+  placed: Placed | undefined,
+  coLocation: number | undefined,
+): PlacementDifference[] {
   if (placed === undefined || placed.kind === 'managed') return [];
   const expected = placementOf(table) ?? 'local';
   const wrongColumn = expected === 'distributed' && placed.column !== DISTRIBUTION_COLUMN;

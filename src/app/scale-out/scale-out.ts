@@ -20,7 +20,7 @@ import {
   removeLocalRows,
   type StoredTable,
 } from './citus.store.ts';
-import { type Comparison, comparePlacement, type Difference, wordsOf } from './compare-placement.ts';
+import { type Comparison, comparePlacement, type PlacementDifference, wordsOf } from './compare-placement.ts';
 import type { Placement } from './placement.ts';
 
 export interface TableToPlace {
@@ -114,7 +114,7 @@ async function placeTable(db: Queryable, { table, placement }: TableToPlace): Pr
 export interface PlacementCheck {
   /** What stands in the way of a run, or is wrong with the cluster. */
   problems: string[];
-  differences: Difference[];
+  differences: PlacementDifference[];
 }
 
 /** Compare the cluster with the list; changes nothing. */

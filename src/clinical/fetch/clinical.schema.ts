@@ -7,7 +7,8 @@ import type { TSchema } from 'typebox';
 import { named } from '../../platform/http/named-schema.ts';
 import { PAGE_PARAMETERS } from '../../platform/http/paging.ts';
 import { Type } from '../../platform/json-schema.ts';
-import { LOINC, RESOURCE_EXAMPLES } from './fetched-examples.ts';
+import { LOINC } from '../../terminology/lookup/code-systems.ts';
+import { RESOURCE_EXAMPLES } from './fetched-examples.ts';
 
 /** A FHIR R4 resource of one type; FHIR's own schema says what is in it. */
 export function resource(resourceType: string) {

@@ -3,7 +3,7 @@
 import { named } from '../../platform/http/named-schema.ts';
 import { Type } from '../../platform/json-schema.ts';
 
-export const Reference = named(
+export const ReferenceSchema = named(
   'Reference',
   Type.Object({
     reference: Type.Optional(Type.String()),
@@ -11,7 +11,7 @@ export const Reference = named(
   }),
 );
 
-export const Coding = named(
+export const CodingSchema = named(
   'Coding',
   Type.Object({
     system: Type.Optional(Type.String()),
@@ -20,15 +20,15 @@ export const Coding = named(
   }),
 );
 
-export const CodeableConcept = named(
+export const CodeableConceptSchema = named(
   'CodeableConcept',
   Type.Object({
-    coding: Type.Optional(Type.Array(Coding)),
+    coding: Type.Optional(Type.Array(CodingSchema)),
     text: Type.Optional(Type.String()),
   }),
 );
 
-export const Period = named(
+export const PeriodSchema = named(
   'Period',
   Type.Object({ start: Type.Optional(Type.String()), end: Type.Optional(Type.String()) }),
 );
@@ -36,8 +36,8 @@ export const Period = named(
 /** Of an Identifier, without its assigner. */
 export const IDENTIFIER_MEMBERS = {
   use: Type.Optional(Type.String()),
-  type: Type.Optional(CodeableConcept),
+  type: Type.Optional(CodeableConceptSchema),
   system: Type.Optional(Type.String()),
   value: Type.Optional(Type.String()),
-  period: Type.Optional(Period),
+  period: Type.Optional(PeriodSchema),
 };

@@ -1,4 +1,5 @@
 /** Records that the examples of answers show, in the OpenAPI document: one patient, one order, one vital set. */
+import { LOINC } from '../../terminology/lookup/code-systems.ts';
 
 export const PATIENT_ID = 'b8a1f6d2-54c7-4e0b-8f19-2c3d4e5f6a7b';
 export const ENCOUNTER_ID = '5f0c9b1e-3d57-4c1a-9d0e-7a1f0b6c2d43';
@@ -10,7 +11,6 @@ const SPECIMEN_ID = 'a64f3c52-9d0b-4b47-8a55-2f0f6a1f6c1e';
 const STUDY_ID = '0df0f4a1-ec4e-4179-a7a7-1bdd6fbbf83e';
 const REPORT_ID = 'f6597223-f161-4aa3-81b6-f4d235817cc8';
 
-export const LOINC = 'http://loinc.org';
 const SUBJECT = {
   subject: { reference: `Patient/${PATIENT_ID}` },
   encounter: { reference: `Encounter/${ENCOUNTER_ID}` },

@@ -7,7 +7,7 @@ import { Choice, Instant, NullableText } from '../../platform/http/schema.ts';
 import { Type } from '../../platform/json-schema.ts';
 import { type Access, facilityRoute } from '../../tenancy/callers/access.ts';
 import { requireUuid } from '../review/list-deliveries.route.ts';
-import type { ListDependencies } from '../review/list-deliveries.ts';
+import type { ReviewListDependencies } from '../review/list-deliveries.ts';
 import type { ListedCallback } from './callback.store.ts';
 import { listCallbackPage } from './list-callbacks.ts';
 
@@ -49,7 +49,7 @@ const CallbackSchema = named(
   ),
 );
 
-export function listCallbacksRoute(deps: ListDependencies): Route<Access> {
+export function listCallbacksRoute(deps: ReviewListDependencies): Route<Access> {
   return facilityRoute(
     { permissions: ['exchange.deliveries.read'], module: 'exchange', purposeOfUse: 'default' },
     {

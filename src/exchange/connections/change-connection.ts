@@ -6,7 +6,7 @@ import { callWorkers } from '../queue/delivery-call.ts';
 import type { ConnectionKey } from '../queue/lane.store.ts';
 import { listConnections, updateConnection } from './connection.store.ts';
 import { type AddressAuthor, type Connection, type ConnectionSettings, checkSettings } from './connection.ts';
-import { queryChange, recordConnection, settingsOf } from './record-connection.ts';
+import { keptSettings, queryChange, recordConnection } from './record-connection.ts';
 
 export type ConnectionChanges = Partial<ConnectionSettings> & { disabled?: boolean };
 
@@ -30,11 +30,11 @@ export async function changeConnection(
       action: 'connection.change',
       name: before.name,
       facilityIds: before.facilityIds,
-      before: settingsOf(before),
+      before: keptSettings(before),
       after: {
-        ...settingsOf(before),
+        ...keptSettings(before),
         ...definedMembers({
-          ...settingsOf(checked),
+          ...keptSettings(checked),
           enabled: disabled === undefined ? undefined : !disabled,
         }),
         ...queryChange(before.address, checked.address),

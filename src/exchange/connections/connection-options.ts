@@ -50,7 +50,7 @@ export function withSettings(command: Command, { creating }: { creating: boolean
 }
 
 /** The settings given, checked. */
-export function settingsOf(options: SettingOptions): Partial<ConnectionSettings> {
+export function givenSettings(options: SettingOptions): Partial<ConnectionSettings> {
   const { name, address, clientId, callbackHeader, identifierSystem, purposeOfUse } = options;
   if (purposeOfUse !== undefined && !isPurpose(purposeOfUse))
     throw exchangeError('bad_option', {

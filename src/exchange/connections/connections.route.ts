@@ -18,7 +18,7 @@ import {
 } from './connection.schema.ts';
 import {
   activateManaged,
-  changeManaged,
+  changeManagedConnection,
   createCovering,
   listCovering,
   type ManageDependencies,
@@ -96,7 +96,7 @@ export function changeConnectionRoute(deps: ManageDependencies): Route<Access> {
     responses: { 200: { description: 'The connection as it is now.', schema: ConnectionSchema } },
     handle: async ({ params, body }, context) => {
       requireUuids(body.facilityIds);
-      const changed = await changeManaged(deps, context, params.connectionId, body);
+      const changed = await changeManagedConnection(deps, context, params.connectionId, body);
       return { body: connectionView(changed, deps.publicBaseUrl) };
     },
   });
@@ -121,7 +121,7 @@ export function switchConnectionRoute(deps: ManageDependencies, to: 'enable' | '
     params: ConnectionParams,
     responses: { 200: { description: 'The connection as it is now.', schema: ConnectionSchema } },
     handle: async ({ params }, context) => {
-      const changed = await changeManaged(deps, context, params.connectionId, {
+      const changed = await changeManagedConnection(deps, context, params.connectionId, {
         disabled: to === 'disable',
       });
       return { body: connectionView(changed, deps.publicBaseUrl) };

@@ -11,7 +11,7 @@ import { insertConnection } from './connection.store.ts';
 import { type AddressAuthor, type ConnectionSettings, checkSettings } from './connection.ts';
 import { insertSecret } from './connection-secret.store.ts';
 import { makeConnectionSecret } from './connection-secret.ts';
-import { recordConnection, settingsOf } from './record-connection.ts';
+import { keptSettings, recordConnection } from './record-connection.ts';
 
 export interface ConnectionDependencies {
   db: Pool;
@@ -60,7 +60,7 @@ export async function createConnection(
       action: 'connection.create',
       name: settings.name,
       facilityIds: settings.facilityIds,
-      after: settingsOf(settings),
+      after: keptSettings(settings),
     });
     await insertSecret(client, key, outbound.stored, now);
     await insertSecret(client, key, callback.stored, now);

@@ -6,7 +6,7 @@ import { changeConnection } from './change-connection.ts';
 import { connectionView } from './connection.schema.ts';
 import { listConnections, organisationsWithConnections } from './connection.store.ts';
 import { BY_OPERATOR, type Connection } from './connection.ts';
-import { type SettingOptions, settingsOf, withSettings } from './connection-options.ts';
+import { givenSettings, type SettingOptions, withSettings } from './connection-options.ts';
 import { createConnection } from './create-connection.ts';
 import { connectionLine, printConnection, requireConnection } from './named-connection.ts';
 import { activateSecretCommand, rotateSecretCommand } from './rotate-secret.command.ts';
@@ -35,7 +35,7 @@ function createConnectionCommand(environment: CommandEnvironment): Command {
     )
     .action(async ({ organisation, ...options }: SettingOptions & Needed) => {
       const { name, address, clientId } = options;
-      const settings = settingsOf(options);
+      const settings = givenSettings(options);
       const created = await environment.withSession(async ({ db, keys, publicBaseUrl }) => {
         await requireOrganisation(db, organisation);
         for (const facility of options.facility ?? []) await requireFacility(db, organisation, facility);
@@ -95,7 +95,7 @@ function updateConnectionCommand(environment: CommandEnvironment): Command {
       async ({ id, allFacilities, ...options }: SettingOptions & { id: string; allFacilities?: true }) => {
         if (allFacilities && options.facility !== undefined)
           throw new UsageError('Give --facility or --all-facilities, not both.');
-        const settings = { ...settingsOf(options), ...(allFacilities ? { facilityIds: null } : {}) };
+        const settings = { ...givenSettings(options), ...(allFacilities ? { facilityIds: null } : {}) };
         if (Object.keys(settings).length === 0) throw new UsageError('Give at least one setting to change.');
         await environment.withSession(async (session) => {
           const key = await requireConnection(session, id);

@@ -64,7 +64,7 @@ export async function createCovering(
 }
 
 /** Change settings, or enable and disable. Returns the connection as it is then. */
-export async function changeManaged(
+export async function changeManagedConnection(
   deps: ManageDependencies,
   context: Context,
   id: string,

@@ -19,7 +19,7 @@ export async function recordConnection(
 }
 
 /** The members that are kept. */
-export function settingsOf(settings: Partial<ConnectionSettings & Pick<Connection, 'enabled'>>) {
+export function keptSettings(settings: Partial<ConnectionSettings & Pick<Connection, 'enabled'>>) {
   const { name, address, clientId, callbackHeader, identifierSystem, purposeOfUse } = settings;
   const { maxInFlight, timeoutMs, facilityIds, enabled } = settings;
   const texts = {

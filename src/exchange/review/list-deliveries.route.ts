@@ -10,11 +10,11 @@ import { isUuid } from '../../platform/uuid.ts';
 import { type Access, facilityRoute } from '../../tenancy/callers/access.ts';
 import { DELIVERY_STATUSES } from '../queue/delivery.ts';
 import { DeliverySchema, deliveryView } from './delivery.schema.ts';
-import { type ListDependencies, listDeliveryPage } from './list-deliveries.ts';
+import { listDeliveryPage, type ReviewListDependencies } from './list-deliveries.ts';
 
 const WHEN = 'A FHIR date, in the time zone of the facility, or a date-time.';
 
-export function listDeliveriesRoute(deps: ListDependencies): Route<Access> {
+export function listDeliveriesRoute(deps: ReviewListDependencies): Route<Access> {
   return facilityRoute(
     { permissions: ['exchange.deliveries.read'], module: 'exchange', purposeOfUse: 'default' },
     {

@@ -9,7 +9,7 @@ import { listDeliveries } from './delivery.store.ts';
 import { type AboutPatient, patientAskedFor, requireShown, traceShown } from './trace-shown.ts';
 
 /** What lists of deliveries and callbacks need. */
-export interface ListDependencies {
+export interface ReviewListDependencies {
   db: Pool;
   cursors: CursorCodec;
   accessLog: AccessLog;
@@ -25,7 +25,7 @@ export interface DeliveryQuery extends PageRequest {
  * refuses the purpose.
  */
 export async function listDeliveryPage(
-  { db, cursors, accessLog }: ListDependencies,
+  { db, cursors, accessLog }: ReviewListDependencies,
   reader: Reader,
   { filter, status, ...request }: DeliveryQuery,
 ): Promise<Page<Delivery> & { mayShow: (item: AboutPatient) => boolean }> {

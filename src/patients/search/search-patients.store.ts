@@ -15,7 +15,7 @@ import { mayBeNamed } from '../replacement.store.ts';
 import { foundAmong, patientsWith, survives } from './found-patients.ts';
 import { isEmpty, type Match, matchOf, startsWith } from './match.ts';
 import { PATIENT_TEXTS, pageOf, readPage, type SelectedPage } from './patient-texts.store.ts';
-import { summaryJson } from './summary-text.fhir.ts';
+import { patientSummaryJson } from './summary-text.fhir.ts';
 import { createWalker, type Walker } from './walk-together.store.ts';
 
 export type PatientPosition = readonly [sortName: string, id: string];
@@ -108,7 +108,7 @@ async function taken(
   await keepTexts(db, PATIENT_TEXTS, organisationId, fresh);
   return patients.map((patient) => ({
     id: patient.id,
-    summary: summaryJson(patient),
+    summary: patientSummaryJson(patient),
     position: [patient.sortName, patient.id],
   }));
 }

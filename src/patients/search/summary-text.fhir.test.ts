@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { keptSummary, PATIENT_MAPPING, type SummaryRecord, summaryJson } from './summary-text.fhir.ts';
+import { keptSummary, PATIENT_MAPPING, patientSummaryJson, type SummaryRecord } from './summary-text.fhir.ts';
 
 const ID = '22222222-2222-4222-8222-222222222222';
 const full: SummaryRecord = {
@@ -33,7 +33,7 @@ test('ids that exchanges assigned follow those of the source [PAT-8]', () => {
   ];
   const listed = (record: SummaryRecord) =>
     JSON.parse(
-      summaryJson({ id: ID, kept: keptSummary(record), assigned, replacedBy: null, replaces: [ID] }),
+      patientSummaryJson({ id: ID, kept: keptSummary(record), assigned, replacedBy: null, replaces: [ID] }),
     );
   assert.deepEqual(listed({}), {
     id: ID,

@@ -56,7 +56,7 @@ export interface ListedPatient {
 }
 
 /** The summary as JSON text. */
-export function summaryJson({ id, kept, assigned, replacedBy, replaces }: ListedPatient): string {
+export function patientSummaryJson({ id, kept, assigned, replacedBy, replaces }: ListedPatient): string {
   const members = assigned.length === 0 ? kept : withAssigned(kept, assigned);
   return `{"id":"${id}",${members},"replacedBy":${JSON.stringify(replacedBy)},"replaces":${JSON.stringify(replaces)}}`;
 }

@@ -7,7 +7,7 @@ export function named<Schema extends TSchema>(title: string, schema: Schema): Sc
 }
 
 /** Throws for a schema without a name: whoever is named after it would have none either. */
-export function nameOf(schema: TSchema): string {
+export function schemaName(schema: TSchema): string {
   const { title } = schema as { title?: unknown };
   if (typeof title !== 'string') throw new Error('the schema has no name');
   return title;

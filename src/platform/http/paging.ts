@@ -6,7 +6,7 @@
 import type { TArrayOptions, TProperties, TSchema } from 'typebox';
 import { Type } from '../json-schema.ts';
 import type { CursorCodec } from './cursor.ts';
-import { named, nameOf } from './named-schema.ts';
+import { named, schemaName } from './named-schema.ts';
 
 export const DEFAULT_LIMIT = 20;
 
@@ -31,7 +31,7 @@ export function pageSchema<Item extends TSchema, More extends TProperties = Reco
   more?: More,
 ) {
   return named(
-    `${nameOf(item)}Page`,
+    `${schemaName(item)}Page`,
     Type.Object({
       items: Type.Array(item),
       nextCursor: NextCursor,
@@ -42,7 +42,7 @@ export function pageSchema<Item extends TSchema, More extends TProperties = Reco
 
 /** The answer of a list that is always whole, named after its items. */
 export function listSchema<Item extends TSchema>(item: Item, options: TArrayOptions = {}) {
-  return named(`${nameOf(item)}List`, Type.Object({ items: Type.Array(item, options) }));
+  return named(`${schemaName(item)}List`, Type.Object({ items: Type.Array(item, options) }));
 }
 
 export interface PageRequest {

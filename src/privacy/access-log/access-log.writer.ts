@@ -11,7 +11,7 @@ import { createTurns, mostAtOnce } from '../../tenancy/organisations/organisatio
 import { isWholeDatabase, type OrganisationWork } from '../../tenancy/organisations/organisation-work.ts';
 import { privacyError } from '../errors.ts';
 import type { AccessEntry, AccessLog } from './access-log.ts';
-import { type ChainOptions, createWriterChain, type NotedHead, type WriterChain } from './writer-chain.ts';
+import { type ChainOptions, createWriterChain, type ReachedHead, type WriterChain } from './writer-chain.ts';
 
 /** Name of the log event that notes the head of a chain. */
 export const HEAD_EVENT = 'access-log.head';
@@ -38,7 +38,7 @@ export interface AccessLogWriterOptions extends ChainOptions {
 
 export interface AccessLogWriter extends AccessLog {
   /** The heads of this writer's chains; none before the first entry. */
-  heads(): NotedHead[];
+  heads(): ReachedHead[];
   /** Resolves when everything that was handed in is settled. */
   close(): Promise<void>;
 }

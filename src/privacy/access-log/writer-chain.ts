@@ -26,7 +26,7 @@ export interface ChainOptions {
 }
 
 /** How far a chain has come. */
-export interface NotedHead {
+export interface ReachedHead {
   writerId: string;
   sequence: number;
   hash: string;
@@ -39,7 +39,7 @@ export interface WriterChain {
    */
   append(entries: readonly AccessEntry[], connection?: Queryable): Promise<void>;
   /** Undefined before the first entry. */
-  head(): NotedHead | undefined;
+  head(): ReachedHead | undefined;
 }
 
 interface Chain {

@@ -18,7 +18,7 @@ import {
   readPartition,
   removeMonth,
 } from './archive.store.ts';
-import { checkFile, readManifest, writeEntries, writeManifest } from './archive-file.ts';
+import { checkFile, readArchiveManifest, writeArchiveManifest, writeEntries } from './archive-file.ts';
 import {
   type ArchiveManifest,
   archiveName,
@@ -137,7 +137,7 @@ async function keepOtherFiles(
   keys: ChainKeys,
   { month, part, folder }: Pick<MonthRequest, 'month' | 'folder'> & { part: number },
 ): Promise<void> {
-  const found = await readManifest(folder, { month, part });
+  const found = await readArchiveManifest(folder, { month, part });
   if (found === undefined) return;
   const { entries, runs } = await collectMonth(owner, keys, month);
   if (!isSealed(keys, { ...found, entries, runs }))
@@ -172,7 +172,7 @@ async function exportMonth(
     const loose = await findLooseRun(owner, runs);
     if (loose !== undefined)
       throw new BrokenArchive(`chain ${loose.writerId} is broken at entry ${loose.sequence}`);
-    await writeManifest(folder, manifest);
+    await writeArchiveManifest(folder, manifest);
     await checkFile(keys, folder, { manifest });
     return manifest;
   } catch (error) {

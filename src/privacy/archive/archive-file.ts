@@ -36,14 +36,14 @@ export async function writeEntries(
   return digest.digest('hex');
 }
 
-export async function writeManifest(folder: string, manifest: ArchiveManifest): Promise<void> {
+export async function writeArchiveManifest(folder: string, manifest: ArchiveManifest): Promise<void> {
   const path = manifestPath(folder, manifest);
   await writeFile(path + UNFINISHED, `${JSON.stringify(manifest, null, 2)}\n`, { mode: MODE, flush: true });
   await putInPlace(folder, path);
 }
 
 /** Undefined where there is none; throws {@link BrokenArchive} for one that cannot be read. */
-export async function readManifest(
+export async function readArchiveManifest(
   folder: string,
   archive: Pick<ArchiveManifest, 'month' | 'part'>,
 ): Promise<ArchiveManifest | undefined> {

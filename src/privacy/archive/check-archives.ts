@@ -6,7 +6,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Queryable } from '../../platform/db/database.ts';
 import { listArchives } from './archive.store.ts';
-import { checkFile, readManifest } from './archive-file.ts';
+import { checkFile, readArchiveManifest } from './archive-file.ts';
 import {
   type ArchivedRun,
   type ArchiveManifest,
@@ -61,7 +61,7 @@ export async function checkFiles(
   let filesRead = 0;
   for (const manifest of archives.manifests.filter((it) => !archives.broken.includes(it))) {
     try {
-      const beside = await readManifest(folder, manifest);
+      const beside = await readArchiveManifest(folder, manifest);
       if (beside === undefined) throw new BrokenArchive('its manifest is not in the folder');
       // That of the database is the one that joins the chain. A rotation of the master key renews its seal alone.
       if (!isDeepStrictEqual({ ...beside, seal: '' }, { ...manifest, seal: '' }))

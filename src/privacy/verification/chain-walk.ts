@@ -10,7 +10,7 @@ import type { Archives } from '../archive/check-archives.ts';
 export const REGISTRATION_CHANGED = 'the registration was changed';
 
 /** What a walk found. */
-export interface Finding {
+export interface WalkFinding {
   /** Entries that were read. */
   entries: number;
   /** Entries that were not, because organisations could not be read. */
@@ -18,11 +18,11 @@ export interface Finding {
   fault?: { writerId: string; sequence: number | null; reason: string };
 }
 
-export interface Walk {
+export interface ChainWalk {
   /** The next entry of the chain that was read. */
   meet(entry: ReadEntry): void;
   /** `now` is the writer as it is after the reading; undefined when it is not registered any more. */
-  end(now: ListedWriter | undefined): Finding;
+  end(now: ListedWriter | undefined): WalkFinding;
 }
 
 export interface WalkContext {
@@ -61,7 +61,7 @@ interface WalkState {
   finerTime: boolean;
 }
 
-export function createWalk(context: WalkContext, writer: ListedWriter): Walk {
+export function createWalk(context: WalkContext, writer: ListedWriter): ChainWalk {
   const state: WalkState = {
     key: context.keys[0],
     link: { sequence: 0, hash: writer.genesisHash },

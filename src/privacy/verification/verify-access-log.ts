@@ -11,10 +11,10 @@ import {
   readUnderKeys,
 } from '../archive/archive-manifest.ts';
 import { type Archives, checkFiles, loadArchives } from '../archive/check-archives.ts';
-import { type Finding, meetNoted, positionOf, REGISTRATION_CHANGED } from './chain-walk.ts';
+import { meetNoted, positionOf, REGISTRATION_CHANGED, type WalkFinding } from './chain-walk.ts';
 import { organisationsOfLog } from './log-organisations.store.ts';
 import { listRestores, type Restore } from './restore.store.ts';
-import { type Log, walkWriters } from './walk-chains.ts';
+import { type WalkedLog, walkWriters } from './walk-chains.ts';
 
 /** One fault. `sequence` is the entry at which the chain stops being good. */
 export interface ChainFault {
@@ -82,7 +82,7 @@ export async function verifyAccessLog(
     (options.noted ?? []).map((head) => [positionOf(head.writerId, head.sequence), head.hash]),
   );
   const headsGiven = noted.size;
-  const log: Log = {
+  const log: WalkedLog = {
     db,
     keys,
     readKeys,
@@ -106,7 +106,7 @@ export async function verifyAccessLog(
   const missing = (options.noted ?? []).filter((head) => noted.has(positionOf(head.writerId, head.sequence)));
   // One that is missing may be of an entry that could not be read.
   if (log.unread.size === 0) faults.push(...missing.map((head) => missingHead(head, { writers, restores })));
-  const sum = (read: (finding: Finding) => number) =>
+  const sum = (read: (finding: WalkFinding) => number) =>
     findings.reduce((total, finding) => total + read(finding), 0);
   return {
     ok: faults.length === 0 && log.unread.size === 0,

@@ -4,14 +4,14 @@ import { isWholeDatabase } from '../../tenancy/organisations/organisation-work.t
 import { type ListedWriter, listWriters } from '../access-log/access-log-chain.store.ts';
 import type { ReadChainKeys } from '../archive/archive-manifest.ts';
 import { loadArchives } from '../archive/check-archives.ts';
-import { createWalk, type Finding, type Walk, type WalkContext } from './chain-walk.ts';
+import { type ChainWalk, createWalk, type WalkContext, type WalkFinding } from './chain-walk.ts';
 import { mergedEntries } from './merged-entries.ts';
 
 /** Progress is told after so many entries. */
 const PROGRESS = 5_000;
 
 /** What is read; `archives` is read again when a month was archived meanwhile, and so taken from under a walk. */
-export interface Log extends WalkContext {
+export interface WalkedLog extends WalkContext {
   db: Queryable;
   readKeys: ReadChainKeys;
   organisationIds: readonly string[];
@@ -25,9 +25,9 @@ export interface Log extends WalkContext {
  * statement that was planned before may miss entries that are there.
  */
 export async function walkWriters(
-  log: Log,
+  log: WalkedLog,
   writers: readonly ListedWriter[],
-): Promise<{ findings: Finding[]; strangers: string[] }> {
+): Promise<{ findings: WalkFinding[]; strangers: string[] }> {
   const { findings, strangers } = await walkOnce(log, writers);
   for (let doubtful = faulty(findings, writers); doubtful.length > 0; ) {
     const seen = new Map(doubtful.map(({ id }) => [id, inWords(findings.get(id), log)]));
@@ -41,22 +41,25 @@ export async function walkWriters(
   return { findings: [...findings.values()], strangers };
 }
 
-function faulty(findings: ReadonlyMap<string, Finding>, writers: readonly ListedWriter[]): ListedWriter[] {
+function faulty(
+  findings: ReadonlyMap<string, WalkFinding>,
+  writers: readonly ListedWriter[],
+): ListedWriter[] {
   return writers.filter(({ id }) => findings.get(id)?.fault !== undefined);
 }
 
-function inWords(finding: Finding | undefined, { archives }: Log): string {
+function inWords(finding: WalkFinding | undefined, { archives }: WalkedLog): string {
   return JSON.stringify([finding?.fault, archives.manifests.length]);
 }
 
 /** What is wrong with each of these chains, and writers of entries that are not registered. */
 async function walkOnce(
-  log: Log,
+  log: WalkedLog,
   writers: readonly ListedWriter[],
   only: { writerIds?: readonly string[] } = {},
-): Promise<{ findings: Map<string, Finding>; strangers: string[] }> {
+): Promise<{ findings: Map<string, WalkFinding>; strangers: string[] }> {
   const { db, organisationIds, unread } = log;
-  const walks = new Map<string, Walk>(writers.map((writer) => [writer.id, createWalk(log, writer)]));
+  const walks = new Map<string, ChainWalk>(writers.map((writer) => [writer.id, createWalk(log, writer)]));
   const strangers = new Set<string>();
   let entries = 0;
   for await (const entry of mergedEntries(db, {

@@ -5,7 +5,7 @@
 
 import type { FhirResource } from '../../clinical/fetch/fhir-resource.ts';
 import { type Identifier, ownIdentifier, type Reference } from '../../fhir/coded.ts';
-import { stageOf } from './resource-types.ts';
+import { sendingStageOf } from './resource-types.ts';
 
 /** `Type/id` of a record of ours. */
 export type ResourceKey = `${string}/${string}`;
@@ -147,7 +147,7 @@ export function linked(resource: FhirResource): Linked {
  * what is referred to comes first; those that refer to each other in a circle go last, together.
  */
 export function publishLevels(resources: readonly Linked[]): Linked[][] {
-  const stages = Map.groupBy(resources, ({ resource }) => stageOf(resource.resourceType));
+  const stages = Map.groupBy(resources, ({ resource }) => sendingStageOf(resource.resourceType));
   return [...stages.keys()].sort((a, b) => a - b).flatMap((stage) => stageLevels(stages.get(stage) ?? []));
 }
 

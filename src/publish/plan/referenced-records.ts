@@ -15,7 +15,7 @@ import { keyOf, type ResourceKey, referencedKeys, splitKey } from './content.fhi
 import { isShared, SENT_AHEAD } from './resource-types.ts';
 
 /** A record as it is loaded, and whose data it is. */
-export interface ReferencedRecord {
+export interface LoadedRecord {
   /** Of a result only its type and id: it is never sent for being named. */
   resource: FhirResource;
   /** Undefined for what patients share. */
@@ -23,10 +23,7 @@ export interface ReferencedRecord {
 }
 
 /** Loads records of these types in scope, as FHIR; those that are not there are missing from the answer. */
-export type LoadReferenced = (
-  scope: FacilityScope,
-  keys: readonly ResourceKey[],
-) => Promise<ReferencedRecord[]>;
+export type LoadReferenced = (scope: FacilityScope, keys: readonly ResourceKey[]) => Promise<LoadedRecord[]>;
 
 /** Why a record is not sent. `unavailable`: it belongs to another facility, or does not exist. Callers do not learn which. */
 export type WithheldReason = 'refused' | 'unavailable';
@@ -62,7 +59,7 @@ export async function loadReferenced(
   const isWanted = wantedOf(record);
   const seen = new Set<ResourceKey>();
   const decided: Decided = { withheld: new Map(), otherPatients: new Map() };
-  const found: ReferencedRecord[] = [];
+  const found: LoadedRecord[] = [];
   let named: Iterable<ResourceKey> = record.named;
   for (;;) {
     const keys = [...named].filter((key) => !seen.has(key) && isWanted(key));
@@ -107,7 +104,7 @@ interface Decided {
 function decide(
   { withheld, otherPatients }: Decided,
   { patientId, purposeOfUse }: Referring,
-  { keys, loaded }: { keys: readonly ResourceKey[]; loaded: readonly ReferencedRecord[] },
+  { keys, loaded }: { keys: readonly ResourceKey[]; loaded: readonly LoadedRecord[] },
 ): void {
   const missing = new Set(keys.filter((key) => isOfPatient(key) && key !== `Patient/${patientId}`));
   for (const { resource, patient } of loaded) {
@@ -121,7 +118,7 @@ function decide(
 }
 
 /** The patient of an encounter may not be registered at this facility, or may have refused since the encounter was loaded. */
-function withholdUnregistered({ withheld, otherPatients }: Decided, found: readonly ReferencedRecord[]) {
+function withholdUnregistered({ withheld, otherPatients }: Decided, found: readonly LoadedRecord[]) {
   for (const { resource, patient } of found) {
     const reason = patient === undefined ? undefined : withheld.get(`Patient/${patient.id}`);
     if (patient === undefined || reason === undefined) continue;

@@ -24,7 +24,7 @@ const TYPES: Readonly<Record<string, PublishedType>> = {
 export const PUBLISHED_TYPES: readonly string[] = Object.keys(TYPES);
 
 /** Any other goes with the results. */
-export function stageOf(type: string): number {
+export function sendingStageOf(type: string): number {
   return TYPES[type]?.stage ?? 2;
 }
 

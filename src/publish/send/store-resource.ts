@@ -37,14 +37,14 @@ export interface Storing extends StoreDependencies {
   requireMaySend: () => void;
 }
 
-export interface Outcome {
+export interface StoreOutcome {
   stored: StoredResource;
   /** By the earlier try that this publish continues, by this one, or by this one and on record already. */
   how: 'kept' | 'written' | 'recorded';
 }
 
 /** A record that patients share is created under a lease of its own. */
-export async function storeResource(storing: Storing, resource: FhirResource): Promise<Outcome> {
+export async function storeResource(storing: Storing, resource: FhirResource): Promise<StoreOutcome> {
   const before = storing.recorded.get(keyOf(resource));
   if (!isShared(resource.resourceType))
     return store(storing, resource, before, { noteLost: (key) => noteCreate(storing, key) });
@@ -70,7 +70,7 @@ async function storeAlone(
   storing: Storing,
   resource: FhirResource,
   lostId: string | undefined,
-): Promise<Outcome> {
+): Promise<StoreOutcome> {
   const { db, scope, server } = storing;
   const fhirServerId = server.id;
   const key = keyOf(resource);
@@ -105,7 +105,7 @@ async function store(
   given: FhirResource,
   before: RecordedResource | undefined,
   { noteLost }: Pick<PublishWriteContext, 'noteLost'>,
-): Promise<Outcome> {
+): Promise<StoreOutcome> {
   const { rendering, chainId, scope, server, settings } = storing;
   const resource = render(rendering, given);
   const kept = keptFrom(before, { chainId, fhirServerId: server.id, resource });

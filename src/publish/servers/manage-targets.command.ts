@@ -18,8 +18,8 @@ import {
 import {
   type NameOptions,
   namedCommand,
-  nameOf,
   type ServerSettingOptions,
+  serverNameOf,
   serverSettingsOf,
   targetDocument,
   targetText,
@@ -53,7 +53,7 @@ function createTargetCommand(environment: CommandEnvironment): Command {
       const { base, auth, ...settings } = serverSettingsOf(options);
       if (base === undefined || auth === undefined)
         throw new UsageError('--base and --auth are missing. Give both.');
-      const { name, organisationId } = nameOf(options);
+      const { name, organisationId } = serverNameOf(options);
       const secret = options.secretStdin === true ? await readSecret(environment.stdin) : undefined;
       const server = await environment.withSession((session) =>
         createFhirServer(session, {
@@ -88,7 +88,10 @@ function showTargetCommand(environment: CommandEnvironment): Command {
   return namedCommand('show', 'show the settings of a target, without its secret')
     .addHelpText('after', '\nExample:\n  npx interchange target show --name national')
     .action(async (options: NameOptions) => {
-      show(environment, await environment.withSession(({ db }) => requireFhirServer(db, nameOf(options))));
+      show(
+        environment,
+        await environment.withSession(({ db }) => requireFhirServer(db, serverNameOf(options))),
+      );
     });
 }
 
@@ -125,7 +128,7 @@ function updateTargetCommand(environment: CommandEnvironment): Command {
       const { allowLocalCodes, ...rest } = serverSettingsOf(options);
       const secret = options.secretStdin === true ? await readSecret(environment.stdin) : undefined;
       const server = await environment.withSession((session) =>
-        changeFhirServer(session, nameOf(options), {
+        changeFhirServer(session, serverNameOf(options), {
           settings: {
             ...rest,
             ...(written && allowLocalCodes !== undefined ? { allowLocalCodes } : {}),
@@ -150,7 +153,7 @@ function switchCommand(environment: CommandEnvironment, to: 'enable' | 'disable'
     .action(async (options: NameOptions) => {
       const now = environment.now();
       const server = await environment.withSession((session) =>
-        switchFhirServer(session, nameOf(options), { enabled: to === 'enable', now }),
+        switchFhirServer(session, serverNameOf(options), { enabled: to === 'enable', now }),
       );
       show(environment, server);
     });
@@ -161,7 +164,7 @@ function removeTargetCommand(environment: CommandEnvironment): Command {
     .addHelpText('after', '\nExample:\n  npx interchange target remove --name national')
     .action(async (options: NameOptions) => {
       const { id, name } = await environment.withSession((session) =>
-        removeFhirServer(session, nameOf(options), environment.now()),
+        removeFhirServer(session, serverNameOf(options), environment.now()),
       );
       environment.print({ id, name, removed: true }, `Removed ${name}.`);
     });
@@ -176,7 +179,7 @@ function rotateTargetSecretCommand(environment: CommandEnvironment): Command {
     .action(async (options: NameOptions) => {
       const secret = await readSecret(environment.stdin);
       const server = await environment.withSession((session) =>
-        rotateFhirServerSecret(session, nameOf(options), secret),
+        rotateFhirServerSecret(session, serverNameOf(options), secret),
       );
       show(environment, server);
     });

@@ -73,7 +73,7 @@ export function withSettingOptions(command: Command, { creating }: { creating: b
     .option('--default', 'use this target when a call names none');
 }
 
-export function nameOf({ name, organisation }: NameOptions): FhirServerName {
+export function serverNameOf({ name, organisation }: NameOptions): FhirServerName {
   return { name, organisationId: organisation ?? null };
 }
 

@@ -7,7 +7,7 @@ import { secretOf } from './live-fhir-servers.ts';
 import { requireFhirServer } from './manage-fhir-servers.ts';
 import { type Probe, probeFhirServer, probeResource } from './probe-fhir-server.ts';
 import { checkCapabilities, type FhirServerCheck } from './read-capabilities.ts';
-import { type NameOptions, namedCommand, nameOf } from './target-options.ts';
+import { type NameOptions, namedCommand, serverNameOf } from './target-options.ts';
 
 const HELP = `
 Sends no patient data. Exit 1 when publishing cannot work.
@@ -27,7 +27,7 @@ export function testTargetCommand(environment: CommandEnvironment): Command {
     .addHelpText('after', HELP)
     .action(async (options: NameOptions & { probe?: true }) => {
       const { server, secret } = await environment.withSession(async ({ db, keys }) => {
-        const server = await requireFhirServer(db, nameOf(options));
+        const server = await requireFhirServer(db, serverNameOf(options));
         return { server, secret: await secretOf(keys, server) };
       });
       const client = createFhirClient(server, secret);

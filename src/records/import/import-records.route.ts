@@ -26,7 +26,7 @@ import { type RecordImportOptions, recordImport } from './history/record-import.
 import { isSourceName, NAME_CHARACTERS } from './history/source-name.ts';
 import { spoolSource } from './import-paths.ts';
 import { type ImportRequest, type ImportResult, importRecords } from './import-records.ts';
-import { ReportSchema } from './import-report.schema.ts';
+import { ImportReportSchema } from './import-report.schema.ts';
 import type { ImportDocument } from './import-report.ts';
 import type { OnPatients, OnPatientsChanged } from './run/import-run.ts';
 import { bodyLimits, limitsByOrganisation, type SourceLimits } from './source/limits.ts';
@@ -137,7 +137,7 @@ export function importRecordsRoute(deps: ImportRouteDependencies): Route<Access>
       responses: {
         200: {
           description: 'What was imported and what was not.',
-          schema: ReportSchema,
+          schema: ImportReportSchema,
           headers: ['x-import-id'],
         },
         409: { description: 'The organisation has an import with that importId already.' },

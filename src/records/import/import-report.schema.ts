@@ -19,7 +19,7 @@ const Elements = (description: string) =>
     { description },
   );
 
-export const ReportSchema = named(
+export const ImportReportSchema = named(
   'ImportReport',
   Type.Object(
     {

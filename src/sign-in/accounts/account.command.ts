@@ -22,7 +22,7 @@ import { USER_TYPES, type UserType } from './account.store.ts';
 import { accountCommand, type OfAccount } from './account-command.ts';
 import { type CreatedAccount, createAccount } from './create-account.ts';
 import type { PasswordSource } from './initial-password.ts';
-import { type ListedAccount, listAccounts } from './manage-accounts.store.ts';
+import { type AccountSummary, listAccounts } from './manage-accounts.store.ts';
 import {
   disableAccount,
   enableAccount,
@@ -154,7 +154,7 @@ export function listAccountsCommand(environment: CommandEnvironment): Command {
     });
 }
 
-function accountLine(account: ListedAccount): string {
+function accountLine(account: AccountSummary): string {
   const state = account.disabled
     ? 'disabled'
     : account.requiresPasswordSetup

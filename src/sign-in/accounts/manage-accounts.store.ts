@@ -14,7 +14,7 @@ export interface NewAccount {
   createdAt: Date;
 }
 
-export interface ListedAccount {
+export interface AccountSummary {
   userId: string;
   email: string;
   userType: UserType;
@@ -101,8 +101,8 @@ export const FACILITY_IDS = `array(
 export async function listAccounts(
   db: Queryable,
   { organisationId }: OrganisationScope,
-): Promise<ListedAccount[]> {
-  const { rows } = await db.query<ListedAccount>({
+): Promise<AccountSummary[]> {
+  const { rows } = await db.query<AccountSummary>({
     text: `
       select a.id as "userId", d.email, a.user_type as "userType", r.name as role,
         a.default_facility_id as "defaultFacilityId",

@@ -6,7 +6,7 @@ import type { KeyRing } from '../../platform/crypto/key-ring.ts';
 import type { Pool } from '../../platform/db/database.ts';
 import {
   type AccountChange,
-  changeManaged,
+  changeManagedAccount,
   recordAccount,
   refuseOwn,
   requireEntry,
@@ -27,7 +27,7 @@ export interface SwitchedAccount {
 
 /** The account can sign in no more, and its sessions end. */
 export async function disableAccount(db: Pool, change: AccountChange, now: Date): Promise<SwitchedAccount> {
-  return changeManaged(db, change, async (client, account, manager) => {
+  return changeManagedAccount(db, change, async (client, account, manager) => {
     const { userId: accountId, email, disabled } = account;
     refuseOwn(manager, account, 'disable their own account');
     await setDisabled(client, account, { accountId, disabledAt: now });
@@ -43,7 +43,7 @@ export async function disableAccount(db: Pool, change: AccountChange, now: Date)
 
 /** The account can sign in again; sessions that ended stay ended. */
 export async function enableAccount(db: Pool, change: AccountChange): Promise<SwitchedAccount> {
-  return changeManaged(db, change, async (client, account) => {
+  return changeManagedAccount(db, change, async (client, account) => {
     const { userId: accountId, email, disabled } = account;
     await setDisabled(client, account, { accountId, disabledAt: null });
     await recordAccount(client, account, change.author, {
@@ -73,7 +73,7 @@ export async function resetPassword(
 ): Promise<CreatedAccount> {
   const entry = await requireEntry(db, reset.key);
   const initial = await choosePassword(passwords, reset.password, entry.email);
-  return changeManaged(db, reset, async (client, account, manager) => {
+  return changeManagedAccount(db, reset, async (client, account, manager) => {
     const { userId, email, organisationId } = account;
     refuseOwn(manager, account, 'reset the password of their own account');
     const mustChangePassword = reset.mustChangePassword || account.mustChangePassword;
@@ -102,7 +102,7 @@ export async function unlockAccount(
   { network, ...change }: AccountChange & { network?: string | undefined },
   now: Date,
 ): Promise<DirectoryEntry> {
-  return changeManaged(db, change, async (client, account) => {
+  return changeManagedAccount(db, change, async (client, account) => {
     const { userId, email, organisationId } = account;
     await unlock(client, keys, userId);
     if (network !== undefined) await vouchFor(client, keys, userId, { from: network, now });

@@ -10,12 +10,12 @@ import {
   listLiveSessions,
   type SessionPosition,
 } from './account-sessions.store.ts';
-import { type ListContext, type ListDependencies, readSeenAccount } from './list-accounts.ts';
-import { type AccountChange, changeManaged, recordAccount, requireEntry } from './managed-account.ts';
+import { type ListAccountsDependencies, type ListContext, readSeenAccount } from './list-accounts.ts';
+import { type AccountChange, changeManagedAccount, recordAccount, requireEntry } from './managed-account.ts';
 
 /** 404 for an account that the caller does not see. */
 export async function listSessionsOf(
-  deps: ListDependencies,
+  deps: ListAccountsDependencies,
   context: ListContext,
   { accountId, ...request }: PageRequest & { accountId: string },
 ): Promise<Page<LiveSession>> {
@@ -47,7 +47,7 @@ export async function endSessionsOf(
   { sessionId, ...change }: SessionEnding,
   databaseTime: DatabaseTime,
 ): Promise<number> {
-  return changeManaged(db, change, async (client, account) => {
+  return changeManagedAccount(db, change, async (client, account) => {
     const accountId = account.userId;
     if (sessionId !== null && !(await hasSession(client, account, { accountId, sessionId })))
       throw notFound('The session');

@@ -22,10 +22,15 @@ import {
   UserTypeSchema,
 } from './account.schema.ts';
 import { changeAccount } from './change-account.ts';
-import { ACCOUNT_STATES, type ListDependencies, listSeenAccounts, readSeenAccount } from './list-accounts.ts';
+import {
+  ACCOUNT_STATES,
+  type ListAccountsDependencies,
+  listSeenAccounts,
+  readSeenAccount,
+} from './list-accounts.ts';
 import { type AccountChange, MANAGING } from './managed-account.ts';
 
-export type AccountRouteDependencies = ListDependencies & ResetPasswordDependencies;
+export type AccountRouteDependencies = ListAccountsDependencies & ResetPasswordDependencies;
 
 export const tag = 'Administration';
 export const ACCESS = { permissions: Object.values(MANAGING), purposeOfUse: 'none' } as const;

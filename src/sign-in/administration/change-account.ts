@@ -8,7 +8,7 @@ import { deleteUnusedSetupLinks } from '../credentials/setup-link.store.ts';
 import { signInError } from '../errors.ts';
 import { replaceFacilities, updateEmail, updateRoleOf } from './change-account.store.ts';
 import type { ManagedAccount } from './managed-account.store.ts';
-import { type AccountChange, changeManaged, recordAccount, refuseOwn } from './managed-account.ts';
+import { type AccountChange, changeManagedAccount, recordAccount, refuseOwn } from './managed-account.ts';
 
 /** What is left out stays as it is. */
 export interface AccountChanges {
@@ -27,7 +27,7 @@ export async function changeAccount(
 ): Promise<{ userId: string; email: string; changed: boolean }> {
   const { changes, author } = change;
   const email = changes.email === undefined ? undefined : checkedEmail(changes.email);
-  return changeManaged(db, change, async (client, account, manager) => {
+  return changeManagedAccount(db, change, async (client, account, manager) => {
     const role = await moveToRole(client, account, { manager, key: changes.role });
     const { facilityIds, defaultFacilityId } = await moveToFacilities(client, account, {
       manager,

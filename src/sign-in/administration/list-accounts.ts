@@ -37,7 +37,7 @@ export interface ListedAccount extends AccountRow {
   state: AccountState;
 }
 
-export interface ListDependencies {
+export interface ListAccountsDependencies {
   db: Queryable;
   keys: Pick<KeyRing, 'derive'>;
   cursors: CursorCodec;
@@ -58,7 +58,7 @@ export interface AccountQuery extends PageRequest {
 
 /** The accounts that share a facility with the caller, of the types that the caller manages. */
 export async function listSeenAccounts(
-  deps: ListDependencies,
+  deps: ListAccountsDependencies,
   context: ListContext,
   { type, search, role, state, ...request }: AccountQuery,
 ): Promise<Page<ListedAccount>> {
@@ -78,7 +78,7 @@ export async function listSeenAccounts(
 
 /** 404 for one that the caller does not see. */
 export async function readSeenAccount(
-  deps: Omit<ListDependencies, 'cursors'>,
+  deps: Omit<ListAccountsDependencies, 'cursors'>,
   context: ListContext,
   accountId: string,
 ): Promise<ListedAccount> {
@@ -113,7 +113,7 @@ interface StateQuery extends AccountNameQuery {
   state?: AccountState | undefined;
 }
 
-type ReadDependencies = Omit<ListDependencies, 'cursors'>;
+type ReadDependencies = Omit<ListAccountsDependencies, 'cursors'>;
 
 /** An account of another state than `locked` may be locked besides, so accounts are read on until the page is full. */
 async function readInState(

@@ -52,7 +52,7 @@ export type ManagedWork<T> = (
 ) => Promise<T>;
 
 /** 404 for an account that the author does not see, 403 for one that has more rights than the author. */
-export async function changeManaged<T>(
+export async function changeManagedAccount<T>(
   db: Pool,
   { key, author }: AccountChange,
   work: ManagedWork<T>,

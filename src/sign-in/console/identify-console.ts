@@ -9,7 +9,7 @@ import type { RequestHeaders } from '../../platform/http/route.ts';
 import type { TokenIdentity } from '../../tenancy/callers/caller.ts';
 import { signInError } from '../errors.ts';
 import { parseOrganisationToken } from '../organisation-token.ts';
-import { stageOf } from '../second-factor/second-factor.ts';
+import { consoleStageOf } from '../second-factor/second-factor.ts';
 import { earlier, type SignInSettings, secondsAfter } from '../settings.ts';
 import type { ConsoleCookie } from './console-cookie.ts';
 import { isMadeByItself } from './console-header.ts';
@@ -32,7 +32,7 @@ export function createConsoleIdentifier(
     const session = await findConsoleSession(db, token, { tokenHash: token.hash, databaseTime });
     if (session === undefined) throw signInError('not_signed_in');
     const { sessionId, accountId, now, lastUsedAt, endsAt } = session;
-    const stage = stageOf(session, session);
+    const stage = consoleStageOf(session, session);
     const isDue = now >= secondsAfter(lastUsedAt, TOUCH_SECONDS);
     if (stage === 'signed-in' && isDue && !isMadeByItself(headers))
       await moveIdleEnd(db, token, {

@@ -12,7 +12,7 @@ import { logout } from '../sessions/logout.ts';
 import { signInFailures } from '../sign-in-responses.ts';
 import type { ConsoleCookie } from './console-cookie.ts';
 import { type ReadSessionDependencies, readSession } from './read-session.ts';
-import { ConsoleSession, SessionState } from './session.schema.ts';
+import { ConsoleSessionSchema, SessionState } from './session.schema.ts';
 import { type StartSessionDependencies, startSession } from './start-session.ts';
 
 const StartBody = named(
@@ -59,7 +59,7 @@ export function readSessionRoute(deps: ReadSessionDependencies): Route<Access> {
       description: 'Before the sign-in is finished the answer has `state` and `methods` alone.',
       tag: 'Console',
     },
-    responses: { 200: { description: 'The session', schema: ConsoleSession } },
+    responses: { 200: { description: 'The session', schema: ConsoleSessionSchema } },
     handle: async (_, { caller, identity }) => ({
       body: await readSession(deps, { caller, stage: identity.stage }),
     }),

@@ -26,7 +26,7 @@ export const SessionState = named(
 );
 
 /** Without what an unfinished sign-in is not told. */
-export const ConsoleSession = named(
+export const ConsoleSessionSchema = named(
   'ConsoleSession',
   Type.Object(
     {

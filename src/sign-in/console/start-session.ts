@@ -17,7 +17,7 @@ import {
 } from '../credentials/prove-identity.ts';
 import { networkOf } from '../lockout/network.ts';
 import { newOrganisationToken, parseOrganisationToken } from '../organisation-token.ts';
-import { methodsOf, type SecondFactorMethod, stageOf } from '../second-factor/second-factor.ts';
+import { consoleStageOf, methodsOf, type SecondFactorMethod } from '../second-factor/second-factor.ts';
 import { renewHash } from '../sessions/login.ts';
 import { insertSession } from '../sessions/session.store.ts';
 import { insertConsoleSession, revokeSessionOfToken } from './console-session.store.ts';
@@ -59,7 +59,7 @@ export async function startSession(
     prepare: async (_, { now }) => now,
     async commit(client, proven, now) {
       const token = newOrganisationToken(proven.organisationId);
-      const state = stageOf(proven, { proven: false });
+      const state = consoleStageOf(proven, { proven: false });
       const ends = endsOf(state, now, deps.settings);
       await insertSession(client, proven, { id: sessionId, accountId: proven.id, createdAt: now, ...ends });
       await insertConsoleSession(client, proven, {

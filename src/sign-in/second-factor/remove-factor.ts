@@ -5,7 +5,7 @@ import type { OrganisationScope } from '../../tenancy/scope.ts';
 import { type DirectoryEntry, lockCredentials } from '../accounts/account.store.ts';
 import {
   type AccountChange,
-  changeManaged,
+  changeManagedAccount,
   recordAccount,
   refuseOwn,
 } from '../administration/managed-account.ts';
@@ -77,7 +77,7 @@ export async function removeSecondFactorsOf(
   change: AccountChange,
   now: Date,
 ): Promise<DirectoryEntry> {
-  return changeManaged(db, change, async (client, account, manager) => {
+  return changeManagedAccount(db, change, async (client, account, manager) => {
     const { userId, email, organisationId } = account;
     refuseOwn(manager, account, 'remove the second factors of their own account here');
     await removeSecondFactors(client, account, { accountId: userId, now });

@@ -10,7 +10,7 @@ export function hasSecondFactor({ totp, passkeys }: SecondFactor): boolean {
 }
 
 /** From the facts as they are now, so that a factor that is added, or a role that asks for one, counts at once. */
-export function stageOf(factor: SecondFactor, { proven }: { proven: boolean }): ConsoleStage {
+export function consoleStageOf(factor: SecondFactor, { proven }: { proven: boolean }): ConsoleStage {
   if (hasSecondFactor(factor)) return proven ? 'signed-in' : 'second-factor';
   return factor.required ? 'enrol-second-factor' : 'signed-in';
 }

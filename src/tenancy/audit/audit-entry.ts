@@ -46,13 +46,13 @@ export const AUDIT_ACTIONS = [
 export type AuditAction = (typeof AUDIT_ACTIONS)[number];
 
 /** Members and their values; never a secret, a clinical value or a name of a patient. */
-export type Members = Readonly<Record<string, unknown>>;
+export type AuditedMembers = Readonly<Record<string, unknown>>;
 
 export interface AuditEntry {
   action: AuditAction;
   subject: { type: SubjectType; id: string; name?: string | undefined };
   /** Facilities that it concerns; null: the whole organisation. */
   facilityIds: readonly string[] | null;
-  before?: Members;
-  after?: Members;
+  before?: AuditedMembers;
+  after?: AuditedMembers;
 }

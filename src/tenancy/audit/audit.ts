@@ -5,7 +5,7 @@ import type { Client } from '../../platform/db/database.ts';
 import type { Author } from '../administration/author.ts';
 import type { OrganisationScope } from '../scope.ts';
 import { insertAudit } from './audit.store.ts';
-import type { AuditEntry, Members } from './audit-entry.ts';
+import type { AuditEntry, AuditedMembers } from './audit-entry.ts';
 
 /**
  * Keep the change on record, in its transaction. Of `before` and `after` only what differs is kept. False where both are
@@ -31,7 +31,7 @@ export async function recordChange(
   return true;
 }
 
-function differing(members: Members, others: Members): Members {
+function differing(members: AuditedMembers, others: AuditedMembers): AuditedMembers {
   return Object.fromEntries(
     Object.entries(members).filter(
       ([name, value]) => value !== undefined && !isDeepStrictEqual(value, others[name]),

@@ -1,7 +1,7 @@
 /** What every change of a terminology map begins with. Contract: TERM-7. */
 import type { Client } from '../../platform/db/database.ts';
 import { recordChange } from '../../tenancy/audit/audit.ts';
-import type { Members } from '../../tenancy/audit/audit-entry.ts';
+import type { AuditedMembers } from '../../tenancy/audit/audit-entry.ts';
 import { mayActForOrganisation } from '../../tenancy/roles/organisation-rights.store.ts';
 import type { Permission } from '../../tenancy/roles/permissions.ts';
 import { terminologyError } from '../errors.ts';
@@ -26,7 +26,7 @@ export async function recordMapChange(
   client: Client,
   scope: MapScope,
   { author }: MapChange,
-  { action, after }: { action: 'put' | 'delete' | 'import'; after: Members },
+  { action, after }: { action: 'put' | 'delete' | 'import'; after: AuditedMembers },
 ): Promise<void> {
   const { organisationId, facilityId } = scope;
   await recordChange(client, scope, author, {

@@ -10,7 +10,7 @@ import { type Access, facilityRoute } from '../../tenancy/callers/access.ts';
 import { ConceptMapSchema, LevelParameter, mapScope } from '../maps/map.schema.ts';
 import { parseColumns } from './csv-header.ts';
 import { importMaps } from './import-maps.ts';
-import { ReportSchema } from './import-report.schema.ts';
+import { MapImportReportSchema } from './import-report.schema.ts';
 import { readMapFile } from './read-map-file.ts';
 
 const MAX_FILE_BYTES = 8 * 1_048_576;
@@ -70,7 +70,7 @@ export function importMapsRoute(deps: { db: Pool }): Route<Access> {
         'local_system,local_code,local_display,target_system,target_code,target_display\nurn:lab,HB,Haemoglobin,http://loinc.org,718-7,Hemoglobin [Mass/volume] in Blood\n',
       bodyLimitBytes: MAX_FILE_BYTES,
       responses: {
-        200: { description: 'What was done.', schema: ReportSchema, headers: ['content-language'] },
+        200: { description: 'What was done.', schema: MapImportReportSchema, headers: ['content-language'] },
         409: { description: 'The maps were changed after the preview, or it is of another import.' },
       },
       handle: async ({ query, body }, context) => {

@@ -10,7 +10,7 @@ import { badFile, terminologyError } from '../errors.ts';
 import { type MapChange, type MapScope, upsertEntries } from '../maps/map.store.ts';
 import { type CheckedEntry, checkEntry, type MapEntry } from '../maps/map-entry.ts';
 import { openMap, recordMapChange } from '../maps/open-map.ts';
-import { type ImportRow, type Place, placeText } from './import-row.ts';
+import { type EntryPlace, type ImportRow, placeText } from './import-row.ts';
 import { createChangePreview, type PlacedEntry, type PreviewedChange } from './preview-changes.ts';
 
 const ROWS_IN_STATEMENT = 1_000;
@@ -18,7 +18,7 @@ const ROWS_IN_STATEMENT = 1_000;
 const MAX_ROWS = 500_000;
 const MAX_REPORTED = 10_000;
 
-export type RejectedRow = Place & { localCode: string | null; reason: string };
+export type RejectedRow = EntryPlace & { localCode: string | null; reason: string };
 
 export interface MapImportReport {
   /** Entries that the file has. */
@@ -115,7 +115,7 @@ function emptyReport(): MapImportReport {
 
 /** Checks rows one by one, each against those before it. */
 function createRowCheck(): (row: ImportRow) => CheckedEntry {
-  const seen = new Map<string, Place>();
+  const seen = new Map<string, EntryPlace>();
   return (row) => {
     if (row.fault !== undefined) return { fault: row.fault };
     const checked = checkEntry(row.given);
@@ -147,6 +147,6 @@ function reject(report: MapImportReport, row: ImportRow, reason: string): void {
   report.rejected.push({ ...placeOf(row), localCode, reason });
 }
 
-function placeOf(row: ImportRow): Place {
+function placeOf(row: ImportRow): EntryPlace {
   return 'line' in row ? { line: row.line } : { path: row.path };
 }

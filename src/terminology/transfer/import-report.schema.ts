@@ -51,7 +51,7 @@ const CONTENT_EXAMPLE = {
   comment: MAP_EXAMPLE.comment,
 };
 
-export const ReportSchema = named(
+export const MapImportReportSchema = named(
   'MapImportReport',
   Type.Object(
     {

@@ -3,16 +3,16 @@ import { DEFAULT_LANGUAGE, type Language, type Words } from '../../platform/word
 import type { GivenEntry } from '../maps/map-entry.ts';
 
 /** Where in its file an entry stands: a line of CSV, or a path in a ConceptMap. */
-export type Place = { line: number } | { path: string };
+export type EntryPlace = { line: number } | { path: string };
 
 /** A place as a person reads it. */
-export function placeText(place: Place, language: Language = DEFAULT_LANGUAGE): string {
+export function placeText(place: EntryPlace, language: Language = DEFAULT_LANGUAGE): string {
   if ('path' in place) return place.path;
   return language === 'fr' ? `la ligne ${place.line}` : `line ${place.line}`;
 }
 
 /** One entry of a file, or why it is none. */
-export type ImportRow = Place & { given: GivenEntry; fault?: Words };
+export type ImportRow = EntryPlace & { given: GivenEntry; fault?: Words };
 
 /** Elements or columns of a file that have no place in a map, with how often each was met. */
 export type IgnoredElements = Map<string, number>;

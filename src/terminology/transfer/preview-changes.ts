@@ -5,13 +5,13 @@
 import type { Queryable } from '../../platform/db/database.ts';
 import type { MapKey, MapScope } from '../maps/map.store.ts';
 import type { MapEntry } from '../maps/map-entry.ts';
-import type { Place } from './import-row.ts';
+import type { EntryPlace } from './import-row.ts';
 import { findDifferences, type MapContent } from './preview-changes.store.ts';
 
 /** Of each kind. */
 export const CHANGES_AT_MOST = 200;
 
-export type PreviewedChange = Place &
+export type PreviewedChange = EntryPlace &
   MapKey & {
     kind: 'created' | 'changed';
     /** Null for an entry that is new. */
@@ -19,7 +19,7 @@ export type PreviewedChange = Place &
     after: MapContent;
   };
 
-export type PlacedEntry = { place: Place; entry: MapEntry };
+export type PlacedEntry = { place: EntryPlace; entry: MapEntry };
 
 export interface ChangePreview {
   /** In the order of the file. */

@@ -1,5 +1,5 @@
 /** The phrases of `phrases.ts` in French. */
-import type { Phrases, Range } from './phrases.ts';
+import type { NumberRange, Phrases } from './phrases.ts';
 
 /** Types of JSON Schema. */
 const TYPES: Readonly<Record<string, string>> = {
@@ -42,7 +42,7 @@ function typeText(type: string): string {
     .join(' ou ');
 }
 
-function rangeText({ kind, min, max }: Range): string {
+function rangeText({ kind, min, max }: NumberRange): string {
   const what = kind === 'integer' ? 'un nombre entier' : 'un nombre';
   if (min !== undefined && max !== undefined) return `${what} de ${min} à ${max}`;
   if (min !== undefined) return `${what}, au moins ${min}`;

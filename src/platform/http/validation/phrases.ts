@@ -1,6 +1,6 @@
 /** What the message of a refused input is made of. `name` is the member's own, which is the same in each language. */
 
-export interface Range {
+export interface NumberRange {
   kind: 'integer' | 'number';
   min: number | undefined;
   max: number | undefined;
@@ -14,7 +14,7 @@ export interface Phrases {
   missing(name: string, values: readonly unknown[] | undefined): string;
   oneOf(name: string, values: readonly unknown[]): string;
   exactly(name: string, value: string): string;
-  within(name: string, range: Range): string;
+  within(name: string, range: NumberRange): string;
   empty(name: string): string;
   tooShort(name: string, min: number): string;
   tooLong(name: string, max: number): string;
@@ -52,7 +52,7 @@ export const ENGLISH: Phrases = {
 };
 
 /** What a number must be, both ends at once. */
-function rangeText({ kind, min, max }: Range): string {
+function rangeText({ kind, min, max }: NumberRange): string {
   const what = kind === 'integer' ? 'an integer' : 'a number';
   if (min !== undefined && max !== undefined) return `${what} from ${min} to ${max}`;
   if (min !== undefined) return `${what}, ${min} or more`;

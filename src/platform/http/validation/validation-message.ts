@@ -2,7 +2,7 @@
 import type { FastifySchemaValidationError } from 'fastify';
 import type { Words } from '../../words/words.ts';
 import { FRENCH } from './phrases.fr.ts';
-import { ENGLISH, type Phrases, type Range } from './phrases.ts';
+import { ENGLISH, type NumberRange, type Phrases } from './phrases.ts';
 
 /** `parentSchema`: all that stands beside the keyword that failed. */
 type ValidationError = FastifySchemaValidationError & {
@@ -66,7 +66,7 @@ function missing({ params, parentSchema }: ValidationError, parent: string, say:
   return say.missing(isAtTop ? property : `${parent}.${property}`, values);
 }
 
-function rangeOf({ parentSchema, params }: ValidationError): Range {
+function rangeOf({ parentSchema, params }: ValidationError): NumberRange {
   const { type, minimum, maximum } = parentSchema ?? {};
   const kind = type === 'integer' || params.type === 'integer' ? 'integer' : 'number';
   return { kind, min: minimum, max: maximum };

@@ -20,7 +20,12 @@ import {
 import { type MadeUpOrder, writeMadeUpOrders } from '../../../investigations/place-parts.store.ts';
 import type { GroupedObservation } from '../../../investigations/result-grouping.store.ts';
 import { epochText, timestampText } from '../../../platform/db/timestamp.ts';
-import type { PatientRecords, Placement, ResourceImporter, WriteContext } from '../map/resource-importer.ts';
+import type {
+  PatientRecords,
+  RecordPlacement,
+  ResourceImporter,
+  WriteContext,
+} from '../map/resource-importer.ts';
 import { assignDocuments, assignResults } from './assign-orders.ts';
 import { batchesOf, inBatches } from './batches.ts';
 import { byIssue } from './group-documents.ts';
@@ -42,7 +47,7 @@ export async function placeNewRecords(
   context: WriteContext,
   held: readonly HeldRows[],
   newPatients: ReadonlySet<string>,
-): Promise<Placement | undefined> {
+): Promise<RecordPlacement | undefined> {
   const { client, scope } = context;
   const of = (kind: PatientRecords) =>
     held.flatMap(({ importer, rows }) => (importer.kind === kind ? rows : []));

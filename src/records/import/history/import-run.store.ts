@@ -96,7 +96,7 @@ export async function endImport(
 /** `started_at` as PostgreSQL writes it, and the id. */
 export type ImportPosition = readonly [at: string, id: string];
 
-export type ImportRow = ListedImport & { position: ImportPosition };
+type ListedImportRow = ListedImport & { position: ImportPosition };
 
 const AFTER_ALL: ImportPosition = ['infinity', 'ffffffff-ffff-ffff-ffff-ffffffffffff'];
 
@@ -136,7 +136,7 @@ export async function listImportRuns(
   db: Queryable,
   { organisationId, facilityId }: FacilityScope,
   { state, after = AFTER_ALL, limit }: Slice<ImportPosition> & { state: ImportState | undefined },
-): Promise<ImportRow[]> {
+): Promise<ListedImportRow[]> {
   const { rows } = await db.query<StoredRow>({
     name: 'import-run-list',
     text: `

@@ -6,7 +6,7 @@ import type { Route } from '../../../platform/http/route.ts';
 import { Choice, InstantText, Nullable, NullableText } from '../../../platform/http/schema.ts';
 import { Type } from '../../../platform/json-schema.ts';
 import { type Access, facilityRoute } from '../../../tenancy/callers/access.ts';
-import { ReportSchema } from '../import-report.schema.ts';
+import { ImportReportSchema } from '../import-report.schema.ts';
 import { IMPORT_CONTENTS, IMPORT_STATES, IMPORT_WAYS } from './kept-import.ts';
 import { type ListImportsDependencies, listImports, readImport } from './list-imports.ts';
 
@@ -82,7 +82,7 @@ const ImportDetailSchema = named(
       ImportSchema,
       Type.Object({
         report: Nullable(
-          ReportSchema,
+          ImportReportSchema,
           'As the import answered, at most 500 of each list. It names files by their number. null while it runs, and when it failed.',
         ),
       }),

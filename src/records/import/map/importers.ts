@@ -24,7 +24,7 @@ import { ENCOUNTER_MAPPING, encounterElements, storedEncounter } from '../../../
 import { groupRecords, noteTouched } from '../group/group-records.ts';
 import { directoryLookup, encounterLookup, facilityLookup } from '../resolve/lookups.store.ts';
 import { patientImporter } from '../resources/patient.importer.ts';
-import { type Rendering, writeRecords } from '../write/write-records.ts';
+import { type TextRendering, writeRecords } from '../write/write-records.ts';
 import type { PatientRecords, ResourceImporter } from './resource-importer.ts';
 
 type RowImporter = ResourceImporter<RecordRow>;
@@ -106,7 +106,7 @@ function clinicalRecord(
     kind,
     places,
     rendering,
-  }: { order: number; kind: PatientRecords; places?: readonly Column[]; rendering?: Rendering },
+  }: { order: number; kind: PatientRecords; places?: readonly Column[]; rendering?: TextRendering },
 ): RowImporter {
   return {
     type: resourceType,

@@ -48,7 +48,7 @@ export interface TouchedRecords {
 }
 
 /** Where the records of a unit are put when they are inserted: they are new, and so are their patients. */
-export interface Placement {
+export interface RecordPlacement {
   /** Columns that only the insert of a record fills, by its id. */
   readonly columns: ReadonlyMap<string, Values>;
   /** The orders among the records: their disciplines and times follow from what was put under them. */
@@ -69,7 +69,7 @@ export interface WriteContext {
   /** What was written so far and is to be grouped; empty once it is. */
   touched: TouchedRecords;
   /** Undefined where records are grouped once they are written. */
-  placement: Placement | undefined;
+  placement: RecordPlacement | undefined;
   /** Tell which patients the written records are about, for the access log. */
   patientsTouched(patientIds: Iterable<string>): void;
   /** Tell which patients were registered at the facility just now: for the exchange, they changed. */

@@ -11,7 +11,12 @@ import { patientLookup } from '../resolve/lookups.store.ts';
 import { otherPersons, sharingIdentifiers } from '../resolve/patient-identity.ts';
 import { registerPatients } from '../resolve/registration.store.ts';
 import { inheritNames } from '../write/replaced-names.store.ts';
-import { type BeforeChange, type Rendering, WrittenByAnother, writeRecords } from '../write/write-records.ts';
+import {
+  type BeforeChange,
+  type TextRendering,
+  WrittenByAnother,
+  writeRecords,
+} from '../write/write-records.ts';
 
 const OTHER_PERSON =
   'Patient differs from the record with this id in name, birth date and sex, so it may be another person. Give another person another id. A correction must keep one of the three';
@@ -23,7 +28,7 @@ const SHARED_IDENTIFIER =
   'has an identifier, with the same system, that another patient of this facility has. Both were taken. If they are one person, merge them in the source; else correct the identifier';
 
 /** What lists show of a patient is kept as text. */
-const RENDERING: Rendering = {
+const RENDERING: TextRendering = {
   mapping: PATIENT_MAPPING,
   render: (row) => keptSummary(storedSummary(row)),
 };

@@ -6,7 +6,7 @@ import type { IncompleteRecord } from '../map/map-resources.ts';
 import type { MappedRecord, ResourceImporter, WriteContext, WriteResult } from '../map/resource-importer.ts';
 import { isRecordRow } from '../map/unmapped-codes.ts';
 import { type Met, noteMet, sameAsStored } from '../write/entry-positions.store.ts';
-import { contentDigest, WrittenByAnother } from '../write/write-records.ts';
+import { rowDigest, WrittenByAnother } from '../write/write-records.ts';
 import type { UnitEntry } from './unit.ts';
 
 /** A record that many units share, and that this one has met as it is stored. */
@@ -52,7 +52,7 @@ export class OrderOfEntry {
     const met = (row: MappedRecord) => ({
       id: row.id,
       number: numbers.get(row.id) ?? 0,
-      digest: importer.shared === true && isRecordRow(row) ? contentDigest(row) : '',
+      digest: importer.shared === true && isRecordRow(row) ? rowDigest(row) : '',
       waits: waiting.has(row.id),
     });
     const all = unversioned.map(met);

@@ -2,7 +2,7 @@
 import type { IncompleteRecord } from '../map/map-resources.ts';
 import type { MappedRecord, ResourceImporter, WriteContext, WriteResult } from '../map/resource-importer.ts';
 import { isRecordRow } from '../map/unmapped-codes.ts';
-import { contentDigest } from '../write/write-records.ts';
+import { rowDigest } from '../write/write-records.ts';
 import { lockWaiting, writeWaits } from './waiting.store.ts';
 
 type Destination = Pick<WriteContext, 'client' | 'scope'>;
@@ -56,7 +56,7 @@ export async function noteWaits(
       hasUuid: entry.hasUuid,
       content: JSON.stringify(resource),
       known,
-      digest: contentDigest(row),
+      digest: rowDigest(row),
       names: referenced.map(({ name }) => name),
     };
   });

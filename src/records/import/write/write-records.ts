@@ -9,7 +9,7 @@ import { hash } from 'node:crypto';
 import type { RecordRow, RecordTable } from '../../../clinical/description/describe.ts';
 import type { Children, ChildTable, Column, Values } from '../../../clinical/description/element.ts';
 import type { FacilityScope } from '../../../tenancy/scope.ts';
-import type { MappedRecord, Placement, WriteContext, WriteResult } from '../map/resource-importer.ts';
+import type { MappedRecord, RecordPlacement, WriteContext, WriteResult } from '../map/resource-importer.ts';
 
 type WrittenRow = RecordRow & Pick<MappedRecord, 'source'>;
 
@@ -44,7 +44,7 @@ export class WrittenByAnother extends Error {
 }
 
 /** How a record is kept as text beside its columns (docs/adr/0120). */
-export interface Rendering {
+export interface TextRendering {
   /** Version of the mapping that `render` is. */
   mapping: number;
   render: (row: RecordRow, organisationId: string) => string;
@@ -55,11 +55,11 @@ interface RecordsToWrite {
   /** With distinct ids. */
   rows: readonly WrittenRow[];
   beforeChange?: BeforeChange;
-  rendering?: Rendering | undefined;
+  rendering?: TextRendering | undefined;
   /** Columns that only the insert of a record fills. */
   places?: readonly Column[] | undefined;
   /** Where the unit's records are, whose columns it knows and which are not stored. */
-  placement?: Pick<Placement, 'columns'> | undefined;
+  placement?: Pick<RecordPlacement, 'columns'> | undefined;
 }
 
 /** Write what differs. */
@@ -115,7 +115,7 @@ export async function writeRecords(
 }
 
 /** SHA-256 of the canonical row, children included. */
-export function contentDigest({ values, children }: RecordRow): string {
+export function rowDigest({ values, children }: RecordRow): string {
   return digestOf(JSON.stringify(values), children);
 }
 

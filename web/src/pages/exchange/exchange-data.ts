@@ -12,13 +12,13 @@ export type Delivery = components['schemas']['Delivery'];
 export type Connection = components['schemas']['Connection'];
 export type Status = Delivery['status'];
 
-export const TONES: Record<Status, Tone> = {
+export const DELIVERY_TONES: Record<Status, Tone> = {
   queued: 'running',
   held: 'warning',
   delivered: 'good',
   skipped: 'quiet',
 };
-export const STATUSES = Object.keys(TONES) as Status[];
+export const STATUSES = Object.keys(DELIVERY_TONES) as Status[];
 
 export const READ_DELIVERIES = 'exchange.deliveries.read';
 export const REVIEW = 'exchange.deliveries.replay';

@@ -8,13 +8,13 @@ import type { Tone } from '../../blocks/values/status-badge.tsx';
 
 export type Import = Item<'/imports'>;
 
-export const TONES: Record<Import['state'], Tone> = {
+export const IMPORT_TONES: Record<Import['state'], Tone> = {
   running: 'running',
   finished: 'good',
   rejected: 'warning',
   failed: 'bad',
 };
-export const STATES = Object.keys(TONES) as Import['state'][];
+export const STATES = Object.keys(IMPORT_TONES) as Import['state'][];
 
 /** The service writes the progress once a second. */
 const WATCH_MS = 1_000;

@@ -12,7 +12,7 @@ import { Details } from '../../blocks/values/details.tsx';
 import { InEnglish } from '../../blocks/values/in-english.tsx';
 import { StatusBadge } from '../../blocks/values/status-badge.tsx';
 import { ZonedTime } from '../../blocks/values/zoned-time.tsx';
-import { type Import, TONES, useImport } from './import-data.ts';
+import { IMPORT_TONES, type Import, useImport } from './import-data.ts';
 import { useImportKind, useImportName } from './import-name.ts';
 import { ImportReportView } from './import-report.tsx';
 
@@ -47,7 +47,7 @@ function Summary({ one }: { one: Import }) {
     <Section title={t('summary')}>
       <Details
         items={[
-          [t('state'), <StatusBadge key="state" tone={TONES[state]} label={t(`states.${state}`)} />],
+          [t('state'), <StatusBadge key="state" tone={IMPORT_TONES[state]} label={t(`states.${state}`)} />],
           ...(failure === null
             ? []
             : [

@@ -12,7 +12,7 @@ import { EmptyState } from '../../blocks/states/empty-state.tsx';
 import { Email } from '../../blocks/values/email.tsx';
 import { StatusBadge } from '../../blocks/values/status-badge.tsx';
 import { DropZone } from './drop-zone.tsx';
-import { type Import, STATES, TONES } from './import-data.ts';
+import { IMPORT_TONES, type Import, STATES } from './import-data.ts';
 import { useImportName } from './import-name.ts';
 import css from './imports.module.css';
 import { UploadList } from './upload-list.tsx';
@@ -105,7 +105,7 @@ function useColumns(): Column<Import>[] {
       name: 'state',
       heading: t('state'),
       width: '9.5rem',
-      cell: ({ state }) => <StatusBadge tone={TONES[state]} label={t(`states.${state}`)} />,
+      cell: ({ state }) => <StatusBadge tone={IMPORT_TONES[state]} label={t(`states.${state}`)} />,
     },
     timeColumn('started', t('started'), ({ startedAt }) => startedAt),
     {

@@ -9,7 +9,7 @@ import { EmptyState } from '../../blocks/states/empty-state.tsx';
 import { StatusBadge } from '../../blocks/values/status-badge.tsx';
 import { useSession } from '../../shell/session-context.tsx';
 import { useConnectionColumn } from '../exchange/connection-column.tsx';
-import { type Delivery, TONES, useConnectionsLoading } from '../exchange/exchange-data.ts';
+import { DELIVERY_TONES, type Delivery, useConnectionsLoading } from '../exchange/exchange-data.ts';
 import type { Purpose } from './purpose.tsx';
 
 export function DeliveriesTab({ patientId, purpose }: { patientId: string; purpose: Purpose }) {
@@ -42,7 +42,7 @@ function useColumns(rows: readonly Delivery[]): Column<Delivery>[] {
       name: 'status',
       heading: t('status'),
       width: '8rem',
-      cell: ({ status }) => <StatusBadge tone={TONES[status]} label={t(`statuses.${status}`)} />,
+      cell: ({ status }) => <StatusBadge tone={DELIVERY_TONES[status]} label={t(`statuses.${status}`)} />,
     },
     {
       name: 'event',

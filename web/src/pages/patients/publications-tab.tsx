@@ -10,7 +10,7 @@ import { EmptyState } from '../../blocks/states/empty-state.tsx';
 import { InEnglish } from '../../blocks/values/in-english.tsx';
 import { StatusBadge } from '../../blocks/values/status-badge.tsx';
 import { useSession } from '../../shell/session-context.tsx';
-import { type Publication, TONES } from '../publishing/publishing-data.ts';
+import { PUBLICATION_TONES, type Publication } from '../publishing/publishing-data.ts';
 import type { Purpose } from './purpose.tsx';
 
 export function PublicationsTab({ patientId, purpose }: { patientId: string; purpose: Purpose }) {
@@ -42,7 +42,7 @@ function useColumns(): Column<Publication>[] {
       name: 'state',
       heading: t('state'),
       width: '8.5rem',
-      cell: ({ state }) => <StatusBadge tone={TONES[state]} label={t(`states.${state}`)} />,
+      cell: ({ state }) => <StatusBadge tone={PUBLICATION_TONES[state]} label={t(`states.${state}`)} />,
     },
     {
       name: 'kind',

@@ -14,11 +14,11 @@ import { JsonViewer } from '../../blocks/values/json-viewer.tsx';
 import { useSession } from '../../shell/session-context.tsx';
 import type { Purpose } from './purpose.tsx';
 import {
-  KINDS,
-  type Kind,
   type ListedKind,
   listRecords,
   PERMISSIONS,
+  RECORD_KINDS,
+  type RecordKind,
   type RecordRow,
   readFhir,
 } from './records.ts';
@@ -36,7 +36,7 @@ export function RecordsTab({ patientId, purpose }: RecordsTabProperties) {
   const { may } = useSession();
   const search = route.useSearch();
   const navigate = route.useNavigate();
-  const kinds = KINDS.filter((kind) => may(...PERMISSIONS[kind]));
+  const kinds = RECORD_KINDS.filter((kind) => may(...PERMISSIONS[kind]));
   const kind = kinds.find((one) => one === search.kind) ?? kinds[0] ?? 'patient';
   const show = (record: string | undefined) => void navigate({ search: (old) => ({ ...old, record }) });
   return (
@@ -74,7 +74,7 @@ export function RecordsTab({ patientId, purpose }: RecordsTabProperties) {
   );
 }
 
-function FhirView({ kind, id, purpose }: { kind: Kind; id: string; purpose: Purpose }) {
+function FhirView({ kind, id, purpose }: { kind: RecordKind; id: string; purpose: Purpose }) {
   const t = useTranslations('patient');
   const { facility } = useSession();
   const { data, error, isPending, refetch } = useQuery({

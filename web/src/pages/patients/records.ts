@@ -3,9 +3,9 @@ import { answered, api, send } from '../../api/api.ts';
 import type { ListPart } from '../../blocks/list/cursor-list.ts';
 import type { Purpose } from './purpose.tsx';
 
-export const KINDS = ['patient', 'encounters', 'lab', 'imaging', 'vitals'] as const;
-export type Kind = (typeof KINDS)[number];
-export type ListedKind = Exclude<Kind, 'patient'>;
+export const RECORD_KINDS = ['patient', 'encounters', 'lab', 'imaging', 'vitals'] as const;
+export type RecordKind = (typeof RECORD_KINDS)[number];
+export type ListedKind = Exclude<RecordKind, 'patient'>;
 
 export interface RecordRow {
   id: string;
@@ -24,7 +24,7 @@ interface ListRequest {
 const PAGE = 50;
 
 /** Any of these opens the kind. */
-export const PERMISSIONS: Record<Kind, readonly string[]> = {
+export const PERMISSIONS: Record<RecordKind, readonly string[]> = {
   patient: ['patients.patients.get'],
   encounters: ['encounters.access', 'encounters.fhir.encounter.search'],
   lab: ['investigations.lab.list'],
@@ -32,7 +32,7 @@ export const PERMISSIONS: Record<Kind, readonly string[]> = {
   vitals: ['encounters.vitals.read'],
 };
 
-const PATHS: Record<Kind, (id: string) => string> = {
+const PATHS: Record<RecordKind, (id: string) => string> = {
   patient: (id) => `/patients/base/${id}/clinical/fhir`,
   encounters: (id) => `/encounters/fhir/Encounter/${id}`,
   lab: (id) => `/investigations/lab/orders/${id}/clinical/fhir`,
@@ -46,7 +46,7 @@ export function listRecords(kind: ListedKind, request: ListRequest): Promise<Lis
 }
 
 /** The resource, or the Bundle of an order or a set. */
-export async function readFhir(kind: Kind, id: string, purpose: Purpose): Promise<unknown> {
+export async function readFhir(kind: RecordKind, id: string, purpose: Purpose): Promise<unknown> {
   const answer = await send('GET', `${PATHS[kind](encodeURIComponent(id))}?purposeOfUse=${purpose}`);
   const body = (await answer.json()) as { bundle?: unknown };
   return body.bundle ?? body;

@@ -13,9 +13,9 @@ import { SendButton } from '../../blocks/page/send-button.tsx';
 import { CallFault, Fault } from '../../blocks/states/fault.tsx';
 import { JsonViewer } from '../../blocks/values/json-viewer.tsx';
 import css from './publishing.module.css';
-import { type Kind, ofRecord, type Plan, type Published, useTargets } from './publishing-data.ts';
+import { ofRecord, type Plan, type Published, type PublishedKind, useTargets } from './publishing-data.ts';
 
-export function PublishAgain(record: { kind: Kind; recordId: string }) {
+export function PublishAgain(record: { kind: PublishedKind; recordId: string }) {
   const t = useTranslations('publishing');
   const all = useTargets();
   const targets = (all ?? []).filter(({ enabled }) => enabled);

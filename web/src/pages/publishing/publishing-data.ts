@@ -11,9 +11,9 @@ export type Run = components['schemas']['PublishRun'];
 type OfPublish = Answer<'/investigations/lab/orders/{orderId}/clinical/publish-fhir', 'post'>;
 export type Plan = Extract<OfPublish, { dryRun: true }>;
 export type Published = Exclude<OfPublish, Plan>;
-export type Kind = Publication['kind'];
+export type PublishedKind = Publication['kind'];
 
-export const TONES: Record<Publication['state'], Tone> = {
+export const PUBLICATION_TONES: Record<Publication['state'], Tone> = {
   running: 'running',
   done: 'good',
   failed: 'bad',
@@ -21,14 +21,14 @@ export const TONES: Record<Publication['state'], Tone> = {
 };
 
 /** Where each kind of record is published, and what a person must hold for it. */
-export const KINDS: Record<Kind, { path: string; permission: string }> = {
+export const PUBLISHED_KINDS: Record<PublishedKind, { path: string; permission: string }> = {
   lab: { path: '/investigations/lab/orders', permission: 'investigations.lab.release' },
   imaging: { path: '/investigations/imaging/orders', permission: 'investigations.imaging.write' },
   vitals: { path: '/encounters/vitals', permission: 'encounters.vitals.manage' },
 };
 
-export function isKind(text: string): text is Kind {
-  return Object.hasOwn(KINDS, text);
+export function isKind(text: string): text is PublishedKind {
+  return Object.hasOwn(PUBLISHED_KINDS, text);
 }
 
 export async function readTargets(): Promise<Target[]> {
@@ -43,10 +43,10 @@ export function useTargets(): readonly Target[] | undefined {
 /** The route of a record: its publishes (GET), and the publish of it (POST). */
 export async function ofRecord<Body>(
   method: 'GET' | 'POST',
-  { kind, recordId }: { kind: Kind; recordId: string },
+  { kind, recordId }: { kind: PublishedKind; recordId: string },
   query: Record<string, string>,
 ): Promise<Body> {
   const text = new URLSearchParams(query).toString();
-  const path = `${KINDS[kind].path}/${encodeURIComponent(recordId)}/clinical/publish-fhir?${text}`;
+  const path = `${PUBLISHED_KINDS[kind].path}/${encodeURIComponent(recordId)}/clinical/publish-fhir?${text}`;
   return (await (await send(method, path)).json()) as Body;
 }

@@ -12,11 +12,17 @@ import { PageHeader } from '../../blocks/page/page-header.tsx';
 import { EmptyState } from '../../blocks/states/empty-state.tsx';
 import { InEnglish } from '../../blocks/values/in-english.tsx';
 import { StatusBadge } from '../../blocks/values/status-badge.tsx';
-import { KINDS, type Kind, type Publication, TONES, useTargets } from './publishing-data.ts';
+import {
+  PUBLICATION_TONES,
+  PUBLISHED_KINDS,
+  type Publication,
+  type PublishedKind,
+  useTargets,
+} from './publishing-data.ts';
 import { PublishingTabs } from './publishing-tabs.tsx';
 
 const route = getRouteApi('/shell/publishing');
-const STATES = Object.keys(TONES) as Publication['state'][];
+const STATES = Object.keys(PUBLICATION_TONES) as Publication['state'][];
 
 export function PublishingPage() {
   const t = useTranslations('publishing');
@@ -28,7 +34,7 @@ export function PublishingPage() {
         params: {
           query: {
             ...search,
-            kind: search.kind as Kind,
+            kind: search.kind as PublishedKind,
             state: search.state as Publication['state'],
             limit: 50,
             cursor,
@@ -61,7 +67,7 @@ export function PublishingPage() {
             name: 'kind',
             label: t('kind'),
             kind: 'choice',
-            choices: choices(Object.keys(KINDS) as Kind[], (one) => t(`kinds.${one}`)),
+            choices: choices(Object.keys(PUBLISHED_KINDS) as PublishedKind[], (one) => t(`kinds.${one}`)),
           },
           {
             name: 'target',
@@ -111,7 +117,7 @@ function useColumns(): Column<Publication>[] {
       name: 'state',
       heading: t('state'),
       width: '8.75rem',
-      cell: ({ state }) => <StatusBadge tone={TONES[state]} label={t(`states.${state}`)} />,
+      cell: ({ state }) => <StatusBadge tone={PUBLICATION_TONES[state]} label={t(`states.${state}`)} />,
     },
     {
       name: 'kind',

@@ -14,7 +14,14 @@ import { InEnglish } from '../../blocks/values/in-english.tsx';
 import { StatusBadge } from '../../blocks/values/status-badge.tsx';
 import { useSession } from '../../shell/session-context.tsx';
 import { PublishAgain } from './publish-again.tsx';
-import { isKind, KINDS, type Kind, ofRecord, type Run, TONES } from './publishing-data.ts';
+import {
+  isKind,
+  ofRecord,
+  PUBLICATION_TONES,
+  PUBLISHED_KINDS,
+  type PublishedKind,
+  type Run,
+} from './publishing-data.ts';
 
 const route = getRouteApi('/shell/publishing/$kind/$recordId');
 
@@ -23,7 +30,7 @@ export function RecordPage() {
   const { kind, recordId } = route.useParams();
   const { may } = useSession();
   if (!isKind(kind)) return <NotFound />;
-  const { permission } = KINDS[kind];
+  const { permission } = PUBLISHED_KINDS[kind];
   return (
     <>
       <PageHeader
@@ -43,7 +50,7 @@ export function RecordPage() {
   );
 }
 
-function History({ kind, recordId }: { kind: Kind; recordId: string }) {
+function History({ kind, recordId }: { kind: PublishedKind; recordId: string }) {
   const t = useTranslations('publishing');
   const list = useCursorList<Run>(['publications', kind, recordId], (cursor) =>
     ofRecord('GET', { kind, recordId }, { limit: '50', ...(cursor === undefined ? {} : { cursor }) }),
@@ -69,7 +76,7 @@ function useColumns(): Column<Run>[] {
       name: 'state',
       heading: t('state'),
       width: '9rem',
-      cell: ({ outcome }) => <StatusBadge tone={TONES[outcome]} label={t(`states.${outcome}`)} />,
+      cell: ({ outcome }) => <StatusBadge tone={PUBLICATION_TONES[outcome]} label={t(`states.${outcome}`)} />,
     },
     { name: 'target', heading: t('target'), width: '9rem', cell: ({ target }) => target },
     timeColumn('started', t('started'), ({ startedAt }) => startedAt),

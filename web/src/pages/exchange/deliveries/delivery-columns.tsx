@@ -7,7 +7,14 @@ import { timeColumn } from '../../../blocks/list/time-column.tsx';
 import { StatusBadge } from '../../../blocks/values/status-badge.tsx';
 import { useSession } from '../../../shell/session-context.tsx';
 import { useConnectionColumn } from '../connection-column.tsx';
-import { type Delivery, MANAGE, STATUSES, TONES, useConnections, useHeldReason } from '../exchange-data.ts';
+import {
+  DELIVERY_TONES,
+  type Delivery,
+  MANAGE,
+  STATUSES,
+  useConnections,
+  useHeldReason,
+} from '../exchange-data.ts';
 import { PatientLink } from '../patient-link.tsx';
 
 export function useFilters({
@@ -76,7 +83,7 @@ export function useColumns(
     name: 'status',
     heading: t('status'),
     width: '8rem',
-    cell: ({ status }) => <StatusBadge tone={TONES[status]} label={t(`statuses.${status}`)} />,
+    cell: ({ status }) => <StatusBadge tone={DELIVERY_TONES[status]} label={t(`statuses.${status}`)} />,
   };
   const reason: Column<Delivery> = {
     name: 'reason',

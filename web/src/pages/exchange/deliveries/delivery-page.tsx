@@ -20,7 +20,7 @@ import { StatusBadge } from '../../../blocks/values/status-badge.tsx';
 import { ZonedTime } from '../../../blocks/values/zoned-time.tsx';
 import { useSession } from '../../../shell/session-context.tsx';
 import css from '../exchange.module.css';
-import { READ_PAYLOADS, REVIEW, TONES, useConnections, useHeldReason } from '../exchange-data.ts';
+import { DELIVERY_TONES, READ_PAYLOADS, REVIEW, useConnections, useHeldReason } from '../exchange-data.ts';
 import { PatientLink } from '../patient-link.tsx';
 import { DecisionDialog } from './decision-dialog.tsx';
 import { DeliveryPayload } from './delivery-payload.tsx';
@@ -126,7 +126,7 @@ function What({ delivery }: { delivery: DeliveryDetail }) {
           [
             t('status'),
             <span key="status" className={css.badges}>
-              <StatusBadge tone={TONES[status]} label={t(`statuses.${status}`)} />
+              <StatusBadge tone={DELIVERY_TONES[status]} label={t(`statuses.${status}`)} />
               {heldReason === null ? undefined : reasonOf(heldReason).short}
             </span>,
           ],

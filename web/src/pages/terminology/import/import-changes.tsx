@@ -9,12 +9,12 @@ import { StatusBadge } from '../../../blocks/values/status-badge.tsx';
 import { Coded } from '../coded.tsx';
 import { NewEntry, ReplacedEntry } from './entry-change.tsx';
 import css from './import-changes.module.css';
-import type { EntryChange, ImportReport } from './map-import.ts';
+import type { EntryChange, MapImportReport } from './map-import.ts';
 
 const KINDS = ['created', 'changed'] as const;
 type Shown = EntryChange['kind'] | 'all';
 
-export function ImportChanges({ report }: { report: ImportReport }) {
+export function ImportChanges({ report }: { report: MapImportReport }) {
   const t = useTranslations('mapImport');
   const format = useFormatter();
   const [chosen, setChosen] = useState<Shown>('all');

@@ -14,8 +14,8 @@ import { useFirstLevel, useLevels } from '../level.ts';
 import { TerminologyTabs } from '../terminology-tabs.tsx';
 import { ImportChanges } from './import-changes.tsx';
 import css from './import-page.module.css';
-import { ImportReportView } from './import-report.tsx';
-import { type ImportReport, importMap } from './map-import.ts';
+import { MapImportReportView } from './import-report.tsx';
+import { importMap, type MapImportReport } from './map-import.ts';
 
 interface Choices {
   level: Level;
@@ -30,8 +30,8 @@ export function MapImportPage() {
   const level = useFirstLevel();
   const [file, setFile] = useState<File | null>(null);
   const [choices, setChoices] = useState<Choices>({ level, columns: '', localSystem: '', targetSystem: '' });
-  const [done, setDone] = useState<ImportReport>();
-  const run = (dryRun: boolean): Promise<ImportReport> =>
+  const [done, setDone] = useState<MapImportReport>();
+  const run = (dryRun: boolean): Promise<MapImportReport> =>
     importMap(file ?? '', isJson(file) ? 'application/fhir+json' : 'text/csv', {
       ...choices,
       dryRun,
@@ -80,7 +80,7 @@ export function MapImportPage() {
           >
             <CallFault error={error} errorText={failure} />
             {preview.isFetching ? <p role="status">{t('reading')}</p> : undefined}
-            <ImportReportView
+            <MapImportReportView
               report={done ?? preview.data}
               isDone={done !== undefined}
               isSending={submit.isPending}

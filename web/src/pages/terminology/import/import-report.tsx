@@ -4,7 +4,7 @@ import { useFormatter, useTranslations } from 'use-intl';
 import { SendButton } from '../../../blocks/page/send-button.tsx';
 import { EmptyState } from '../../../blocks/states/empty-state.tsx';
 import css from './import-report.module.css';
-import type { ImportReport } from './map-import.ts';
+import type { MapImportReport } from './map-import.ts';
 
 /** Entries that are left out, shown at once. */
 const SHOWN = 200;
@@ -12,13 +12,13 @@ const SHOWN = 200;
 const OPEN = 10;
 
 interface ImportReportProperties {
-  report: ImportReport | undefined;
+  report: MapImportReport | undefined;
   isDone: boolean;
   isSending: boolean;
   onImport: () => void;
 }
 
-export function ImportReportView({ report, isDone, isSending, onImport }: ImportReportProperties) {
+export function MapImportReportView({ report, isDone, isSending, onImport }: ImportReportProperties) {
   const t = useTranslations('mapImport');
   const toMaps = useTranslations('terminology')('toMaps');
   const format = useFormatter();
@@ -60,7 +60,7 @@ export function ImportReportView({ report, isDone, isSending, onImport }: Import
   );
 }
 
-function Rejected({ report: { rejected, rejectedCount } }: { report: ImportReport }) {
+function Rejected({ report: { rejected, rejectedCount } }: { report: MapImportReport }) {
   const t = useTranslations('mapImport');
   const format = useFormatter();
   if (rejectedCount === 0) return undefined;

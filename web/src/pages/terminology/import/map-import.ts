@@ -4,9 +4,9 @@ import type { Answer } from '../../../api/answer.ts';
 import { answered, api } from '../../../api/api.ts';
 import type { Level } from '../draft.ts';
 
-export type ImportReport = Answer<'/terminology/maps/import', 'post'>;
+export type MapImportReport = Answer<'/terminology/maps/import', 'post'>;
 
-export type EntryChange = NonNullable<ImportReport['changes']>[number];
+export type EntryChange = NonNullable<MapImportReport['changes']>[number];
 export type EntryContent = EntryChange['after'];
 
 interface ImportOptions {
@@ -25,7 +25,7 @@ export function importMap(
   content: Blob | string,
   mediaType: MediaType,
   { columns, localSystem, targetSystem, preview, ...options }: ImportOptions,
-): Promise<ImportReport> {
+): Promise<MapImportReport> {
   return answered(
     api.POST('/terminology/maps/import', {
       params: {
