@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { importViolations } from './import-rules.ts';
+import { importViolations, repeatedNames } from './import-rules.ts';
 
 function check(sources: Record<string, string>): string[] {
   return importViolations(new Map(Object.entries(sources)));
@@ -145,4 +145,27 @@ describe('import rules', () => {
   test('asks for the rank of a new folder', () => {
     assert.match(check({ 'src/billing/a.ts': '' })[0] ?? '', /has no rank/);
   });
+});
+
+test('a name that two files export is named; a constant and its type are one idea [OPS-21]', () => {
+  const named = (sources: Record<string, string>) => repeatedNames(new Map(Object.entries(sources)));
+  const first = 'export const Place = 1;\nexport type Place = number;\n';
+  assert.deepEqual(
+    named({ 'src/a.ts': first, 'src/b.ts': 'interface Place {}\nimport { Place } from "./a.ts";' }),
+    [],
+  );
+  for (const again of [
+    'export interface Place {}',
+    'export async function Place() {}',
+    'export abstract class Place {}',
+  ])
+    assert.deepEqual(named({ 'src/a.ts': first, 'src/b.ts': again }), [
+      'Place: is exported by src/a.ts and src/b.ts. Give each idea a name of its own.',
+    ]);
+  const french = {
+    'src/a/errors.fr.ts': 'export const french = {};',
+    'src/b/errors.fr.ts': 'export const french = {};',
+  };
+  assert.deepEqual(named(french), []);
+  assert.deepEqual(named({ 'src/a.ts': first, 'src/a.test.ts': first }), []);
 });

@@ -51,6 +51,29 @@ export function importViolations(sources: Sources): string[] {
   ];
 }
 
+const EXPORTED =
+  /^export (?:async )?(?:function\*?|const|let|(?:abstract )?class|interface|type|enum) ([\w$]+)/gm;
+/** The words of a language have the names that they have in the other. */
+const WORDS = /\.fr\.ts$|^web\/src\/messages\//;
+
+/** One sentence for each name that two files of one program export. A constant and its type may share one in a file. */
+export function repeatedNames(sources: Sources): string[] {
+  const exported = [...sources]
+    .filter(([path]) => !WORDS.test(path) && !/\.test\.\w+$/.test(path))
+    .flatMap(([path, text]) =>
+      [...new Set(Array.from(text.matchAll(EXPORTED), ([, name = '']) => name))].map((name) => ({
+        name,
+        path,
+      })),
+    );
+  return [...Map.groupBy(exported, ({ name }) => name)]
+    .filter(([, places]) => places.length > 1)
+    .map(
+      ([name, places]) =>
+        `${name}: is exported by ${places.map(({ path }) => path).join(' and ')}. Give each idea a name of its own.`,
+    );
+}
+
 /** Tests and what all tests share may import anything. */
 function isChecked(path: string): boolean {
   return areaOf(path) !== undefined && !path.endsWith('.test.ts') && !path.endsWith('.d.ts');
