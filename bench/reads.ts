@@ -31,15 +31,17 @@ export interface ReadOptions {
   records?: number;
   /** Of `interchange serve`. */
   serve?: readonly string[];
+  /** Of Node.js, for the service. */
+  flags?: readonly string[];
 }
 
 export async function withReads<T>(
   bench: Bench,
-  { records: count = bench.options.records, serve = [] }: ReadOptions,
+  { records: count = bench.options.records, serve = [], flags = [] }: ReadOptions,
   work: (reads: Reads) => Promise<T>,
 ): Promise<T> {
   const records = await openRecords(bench, sizeOf(count));
-  const service = await startService(environmentOf(records.databaseUrl), serve);
+  const service = await startService(environmentOf(records.databaseUrl), serve, flags);
   try {
     const floor = await startFloor(records.databaseUrl, PLACE);
     try {

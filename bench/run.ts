@@ -14,6 +14,7 @@ import { logins } from './parts/logins.ts';
 import { memory } from './parts/memory.ts';
 import { patients } from './parts/patients.ts';
 import { processes } from './parts/processes.ts';
+import { profile } from './parts/profile.ts';
 import { publish } from './parts/publish.ts';
 import { refresh } from './parts/refresh.ts';
 import { start } from './parts/start.ts';
@@ -35,6 +36,7 @@ const PARTS: readonly Part[] = [
   start,
   processes,
   costs,
+  profile,
 ];
 
 async function main(): Promise<void> {

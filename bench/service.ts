@@ -33,11 +33,15 @@ const FIRST_ANSWER = '/api/v1/encounters/fhir/metadata';
 export async function startService(
   env: Record<string, string>,
   options: readonly string[] = [],
+  flags: readonly string[] = [],
 ): Promise<Running> {
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
   const begunMs = performance.now();
-  const child = run(['serve', '--port', String(port), ...options], env, 'ignore', SERVICE_FLAGS);
+  const child = run(['serve', '--port', String(port), ...options], env, 'ignore', [
+    ...SERVICE_FLAGS,
+    ...flags,
+  ]);
   await answering(`${url}${FIRST_ANSWER}`, child);
   return {
     url,
