@@ -6,7 +6,7 @@ import { once } from 'node:events';
 import { cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { after, before, describe, it, test } from 'node:test';
+import { after, before, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { Deployment } from 'kubernetes-models/apps/v1';
 import { Job } from 'kubernetes-models/batch/v1';
@@ -348,7 +348,7 @@ describe('what the examples run', () => {
 
   const inImage = () => ({ cwd: image, entry: join(image, 'src/bin/launch.js') });
 
-  it('builds the console from what its stage of the image has', async () => {
+  test('builds the console from what its stage of the image has', async () => {
     const stage = join(folder, 'console');
     const ignored = [join(ROOT, 'web/dist'), join(ROOT, 'web/node_modules')];
     for (const path of copiedPaths(await containerfile(), ' AS console'))
@@ -362,7 +362,7 @@ describe('what the examples run', () => {
     assert.match(await readFile(join(stage, 'web/dist/index.html'), 'utf8'), /assets\/index-/);
   });
 
-  it('migrates and serves from what the image has, with secrets in files', async () => {
+  test('migrates and serves from what the image has, with secrets in files', async () => {
     const { services } = await compose();
     const api = (await manifests()).find(({ metadata }) => metadata.name === 'interchange-api');
     const [container] = api?.spec?.template?.spec.containers ?? assert.fail('there is no API');
@@ -391,7 +391,7 @@ describe('what the examples run', () => {
     }
   });
 
-  it('runs a worker whose probe finds its metrics', async () => {
+  test('runs a worker whose probe finds its metrics', async () => {
     const worker = (await manifests()).find(({ metadata }) => metadata.name === 'interchange-worker');
     const [container] = worker?.spec?.template?.spec.containers ?? assert.fail('there is no worker');
     const metricsPort = await freePort();
@@ -411,7 +411,7 @@ describe('what the examples run', () => {
     assert.equal(await healthCheck(there), 1, 'nobody is there');
   });
 
-  it('starts the command lines of the systemd unit', async () => {
+  test('starts the command lines of the systemd unit', async () => {
     const lines = await unit();
     const commandOf = (name: string) => {
       const [program, ...rest] = (valuesOf(lines, name)[0] ?? '').split(' ');

@@ -1,7 +1,7 @@
 /** The alerts and the dashboard of deploy/: valid PromQL over metrics and labels that the service has. */
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
-import { after, before, describe, it } from 'node:test';
+import { after, before, describe, test } from 'node:test';
 import { parser } from '@prometheus-io/lezer-promql';
 import type { MetricObject } from 'prom-client';
 import { parse } from 'yaml';
@@ -81,7 +81,7 @@ describe('monitoring', () => {
   });
   after(() => api.close());
 
-  it('asks in valid PromQL', () => {
+  test('asks in valid PromQL', () => {
     for (const query of queries) {
       let faults = 0;
       parser.parse(query).iterate({
@@ -93,7 +93,7 @@ describe('monitoring', () => {
     }
   });
 
-  it('asks for metrics that the service has', () => {
+  test('asks for metrics that the service has', () => {
     const asked = new Set(queries.flatMap((query) => selectionsOf(query).map(({ metric }) => metric)));
     const known = [...types].flatMap(([name, type]) =>
       type === 'histogram' ? [`${name}_bucket`, `${name}_count`, `${name}_sum`] : [name],
@@ -108,7 +108,7 @@ describe('monitoring', () => {
     assert.deepEqual(unused, [], 'metrics that nobody looks at');
   });
 
-  it('asks each metric by labels that it has', async () => {
+  test('asks each metric by labels that it has', async () => {
     await buildDeliveries(api.runtime).stop();
     const metrics = api.runtime.metrics.registry.getMetricsAsArray() as (MetricObject & {
       labelNames: string[];
@@ -125,14 +125,14 @@ describe('monitoring', () => {
     assert.ok(count > 40, String(count));
   });
 
-  it('asks for outcomes that publishes have', async () => {
+  test('asks for outcomes that publishes have', async () => {
     const code = await read('src/publish/history/publish-metrics.ts');
     const outcomes = queries.flatMap((query) => /outcome=~?"([\w|]+)"/.exec(query)?.[1]?.split('|') ?? []);
     assert.ok(outcomes.length > 2);
     for (const outcome of outcomes) assert.ok(code.includes(`'${outcome}'`), outcome);
   });
 
-  it('says of each alert what to do', async () => {
+  test('says of each alert what to do', async () => {
     const page = await read('docs/runbook.md');
     const headings = [...page.matchAll(/^## (.*)$/gm)].map(([, heading]) => heading);
     assert.deepEqual(
@@ -146,7 +146,7 @@ describe('monitoring', () => {
     }
   });
 
-  it('has panels that do not cover each other', () => {
+  test('has panels that do not cover each other', () => {
     const cells = panels.flatMap(({ gridPos: { x, y, w, h } }) =>
       Array.from({ length: w * h }, (_, n) => `${x + (n % w)},${y + Math.floor(n / w)}`),
     );
