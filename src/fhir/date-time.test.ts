@@ -37,6 +37,15 @@ describe('parseDateTime', () => {
     assert.deepEqual(span('9999-12-31'), ['9999-12-31T00:00:00.000Z', '+010000-01-01T00:00:00.000Z']);
   });
 
+  test('takes a leap second, which begins when the second before it ends', () => {
+    assert.deepEqual(span('2016-12-31T23:59:60Z'), ['2017-01-01T00:00:00.000Z', '2017-01-01T00:00:01.000Z']);
+    assert.deepEqual(span('2017-01-01T00:59:60.5+01:00'), [
+      '2017-01-01T00:00:00.500Z',
+      '2017-01-01T00:00:00.501Z',
+    ]);
+    assert.equal(parseDateTime('2016-12-31T23:59:60Z')?.text, '2016-12-31T23:59:60Z');
+  });
+
   test('names its precision and keeps its text', () => {
     for (const [text, precision] of [
       ['2026', 'year'],

@@ -56,7 +56,7 @@ export function isTimeZone(zone: string): boolean {
 }
 
 function validTime(hour: string, minute?: string, second?: string, zone?: string): boolean {
-  if (Number(hour) > 23 || Number(minute) > 59 || Number(second ?? 0) > 59) return false;
+  if (Number(hour) > 23 || Number(minute) > 59 || Number(second ?? 0) > 60) return false;
   if (zone === undefined || zone === 'Z') return zone === 'Z';
   const [hours, minutes] = [Number(zone.slice(1, 3)), Number(zone.slice(4, 6))];
   return (hours < 14 && minutes <= 59) || (hours === 14 && minutes === 0);
@@ -64,7 +64,9 @@ function validTime(hour: string, minute?: string, second?: string, zone?: string
 
 function timed(text: string, resolutionMs: number): FhirDateTime | undefined {
   const withSeconds = resolutionMs === 60_000 ? text.replace(/(T\d{2}:\d{2})/, '$1:00') : text;
-  const startMs = Date.parse(withSeconds);
+  // R4 allows the leap second :60; Date knows none.
+  const leapMs = withSeconds.includes(':60') ? 1_000 : 0;
+  const startMs = Date.parse(withSeconds.replace(':60', ':59')) + leapMs;
   if (Number.isNaN(startMs)) return undefined;
   return {
     text,
