@@ -105,7 +105,10 @@ describe('migrate', () => {
 
   test('needs no superuser, only the membership that its message names', async () => {
     const url = await emptyDatabase('nosuperuser');
-    await assert.rejects(migrate(url), /grant interchange_service to <the user of DATABASE_URL>/);
+    await assert.rejects(
+      migrate(url),
+      /may not act as the database role interchange_service\. Run as a superuser: grant interchange_service to <the user of DATABASE_URL>;$/,
+    );
     await admin.query(`grant ${SERVICE_ROLE} to migrator_${id}`);
     await migrate(url);
     const pool = createPool({ url, max: 1, applicationName: 'test', role: SERVICE_ROLE }, () => undefined);

@@ -145,26 +145,38 @@ export async function letServiceRoleSignIn(url: string, password: string): Promi
 }
 
 async function ensureServiceRole(client: pg.Client): Promise<void> {
-  try {
-    await client.query(`do $$ begin
+  const grant = `grant ${SERVICE_ROLE} to <the user of DATABASE_URL>;`;
+  await client
+    .query(`do $$ begin
       if not exists (select from pg_roles where rolname = '${SERVICE_ROLE}') then
         create role ${SERVICE_ROLE} nologin;
       end if;
     exception when duplicate_object or unique_violation then null;
-    end $$`);
-    // Membership alone is not enough: from PostgreSQL 16 on, who creates a role may administer it but not act as it.
-    await client.query(`do $$ begin
+    end $$`)
+    .catch(
+      refused(
+        `The database role ${SERVICE_ROLE} is missing, and this user may not create it. Run as a superuser: create role ${SERVICE_ROLE} nologin; ${grant}`,
+      ),
+    );
+  // Membership alone is not enough: from PostgreSQL 16 on, who creates a role may administer it but not act as it.
+  await client
+    .query(`do $$ begin
       set local role ${SERVICE_ROLE};
       reset role;
     exception when insufficient_privilege then
       execute format('grant ${SERVICE_ROLE} to %I', current_user);
-    end $$`);
-  } catch (error) {
-    throw new MigrationError(
-      `The database role ${SERVICE_ROLE} is missing, and this user may not create it. Run as a superuser: create role ${SERVICE_ROLE} nologin; grant ${SERVICE_ROLE} to <the user of DATABASE_URL>;`,
-      { cause: error },
+    end $$`)
+    .catch(
+      refused(
+        `The user of DATABASE_URL may not act as the database role ${SERVICE_ROLE}. Run as a superuser: ${grant}`,
+      ),
     );
-  }
+}
+
+function refused(message: string): (cause: unknown) => never {
+  return (cause) => {
+    throw new MigrationError(message, { cause });
+  };
 }
 
 async function appliedMigrations(client: Queryable): Promise<Map<string, string>> {
