@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { closeSync, existsSync, openSync } from 'node:fs';
 import { PassThrough } from 'node:stream';
 import { describe, test } from 'node:test';
 import { createLog, errorFields, type LogFields } from './log.ts';
@@ -71,4 +73,19 @@ describe('errorFields', () => {
     assert.deepEqual(errorFields(undefined), { errorName: 'undefined' });
     assert.deepEqual(errorFields({ message: 'Quix' }), { errorName: 'object' });
   });
+});
+
+test('a full disk below the log stops nothing', { skip: !existsSync('/dev/full') }, () => {
+  const full = openSync('/dev/full', 'w');
+  const program = `
+    import { createLog } from '${new URL('./log.ts', import.meta.url)}';
+    const log = createLog('info');
+    for (let line = 0; line < 20_000; line++) log.info({ event: 'line' }, 'x'.repeat(100));
+    process.stderr.write('went on');`;
+  const { status, stderr } = spawnSync(process.execPath, ['--input-type=module', '--eval', program], {
+    stdio: ['ignore', full, 'pipe'],
+    encoding: 'utf8',
+  });
+  closeSync(full);
+  assert.deepEqual([status, stderr], [0, 'went on']);
 });

@@ -56,14 +56,23 @@ export interface Log {
   error: WriteLine;
 }
 
+/** Lines wait in so much memory while they cannot be written; further ones are left out. */
+const WAITING_BYTES = 1_048_576;
+
 /** A log that writes JSON lines to `destination` (default: stdout). */
 export function createLog(level: string, destination?: NodeJS.WritableStream): Log {
   const options = { level, base: null, timestamp: pino.stdTimeFunctions.isoTime, mixin: traceFields };
-  const logger =
-    destination === undefined ? pino(options) : pino(options, destination as pino.DestinationStream);
+  const logger = pino(options, (destination ?? standardOutput()) as pino.DestinationStream);
   const write = (method: 'debug' | 'info' | 'warn' | 'error') => (fields: LogFields, message: string) =>
     logger[method](allowed(fields), message);
   return { debug: write('debug'), info: write('info'), warn: write('warn'), error: write('error') };
+}
+
+/** A full disk below the log stops no service. */
+function standardOutput(): pino.DestinationStream {
+  const stdout = pino.destination({ dest: 1, sync: true, maxLength: WAITING_BYTES });
+  stdout.on('error', () => undefined);
+  return stdout;
 }
 
 /** What joins a line with its trace, where there is one. */
