@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import { randomBytes, randomUUID } from 'node:crypto';
+import { closeSync, existsSync, openSync } from 'node:fs';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import { createTestDatabase, type TestDatabase } from '../../test-support/database/database.ts';
 import { insertPatient } from '../../test-support/records/clinical-records.ts';
@@ -269,6 +272,18 @@ describe('the command line', { timeout: 600_000 }, () => {
     started.child.stdout.destroy();
     const { code, stderr } = await started.ended;
     assert.deepEqual([code, stderr], [1, '']);
+  });
+
+  test('says in one line that its output cannot be written', { skip: !existsSync('/dev/full') }, () => {
+    const entry = fileURLToPath(new URL('../bin/interchange.ts', import.meta.url));
+    const full = openSync('/dev/full', 'w');
+    const { status, stderr } = spawnSync(process.execPath, [entry, '--help'], {
+      stdio: ['ignore', full, 'pipe'],
+      encoding: 'utf8',
+    });
+    closeSync(full);
+    assert.equal(status, 1);
+    assert.match(stderr, /^error: The output cannot be written \(ENOSPC\)\. .*\n$/);
   });
 
   test('takes ids in either case, and leaves the trace whole', async () => {

@@ -9,7 +9,10 @@ const { runProgram } = await import('../app/commands.ts');
 // Whoever read the output went away, as `head` does: nobody is left to tell.
 for (const stream of [process.stdout, process.stderr])
   stream.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EPIPE') throw error;
+    if (error.code !== 'EPIPE' && stream === process.stdout)
+      process.stderr.write(
+        `error: The output cannot be written (${error.code}). The command may have done its work: look before you run it again.\n`,
+      );
     process.exit(1);
   });
 process.exitCode = await runProgram(process.argv.slice(2));
