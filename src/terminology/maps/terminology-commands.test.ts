@@ -227,7 +227,9 @@ describe('terminology export', () => {
     await assert.rejects(run(exportMapsCommand, []), UsageError);
     await assert.rejects(
       run(exportMapsCommand, ['--output', join(folder, 'no', 'such', 'folder')]),
-      CommandError,
+      (error: Error) =>
+        error instanceof CommandError &&
+        /The file \S+folder cannot be written \(ENOENT\)\. Check the path, .*--output/.test(error.message),
     );
     await assert.rejects(run(exportMapsCommand, ['--format', 'xml']), { code: 'commander.invalidArgument' });
   });

@@ -32,12 +32,18 @@ export function exportMapsCommand(environment: CommandEnvironment): Command {
         const scope = await requireMap(db, options);
         const text = Readable.from(await exportMaps(db, scope, options.format), { objectMode: false });
         if (options.output === undefined) await pipeline(text, environment.stdout, { end: false });
-        else await pipeline(text, createWriteStream(options.output)).catch(refuseOutput);
+        else
+          await pipeline(text, createWriteStream(options.output)).catch((error) =>
+            refuseOutput(error, options.output),
+          );
       });
       environment.print({ format: options.format, output: options.output ?? null }, '');
     });
 }
 
-function refuseOutput(error: NodeJS.ErrnoException): never {
-  throw new CommandError(`The file cannot be written (${error.code}).`, { cause: error });
+function refuseOutput(error: NodeJS.ErrnoException, file: string | undefined): never {
+  throw new CommandError(
+    `The file ${file} cannot be written (${error.code}). Check the path, or name another file with --output.`,
+    { cause: error },
+  );
 }
