@@ -235,6 +235,10 @@ describe('rotation of the master key of a database of the operator', { timeout: 
     await writeFile(path, 'kept');
     assert.match((await rotate(['--write-new-key-file', path])).stderr, /exists already/);
     assert.equal(await readFile(path, 'utf8'), 'kept');
+    assert.match(
+      (await rotate(['--write-new-key-file', join(folder, 'missing', 'new.key')])).stderr,
+      /its folder does not exist: make it, or name another file\)\. Nothing was changed/,
+    );
   });
 
   test('is done again from its beginning when it is killed, and so is a service beside it', async () => {

@@ -46,10 +46,11 @@ function given(bytes: Buffer): NewKey {
 async function writeKey(path: string, { bytes }: MasterKey): Promise<void> {
   await writeFile(path, `${bytes.toString('hex')}\n`, { mode: 0o600, flag: 'wx', flush: true }).catch(
     ({ code }: NodeJS.ErrnoException) => {
-      const reason =
-        code === 'EEXIST'
-          ? 'the file exists already: use it with --new-key-file, or name another file'
-          : code;
+      const reasons: Record<string, string> = {
+        EEXIST: 'the file exists already: use it with --new-key-file, or name another file',
+        ENOENT: 'its folder does not exist: make it, or name another file',
+      };
+      const reason = reasons[code ?? ''] ?? code;
       throw new CommandError(`The new key cannot be written to ${path} (${reason}). Nothing was changed.`);
     },
   );
