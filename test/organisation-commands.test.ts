@@ -31,7 +31,11 @@ describe('commands while the database refuses one organisation', ONE_FAILS, () =
     const { code, stdout } = await runCommand(['delivery', ...args, '--json'], { env: api.env });
     return {
       code,
-      ...(JSON.parse(stdout) as { items: { id: string; connectionId: string }[]; failed: string[] }),
+      ...(JSON.parse(stdout) as {
+        items: { id: string; connectionId: string }[];
+        failed: string[];
+        more?: boolean;
+      }),
     };
   };
 
@@ -64,6 +68,17 @@ describe('commands while the database refuses one organisation', ONE_FAILS, () =
       assert.match(lines[at] ?? '', new RegExp(`^${id} .*, connection ${connectionId}$`));
     for (const line of await text('--connection', items[0]?.connectionId ?? ''))
       assert.doesNotMatch(line, /connection/);
+  });
+
+  test('`delivery list --limit` says whether there are more', async () => {
+    const cut = await runCommand(['delivery', 'list', '--limit', '3'], { env: api.env });
+    const lines = cut.stdout.trim().split('\n');
+    assert.equal(lines.length, 4);
+    assert.match(lines[3] ?? '', /^There are older ones\. See more with --limit/);
+    assert.equal((await run('list', '--limit', '3')).more, true);
+    const whole = await runCommand(['delivery', 'list', '--limit', '4'], { env: api.env });
+    assert.doesNotMatch(whole.stdout, /older/);
+    assert.equal((await run('list', '--limit', '4')).more, false);
   });
 
   test('`delivery list --id` finds what is of another organisation [OPS-39]', async () => {

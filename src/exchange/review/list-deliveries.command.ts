@@ -22,17 +22,26 @@ export function listDeliveriesCommand(environment: CommandEnvironment): Command 
         throw new UsageError('--limit must be from 1 to 10000.');
       const status = statusOf(selection.status);
       const filter = filterOf(selection);
-      const { found, failed } = await environment.withSession(async (session) => {
-        const listed = await listEach(session, selection, { filter, status, limit: most });
+      const { found, failed, more } = await environment.withSession(async (session) => {
+        // One more tells whether there is more.
+        const listed = await listEach(session, selection, { filter, status, limit: most + 1 });
         const newest = newestFirst(listed.found).slice(0, most);
         const shown = await showEach(environment, session, newest);
-        return { found: newestFirst(shown.found), failed: [...listed.failed, ...shown.failed] };
+        return {
+          found: newestFirst(shown.found),
+          failed: [...listed.failed, ...shown.failed],
+          more: listed.found.length > most,
+        };
       });
       const isOfSeveral = new Set(found.map(({ connectionId }) => connectionId)).size > 1;
       const lineOf = (delivery: DeliveryView) =>
         `${deliveryLine(delivery)}${isOfSeveral ? `, connection ${delivery.connectionId}` : ''}`;
       const lines = [...found.map(lineOf), ...failed.map((id) => refused(id, 'listed'))];
-      environment.print({ items: found, failed }, lines.length === 0 ? 'none' : lines.join('\n'));
+      if (more)
+        lines.push(
+          'There are older ones. See more with --limit, or choose with --status, --since or --until.',
+        );
+      environment.print({ items: found, failed, more }, lines.length === 0 ? 'none' : lines.join('\n'));
       if (failed.length > 0) environment.fail();
     });
 }
