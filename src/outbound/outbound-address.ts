@@ -52,8 +52,8 @@ export function parseOutboundAddress(text: string, reach: Reach): URL {
   const url = URL.parse(text);
   if (url === null || !['https:', 'http:'].includes(url.protocol))
     throw new AddressRefusedError({
-      en: 'The address must be an https URL, such as https://exchange.example.org/path.',
-      fr: 'L’adresse doit être une URL https, par exemple https://exchange.example.org/path.',
+      en: 'The address must be an https URL, such as https://partner.example.org/path.',
+      fr: 'L’adresse doit être une URL https, par exemple https://partner.example.org/path.',
     });
   // A URL parser leaves line breaks and tabs out without a word: what is stored would not be what is sent to.
   if (/\p{Cc}/u.test(text))

@@ -141,8 +141,9 @@ describe('terminology import', () => {
   });
 
   test('--dry-run keeps nothing', async () => {
-    const { text } = await run(importMapsCommand, [await fileOf('dry.csv', FILE), '--dry-run']);
+    const { text, document } = await run(importMapsCommand, [await fileOf('dry.csv', FILE), '--dry-run']);
     assert.match(text, /2 created.*\(dry run: nothing was kept\)$/);
+    assert.equal((document as { dryRun?: boolean }).dryRun, true);
     assert.deepEqual((await run(listMapsCommand, [])).document, { items: [], nextCursor: null });
   });
 

@@ -62,7 +62,10 @@ export function importMapsCommand(environment: CommandEnvironment): Command {
         return importMaps(db, scope, { rows, change: { now: environment.now(), author: OPERATOR }, dryRun });
       });
       const document = { ...report, ignored: Object.fromEntries(ignored) };
-      environment.print(document, reportText(report, ignored, options.dryRun === true));
+      environment.print(
+        options.dryRun === true ? { dryRun: true, ...document } : document,
+        reportText(report, ignored, options.dryRun === true),
+      );
       if (report.read > 0 && report.rejectedCount === report.read) environment.fail();
     });
 }
