@@ -219,6 +219,26 @@ describe('/exchange/deliveries', () => {
     assert.deepEqual(await trace(foreign), []);
   });
 
+  test('does not tell of which of two patients a held delivery is, where they refuse [EXC-32]', async () => {
+    const [id = ''] = await heldIds();
+    await pool().query(`update patient set refused_purposes = '{OPS}' where organisation_id = $1`, [
+      caller.tenant.organisationId,
+    ]);
+    for (const patientId of patients.slice(0, 2)) {
+      const before = await trace(patientId);
+      const review = await post('/exchange/deliveries/replay', {
+        deliveryIds: [id],
+        patientId,
+        dryRun: true,
+      });
+      assert.equal(review.status, 403);
+      assert.deepEqual(
+        (await trace(patientId)).slice(before.length).map(({ outcome }) => outcome),
+        ['refused'],
+      );
+    }
+  });
+
   test('replays by id and by filter, in place, and only says so with dryRun [EXC-29, EXC-31]', async () => {
     const dry = await post('/exchange/deliveries/replay', { dryRun: true });
     assert.deepEqual([dry.json.dryRun, dry.json.count, dry.json.deliveryIds.length], [true, 2, 2]);

@@ -51,12 +51,13 @@ export async function reviewDeliveries(
 ): Promise<ReviewOutcome> {
   const { filter, decision, author, dryRun } = request;
   const accountId = author.kind === 'account' ? author.accountId : null;
-  if (filter.ids !== undefined) await requireHeld(db, scope, { ...filter, ids: filter.ids });
+  if (filter.ids !== undefined) await requireKnown(db, scope, { ...filter, ids: filter.ids });
   // Whether anything of one patient is held says who is a patient here (docs/adr/0053).
   if (filter.patientId !== undefined) {
     const about = await aboutPatient(db, scope, { ...filter, patientId: filter.patientId });
     requireShown(about.every(await trace(about)));
   }
+  if (filter.ids !== undefined) await requireHeld(db, scope, { ...filter, ids: filter.ids });
   const found = dryRun
     ? await heldDeliveries(db, scope, filter)
     : await decide(db, scope, { filter, decision: { ...decision, accountId } }, (client, { length }) =>
@@ -77,15 +78,17 @@ async function aboutPatient(
   return [...held, ...(await patientAskedFor(db, { organisationId, facilityId }, patientId))];
 }
 
-async function requireHeld(
-  db: Pool,
-  scope: OrganisationScope,
-  filter: DeliveryFilter & { ids: readonly string[] },
-): Promise<void> {
+type FilterOfIds = DeliveryFilter & { ids: readonly string[] };
+
+async function requireKnown(db: Pool, scope: OrganisationScope, filter: FilterOfIds): Promise<void> {
   if (!filter.ids.every(isUuid)) throw notFound('A delivery');
   const ids = filter.ids.map((id) => id.toLowerCase());
   const known = await knownDeliveries(db, scope, { ids, facilityId: filter.facilityId });
   if (!ids.every((id) => known.has(id))) throw notFound('A delivery');
+}
+
+async function requireHeld(db: Pool, scope: OrganisationScope, filter: FilterOfIds): Promise<void> {
+  const ids = filter.ids.map((id) => id.toLowerCase());
   const held = new Set(await heldDeliveries(db, scope, { ...filter, ids }));
   if (!ids.every((id) => held.has(id))) throw exchangeError('not_held');
 }
