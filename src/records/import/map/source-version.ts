@@ -29,7 +29,8 @@ export function sourceVersion({ meta }: JsonObject): SourceVersion {
   const [system = ''] = typeof source === 'string' ? source.split('#') : [];
   return {
     ...(typeof versionId === 'string' && VERSION.test(versionId) ? { version: versionId } : {}),
-    ...(isInstant ? { updatedAt: lastUpdated } : {}),
+    // PostgreSQL takes the leap second 23:59:60, and refuses a fraction of it.
+    ...(isInstant ? { updatedAt: lastUpdated.replace(/(:60)\.\d+/, '$1') } : {}),
     ...(system !== '' && system.length <= MAX_LENGTH && !system.includes('\0') ? { system } : {}),
   };
 }

@@ -95,6 +95,12 @@ describe('what comes after a newer version', () => {
       'first',
     ],
     ['a time that is none', updated('2999-99-99T00:00:00Z'), updated(EARLY), 'second'],
+    [
+      'an earlier time, after a leap second',
+      updated('2016-12-31T23:59:60.5Z'),
+      updated('2016-12-31T23:59:59Z'),
+      'first',
+    ],
   ] as const)
     test(`${name}: the ${wins} stays [IN-34]`, async () => {
       const one = result(41, first);
