@@ -110,6 +110,21 @@ test('a changed time zone counts for stored visits once they are imported again 
   assert.deepEqual(await again(), { Encounter: 1, Patient: 1 });
 });
 
+test('the first and the last day that FHIR can write are taken in every time zone [ENC-8]', async () => {
+  const periods = [
+    { start: '0001-01-01', end: '9999-12-31' },
+    { start: '0001-01-01T00:00:00+01:00', end: '9999-12-31T23:59:59-05:00' },
+  ];
+  for (const timeZone of TIME_ZONES) {
+    const { patientId, ids } = await importVisits(timeZone, periods);
+    for (const date of ['2024', '0001-01-01', '9999-12-31']) {
+      const found = await search(timeZone, patientId, [date]);
+      assert.deepEqual(found.map(({ id }) => id).sort(), ids.toSorted(), `${timeZone} ${date}`);
+      for (const { id, period } of found) assert.deepEqual(period, periods[ids.indexOf(id)]);
+    }
+  }
+});
+
 test('a finished visit without an end says that it is unknown, and can be imported again as it came [ENC-8]', async () => {
   const unknown = { url: 'http://hl7.org/fhir/StructureDefinition/data-absent-reason', valueCode: 'unknown' };
   const periods = [{ start: '2024-03-30' }, { start: '2024-03-30', _end: { extension: [unknown] } }];

@@ -31,6 +31,14 @@ export function parseDateTime(text: string): FhirDateTime | undefined {
   return dated(text, precision, Temporal.PlainDate.from(date));
 }
 
+const FIRST = new Date('0001-01-01T00:00:00.000Z');
+const LAST = new Date('9999-12-31T23:59:59.999Z');
+
+/** In ISO 8601 UTC, with a year of four digits: the first or last day of all may be of another year in UTC. */
+export function instantText(at: Date): string {
+  return (at < FIRST ? FIRST : at > LAST ? LAST : at).toISOString();
+}
+
 /** Whether a FHIR date or dateTime says the day; a year or a month does not. */
 export function saysDay(text: string): boolean {
   return text.length >= 'YYYY-MM-DD'.length;

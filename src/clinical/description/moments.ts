@@ -1,5 +1,5 @@
 /** Elements that say when: the FHIR text as it was written, and the instant that it stands for. */
-import type { FhirDateTime } from '../../fhir/date-time.ts';
+import { type FhirDateTime, instantText } from '../../fhir/date-time.ts';
 import type { Timing } from '../../fhir/measured.ts';
 import { optional, periodBounds } from '../../fhir/reading/datatypes.ts';
 import type { ElementReader } from '../../fhir/reading/element-reader.ts';
@@ -165,5 +165,5 @@ function suffix(type: string): string {
 
 /** The instant at which a date or time begins, in ISO 8601 UTC. */
 export function instant(at: FhirDateTime | undefined, timeZone: string): string | undefined {
-  return at?.span(timeZone).start.toISOString();
+  return at === undefined ? undefined : instantText(at.span(timeZone).start);
 }

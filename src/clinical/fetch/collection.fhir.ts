@@ -4,7 +4,7 @@
  * Contract: FETCH-5, FETCH-10, FETCH-11, FETCH-12, FETCH-13, FETCH-14, FETCH-15, FETCH-16.
  */
 import type { CodeableConcept } from '../../fhir/coded.ts';
-import { parseDateTime } from '../../fhir/date-time.ts';
+import { instantText, parseDateTime } from '../../fhir/date-time.ts';
 import { LOINC } from '../../terminology/lookup/code-systems.ts';
 import { type UnmappedCode, unmappedCodes } from '../content/coded-content.ts';
 import type { FhirResource } from './fhir-resource.ts';
@@ -127,7 +127,7 @@ export function timesOf(
   const written = parseDateTime(text);
   const isPoint = written?.precision === 'time' || written?.precision === 'day';
   return {
-    occurredAt: isPoint ? written.span(timeZone).start.toISOString() : undefined,
+    occurredAt: isPoint ? instantText(written.span(timeZone).start) : undefined,
     occurredOn: written?.precision === 'time' ? undefined : written?.text,
   };
 }

@@ -5,6 +5,7 @@
  */
 import { ACT_CODE_SYSTEM, ENCOUNTER_CLASS_DISPLAY } from '../../fhir/act-code.ts';
 import { businessIdentifiers, type CodeableConcept, type Identifier } from '../../fhir/coded.ts';
+import { instantText } from '../../fhir/date-time.ts';
 import {
   codeableConcept,
   compact,
@@ -28,7 +29,7 @@ import {
 } from '../description/element.ts';
 import { code, concept, concepts, copied, identifiers, json } from '../description/kinds.ts';
 import { list } from '../description/list.ts';
-import { periodTexts } from '../description/moments.ts';
+import { instant, periodTexts } from '../description/moments.ts';
 import type { JsonText, Output } from '../description/output.ts';
 import {
   pointer,
@@ -221,8 +222,8 @@ function visitPeriod(): Element<{ start?: string; end?: string; status: Encounte
       if (end !== given) context.notKept('Encounter.period.end');
       return {
         values: {
-          period_start: start?.span(context.scope.timeZone).start.toISOString(),
-          period_end: end === undefined ? undefined : lastInstant(end, context.scope.timeZone).toISOString(),
+          period_start: instant(start, context.scope.timeZone),
+          period_end: end === undefined ? undefined : instantText(lastInstant(end, context.scope.timeZone)),
           period_start_source: start?.text,
           period_end_source: end?.text,
         },
