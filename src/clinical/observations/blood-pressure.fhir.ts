@@ -4,6 +4,7 @@
  * Contract: FETCH-9, FETCH-29.
  */
 import { type CodeableConcept, type Identifier, isOwnIdentifier, type Reference } from '../../fhir/coded.ts';
+import { parseDateTime } from '../../fhir/date-time.ts';
 import { officialDisplay } from '../../terminology/lookup/code-systems.ts';
 import type { Annotation } from '../description/pointer.ts';
 import type { FhirResource } from '../fetch/fhir-resource.ts';
@@ -168,12 +169,17 @@ function joinedWith(panel: FhirResource, whole: FhirResource): FhirResource {
   }
   const issued = [panel.issued, part.issued].filter((one) => one !== undefined).map(String);
   const [first, second] = issued;
-  if (first !== undefined && second !== undefined)
-    both.issued = Date.parse(first) < Date.parse(second) ? second : first;
+  if (first !== undefined && second !== undefined) both.issued = isEarlier(first, second) ? second : first;
   const others = ((hasMember ?? []) as Reference[]).filter(
     ({ reference }) => reference !== `Observation/${part.id}`,
   );
   return { ...both, ...(others.length === 0 ? {} : { hasMember: others }) } as FhirResource;
+}
+
+/** Of two FHIR instants, which have a zone of their own. */
+function isEarlier(first: string, second: string): boolean {
+  const [one, other] = [first, second].map((text) => parseDateTime(text)?.span('UTC').start);
+  return one !== undefined && other !== undefined && one < other;
 }
 
 /** Our identifier of a part is not that of the whole: a publish finds the part by it when it stands alone again. */

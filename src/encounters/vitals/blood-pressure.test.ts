@@ -321,6 +321,17 @@ describe('blood pressure in parts', () => {
     );
   });
 
+  test('of two times of issue the later one goes out, also where it is a leap second [FETCH-29]', async () => {
+    await take(
+      systolic({ issued: '2016-12-31T23:59:59.5Z' }),
+      diastolic({ issued: '2016-12-31T23:59:60.5Z' }),
+    );
+    assert.deepEqual(
+      (await set()).map(({ issued }) => issued),
+      ['2016-12-31T23:59:60.5Z'],
+    );
+  });
+
   test('a pressure that a report lists is a result by itself, and its set says so at once [FETCH-22, FETCH-29]', async () => {
     await take(systolic(), diastolic());
     assert.equal((await set()).length, 1);
