@@ -103,6 +103,28 @@ describe('recovery of the embedded PostgreSQL', () => {
     await next.release();
   });
 
+  test('starts a server again that is killed while it answers who joins it', async () => {
+    const service = await openElsewhere(folder.path);
+    const pid = await serverPid(folder.path);
+    const url = service.url.replace(/[^/]+$/, 'postgres');
+    const pool = createPool({ url, max: 1, applicationName: 'test' }, () => undefined);
+    const holder = await pool.connect();
+    holder.on('error', () => undefined);
+    await service.kill();
+    // A session that begins waits for this lock.
+    await holder.query('begin');
+    await holder.query('lock table pg_database in access exclusive mode');
+    const opening = openHere(folder.path);
+    const waiting = 'select from pg_locks where not granted';
+    while ((await holder.query(waiting)).rowCount === 0);
+    process.kill(pid, 'SIGKILL');
+    const next = await opening;
+    assert.deepEqual(await ask(next.url, 'select 1 as n'), { n: 1 });
+    await next.release();
+    holder.release(true);
+    await pool.end();
+  });
+
   test('starts after everything was killed at once, with what was committed [OPS-8]', async () => {
     const service = await openElsewhere(folder.path);
     await ask(service.url, 'create table kept as select 1 as n');

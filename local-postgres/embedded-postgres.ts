@@ -27,6 +27,7 @@ const WATCH_MS = 500;
 const PASSING: ReadonlySet<string | undefined> = new Set([
   'ECONNREFUSED',
   'ECONNRESET',
+  'EPIPE',
   '57P01',
   '57P02',
   '57P03',
@@ -158,7 +159,9 @@ async function openServer(site: Site, { keepPort, password, log }: OpenOptions):
       return server;
     } catch (error) {
       const { code, message } = error as Error & { code?: string };
-      if (!PASSING.has(code) || performance.now() > deadline)
+      // pg gives no code for a server that is gone without a word.
+      const passing = PASSING.has(code) || message === 'Connection terminated unexpectedly';
+      if (!passing || performance.now() > deadline)
         throw new EmbeddedPostgresError(`The embedded PostgreSQL cannot be used: ${message}`, {
           cause: error,
         });
