@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { closeSync, existsSync, openSync } from 'node:fs';
+import { mkdtemp, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { describe, test } from 'node:test';
 import { createLog, errorFields, type LogFields } from './log.ts';
@@ -88,4 +91,23 @@ test('a full disk below the log stops nothing', { skip: !existsSync('/dev/full')
   });
   closeSync(full);
   assert.deepEqual([status, stderr], [0, 'went on']);
+});
+
+test('the log goes on when there is room again on a full disk', {
+  skip: process.platform === 'win32',
+}, async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), 'interchange-log-'));
+  t.after(() => rm(folder, { recursive: true }));
+  const program = `
+    import { truncateSync } from 'node:fs';
+    import { createLog } from '${new URL('./log.ts', import.meta.url)}';
+    const log = createLog('info');
+    for (const length of [100, 1]) for (let line = 0; line < 10_000; line++) log.info({}, 'x'.repeat(length));
+    truncateSync('full');
+    log.info({}, 'x'.repeat(100));`;
+  // A file of 8 KiB at most is a disk that is full.
+  const shell = `trap '' XFSZ; ulimit -f 8; exec "$0" --input-type=module --eval "$1" >>full`;
+  const { status } = spawnSync('bash', ['-c', shell, process.execPath, program], { cwd: folder });
+  assert.equal(status, 0);
+  assert.ok((await stat(join(folder, 'full'))).size > 0);
 });

@@ -72,6 +72,8 @@ export function createLog(level: string, destination?: NodeJS.WritableStream): L
 function standardOutput(): pino.DestinationStream {
   const stdout = pino.destination({ dest: 1, sync: true, maxLength: WAITING_BYTES });
   stdout.on('error', () => undefined);
+  // A line that is left out tries nothing. Without this, the log would stay silent when there is room again.
+  stdout.on('drop', () => stdout.write(''));
   return stdout;
 }
 
