@@ -1,7 +1,7 @@
 /** One Bundle of about 60 MB, posted to a service that has just started. Measured once: the peak is of a whole life. */
 import { once } from 'node:events';
 import { createReadStream, createWriteStream } from 'node:fs';
-import { mkdtemp, rm, stat } from 'node:fs/promises';
+import { mkdtempDisposable, stat } from 'node:fs/promises';
 import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -23,14 +23,10 @@ export const bundlePart: Part = {
   name: 'bundle',
   summary: 'one Bundle of 60 MB over HTTP: time, and memory of the service',
   async measure(bench) {
-    const folder = await mkdtemp(join(tmpdir(), 'interchange-bench-'));
-    try {
-      const file = join(folder, 'bundle.json');
-      await writeBundle(bench.options.importData ?? DEMO_RECORDS, file);
-      return await withTemporaryDatabase(bench.serverUrl, (url) => measureBundle(bench, url, file));
-    } finally {
-      await rm(folder, { recursive: true, force: true });
-    }
+    await using folder = await mkdtempDisposable(join(tmpdir(), 'interchange-bench-'));
+    const file = join(folder.path, 'bundle.json');
+    await writeBundle(bench.options.importData ?? DEMO_RECORDS, file);
+    return await withTemporaryDatabase(bench.serverUrl, (url) => measureBundle(bench, url, file));
   },
 };
 

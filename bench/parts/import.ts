@@ -3,7 +3,7 @@
  * are of the whole command, its start included.
  */
 import { randomUUID } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtempDisposable } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ImportDocument } from '../../src/records/import/import-report.ts';
@@ -25,14 +25,10 @@ export const importFiles: Part = {
   name: 'import',
   summary: 'import of files: resources a second, and memory',
   async measure(bench) {
-    const folder = await mkdtemp(join(tmpdir(), 'interchange-bench-'));
-    try {
-      bench.say(`writing ${bench.options.copies} copies …`);
-      await writeCopies(bench.options.importData ?? DEMO_RECORDS, folder, bench.options.copies);
-      return await withTemporaryDatabase(bench.serverUrl, (url) => measureImport(bench, url, folder));
-    } finally {
-      await rm(folder, { recursive: true, force: true });
-    }
+    await using folder = await mkdtempDisposable(join(tmpdir(), 'interchange-bench-'));
+    bench.say(`writing ${bench.options.copies} copies …`);
+    await writeCopies(bench.options.importData ?? DEMO_RECORDS, folder.path, bench.options.copies);
+    return await withTemporaryDatabase(bench.serverUrl, (url) => measureImport(bench, url, folder.path));
   },
 };
 

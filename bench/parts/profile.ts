@@ -1,5 +1,5 @@
 /** Where the processor time of the service goes: a flame graph of reads, pages and orders, each for as long. */
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtempDisposable, readdir, readFile, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -8,7 +8,7 @@ import { type CpuProfile, flameGraph } from '../flame-graph.ts';
 import { measure } from '../measure.ts';
 import { encounterReads, encounterSearches, labOrders, type Reads, withReads } from '../reads.ts';
 
-/** Copied from here into docs/, when it is to be seen there. */
+/** Beside the records of the benchmark. docs/flame-graph.svg is a copy. */
 const GRAPH = fileURLToPath(new URL('../../data/bench/flame-graph.svg', import.meta.url));
 const TITLE =
   'interchange: main thread of the service, while 64 connections read Encounters, search pages of 20, and fetch laboratory orders, each for as long';
@@ -18,14 +18,10 @@ export const profile: Part = {
   name: 'profile',
   summary: 'where the processor time of the service goes, as a flame graph',
   async measure(bench) {
-    const folder = await mkdtemp(join(tmpdir(), 'interchange-profile-'));
-    try {
-      const flags = ['--cpu-prof', `--cpu-prof-dir=${folder}`];
-      const fromUs = await withReads(bench, { flags }, (reads) => profileReads(bench, reads));
-      return [await drawGraph(folder, fromUs)];
-    } finally {
-      await rm(folder, { recursive: true, force: true });
-    }
+    await using folder = await mkdtempDisposable(join(tmpdir(), 'interchange-bench-'));
+    const flags = ['--cpu-prof', `--cpu-prof-dir=${folder.path}`];
+    const fromUs = await withReads(bench, { flags }, (reads) => profileReads(bench, reads));
+    return [await drawGraph(folder.path, fromUs)];
   },
 };
 
