@@ -53,7 +53,7 @@ export function importViolations(sources: Sources): string[] {
 
 const EXPORTED =
   /^export (?:async )?(?:function\*?|const|let|(?:abstract )?class|interface|type|enum) ([\w$]+)/gm;
-/** The words of a language have the names that they have in the other. */
+/** Files of words: both languages use the same names. */
 const WORDS = /\.fr\.ts$|^web\/src\/messages\//;
 
 /** One sentence for each name that two files of one program export. A constant and its type may share one in a file. */

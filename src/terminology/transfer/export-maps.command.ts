@@ -31,17 +31,15 @@ export function exportMapsCommand(environment: CommandEnvironment): Command {
       await environment.withSession(async ({ db }) => {
         const scope = await requireMap(db, options);
         const text = Readable.from(await exportMaps(db, scope, options.format), { objectMode: false });
-        if (options.output === undefined) await pipeline(text, environment.stdout, { end: false });
-        else
-          await pipeline(text, createWriteStream(options.output)).catch((error) =>
-            refuseOutput(error, options.output),
-          );
+        const { output } = options;
+        if (output === undefined) await pipeline(text, environment.stdout, { end: false });
+        else await pipeline(text, createWriteStream(output)).catch((error) => refuseOutput(error, output));
       });
       environment.print({ format: options.format, output: options.output ?? null }, '');
     });
 }
 
-function refuseOutput(error: NodeJS.ErrnoException, file: string | undefined): never {
+function refuseOutput(error: NodeJS.ErrnoException, file: string): never {
   throw new CommandError(
     `The file ${file} cannot be written (${error.code}). Check the path, or name another file with --output.`,
     { cause: error },
