@@ -217,6 +217,9 @@ async function settled(): Promise<{ patient_id: string; held_reason: string }[]>
 test('loses and reorders nothing, whatever is killed [LOG-17, EXC-8, EXC-13, EXC-20, EXC-50]', {
   timeout: 240_000,
 }, async (t) => {
+  t.after(() => {
+    if (!t.passed) t.diagnostic(service.logs().slice(-4_000));
+  });
   await Promise.all([change(), killAll()]);
   calm = true;
   let held = await settled();

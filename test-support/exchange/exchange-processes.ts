@@ -1,4 +1,7 @@
-/** Real processes of the service on a database that may die: an API, workers and commands, for tests that kill them. */
+/**
+ * Real processes of the service on a database that may die: an API, workers and commands, for tests that kill them. As
+ * under a supervisor (docs/operations.md), one that ends is started again: a start ends when the database is down.
+ */
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
@@ -13,7 +16,7 @@ export interface Service {
   command(...args: string[]): Promise<Record<string, unknown>>;
   /** Start the API and two workers. */
   start(): void;
-  /** Kill one of them the hard way; another takes its place at once. */
+  /** Kill one of them the hard way. */
   kill(index: number): Promise<void>;
   /** Processes, the API first. */
   readonly count: number;
@@ -28,6 +31,7 @@ export async function createService(env: Record<string, string>): Promise<Servic
   const roles = ['api', 'worker', 'worker'];
   const processes: ChildProcess[] = [];
   let logged = '';
+  let stopping = false;
 
   function run(index: number): void {
     const child = spawn(
@@ -43,6 +47,9 @@ export async function createService(env: Record<string, string>): Promise<Servic
     };
     child.stdout.on('data', take);
     child.stderr.on('data', take);
+    child.once('exit', () => {
+      if (!stopping) run(index);
+    });
     processes[index] = child;
   }
 
@@ -60,14 +67,13 @@ export async function createService(env: Record<string, string>): Promise<Servic
     },
     async kill(index) {
       const child = processes[index];
-      if (child !== undefined && child.exitCode === null && child.signalCode === null) {
-        const gone = once(child, 'exit');
-        child.kill('SIGKILL');
-        await gone;
-      }
-      run(index);
+      if (child === undefined) return;
+      const gone = once(child, 'exit');
+      child.kill('SIGKILL');
+      await gone;
     },
     async stop() {
+      stopping = true;
       await Promise.all(
         processes.map(async (child) => {
           if (child.exitCode !== null || child.signalCode !== null) return;
