@@ -1,4 +1,4 @@
-/** Name, time zone and modules of the chosen facility. Contract: WEB-56. */
+/** Name, time zone and modules of the chosen facility. Contract: WEB-56, WEB-76. */
 import { TextInput } from '@mantine/core';
 import { useMemo, useState } from 'react';
 import { useTranslations } from 'use-intl';
@@ -7,6 +7,7 @@ import type { Facility } from '../../api/session.ts';
 import { changedOf } from '../../app/form-changes.ts';
 import { readSessionAgain } from '../../app/queries.ts';
 import { CopiedValue } from '../../blocks/copies/copied-value.tsx';
+import { UnsavedChanges } from '../../blocks/dialogs/unsaved-changes.tsx';
 import { announce } from '../../blocks/page/announcements.tsx';
 import { PageHeader } from '../../blocks/page/page-header.tsx';
 import { Section } from '../../blocks/page/section.tsx';
@@ -56,6 +57,7 @@ function General({ facility }: { facility: Facility }) {
   });
   return (
     <Section title={t('general')}>
+      <UnsavedChanges areThere={Object.keys(changedOf(stored, form.values)).length > 0} />
       <ServerFormFields form={form}>
         <TextInput label={t('name')} maxLength={200} required {...form.field('name')} />
         <TextInput

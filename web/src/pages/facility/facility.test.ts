@@ -20,6 +20,20 @@ describe('facility', { skip: NO_BROWSER, timeout: 180_000 }, () => {
     assert.equal(await page.getByLabel('Time zone').inputValue(), 'Africa/Lagos');
   });
 
+  test('a name that is not saved is left only after a question [WEB-76]', async (t) => {
+    const tenant = await web.api.createTenant({ timeZone: 'Europe/Paris' });
+    const { page } = await web.open(t, '/facility', { tenant });
+    const name = page.getByRole('textbox', { name: 'Name' });
+    const before = await name.inputValue();
+    await name.fill('Ward West');
+    await page.getByRole('link', { name: 'Overview' }).click();
+    await page.getByRole('dialog').getByText('What you changed on this page is not saved.').waitFor();
+    await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click();
+    await name.fill(before);
+    await page.getByRole('link', { name: 'Overview' }).click();
+    await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor();
+  });
+
   test('before a module is turned off it is said what stops; on and off hold at once [WEB-56]', async (t) => {
     const tenant = await web.api.createTenant({ timeZone: 'Europe/Paris' });
     const { token } = await web.api.createAccount(tenant);

@@ -1,10 +1,11 @@
-/** The name, the permissions and the second factor of a role. Contract: WEB-27. */
+/** The name, the permissions and the second factor of a role. Contract: WEB-27, WEB-76. */
 import { Button, Checkbox, TextInput } from '@mantine/core';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useTranslations } from 'use-intl';
 import { answered, api } from '../../api/api.ts';
 import { changedOf, withChanges } from '../../app/form-changes.ts';
+import { UnsavedChanges } from '../../blocks/dialogs/unsaved-changes.tsx';
 import { announce } from '../../blocks/page/announcements.tsx';
 import { Section } from '../../blocks/page/section.tsx';
 import { SendButton } from '../../blocks/page/send-button.tsx';
@@ -41,15 +42,20 @@ export function RoleEditor({ role, catalogue }: RoleEditorProperties) {
     form.set({ name: saved.name });
     await readRolesAgain();
     announce({ kind: 'good', text: t('saved', { name: saved.name }) });
-    await navigate({ to: '/roles/$roleId', params: { roleId: saved.id } });
+    await navigate({ to: '/roles/$roleId', params: { roleId: saved.id }, ignoreBlocker: true });
   }
   const form = useServerForm({
     values: { name: role?.name ?? '' },
     aboutField: { name: ['This organisation already has a role', 'Cette organisation a déjà un rôle'] },
     submit: ({ name }) => save(name),
   });
+  const isChanged =
+    form.values.name !== (before?.name ?? '') ||
+    requiresSecondFactor !== (before?.requiresSecondFactor ?? false) ||
+    !isSameSet({ before: before?.permissions ?? [], wanted: chosen });
   return (
     <form onSubmit={form.onSubmit}>
+      <UnsavedChanges areThere={isChanged} />
       <Section title={t('properties')} text={reasonOf()}>
         <TextInput
           label={t('name')}

@@ -75,7 +75,7 @@ function DeleteRole({ role: { id, name, holders } }: { role: Role }) {
   if (!may('roles.manage')) return undefined;
   async function remove() {
     await answered(api.DELETE('/roles/{roleId}', { params: { path: { roleId: id } } }));
-    await navigate({ to: '/roles' });
+    await navigate({ to: '/roles', ignoreBlocker: true });
     await readRolesAgain();
     announce({ kind: 'good', text: t('deleted', { name }) });
   }

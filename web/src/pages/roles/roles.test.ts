@@ -63,6 +63,34 @@ describe('roles', { skip: NO_BROWSER, timeout: 240_000 }, () => {
     assert.equal(await search.isChecked(), false);
   });
 
+  test('what is not saved is left only after a question, and not by saving or deleting [WEB-76]', async (t) => {
+    const tenant = await web.api.createTenant({ timeZone: 'Europe/Paris' });
+    const { page } = await web.open(t, '/roles/new', { tenant });
+    const question = page.getByRole('dialog', { name: 'Leave without saving?' });
+    const name = page.getByRole('textbox', { name: 'Name' });
+    await name.fill('Night shift');
+    await page.getByRole('link', { name: 'Overview' }).click();
+    await question.getByRole('button', { name: 'Cancel' }).click();
+    await question.waitFor({ state: 'detached' });
+    assert.equal(await name.inputValue(), 'Night shift');
+    await page.getByRole('checkbox', { name: 'search patients' }).check();
+    await page.getByRole('button', { name: 'Create the role' }).click();
+    await page.getByRole('heading', { name: 'Night shift', exact: true }).waitFor();
+    await page.getByRole('link', { name: 'Overview' }).click();
+    await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor();
+    await page.goBack();
+    await page.getByRole('checkbox', { name: 'read one patient' }).check();
+    await page.goBack();
+    await question.getByRole('button', { name: 'Leave' }).click();
+    await page.waitForURL('**/console/roles/new');
+    await page.goForward();
+    await page.getByRole('checkbox', { name: 'read one patient' }).check();
+    await page.getByRole('button', { name: 'Delete' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
+    await page.getByText('Night shift is deleted.').waitFor();
+    assert.equal(await question.count(), 0);
+  });
+
   test('the list says who holds a role; its page says what each permission opens [WEB-26]', async (t) => {
     const tenant = await web.api.createTenant({ timeZone: 'Europe/Paris' });
     const { page } = await web.open(t, '/roles', { tenant });
