@@ -82,16 +82,32 @@ export function createClinicalFetch<RecordType extends object>(
 
   const lookedUp = (record: RecordType) => source.codings(record).filter(isLookedUp);
 
-  /** `loaded` has no record where the one that is held is current, but the maps say something else of it now. */
+  const authorise = (
+    { patientId, refusedPurposes }: Loaded<RecordType>,
+    resourceId: string,
+    context: FacilityContext,
+  ) => {
+    const { action, resourceType } = source;
+    const trace = { patientId, action, resourceType, resourceId };
+    return authoriseAccess(accessLog, context, { ...trace, refusedPurposes });
+  };
+
+  /**
+   * `loaded` has no record where the one that is held is current, but the maps say something else of it now. By the time
+   * that it is loaded anew it may be of another patient, who is asked as well.
+   */
   async function write(
     key: RecordKey,
     loaded: Loaded<RecordType>,
     looked: LookedUp,
+    context: FacilityContext,
   ): Promise<Kept | undefined> {
     const { version, record } = loaded;
     if (record === undefined) {
       const whole = await source.load({ ...key, heldVersion: null });
-      return whole?.record && write(key, whole, await lookUp(key.scope, lookedUp(whole.record)));
+      if (whole?.record === undefined) return undefined;
+      if (whole.patientId !== loaded.patientId) await authorise(whole, key.id, context);
+      return write(key, whole, await lookUp(key.scope, lookedUp(whole.record)), context);
     }
     const { text, unmapped: local } = source.write(record, looked.translations, key.scope);
     const said = textOf(looked.translations);
@@ -111,16 +127,11 @@ export function createClinicalFetch<RecordType extends object>(
     const key = { scope, id, heldVersion: held?.version ?? null };
     const loaded = await source.load(key);
     if (loaded === undefined) return fetch(await requireReplacement(source, scope, id), context);
-    const { patientId, refusedPurposes } = loaded;
-    const trace = { patientId, action: source.action, resourceType: source.resourceType, resourceId: id };
     const codings = loaded.record === undefined ? held?.codings : lookedUp(loaded.record);
     // An order waits for what takes longer, not for both.
-    const [looked] = await Promise.all([
-      lookUp(scope, codings ?? []),
-      authoriseAccess(accessLog, context, { ...trace, refusedPurposes }),
-    ]);
+    const [looked] = await Promise.all([lookUp(scope, codings ?? []), authorise(loaded, id, context)]);
     const isCurrent = loaded.record === undefined && textOf(looked.translations) === held?.said;
-    const current = isCurrent ? held : await write(key, loaded, looked);
+    const current = isCurrent ? held : await write(key, loaded, looked, context);
     if (current === undefined) throw notFound(source.name);
     if (!isCurrent) kept.set(name, current);
     for (const code of current.unmapped) unmapped.met(scope, source.placeOf(code.resourceType), [code]);

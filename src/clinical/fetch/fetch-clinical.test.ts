@@ -1,0 +1,91 @@
+/** A record that is given to another patient while a fetch of it is under way. */
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { importJson } from '../../../test-support/records/import-files.ts';
+import {
+  startTestApi,
+  type Tenant,
+  type TestAccount,
+  type TestApi,
+} from '../../../test-support/service/api.ts';
+import { waitForLock } from '../../../test-support/wait-until.ts';
+
+const ORDER = '7d000000-0000-4000-8000-000000000010';
+const [FIRST, SECOND] = ['7d000000-0000-4000-8000-000000000001', '7d000000-0000-4000-8000-000000000002'];
+const PATH = `/investigations/lab/orders/${ORDER}/clinical/fhir?purposeOfUse=RESEARCH`;
+
+let api: TestApi;
+let tenant: Tenant;
+let account: TestAccount;
+before(async () => {
+  api = await startTestApi();
+});
+after(() => api.close());
+
+const send = (...resources: object[]) =>
+  importJson(api.database.pool, tenant, ...resources.map((resource) => JSON.stringify(resource)));
+
+const orderOf = (patientId: string) => ({
+  resourceType: 'ServiceRequest',
+  id: ORDER,
+  status: 'active',
+  intent: 'order',
+  category: [{ coding: [{ system: 'http://snomed.info/sct', code: '108252007' }] }],
+  code: { coding: [{ system: 'urn:lab', code: 'HB' }] },
+  subject: { reference: `Patient/${patientId}` },
+});
+
+/** Fetches once, then again while the maps are locked: meanwhile the order becomes the second patient's, and a map is made. */
+async function fetchMeanwhile(refused: string[]) {
+  tenant = await api.createTenant();
+  account = await api.createAccount(tenant);
+  await send(...[FIRST, SECOND].map((id) => ({ resourceType: 'Patient', id })), orderOf(FIRST));
+  await api.database.pool.query({
+    text: 'update patient set refused_purposes = $3 where organisation_id = $1 and id = $2',
+    values: [tenant.organisationId, SECOND, refused],
+  });
+  const get = () => api.call(PATH, { token: account.token });
+  assert.equal((await get()).json.orders[0]?.resource?.subject?.reference, `Patient/${FIRST}`);
+  const client = await api.database.pool.connect();
+  let answer: ReturnType<typeof get>;
+  try {
+    await client.query('begin');
+    await client.query('lock table terminology_map in access exclusive mode');
+    answer = get();
+    await waitForLock(api.database.pool, { relation: 'terminology_map' });
+    const { rejected } = await send(orderOf(SECOND));
+    assert.deepEqual(rejected, []);
+    await client.query({
+      text: `insert into terminology_map (organisation_id, id, local_system, local_code, target_system, target_code,
+          equivalence, created_at, updated_at)
+        values ($1, gen_random_uuid(), 'urn:lab', 'HB', 'http://loinc.org', '718-7', 'equivalent', now(), now())`,
+      values: [tenant.organisationId],
+    });
+    await client.query('commit');
+  } finally {
+    client.release();
+  }
+  return answer;
+}
+
+async function entriesOf(patientId: string) {
+  const { rows } = await api.database.pool.query<{ outcome: string }>({
+    text: `select outcome from access_log
+      where organisation_id = $1 and patient_id = $2 and action = 'lab-order.read'`,
+    values: [tenant.organisationId, patientId],
+  });
+  return rows.map(({ outcome }) => outcome);
+}
+
+test('a record that becomes another patient’s meanwhile is in the access log of that one [LOG-7]', async () => {
+  const { status, json } = await fetchMeanwhile([]);
+  assert.equal(status, 200);
+  assert.equal(json.orders[0]?.resource?.subject?.reference, `Patient/${SECOND}`);
+  assert.deepEqual(await entriesOf(SECOND), ['allowed']);
+});
+
+test('a record that becomes another patient’s meanwhile is withheld where that one refuses the purpose [LOG-4, LOG-5]', async () => {
+  const { status } = await fetchMeanwhile(['RESEARCH']);
+  assert.equal(status, 403);
+  assert.deepEqual(await entriesOf(SECOND), ['refused']);
+});
