@@ -13,6 +13,7 @@ import { type EmittedPatient, emitPatient, envelopeText } from './envelope.ts';
 import {
   type Candidate,
   insertDeliveries,
+  lockPatients,
   nextSequences,
   type OpenConnection,
   openConnections,
@@ -40,6 +41,9 @@ export async function enqueuePatientChanges(
   const [first] = connections;
   if (first === undefined) return 0;
   const events = eventsByPatient(changes);
+  // A registration at one more facility writes no patient. A new patient is seen by nobody else yet.
+  const there = [...events].flatMap(([patientId, event]) => (event === 'created' ? [] : [patientId]));
+  if (there.length > 0) await lockPatients(client, scope, there);
   const candidates = await emit(
     client,
     scope,
