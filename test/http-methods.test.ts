@@ -52,6 +52,26 @@ function messageOf({ status, headers, body }: RawAnswer, expected: number): stri
 const comparable = ({ headers }: RawAnswer) =>
   Object.fromEntries(Object.entries(headers).filter(([name]) => !OWN.has(name)));
 
+test('a target with scheme and host is answered as its path is [HTTP-34]', async () => {
+  const path = `/api/v1/patients/base/${seeds.patientId}?purposeOfUse=TREATMENT`;
+  const get = (target: string, headers = {}) => send({ method: 'GET', target, headers });
+  const authorization = { authorization: `Bearer ${account.token}` };
+  const plain = await get(path, authorization);
+  assert.equal(plain.status, 200);
+  for (const origin of ['http://localhost', 'HTTPS://other.example:8443', 'http://user@[::1]:80']) {
+    const answer = await get(origin + path, authorization);
+    assert.deepEqual([answer.status, answer.body], [plain.status, plain.body], origin);
+  }
+  const browser = { accept: 'text/html' };
+  assert.equal(
+    (await get('http://localhost', browser)).headers.location,
+    (await get('/', browser)).headers.location,
+  );
+  assert.equal((await get('http://localhost?a=1', browser)).status, 303);
+  for (const target of ['http://', 'ftp://localhost/', `localhost${path}`])
+    assert.ok([400, 404].includes((await get(target, authorization)).status), target);
+});
+
 test('CONNECT is 405, with the methods that the service takes', async () => {
   const answer = await send({ method: 'CONNECT', target: 'localhost:1', headers: {} });
   assert.equal(messageOf(answer, 405), 'This server is no proxy. Send the request itself.');

@@ -1,6 +1,6 @@
 /**
  * The HTTP server: one error shape, correlation ids, time-outs, metrics. No business words here.
- * Contract: HTTP-2, HTTP-7, HTTP-8, HTTP-12, HTTP-28, HTTP-31, SEC-27, SEC-30.
+ * Contract: HTTP-2, HTTP-7, HTTP-8, HTTP-12, HTTP-28, HTTP-31, HTTP-34, SEC-27, SEC-30.
  */
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
@@ -51,7 +51,7 @@ interface Serving extends Pick<ServerOptions, 'log' | 'metrics' | 'writeError'> 
 }
 
 export function createServer(options: ServerOptions): FastifyInstance {
-  const { trustProxy, rewriteUrl, leadTo = () => undefined } = options;
+  const { trustProxy, rewriteUrl = ({ url = '/' }) => url, leadTo = () => undefined } = options;
   const serving: Serving = { ...options, refusals: new WeakMap(), spans: new WeakMap() };
   const allowed = createAllowedMethods();
   const faults = createFaultAnswers(allowed);
@@ -78,7 +78,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
       },
     },
     trustProxy: trustProxy === undefined || trustProxy.length === 0 ? false : trustProxy,
-    ...(rewriteUrl === undefined ? {} : { rewriteUrl }),
+    rewriteUrl: (request) => originForm(rewriteUrl(request)),
     // An address that the router cannot read: Fastify runs no hook for it.
     frameworkErrors: (error, request, reply) => {
       reply.raw.once('finish', () => observe(serving, request, reply));
@@ -113,6 +113,14 @@ export function createServer(options: ServerOptions): FastifyInstance {
   faults.attach(server.server);
   server.setErrorHandler((error, request, reply) => answerError(serving, error, { request, reply }));
   return server;
+}
+
+/** The target without scheme and host, which a client may send too (RFC 9112, section 3.2.2). No host is looked at. */
+function originForm(target: string): string {
+  if (target.startsWith('/')) return target;
+  const [, path] = /^https?:\/\/[^/?#]+(.*)$/is.exec(target) ?? [];
+  if (path === undefined) return target;
+  return path.startsWith('/') ? path : `/${path}`;
 }
 
 interface Answering {
