@@ -74,7 +74,8 @@ export async function loadOrderResources(
     translations,
   );
   const resources = [order, ...specimens, ...observations.map(resourceIn), ...studies, ...reports];
-  return { patientId, refusedPurposes, version, resources, unmapped: resources.flatMap(unmappedCodes) };
+  const unmapped = resources.flatMap((resource) => unmappedCodes(resource, translations));
+  return { patientId, refusedPurposes, version, resources, unmapped };
 }
 
 /** How an order is loaded for publishing. */

@@ -11,6 +11,7 @@ import {
   createClinicalFetch,
   type FetchDependencies,
 } from '../clinical/fetch/fetch-clinical.ts';
+import type { FhirResource } from '../clinical/fetch/fhir-resource.ts';
 import type { Discipline } from '../clinical/resources/discipline.ts';
 import type { Queryable } from '../platform/db/database.ts';
 import type { FacilityContext } from '../tenancy/callers/access.ts';
@@ -46,10 +47,11 @@ export function createFetchOrder(
     codings: investigationCodings,
     write(record, translations, scope) {
       const emitted = emitInvestigation(record, scope.organisationId, translations);
-      const order = writeResource(emitted.order);
-      const specimens = emitted.specimens.map(writeResource);
-      const studies = emitted.studies.map(writeResource);
-      const reports = emitted.reports.map(writeResource);
+      const write = (resource: FhirResource) => writeResource(resource, translations);
+      const order = write(emitted.order);
+      const specimens = emitted.specimens.map(write);
+      const studies = emitted.studies.map(write);
+      const reports = emitted.reports.map(write);
       const { observations } = emitted;
       const all = [order, ...specimens, ...observations, ...studies, ...reports];
       const bundle = collectionJson(publicBaseUrl, all);

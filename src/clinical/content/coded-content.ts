@@ -29,12 +29,13 @@ export interface UnmappedCode {
 }
 
 /** The unmapped codes of what was ordered, measured or reported, each once for a resource. */
-export function unmappedCodes(resource: FhirResource): UnmappedCode[] {
+export function unmappedCodes(resource: FhirResource, translations: Translations): UnmappedCode[] {
   const components = (resource.component ?? []) as { code: CodeableConcept }[];
   const concepts = [resource.code as CodeableConcept | undefined, ...components.map(({ code }) => code)];
   return unmappedAmong(
     resource,
     concepts.filter((concept) => concept !== undefined),
+    translations,
   );
 }
 
@@ -42,10 +43,11 @@ export function unmappedCodes(resource: FhirResource): UnmappedCode[] {
 export function unmappedAmong(
   { resourceType, id }: Pick<FhirResource, 'resourceType' | 'id'>,
   concepts: readonly CodeableConcept[],
+  translations: Translations,
 ): UnmappedCode[] {
   const found = new Map<string, UnmappedCode>();
   for (const concept of concepts)
-    for (const { system, code, display } of unmappedCodings(concept))
+    for (const { system, code, display } of unmappedCodings(concept, translations))
       found.set(`${system}\n${code}`, { resourceType, localId: id, system, code, display });
   return [...found.values()];
 }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { NO_TRANSLATIONS } from '../../terminology/maps/apply-map.ts';
 import { collectionJson, occurrenceText, summaryCode, timesOf, writeResource } from './collection.fhir.ts';
 
 const observation = (elements: object) => ({ resourceType: 'Observation', id: 'a', ...elements });
@@ -45,7 +46,8 @@ describe('the summary beside a resource', () => {
 
 test('a collection without resources has no entry [FETCH-5]', () => {
   assert.equal(collectionJson('http://x', []), '{"resourceType":"Bundle","type":"collection"}');
-  assert.deepEqual(JSON.parse(collectionJson('http://x', [writeResource(observation({}))])).entry, [
-    { fullUrl: 'http://x/fhir/Observation/a', resource: { resourceType: 'Observation', id: 'a' } },
-  ]);
+  assert.deepEqual(
+    JSON.parse(collectionJson('http://x', [writeResource(observation({}), NO_TRANSLATIONS)])).entry,
+    [{ fullUrl: 'http://x/fhir/Observation/a', resource: { resourceType: 'Observation', id: 'a' } }],
+  );
 });

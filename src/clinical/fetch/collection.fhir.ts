@@ -6,6 +6,7 @@
 import type { CodeableConcept } from '../../fhir/coded.ts';
 import { instantText, parseDateTime } from '../../fhir/date-time.ts';
 import { LOINC } from '../../terminology/lookup/code-systems.ts';
+import type { Translations } from '../../terminology/maps/apply-map.ts';
 import { type UnmappedCode, unmappedCodes } from '../content/coded-content.ts';
 import type { FhirResource } from './fhir-resource.ts';
 
@@ -23,9 +24,11 @@ export interface WrittenResource extends WrittenText {
   resource: FhirResource;
 }
 
-export function writeResource(resource: FhirResource): WrittenResource {
+/** `translations` were applied to it. */
+export function writeResource(resource: FhirResource, translations: Translations): WrittenResource {
   const { resourceType, id } = resource;
-  return { resourceType, id, resource, json: JSON.stringify(resource), unmapped: unmappedCodes(resource) };
+  const unmapped = unmappedCodes(resource, translations);
+  return { resourceType, id, resource, json: JSON.stringify(resource), unmapped };
 }
 
 /**

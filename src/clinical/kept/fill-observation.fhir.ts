@@ -49,7 +49,9 @@ export interface Filling {
 
 export function fillObservation(kept: KeptObservation, filling: Filling): WrittenObservation {
   const filled = filledText(kept, filling);
-  return filled.needsProfile ? vitalSign(resourceIn(filled), filled.occurrence) : filled;
+  return filled.needsProfile
+    ? vitalSign(resourceIn(filled), filled.occurrence, filling.translations)
+    : filled;
 }
 
 /**
@@ -73,7 +75,7 @@ export function fillVitalSet(
   return texts.flatMap((text) => {
     const resource = changed.get(text.id);
     if (resource === undefined) return gone.includes(text) ? [] : [text];
-    if (text.needsProfile) return [vitalSign(resource, text.occurrence)];
+    if (text.needsProfile) return [vitalSign(resource, text.occurrence, translations)];
     return [{ ...text, json: JSON.stringify(resource) }];
   });
 }
@@ -110,7 +112,10 @@ function filledText(kept: KeptObservation, filling: Filling): FilledText {
     json,
     code: code === undefined ? keptCode : codeMembers(code),
     occurrence: JSON.parse(occurrence) as string,
-    unmapped: codes.length === 0 ? NONE : unmappedAmong({ resourceType: 'Observation', id }, codes),
+    unmapped:
+      codes.length === 0
+        ? NONE
+        : unmappedAmong({ resourceType: 'Observation', id }, codes, filling.translations),
     needsProfile: keptCode === NOT_IN_PROFILE || (code !== undefined && hasVitalSignCode(code)),
   };
 }
@@ -135,8 +140,8 @@ export function resourceIn({ json }: { json: string }): FhirResource {
   return parseFhirJson(json) as FhirResource;
 }
 
-function vitalSign(plain: FhirResource, occurrence: string): WrittenObservation {
-  const written = writeResource(asVitalSign(plain));
+function vitalSign(plain: FhirResource, occurrence: string, translations: Translations): WrittenObservation {
+  const written = writeResource(asVitalSign(plain), translations);
   return { ...written, code: codeMembers(written.resource.code as CodeableConcept), occurrence };
 }
 

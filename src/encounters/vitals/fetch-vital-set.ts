@@ -54,7 +54,8 @@ export async function loadVitalSetResources(
   const { record, patientId, refusedPurposes, version } = loaded;
   const translations = await translator.translate(scope, record.observations.flatMap(slotCodings));
   const resources = fillVitalSet(record.observations, translations).map(resourceIn);
-  return { patientId, refusedPurposes, version, resources, unmapped: resources.flatMap(unmappedCodes) };
+  const unmapped = resources.flatMap((resource) => unmappedCodes(resource, translations));
+  return { patientId, refusedPurposes, version, resources, unmapped };
 }
 
 /** How a vital set is published. */

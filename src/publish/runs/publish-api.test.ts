@@ -131,6 +131,28 @@ test('unmapped local codes: 422 that lists them and sends nothing, unless the ta
   assert.equal((await t.post('?target=lenient')).status, 200);
 });
 
+test('a local code that a map leads from is mapped, whatever the standard system and the source beside it [PUB-44]', async () => {
+  await t.addTarget();
+  const mapTo = async (localCode: string, targetSystem: string, targetCode: string) => {
+    const body = { localSystem: 'urn:lab', localCode, targetSystem, targetCode };
+    const put = await t.api.call('/terminology/maps', { method: 'PUT', token: t.account.token, body });
+    assert.ok(put.status < 300, put.text);
+  };
+  await mapTo('GLU-ICD', 'http://hl7.org/fhir/sid/icd-9-cm', '790.2');
+  await mapTo('GLU-LOINC', 'http://loinc.org', '2345-7');
+  for (const coding of [
+    [{ system: 'urn:lab', code: 'GLU-ICD' }],
+    [
+      { system: 'http://loinc.org', display: 'Glucose' },
+      { system: 'urn:lab', code: 'GLU-LOINC' },
+    ],
+  ]) {
+    await t.clinic.change({ observation: { code: { coding } } });
+    const { status, text } = await t.post();
+    assert.equal(status, 200, text);
+  }
+});
+
 test('a refusal of the target: 502 in the error shape, with its codes and none of its texts [PUB-28, PUB-29]', async () => {
   await t.addTarget();
   const diagnostics = `Quokkaitis for Noor Rivers: value 123456.789 of code is not valid`;

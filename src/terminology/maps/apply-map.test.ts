@@ -1,6 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { applyMap, type StandardCoding, translationKey, unmappedCodings } from './apply-map.ts';
+import {
+  applyMap,
+  NO_TRANSLATIONS,
+  type StandardCoding,
+  translationKey,
+  unmappedCodings,
+} from './apply-map.ts';
 
 const LOINC = 'http://loinc.org';
 const SNOMED = 'http://snomed.info/sct';
@@ -42,6 +48,15 @@ describe('applying a map', () => {
     assert.deepEqual(mapped.coding, [own, { system: LOCAL, code: 'HGB' }]);
   });
 
+  test('a coding of the standard system that has no code is in the way of none [TERM-3]', () => {
+    const coding = [
+      { system: LOINC, display: 'Hemoglobin' },
+      { system: LOCAL, code: 'HGB' },
+    ];
+    const mapped = applyMap({ coding }, translations([haemoglobin]));
+    assert.deepEqual(mapped.coding, [haemoglobin, ...coding]);
+  });
+
   test('finds codes that came without a system', () => {
     const mapped = applyMap({ coding: [{ code: 'HGB' }] }, translations([haemoglobin], { code: 'HGB' }));
     assert.deepEqual(mapped.coding, [haemoglobin, { code: 'HGB' }]);
@@ -59,12 +74,16 @@ describe('what is unmapped', () => {
   test('the local codings of a concept without a standard one', () => {
     const local = { system: LOCAL, code: 'X' };
     assert.deepEqual(
-      unmappedCodings({ coding: [local, { code: 'Y' }, { system: LOCAL, display: 'no code' }] }),
+      unmappedCodings(
+        { coding: [local, { code: 'Y' }, { system: LOCAL, display: 'no code' }] },
+        NO_TRANSLATIONS,
+      ),
       [local, { code: 'Y' }],
     );
   });
   test('nothing, once there is a standard coding, and for text alone', () => {
-    assert.deepEqual(unmappedCodings({ coding: [haemoglobin, { system: LOCAL, code: 'X' }] }), []);
-    assert.deepEqual(unmappedCodings({ text: 'only text' }), []);
+    const standard = { coding: [haemoglobin, { system: LOCAL, code: 'X' }] };
+    assert.deepEqual(unmappedCodings(standard, NO_TRANSLATIONS), []);
+    assert.deepEqual(unmappedCodings({ text: 'only text' }, NO_TRANSLATIONS), []);
   });
 });

@@ -24,7 +24,7 @@ export function translationKey(coding: { system?: string; code?: string }): stri
 
 /**
  * The concept with its standard codings first (LOINC before all others) and every coding that it came with
- * kept. A target in a system that the concept already has a coding of is left out: the source's own code
+ * kept. A target in a system that the concept already has a code of is left out: the source's own code
  * stands. Text and every other element stay as they are; the concept given is not changed.
  */
 export function applyMap<Concept extends CodeableConcept>(
@@ -34,7 +34,7 @@ export function applyMap<Concept extends CodeableConcept>(
   const own = concept.coding ?? [];
   if (own.length === 0) return concept;
   const added: StandardCoding[] = [];
-  const present = new Set(own.map((coding) => coding.system));
+  const present = new Set(own.flatMap(({ system, code }) => (code === undefined ? [] : [system])));
   for (const target of own.flatMap((coding) => translations.get(translationKey(coding)) ?? [])) {
     if (present.has(target.system)) continue;
     present.add(target.system);
@@ -46,12 +46,19 @@ export function applyMap<Concept extends CodeableConcept>(
 }
 
 /**
- * The local codings of a concept that has no standard coding, which is what makes them *unmapped*. Empty for
- * a concept with a standard coding and for one of text alone. Call it on what {@link applyMap} gave.
+ * The local codings of a concept that has no standard coding and none that the maps lead from, which is what makes them
+ * *unmapped*. Empty for a concept of text alone. Call it on what {@link applyMap} gave, with the same translations: what a
+ * map leads to is standard, whatever its system.
  */
-export function unmappedCodings(concept: CodeableConcept): (Coding & { code: string })[] {
+export function unmappedCodings(
+  concept: CodeableConcept,
+  translations: Translations,
+): (Coding & { code: string })[] {
   const codings = concept.coding ?? [];
-  if (codings.some((coding) => coding.code !== undefined && isStandardSystem(coding.system))) return [];
+  const isMapped = (coding: Coding) =>
+    coding.code !== undefined &&
+    (isStandardSystem(coding.system) || translations.has(translationKey(coding)));
+  if (codings.some(isMapped)) return [];
   return codings.flatMap((coding) => (coding.code === undefined ? [] : [{ ...coding, code: coding.code }]));
 }
 

@@ -4,7 +4,7 @@
  */
 import type { RecordRow } from '../../../clinical/description/describe.ts';
 import type { CodeableConcept, Coding } from '../../../fhir/coded.ts';
-import { unmappedCodings } from '../../../terminology/maps/apply-map.ts';
+import { NO_TRANSLATIONS, unmappedCodings } from '../../../terminology/maps/apply-map.ts';
 import type { UnmappedPlace } from '../../../terminology/unmapped/record-unmapped.ts';
 import type { MappedRecord, WriteResult } from './resource-importer.ts';
 import { isResult } from './shown.ts';
@@ -28,7 +28,9 @@ function codesOf(type: string, { values, children }: RecordRow): PlacedCoding[] 
   const place = placeOf(type, values);
   if (place === undefined) return [];
   const parts = [values, ...(children.observation_component ?? [])];
-  const codings = parts.flatMap(({ code }) => unmappedCodings((code ?? {}) as CodeableConcept));
+  const codings = parts.flatMap(({ code }) =>
+    unmappedCodings((code ?? {}) as CodeableConcept, NO_TRANSLATIONS),
+  );
   return codings.map((coding) => ({ place, coding }));
 }
 
