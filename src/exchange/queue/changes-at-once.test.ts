@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import { useWorkers } from '../../../test-support/exchange/worker-test.ts';
 import { patient } from '../../../test-support/records/clinic.ts';
 import { waitForLock } from '../../../test-support/wait-until.ts';
+import { transaction } from '../../platform/db/database.ts';
 import { spoolSource } from '../../records/import/import-paths.ts';
 import { importRecords } from '../../records/import/import-records.ts';
 import { memorySpool } from '../../records/import/source/spool.ts';
@@ -28,6 +29,18 @@ function importPatient(
   );
 }
 
+/** The deliveries of one patient, with a member of each Patient. */
+async function queued(member: string) {
+  const { rows } = await t.database.pool.query<{ sequence: number; birthDate?: string }>(
+    `select sequence, body::json -> 'resource' ->> '${member}' as "${member}"
+     from exchange_delivery
+     where organisation_id = $1
+     order by sequence`,
+    [t.place.organisationId],
+  );
+  return rows;
+}
+
 test('a facility that registers a patient while another one changes the patient queues no older state [EXC-2, EXC-13]', async () => {
   const { pool } = t.database;
   const { organisationId, facilityId } = t.place;
@@ -41,15 +54,45 @@ test('a facility that registers a patient while another one changes the patient 
     await waitForLock(pool);
   });
   await registering;
-  const { rows } = await pool.query(
-    `select sequence, body::json -> 'resource' ->> 'birthDate' as "birthDate"
-     from exchange_delivery
-     where organisation_id = $1
-     order by sequence`,
-    [organisationId],
-  );
-  assert.deepEqual(rows, [
+  assert.deepEqual(await queued('birthDate'), [
     { sequence: 1, birthDate: '1984-05-01' },
     { sequence: 2, birthDate: '1984-05-02' },
   ]);
+});
+
+test('of two deliveries of a patient the later one says no earlier time [EXC-13]', async () => {
+  const { pool } = t.database;
+  const { organisationId, facilityId } = t.place;
+  const { id: second } = await createFacility(pool, { organisationId, name: 'Second' });
+  const other = patient();
+  const linked = patient({ link: [{ other: { reference: `Patient/${other.id}` }, type: 'seealso' }] });
+  const [{ system, value } = { system: '', value: '' }] = linked.identifier as {
+    system: string;
+    value: string;
+  }[];
+  await importPatient(facilityId, other);
+  await importPatient(facilityId, linked);
+  const ifNoneExist = `identifier=${encodeURIComponent(`${system}|${value}`)}`;
+  // Its facility does not see whom the patient is linked to, so that the Patient that it queues is another one.
+  const bundle = {
+    resourceType: 'Bundle',
+    type: 'transaction',
+    entry: [{ resource: patient(), request: { method: 'POST', url: 'Patient', ifNoneExist } }],
+  };
+  let registering: ReturnType<typeof importPatient> | undefined;
+  await transaction(pool, async (client) => {
+    await client.query('select from patient where id = $1 for no key update', [linked.id]);
+    registering = importPatient(second, bundle);
+    await waitForLock(pool);
+    await client.query("update patient set birth_date = '1984-05-03' where id = $1", [linked.id]);
+    await enqueuePatientChanges(client, t.place, [{ patientId: String(linked.id), event: 'updated' }]);
+  });
+  await registering;
+  const { rows } = await pool.query<{ occurred_at: Date }>(
+    'select occurred_at from exchange_delivery where patient_id = $1 order by sequence',
+    [linked.id],
+  );
+  assert.equal(rows.length, 3);
+  const times = rows.map((row) => row.occurred_at.getTime());
+  assert.deepEqual(times, times.toSorted());
 });

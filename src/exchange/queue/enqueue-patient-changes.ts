@@ -37,13 +37,13 @@ export async function enqueuePatientChanges(
   if (changes.length === 0) return 0;
   const patientIds = changes.map(({ patientId }) => patientId);
   await restoreAssignedSearchKeys(client, scope, patientIds);
-  const connections = await openConnections(client, scope);
-  const [first] = connections;
-  if (first === undefined) return 0;
   const events = eventsByPatient(changes);
   // A registration at one more facility writes no patient. A new patient is seen by nobody else yet.
   const there = [...events].flatMap(([patientId, event]) => (event === 'created' ? [] : [patientId]));
   if (there.length > 0) await lockPatients(client, scope, there);
+  const connections = await openConnections(client, scope);
+  const [first] = connections;
+  if (first === undefined) return 0;
   const candidates = await emit(
     client,
     scope,
