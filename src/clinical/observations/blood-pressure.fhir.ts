@@ -134,13 +134,24 @@ function onePair(singles: readonly FhirResource[]): [FhirResource, FhirResource]
 
 /** Elements that an Observation has once and that can tell two measurements of one set apart. */
 const TOLD_BY = ['status', 'bodySite', 'method', 'device', 'specimen'];
+const TOLD_BY_EXTENSIONS = ['bodyPosition', 'deviceCode'];
 
 /** All of a set begin at one instant, so what tells their times apart is how long they took. */
 function duration({ effectivePeriod, effectiveTiming }: FhirResource): unknown {
   return effectivePeriod ?? effectiveTiming ?? null;
 }
 
-/** Whether they took equally long, and differ in none of {@link TOLD_BY} that both have. */
+/** What it is about, where that is not the patient (R4, "Observation.focus"). */
+function focus(resource: FhirResource): unknown {
+  return resource.focus ?? extension(resource, 'focusCode') ?? null;
+}
+
+function extension({ extension: given }: FhirResource, name: string): unknown {
+  const url = `http://hl7.org/fhir/StructureDefinition/observation-${name}`;
+  return ((given ?? []) as { url: string }[]).find((one) => one.url === url);
+}
+
+/** Whether they took equally long, are about the same, and differ in none of what tells them apart that both have. */
 function agree(a: FhirResource, b: FhirResource): boolean {
   const [ours, theirs] = [told(a), told(b)];
   return ours.every((_, n) => ours[n] === undefined || theirs[n] === undefined || ours[n] === theirs[n]);
@@ -152,9 +163,12 @@ const WRITTEN = new WeakMap<FhirResource, (string | undefined)[]>();
 function told(resource: FhirResource): (string | undefined)[] {
   const known = WRITTEN.get(resource);
   if (known !== undefined) return known;
-  const written = [duration(resource), ...TOLD_BY.map((name) => resource[name])].map((one) =>
-    JSON.stringify(one),
-  );
+  const written = [
+    duration(resource),
+    focus(resource),
+    ...TOLD_BY.map((name) => resource[name]),
+    ...TOLD_BY_EXTENSIONS.map((name) => extension(resource, name)),
+  ].map((one) => JSON.stringify(one));
   WRITTEN.set(resource, written);
   return written;
 }

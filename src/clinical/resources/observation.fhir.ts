@@ -166,6 +166,7 @@ export interface ObservationRecord extends RecordOf<typeof OBSERVATION> {}
 /** Members of an Observation that {@link joinPressures} goes by. */
 const JOINED_BY: ReadonlySet<string> = new Set([
   ...['id', 'orderId', 'status', 'code', 'bodySite', 'method', 'device', 'specimen', 'hasMember'],
+  ...['focus', 'extension'],
   ...['effectiveType', 'effectiveStart', 'effectiveEnd', 'effectiveTiming'],
 ]);
 export const PRESSURE_FIELDS = (alias: string) =>

@@ -34,6 +34,10 @@ const perMinute = { value: 72, unit: '/min', system: UCUM, code: '/min' };
 const UNKNOWN = coded('http://terminology.hl7.org/CodeSystem/data-absent-reason', 'unknown', 'Unknown');
 const high = coded('http://terminology.hl7.org/CodeSystem/v3-ObservationInterpretation', 'H', 'High');
 const arm = (side: string) => ({ text: `${side} upper arm` });
+const EXTENSION = 'http://hl7.org/fhir/StructureDefinition/observation-';
+const position = (text: string) => ({
+  extension: [{ url: `${EXTENSION}bodyPosition`, valueCodeableConcept: { text } }],
+});
 const mmHg = (value: number) => ({ value, unit: 'mm[Hg]', system: UCUM, code: 'mm[Hg]' });
 
 const observation = (id: string, elements: object) => ({
@@ -162,6 +166,36 @@ describe('blood pressure in parts', () => {
     );
     await take(diastolic({ bodySite: arm('right'), status: 'entered-in-error' }));
     assert.deepEqual((await set()).length, 3);
+  });
+
+  test('pressures lying and standing stay apart, and each has its other one [FETCH-29]', async () => {
+    const again = { identifier: undefined };
+    await take(systolic(position('lying')), diastolic(position('standing')));
+    assert.equal((await set()).length, 2);
+    await take(
+      diastolic(position('lying')),
+      { ...systolic(position('standing')), id: OTHER, ...again },
+      { ...diastolic({ ...position('standing'), valueQuantity: mmHg(65) }), id: PANEL, ...again },
+    );
+    const both = await set();
+    assert.deepEqual(
+      both.map(({ id, extension, component }) => [id, extension, component?.[1]?.valueQuantity]),
+      [
+        [SYSTOLIC, position('lying').extension, mmHg(79)],
+        [OTHER, position('standing').extension, mmHg(65)],
+      ],
+    );
+  });
+
+  test('a pressure that is about somebody else stays apart from one of the patient [FETCH-29]', async () => {
+    const focus = [{ reference: `Patient/${PATIENT}`, display: 'Donor' }];
+    const code = [{ url: `${EXTENSION}focusCode`, valueCodeableConcept: { text: 'Fetus' } }];
+    await take(systolic({ focus }), diastolic());
+    assert.equal((await set()).length, 2);
+    await take(systolic({ extension: code }));
+    assert.equal((await set()).length, 2);
+    await take(diastolic({ extension: code }));
+    assert.equal((await set()).length, 1);
   });
 
   test('a pressure of one moment and one over a time stay apart, each with its own time [FETCH-29]', async () => {
