@@ -18,14 +18,16 @@ import { findConsoleSession, moveIdleEnd } from './console-session.store.ts';
 /** With the stage; throws 401. */
 export type IdentifyConsole = (headers: RequestHeaders, databaseTime: DatabaseTime) => Promise<TokenIdentity>;
 
-/** The idle end is written at most this often. */
+/** The idle end is written at most this often: a session that is used ends so much too early at most. */
 const TOUCH_SECONDS = 60;
+const TOUCH_PART = 1 / 30;
 
 export function createConsoleIdentifier(
   db: Queryable,
   cookie: ConsoleCookie,
   { consoleIdleSeconds }: Pick<SignInSettings, 'consoleIdleSeconds'>,
 ): IdentifyConsole {
+  const touchSeconds = Math.min(TOUCH_SECONDS, consoleIdleSeconds * TOUCH_PART);
   return async (headers, databaseTime) => {
     const token = parseOrganisationToken(cookie.read(headers) ?? '');
     if (token === undefined) throw signInError('not_signed_in');
@@ -33,7 +35,7 @@ export function createConsoleIdentifier(
     if (session === undefined) throw signInError('not_signed_in');
     const { sessionId, accountId, now, lastUsedAt, endsAt } = session;
     const stage = consoleStageOf(session, session);
-    const isDue = now >= secondsAfter(lastUsedAt, TOUCH_SECONDS);
+    const isDue = now >= secondsAfter(lastUsedAt, touchSeconds);
     if (stage === 'signed-in' && isDue && !isMadeByItself(headers))
       await moveIdleEnd(db, token, {
         sessionId,

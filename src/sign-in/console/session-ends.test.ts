@@ -41,6 +41,16 @@ test('a session ends 30 minutes after its last call [SIGN-IN-53]', async () => {
   assert.equal(await statusOf(idle), 200);
 });
 
+test('a session that ends after one idle minute goes on while it is used [SIGN-IN-53]', async (t) => {
+  const brief = await startTestApi({ env: { CONSOLE_IDLE_MINUTES: '1' } });
+  t.after(() => brief.close());
+  const { browser } = await addSignedIn(brief, await addConsoleTenant(brief));
+  const answersAfter = (seconds: number, status: number) =>
+    laterAt(brief, seconds, async () => assert.equal(await statusOf(browser), status, `${seconds} s`));
+  for (const seconds of [40, 80, 120]) await answersAfter(seconds, 200);
+  await answersAfter(180, 401);
+});
+
 test('a process that comes late neither brings the idle end back nor revives a session [SIGN-IN-53]', async () => {
   const { browser } = await signedIn();
   const sessionId = (await browser.call('/sessions')).json.items[0].id;
