@@ -4,6 +4,7 @@
  * Contract: IN-31, IN-49.
  */
 
+import { parseFhirJson } from '../../../fhir/json.ts';
 import { type JsonObject, ResourceRejected } from '../../../fhir/reading/json-resource.ts';
 import { isDeeper, tooDeep } from '../../../platform/json-depth.ts';
 import { IMPORTERS } from '../map/importers.ts';
@@ -39,7 +40,7 @@ export interface RejectedEntry {
 
 export type IndexedDocument =
   | { kind: 'bundle'; unit: Unit; rejected: RejectedEntry[] }
-  | { kind: 'resource'; resource: JsonObject };
+  | { kind: 'resource'; resource: JsonObject; text: string };
 
 /** Throws SourceError when the document is no Bundle or resource that can be read. */
 export async function indexBundle(
@@ -58,7 +59,7 @@ export async function indexBundle(
       );
   });
   const document = asResource(parseDocument(envelope));
-  if (document.resourceType !== 'Bundle') return { kind: 'resource', resource: document };
+  if (document.resourceType !== 'Bundle') return { kind: 'resource', resource: document, text: envelope };
   if (!BUNDLE_TYPES.includes(String(document.type)))
     throw new SourceError(`is a Bundle, but its type is not one of ${BUNDLE_TYPES.join(', ')}`);
   try {
@@ -69,13 +70,22 @@ export async function indexBundle(
   return { kind: 'bundle', unit, rejected };
 }
 
-/** A unit of one resource. Throws ResourceRejected. */
-export function singleUnit(resource: JsonObject, place: EntryRange): Unit {
+/** A unit of one resource, which was parsed from `text`. Throws ResourceRejected. */
+export function singleUnit(
+  { resource, text }: { resource: JsonObject; text: string },
+  place: EntryRange,
+): Unit {
   const unit = new Unit();
   const seen = seenResource(resource);
   const importer = IMPORTERS.get(seen.resourceType);
   if (importer === undefined) unit.addOther(seen);
-  else unit.add(place, seen, importer, recordIdOf(resource, seen.resourceType, undefined));
+  else
+    unit.add(
+      place,
+      seen,
+      importer,
+      recordIdOf(resource, seen.resourceType, undefined, () => exactJson(text)),
+    );
   return unit;
 }
 
@@ -143,10 +153,11 @@ export async function lineUnit(
     await pause();
     bytes += line.end - line.start;
     if (used > 0 && bytes > limits.maxEntryBytes) break;
-    const seen = seenResource(parseJson(decodeUtf8(await spool.read(line.start, line.end))));
+    const text = decodeUtf8(await spool.read(line.start, line.end));
+    const seen = seenResource(parseJson(text));
     const importer = IMPORTERS.get(seen.resourceType);
     if (importer === undefined) throw new SourceError('changed while it was read');
-    const id = recordIdOf(seen.resource, seen.resourceType, undefined);
+    const id = recordIdOf(seen.resource, seen.resourceType, undefined, () => exactJson(text));
     if (unit.sameRecord(seen.resourceType, id) !== undefined) break;
     unit.add(line, seen, importer, id);
     used += 1;
@@ -180,8 +191,8 @@ async function indexEntry(
     }
     // The resource itself is looked at when it is taken.
     requireUnderstood({ ...(parsed as JsonObject), resource: undefined }, 'Bundle.entry', understood);
-    const id = recordIdOf(seen.resource, resourceType, seen.fullUrl);
-    if (await isRepeated(unit, seen, id, spool)) count(unit.repeated, resourceType);
+    const id = recordIdOf(seen.resource, resourceType, seen.fullUrl, () => exactResource(text));
+    if (await isRepeated(unit, { seen, text }, id, spool)) count(unit.repeated, resourceType);
     else unit.add(place, seen, importer, id);
   } catch (error) {
     rejected.push({ entry: place.number, resourceType, reason: reasonOf(error, 'The entry') });
@@ -189,11 +200,16 @@ async function indexEntry(
 }
 
 /** True when the Bundle has the same resource already; throws when it has another one under the same id. */
-async function isRepeated(unit: Unit, seen: SeenEntry, id: string, spool: Spool): Promise<boolean> {
+async function isRepeated(
+  unit: Unit,
+  { seen, text }: { seen: SeenEntry; text: string },
+  id: string,
+  spool: Spool,
+): Promise<boolean> {
   const before = unit.sameRecord(seen.resourceType, id);
   if (before === undefined) return false;
-  const earlier = seenEntry(parseJson(decodeUtf8(await spool.read(before.start, before.end))));
-  if (checkedJson(earlier.resource) === checkedJson(seen.resource)) return true;
+  const earlier = decodeUtf8(await spool.read(before.start, before.end));
+  if (checkedJson(exactResource(earlier)) === checkedJson(exactResource(text))) return true;
   throw new ResourceRejected(
     seen.resource.id === undefined
       ? `The entry has no id, and its fullUrl or first identifier makes it the same record as entry ${before.number}, but it has other content`
@@ -209,6 +225,20 @@ function parseJson(text: string): unknown {
   } catch (error) {
     throw new SourceError('is not valid JSON', { cause: error });
   }
+}
+
+/** What {@link parseJson} took, with the digits of its numbers: `7.0` is not `7`. What cannot be kept is refused later. */
+function exactJson(text: string): unknown {
+  try {
+    return parseFhirJson(text);
+  } catch {
+    return JSON.parse(text);
+  }
+}
+
+/** The resource of an entry. */
+function exactResource(text: string): unknown {
+  return (exactJson(text) as JsonObject).resource;
 }
 
 /** Throws ResourceRejected when an object in the JSON text of a resource or of its entry has a key twice. */

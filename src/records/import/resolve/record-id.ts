@@ -23,9 +23,15 @@ export function recordId(resourceType: string, sourceId: string): string {
 
 /**
  * The id of a resource: its own, else the one its fullUrl names, else one made from its first identifier with
- * a system, else one made from its content. Throws ResourceRejected when the id given is not a FHIR id.
+ * a system, else one made from its content, with the digits of its numbers: `exact` reads it again where they count.
+ * Throws ResourceRejected when the id given is not a FHIR id.
  */
-export function recordIdOf(resource: JsonObject, resourceType: string, fullUrl: string | undefined): string {
+export function recordIdOf(
+  resource: JsonObject,
+  resourceType: string,
+  fullUrl: string | undefined,
+  exact: () => unknown = () => resource,
+): string {
   const { id } = resource;
   if (id !== undefined) {
     if (typeof id !== 'string' || !isFhirId(id))
@@ -36,7 +42,7 @@ export function recordIdOf(resource: JsonObject, resourceType: string, fullUrl: 
   if (named !== undefined) return recordId(resourceType, named);
   const [first] = identifiersOf(resource);
   if (first !== undefined) return identifierName(resourceType, first);
-  const digest = hash('sha256', checkedJson(resource));
+  const digest = hash('sha256', checkedJson(exact()));
   return nameUuid(`${resourceType}#${digest}`);
 }
 

@@ -28,7 +28,7 @@ export async function importDocument(
 ): Promise<DocumentLeft | undefined> {
   const indexed = await indexBundle(place.spool, place.range, run);
   if (place.line === undefined) run.report.contents.add(indexed.kind);
-  if (indexed.kind === 'resource') return importSingle(run, place, indexed.resource);
+  if (indexed.kind === 'resource') return importSingle(run, place, indexed);
   for (const { entry, resourceType, reason } of indexed.rejected)
     reject(run, place, { entry, ...(resourceType === undefined ? {} : { resourceType }), reason });
   if (indexed.rejected.length > 0) return undefined;
@@ -41,9 +41,9 @@ export async function importDocument(
 async function importSingle(
   run: ImportRun,
   place: DocumentPlace,
-  resource: JsonObject,
+  document: { resource: JsonObject; text: string },
 ): Promise<DocumentLeft | undefined> {
-  const unit = rejecting(run, place, () => singleUnit(resource, { number: place.line ?? 1, ...place.range }));
+  const unit = rejecting(run, place, () => singleUnit(document, { number: place.line ?? 1, ...place.range }));
   if (unit === undefined) return undefined;
   return (await importWhole(run, place, { unit, resourceOf: wholeDocument })).left;
 }
