@@ -3,7 +3,7 @@
  * Contract: TERM-1.
  */
 import type { CodeableConcept, Coding } from '../../fhir/coded.ts';
-import { HL7_SYSTEM_PREFIX, LOINC } from '../../terminology/lookup/code-systems.ts';
+import { mayStartMap } from '../../terminology/lookup/code-systems.ts';
 import { applyMap, type Translations, unmappedCodings } from '../../terminology/maps/apply-map.ts';
 import type { EmitContext } from '../description/element.ts';
 import type { FhirResource } from '../fetch/fhir-resource.ts';
@@ -52,9 +52,8 @@ export function unmappedAmong(
   return [...found.values()];
 }
 
-/** Maps lead to LOINC and to HL7's own codes (interpretations, categories). They never start from one. */
 export function isLookedUp({ system }: Coding): boolean {
-  return system !== LOINC && system?.startsWith(HL7_SYSTEM_PREFIX) !== true;
+  return mayStartMap(system);
 }
 
 /** True for a concept that a terminology map may say something about. */

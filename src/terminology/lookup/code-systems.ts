@@ -37,6 +37,11 @@ export function isStandardSystem(system: string | undefined): boolean {
   return STANDARD_SYSTEMS.has(system) || system.startsWith(HL7_SYSTEM_PREFIX);
 }
 
+/** Maps lead to LOINC and to HL7's own codes (interpretations, categories). They never start from one. */
+export function mayStartMap(system: string | undefined): boolean {
+  return system !== LOINC && system?.startsWith(HL7_SYSTEM_PREFIX) !== true;
+}
+
 /** LOINC's long common names of the codes that the service itself writes. */
 const LOINC_DISPLAYS: Readonly<Record<string, string>> = {
   '9279-1': 'Respiratory rate',

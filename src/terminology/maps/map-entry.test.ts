@@ -49,6 +49,21 @@ describe('an entry that is taken', () => {
   });
 });
 
+test('an entry that no answer would ever follow is refused [TERM-15]', () => {
+  for (const localSystem of [LOINC, 'http://terminology.hl7.org/CodeSystem/v2-0078'])
+    assert.match(
+      faultOf({ localSystem, targetSystem: 'http://snomed.info/sct', targetCode: '1' }),
+      /^local system is one that no map starts from/,
+      localSystem,
+    );
+  const snomed = 'http://snomed.info/sct';
+  assert.equal(faultOf({ localSystem: snomed }), '');
+  assert.match(
+    faultOf({ localSystem: snomed, targetSystem: snomed, targetCode: '1' }),
+    /^target system is the local system/,
+  );
+});
+
 test('a known system in any other writing is refused, and told how it is written', () => {
   const writings: Record<string, string[]> = {
     'http://loinc.org': [

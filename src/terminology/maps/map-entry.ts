@@ -1,6 +1,6 @@
 /** One entry of a terminology map, and what is checked before it is kept. Contract: TERM-5, TERM-6. */
 import type { Words } from '../../platform/words/words.ts';
-import { LOINC, loincFault, SNOMED_CT, STANDARD_SYSTEMS, UCUM } from '../lookup/code-systems.ts';
+import { LOINC, loincFault, mayStartMap, SNOMED_CT, STANDARD_SYSTEMS, UCUM } from '../lookup/code-systems.ts';
 import { isUcum } from '../units/ucum.ts';
 
 /** How a target relates to the local code (R4 concept-map-equivalence). */
@@ -84,10 +84,15 @@ function localFault({ localSystem, localCode }: MapEntry): Words | undefined {
       en: `local system is not a URI: it has more than ${MAX_SYSTEM} characters, or a space`,
       fr: `le système local n’est pas un URI : il a plus de ${MAX_SYSTEM} caractères, ou un espace`,
     };
+  if (!mayStartMap(localSystem))
+    return {
+      en: 'local system is one that no map starts from: its codes are standard, and are sent as they are',
+      fr: 'le système local est de ceux dont aucune correspondance ne part : ses codes sont standard et sont envoyés tels quels',
+    };
   return undefined;
 }
 
-function targetFault({ targetSystem, targetCode, equivalence }: MapEntry): Words | undefined {
+function targetFault({ localSystem, targetSystem, targetCode, equivalence }: MapEntry): Words | undefined {
   if (targetSystem === '') return { en: 'has no target system', fr: 'le système standard manque' };
   if (targetSystem.length > MAX_SYSTEM)
     return {
@@ -104,6 +109,11 @@ function targetFault({ targetSystem, targetCode, equivalence }: MapEntry): Words
     return {
       en: 'target system is not an absolute URI, such as http://loinc.org',
       fr: 'le système standard n’est pas un URI absolu, par exemple http://loinc.org',
+    };
+  if (targetSystem === localSystem)
+    return {
+      en: 'target system is the local system, of which no second code is sent',
+      fr: 'le système standard est le système local, dont aucun second code n’est envoyé',
     };
   if (equivalence === 'unmatched') return undefined;
   if (targetCode === null) return { en: 'has no target code', fr: 'le code standard manque' };
