@@ -29,6 +29,8 @@ export const french = {
     `Une autre publication de ${records.fr} est en cours. Publiez à nouveau quand elle sera terminée.`,
   too_many_waiting: ({ count }: { count: number }) =>
     `${count} publications de ce compte attendent déjà, ce qui est la limite. Rien n’a été envoyé. Attendez leurs réponses, puis publiez à nouveau.`,
+  target_changed: ({ target }: { target: string }) =>
+    `La cible ${target} a été modifiée pendant que cette publication en attendait une autre. Rien n’a été envoyé. Publiez à nouveau.`,
   publish_overtaken:
     'Une autre publication a pris la suite pendant que celle-ci attendait. Publiez à nouveau.',
 };

@@ -96,6 +96,13 @@ export const publishError = domainErrors(
         `${count} publishes of this account are waiting already, which is the limit. Nothing was sent. Wait for their answers, then publish again.`,
       example: { count: 20 },
     },
+    target_changed: {
+      status: 503,
+      retryAfterSeconds: 1,
+      text: ({ target }: { target: string }) =>
+        `The target ${target} was changed while this publish waited for another. Nothing was sent. Publish again.`,
+      example: { target: 'national' },
+    },
     publish_overtaken: {
       status: 503,
       retryAfterSeconds: 5,

@@ -152,6 +152,21 @@ export async function prepareAgain(
   return current;
 }
 
+/**
+ * 503 when the target is not as it was, such as disabled, or at another address: the ids that are recorded now are those of
+ * another server then.
+ */
+export async function requireUnchangedServer(
+  { db }: Pick<PrepareDependencies, 'db'>,
+  { server, context }: Prepared,
+): Promise<void> {
+  const found = await findFhirServer(db, context.scope, server.name);
+  if (found?.id === server.id && !found.enabled)
+    throw publishError('target_disabled', { target: server.name });
+  if (found?.id !== server.id || found.version > server.version)
+    throw publishError('target_changed', { target: server.name });
+}
+
 /** 422 for local codes without a standard one, unless the server takes them. */
 export function requireMapped({ unmapped, server }: Prepared): void {
   if (unmapped.length === 0 || server.allowLocalCodes) return;

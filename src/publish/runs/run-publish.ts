@@ -16,6 +16,7 @@ import {
   type PublisherDependencies,
   prepareAgain,
   type ReadyToSend,
+  requireUnchangedServer,
   withReferenced,
 } from '../plan/prepare-publish.ts';
 import { type SaysNotSent, saysNotSent } from '../plan/referenced-records.ts';
@@ -46,6 +47,7 @@ export async function runPublish(
   const { lease, prepared } = leased;
   const { server } = prepared;
   const { scope, correlationId } = prepared.context;
+  if (lease.waited) await requireUnchangedServer(deps, prepared);
   const id = randomUUID();
   const chainId = await begin(deps, prepared, id);
   const reached = { resumable: true, published: [] as PublishedResource[] };

@@ -1,0 +1,87 @@
+/** A target that its operator changes while a publish to it waits for another one. */
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { beforeEach, test } from 'node:test';
+import {
+  createClinic,
+  createTestPublisher,
+  type PublishClinic,
+  startPublishing,
+} from '../../../test-support/publish/publish-records.ts';
+import { waitUntil } from '../../../test-support/wait-until.ts';
+import { createKeyRing } from '../../platform/crypto/key-ring.ts';
+import { changeFhirServer, switchFhirServer } from '../servers/manage-fhir-servers.ts';
+import { giveLeaseBack, takeLease } from './lease.store.ts';
+
+const { database, server } = await startPublishing('--no-integrity', '--no-client-ids');
+const ELSEWHERE = 'http://127.0.0.1:9/fhir';
+
+let clinic: PublishClinic;
+beforeEach(async () => {
+  clinic = await createClinic(database.pool, { results: 1 });
+});
+
+/** A publish that waits while `change` is done; how it ended, and how many ids are recorded then. */
+async function publishMeanwhile(
+  change: (which: { name: string; organisationId: string }) => Promise<unknown>,
+): Promise<{ code: string; statusCode: number; recorded: number }> {
+  const keys = createKeyRing(randomBytes(32));
+  let looks = 0;
+  const clock = {
+    nowMs: () => 0,
+    async sleep() {
+      looks += 1;
+      await new Promise((resolve) => setImmediate(resolve));
+    },
+  };
+  const node = createTestPublisher(database.pool, { clock }, { keys });
+  const { id, name } = await node.addTarget(clinic, { base: server.base, idPolicy: 'server' });
+  const { organisationId } = clinic.scope;
+  const records = [`Patient/${clinic.patientId}`] as const;
+  const lease = {
+    key: { organisationId, fhirServerId: id, records },
+    token: '00000000-0000-4000-8000-000000000001',
+  };
+  await takeLease(database.pool, { ...lease, durationMs: 600_000 });
+  const publish = node.publish(clinic, { target: name }).then(
+    () => ({ code: 'done', statusCode: 200 }),
+    (error: { code: string; statusCode: number }) => error,
+  );
+  await waitUntil(() => looks > 0);
+  await change({ name, organisationId });
+  await giveLeaseBack(database.pool, lease);
+  const { code, statusCode } = await publish;
+  const { rows } = await database.pool.query<{ recorded: number }>(
+    'select count(*)::integer as recorded from publish_resource where target_id = $1 and server_id is not null',
+    [id],
+  );
+  return { code, statusCode, recorded: rows[0]?.recorded ?? -1 };
+}
+
+const deps = { db: database.pool, keys: createKeyRing(randomBytes(32)) };
+
+test('that has another address by then is told to come again: no id of the old server is recorded [PUB-55]', async () => {
+  const ended = await publishMeanwhile((which) =>
+    changeFhirServer(deps, which, {
+      settings: { base: ELSEWHERE },
+      secret: undefined,
+      makeDefault: false,
+      ids: 'forget',
+    }),
+  );
+  assert.deepEqual(ended, { code: 'target_changed', statusCode: 503, recorded: 0 });
+  assert.equal((await server.state()).seen.length, 0);
+});
+
+test('that is disabled by then sends nothing [PUB-55]', async () => {
+  const ended = await publishMeanwhile((which) =>
+    switchFhirServer(deps, which, { enabled: false, now: new Date() }),
+  );
+  assert.deepEqual(ended, { code: 'target_disabled', statusCode: 503, recorded: 0 });
+  assert.equal((await server.state()).seen.length, 0);
+});
+
+test('that is as it was is published to', async () => {
+  const { code, recorded } = await publishMeanwhile(async () => undefined);
+  assert.deepEqual([code, recorded], ['done', 3]);
+});
