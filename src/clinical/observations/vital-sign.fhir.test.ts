@@ -247,6 +247,12 @@ describe('a vital sign as an Observation', () => {
     requireConformant(vital('8867-4', { valueType: 'Quantity', valueUnit: '/min' }), 'Reported as /min');
   });
 
+  test('a local code that has the number of the LOINC code stays where that one goes [TERM-3]', () => {
+    const local = { system: LOCAL.system, code: '39156-5' };
+    const { code } = vital('39156-5', { code: { coding: [...loinc('39156-5').coding, local] } });
+    assert.deepEqual((code as { coding: unknown }).coding, [local]);
+  });
+
   test('a body mass index without a value does not go by the code whose profile requires one', () => {
     const own = vital('39156-5', {});
     requireConformant(own);

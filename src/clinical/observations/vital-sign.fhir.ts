@@ -146,7 +146,8 @@ function measuredBy(code: CodeableConcept, element: Readonly<Record<string, unkn
 /** The concept without a code whose profile asks for what is not there. By its category it still is a vital sign. */
 function withoutCode(concept: CodeableConcept, without: string): CodeableConcept {
   if (!loincCodes(concept).includes(without)) return concept;
-  const others = concept.coding?.filter(({ code }) => code !== without) ?? [];
+  const others =
+    concept.coding?.filter((coding) => !loincCodes({ coding: [coding] }).includes(without)) ?? [];
   const text = concept.text ?? officialDisplay(without) ?? without;
   return { ...(others.length === 0 ? {} : { coding: others }), text };
 }
