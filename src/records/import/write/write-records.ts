@@ -258,9 +258,14 @@ async function upsert(
     }),
   );
   const nextVersion = 'stored.version + (stored.content_digest <> excluded.content_digest)::int';
+  const ownNames = new Set(table.columns.map(([name]) => name));
   const next = (name: string) => {
     if (name === 'rendered_version') return nextVersion;
-    return sources.has(name) ? keptSource(name, 'excluded', 'stored') : `excluded.${name}`;
+    if (sources.has(name)) return keptSource(name, 'excluded', 'stored');
+    // Where the content is the same, a column may have been decided since by what was put under the record.
+    return ownNames.has(name)
+      ? `case when stored.content_digest = excluded.content_digest then stored.${name} else excluded.${name} end`
+      : `excluded.${name}`;
   };
   const { rows } = await client.query<{ id: string; created: boolean; changed: boolean }>({
     name: statementName('upsert', table.name),

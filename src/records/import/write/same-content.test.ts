@@ -1,0 +1,95 @@
+/** An order that comes again with the same content keeps what its results decided: its discipline and its time. */
+import assert from 'node:assert/strict';
+import { after, before, beforeEach, test } from 'node:test';
+import { bundle, patient, type Resource } from '../../../../test-support/records/clinic.ts';
+import { createImportTest, type ImportTest } from '../../../../test-support/records/import.ts';
+import { waitUntil } from '../../../../test-support/wait-until.ts';
+
+let t: ImportTest;
+let person: Resource;
+before(async () => {
+  t = await createImportTest();
+});
+after(() => t.database.drop());
+beforeEach(() => {
+  person = patient();
+});
+
+/** An order that does not say what it is, and its result. */
+function records(versionId: string, note = 'first'): Resource {
+  const subject = { reference: `Patient/${person.id}` };
+  const meta = { versionId };
+  const order = {
+    resourceType: 'ServiceRequest',
+    id: `order-${person.id}`,
+    status: 'active',
+    intent: 'order',
+    code: { text: note },
+    subject,
+    meta,
+  };
+  const result = {
+    resourceType: 'Observation',
+    id: `result-${person.id}`,
+    status: 'final',
+    category: [
+      {
+        coding: [
+          { system: 'http://terminology.hl7.org/CodeSystem/observation-category', code: 'laboratory' },
+        ],
+      },
+    ],
+    code: { text: 'Sodium' },
+    effectiveDateTime: '2024-03-01T10:00:00Z',
+    valueString: note,
+    basedOn: [{ reference: `ServiceRequest/${order.id}` }],
+    subject,
+    meta,
+  };
+  return bundle([person, order, result], 'collection');
+}
+
+async function order() {
+  const [row] = await t.rows(
+    "select discipline, sort_at, code ->> 'text' as note from investigation_order where patient_id = $1",
+    [person.id],
+  );
+  return row;
+}
+
+const decided = (note: string) => ({
+  discipline: 'laboratory',
+  sort_at: new Date('2024-03-01T10:00:00Z'),
+  note,
+});
+
+test('under a newer version of its source [IN-34]', async () => {
+  for (const version of ['1', '2', '3']) {
+    assert.deepEqual((await t.run([records(version)])).rejected, []);
+    assert.deepEqual(await order(), decided('first'));
+  }
+});
+
+test('in two imports at once, of which one finds it written by the other [IN-15]', async () => {
+  await t.run([records('1')]);
+  const holder = await t.database.pool.connect();
+  try {
+    await holder.query('begin');
+    await holder.query('lock table investigation_order in share row exclusive mode');
+    const imports = [1, 2].map(() => t.run([records('2', 'second')]));
+    await waitUntil(async () => {
+      const [{ waiting } = { waiting: 0 }] = await t.rows<{ waiting: number }>(
+        `select count(distinct l.pid)::int as waiting
+         from pg_locks l
+         join pg_stat_activity a using (pid)
+         where not l.granted and a.datname = current_database()`,
+      );
+      return waiting === imports.length;
+    });
+    await holder.query('commit');
+    for (const { rejected } of await Promise.all(imports)) assert.deepEqual(rejected, []);
+  } finally {
+    holder.release();
+  }
+  assert.deepEqual(await order(), decided('second'));
+});
