@@ -45,6 +45,19 @@ describe('reading', () => {
     ]);
   });
 
+  test('takes line ends that are not all of one kind', async () => {
+    const row = (code: string) => `urn:lab,${code},x,${LOINC},718-7,Hemoglobin`;
+    const lines = [HEADER, row('A'), row('B'), row('C')];
+    for (const ends of ['\r\n \n \n \n', '\n \r\n \n \r\n', '\r \r \r \r']) {
+      const file = lines.map((line, index) => line + ends.split(' ')[index]).join('');
+      assert.deepEqual(
+        await rowsOf(file),
+        ['A', 'B', 'C'].map((code, index) => ({ line: index + 2, given: given(code, 'x') })),
+        JSON.stringify(ends),
+      );
+    }
+  });
+
   test('takes a byte order mark, plain line ends, any order of columns and columns that it does not know', async () => {
     const file = `\ufefftarget_code,note,local_code,local_system,target_system\n718-7,n,A,urn:lab,${LOINC}\n`;
     const expected = { localSystem: 'urn:lab', localCode: 'A', targetSystem: LOINC, targetCode: '718-7' };

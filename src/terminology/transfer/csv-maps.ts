@@ -16,6 +16,7 @@ export async function* readCsvRows(source: Readable, options: CsvReadOptions): A
   const parser = parse({
     bom: true,
     info: true,
+    record_delimiter: ['\r\n', '\n', '\r'],
     relax_column_count: true,
     skip_empty_lines: true,
     max_record_size: MAX_RECORD_CHARACTERS,
