@@ -70,6 +70,21 @@ async function waitsHere(
   return rows.length > 0;
 }
 
+/** Until so many connections to this database wait for a lock. `db` must not be in a transaction. */
+export async function waitForLocks(db: Queryable, connections: number): Promise<void> {
+  await waitUntil(async () => {
+    const { rows } = await db.query<{ waiting: number }>({
+      text: `
+        select count(distinct l.pid)::int as waiting
+        from pg_locks l
+        join pg_stat_activity a using (pid)
+        where not l.granted
+          and a.datname = current_database()`,
+    });
+    return (rows[0]?.waiting ?? 0) >= connections;
+  }, `${connections} connections wait for a lock`);
+}
+
 /**
  * Until no connection of that name (`%` stands for any text) is left in this database. What it did is over then, and
  * in the statistics. `db` must not be in a transaction.

@@ -1,10 +1,11 @@
-/** SQL of patients: the columns of one, and reading by id. Contract: ACC-3, PAT-10. */
+/** SQL of patients: the columns of one, reading by id, and locking. Contract: ACC-3, PAT-10. */
 import { type HeldPatient, PATIENT } from '../clinical/resources/patient.fhir.ts';
 import type { PurposeOfUse } from '../fhir/purpose-of-use.ts';
 import { rowByKey } from '../platform/db/by-key.ts';
 import type { Queryable } from '../platform/db/database.ts';
 import { instantFromTimestamp } from '../platform/db/timestamp.ts';
 import { createOrganisationBatcher } from '../tenancy/organisations/organisation-batch.ts';
+import type { OrganisationScope } from '../tenancy/scope.ts';
 import type { PatientRecord, RegistrationScope } from './patient.ts';
 import { mayBeNamed, REPLACEMENTS, survivorOf, type Viewer } from './replacement.store.ts';
 
@@ -125,6 +126,28 @@ export async function loadPatients(
   const keys = ids.map((id) => ({ scope, purposeOfUse, id }));
   const patients = await load(db, scope.organisationId, keys);
   return new Map(patients.flatMap((patient) => (patient === undefined ? [] : [[patient.id, patient]])));
+}
+
+/**
+ * Wait for the changes of these patients that are under way, and let no other one begin before this transaction ends: what
+ * the next statements read of them is as all earlier changes left it.
+ */
+export async function lockPatients(
+  db: Queryable,
+  { organisationId }: OrganisationScope,
+  patientIds: readonly string[],
+): Promise<void> {
+  await db.query({
+    name: 'patient-lock',
+    text: `
+      select
+      from patient
+      where organisation_id = $1
+        and id = any($2::uuid[])
+      order by id
+      for no key update`,
+    values: [organisationId, patientIds],
+  });
 }
 
 function toPatient(organisationId: string, { updatedText, ...row }: PatientRow): PatientRecord {

@@ -4,7 +4,7 @@
  */
 import { randomUUIDv7 } from 'node:crypto';
 import type { PurposeOfUse } from '../../fhir/purpose-of-use.ts';
-import { loadPatients } from '../../patients/patient.store.ts';
+import { loadPatients, lockPatients } from '../../patients/patient.store.ts';
 import type { PatientChange, RegistrationScope } from '../../patients/patient.ts';
 import type { Client } from '../../platform/db/database.ts';
 import { restoreAssignedSearchKeys } from '../callbacks/assigned-identifier.store.ts';
@@ -13,7 +13,6 @@ import { type EmittedPatient, emitPatient, envelopeText } from './envelope.ts';
 import {
   type Candidate,
   insertDeliveries,
-  lockPatients,
   nextSequences,
   type OpenConnection,
   openConnections,

@@ -56,28 +56,6 @@ export async function registrations(
   return new Map(rows.map((row) => [row.patient_id, row.facility_ids]));
 }
 
-/**
- * Wait for the changes of these patients that are under way, and let no other one begin before this one ends: what is
- * read of them from the next statement on is newer than all that is queued.
- */
-export async function lockPatients(
-  db: Queryable,
-  scope: OrganisationScope,
-  patientIds: readonly string[],
-): Promise<void> {
-  await db.query({
-    name: 'exchange-lock-patients',
-    text: `
-      select
-      from patient
-      where organisation_id = $1
-        and id = any($2::uuid[])
-      order by id
-      for no key update`,
-    values: [scope.organisationId, patientIds],
-  });
-}
-
 export interface Candidate {
   connectionId: string;
   facilityId: string;

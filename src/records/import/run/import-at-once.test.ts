@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { encounter, patient, practitioner, type Resource } from '../../../../test-support/records/clinic.ts';
 import { createImportTest, type ImportTest, lines } from '../../../../test-support/records/import.ts';
-import { waitUntil } from '../../../../test-support/wait-until.ts';
+import { waitForLocks } from '../../../../test-support/wait-until.ts';
 
 let t: ImportTest;
 before(async () => {
@@ -32,15 +32,7 @@ async function importAtOnce(records: readonly Resource[]) {
     await holder.query('begin');
     for (const table of TABLES) await holder.query(`lock table ${table} in share row exclusive mode`);
     const imports = Array.from({ length: IMPORTS }, () => t.run([lines(records)]));
-    await waitUntil(async () => {
-      const [{ waiting } = { waiting: 0 }] = await t.rows<{ waiting: number }>(
-        `select count(distinct l.pid)::int as waiting
-         from pg_locks l
-         join pg_stat_activity a using (pid)
-         where not l.granted and a.datname = current_database()`,
-      );
-      return waiting >= IMPORTS;
-    });
+    await waitForLocks(t.database.pool, IMPORTS);
     await holder.query('commit');
     return await Promise.all(imports);
   } finally {

@@ -3,6 +3,8 @@
  * the order of its page. A name may stay when a link has gone; the search looks at the links too. None may be missing.
  * Contract: PAT-11.
  */
+
+import { lockPatients } from '../../../patients/patient.store.ts';
 import { rowByKey } from '../../../platform/db/by-key.ts';
 import type { Client } from '../../../platform/db/database.ts';
 import type { OrganisationScope } from '../../../tenancy/scope.ts';
@@ -29,7 +31,7 @@ export async function inheritNames(
     if (tooMany.length > 0) return tooMany.map(({ id }) => id);
     const linked = new Set(chains.flatMap(({ id, before, after }) => [id, ...before, ...after]));
     if (linked.difference(locked).size === 0) break;
-    await lockPatients(client, organisationId, [...linked]);
+    await lockPatients(client, { organisationId }, [...linked]);
     for (const id of linked) locked.add(id);
     chains = await chainsOf(client, organisationId, patientIds);
   }
@@ -110,24 +112,6 @@ async function chainsOf(
     values: [organisationId, patientIds],
   });
   return rows;
-}
-
-async function lockPatients(
-  client: Client,
-  organisationId: string,
-  patientIds: readonly string[],
-): Promise<void> {
-  await client.query({
-    name: 'import-lock-linked-patients',
-    text: `
-      select
-      from patient
-      where organisation_id = $1
-        and id = any($2::uuid[])
-      order by id
-      for no key update`,
-    values: [organisationId, patientIds],
-  });
 }
 
 /**

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
 import { bundle, patient, type Resource } from '../../../../test-support/records/clinic.ts';
 import { createImportTest, type ImportTest } from '../../../../test-support/records/import.ts';
-import { waitUntil } from '../../../../test-support/wait-until.ts';
+import { waitForLocks } from '../../../../test-support/wait-until.ts';
 
 let t: ImportTest;
 let person: Resource;
@@ -77,15 +77,7 @@ test('in two imports at once, of which one finds it written by the other [IN-15]
     await holder.query('begin');
     await holder.query('lock table investigation_order in share row exclusive mode');
     const imports = [1, 2].map(() => t.run([records('2', 'second')]));
-    await waitUntil(async () => {
-      const [{ waiting } = { waiting: 0 }] = await t.rows<{ waiting: number }>(
-        `select count(distinct l.pid)::int as waiting
-         from pg_locks l
-         join pg_stat_activity a using (pid)
-         where not l.granted and a.datname = current_database()`,
-      );
-      return waiting === imports.length;
-    });
+    await waitForLocks(t.database.pool, imports.length);
     await holder.query('commit');
     for (const { rejected } of await Promise.all(imports)) assert.deepEqual(rejected, []);
   } finally {
