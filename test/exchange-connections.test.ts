@@ -4,6 +4,7 @@ import { describe, test } from 'node:test';
 import { useExchangeCalls } from '../test-support/exchange/exchange-calls.ts';
 import { connect } from '../test-support/exchange/exchange-records.ts';
 import { startTestApi } from '../test-support/service/api.ts';
+import { waitForLock } from '../test-support/wait-until.ts';
 
 const { api, caller, address, get, post, pool } = await useExchangeCalls();
 
@@ -328,6 +329,79 @@ describe('/exchange/connections', () => {
     await api.createFacility(caller.tenant.organisationId);
     assert.equal((await get(`/exchange/connections/${whole.id}`)).status, 200);
     assert.equal((await post(`/exchange/connections/${whole.id}/disable`)).status, 403);
+  });
+
+  describe('while somebody else changes it', () => {
+    /** Sends `call` while another change of the connection is under way, and lets that one end when the call waits for it. */
+    async function meanwhile<T>(id: string, change: string, call: () => Promise<T>): Promise<T> {
+      const client = await pool().connect();
+      try {
+        await client.query('begin');
+        await client.query({ text: change, values: [id] });
+        const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid');
+        const answer = call();
+        await waitForLock(pool(), { blockedBy: rows[0]?.pid ?? 0 });
+        await client.query('commit');
+        return await answer;
+      } finally {
+        client.release(true);
+      }
+    }
+    const EXTEND = 'update exchange_connection set all_facilities = true where id = $1';
+    const act = (id: string, what: string, body?: object) =>
+      post(`/exchange/connections/${id}/${what}`, body).then(({ status }) => status);
+
+    test('leaves it to those who may use what it covers by then [EXC-49]', async () => {
+      await api.createFacility(caller.tenant.organisationId);
+      const { id } = (await create()).json;
+      await post(`/exchange/connections/${id}/rotate-secret`, { direction: 'outbound' });
+      const before = (await readRow(id)).address;
+      const narrow = () =>
+        pool().query({
+          text: 'update exchange_connection set all_facilities = false where id = $1',
+          values: [id],
+        });
+      const calls = [
+        () => patch(id, { address: 'https://elsewhere.example.org/in' }).then(({ status }) => status),
+        () => act(id, 'disable'),
+        () => act(id, 'rotate-secret', {}),
+        () => act(id, 'activate-secret'),
+      ];
+      for (const call of calls) {
+        assert.equal(await meanwhile(id, EXTEND, call), 403);
+        await narrow();
+      }
+      const { address: now, disabled_at: disabledAt, secrets } = await readRow(id);
+      assert.deepEqual([now, disabledAt, secrets], [before, null, 3]);
+    });
+
+    test('keeps on record what each change found [ADM-31, ADM-34]', async () => {
+      const { id } = (await create()).json;
+      const rename = `update exchange_connection set name = 'Between' where id = $1`;
+      assert.equal((await meanwhile(id, rename, () => patch(id, { name: 'HIE' }))).json.name, 'HIE');
+      const { rows } = await pool().query({
+        text: `
+          select before, after
+          from administration_audit
+          where subject_id = $1
+            and action = 'connection.change'`,
+        values: [id],
+      });
+      assert.deepEqual(rows, [{ before: { name: 'Between' }, after: { name: 'HIE' } }]);
+    });
+
+    async function readRow(id: string) {
+      const { rows } = await pool().query({
+        text: `
+          select address, disabled_at, (
+            select count(*)::integer from exchange_secret s where s.connection_id = c.id
+          ) as secrets
+          from exchange_connection c
+          where id = $1`,
+        values: [id],
+      });
+      return rows[0];
+    }
   });
 
   test('needs its permission and the exchange module [EXC-49]', async () => {

@@ -1,14 +1,17 @@
 /** Changes the settings of a connection, for an administrator or the operator. */
-import { type Pool, type Queryable, transaction } from '../../platform/db/database.ts';
+import { type Client, type Pool, type Queryable, transaction } from '../../platform/db/database.ts';
 import { definedMembers } from '../../platform/defined-members.ts';
 import { notFound } from '../../tenancy/errors.ts';
 import { callWorkers } from '../queue/delivery-call.ts';
 import type { ConnectionKey } from '../queue/lane.store.ts';
-import { listConnections, updateConnection } from './connection.store.ts';
+import { listConnections, lockConnection, updateConnection } from './connection.store.ts';
 import { type AddressAuthor, type Connection, type ConnectionSettings, checkSettings } from './connection.ts';
 import { keptSettings, queryChange, recordConnection } from './record-connection.ts';
 
 export type ConnectionChanges = Partial<ConnectionSettings> & { disabled?: boolean };
+
+/** Rejects for whoever may not change the connection. Called behind its lock: a change before may have made it another. */
+export type RequireRight = (client: Client) => Promise<void>;
 
 /**
  * What is undefined stays as it is. Returns the connection as it is then. Throws `bad_connection_setting`. The facilities
@@ -17,12 +20,18 @@ export type ConnectionChanges = Partial<ConnectionSettings> & { disabled?: boole
 export async function changeConnection(
   db: Pool,
   key: ConnectionKey,
-  { changes, author }: { changes: ConnectionChanges; author: AddressAuthor },
+  {
+    changes,
+    author,
+    requireRight,
+  }: { changes: ConnectionChanges; author: AddressAuthor; requireRight?: RequireRight },
 ): Promise<Connection> {
   const checked = checkSettings(changes, author.reach);
   const { operatorAddress } = author;
   const { disabled } = changes;
   return transaction(db, async (client) => {
+    await lockConnection(client, key);
+    await requireRight?.(client);
     callWorkers(client, key.organisationId);
     const before = await readConnection(client, key);
     await updateConnection(client, key, { ...checked, operatorAddress });

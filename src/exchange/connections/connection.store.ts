@@ -80,6 +80,11 @@ async function insertFacilities(
   });
 }
 
+/** Changes of a connection follow each other: who takes it sees what the one before did with the next statement. */
+export async function lockConnection(db: Queryable, key: ConnectionKey): Promise<void> {
+  await updateConnection(db, key, {});
+}
+
 /**
  * Change settings; those that are undefined stay. A new address is an operator's only when it says so. An exchange
  * that is taken for down is probed at once. The row stays locked until the transaction ends.

@@ -4,13 +4,13 @@
  * Contract: EXC-49, SEC-25.
  */
 import type { KeyRing } from '../../platform/crypto/key-ring.ts';
-import type { Pool } from '../../platform/db/database.ts';
+import type { Pool, Queryable } from '../../platform/db/database.ts';
 import { isUuid } from '../../platform/uuid.ts';
 import { authorOf } from '../../tenancy/administration/author.ts';
 import type { FacilityContext } from '../../tenancy/callers/access.ts';
 import { notFound } from '../../tenancy/errors.ts';
 import { facilityRefused } from '../errors.ts';
-import { type ConnectionChanges, changeConnection } from './change-connection.ts';
+import { type ConnectionChanges, changeConnection, type RequireRight } from './change-connection.ts';
 import { hasOtherFacilities, listConnections } from './connection.store.ts';
 import { type AddressSettings, type Connection, overHttp } from './connection.ts';
 import { type CreatedConnection, createConnection, type NewConnection } from './create-connection.ts';
@@ -38,7 +38,7 @@ export function listCovering({ db }: ManageDependencies, { scope }: Context): Pr
 
 /** One of them; 404 otherwise. */
 export async function readCovering(
-  deps: Pick<ManageDependencies, 'db'>,
+  deps: { db: Queryable },
   context: Context,
   id: string,
 ): Promise<Connection> {
@@ -76,7 +76,8 @@ export async function changeManagedConnection(
   const author = overHttp(deps.config.delivery, authorOf(context));
   // An address that stays is not set anew: one of the operator's remains that.
   const given = address === undefined || isSameAddress(address, standing) ? rest : changes;
-  return changeConnection(deps.db, key, { changes: given, author });
+  const requireRight = stillManageable(context, id);
+  return changeConnection(deps.db, key, { changes: given, author, requireRight });
 }
 
 export async function rotateManaged(
@@ -86,10 +87,8 @@ export async function rotateManaged(
   { overlapSeconds = DEFAULT_OVERLAP_SECONDS, ...rotation }: Partial<SecretRotation>,
 ): Promise<RotatedSecrets> {
   const { key } = await manageable(deps, context, id);
-  return rotateSecret({ ...deps, now: context.now, by: authorOf(context) }, key, {
-    ...rotation,
-    overlapSeconds,
-  });
+  const by = { by: authorOf(context), requireRight: stillManageable(context, id) };
+  return rotateSecret({ ...deps, ...by, now: context.now }, key, { ...rotation, overlapSeconds });
 }
 
 /** Let the new outbound secret sign. 409 when none waits for it. Returns the connection as it is then. */
@@ -99,17 +98,23 @@ export async function activateManaged(
   id: string,
 ): Promise<Connection> {
   const { key } = await manageable(deps, context, id);
-  await activateSecret(deps.db, key, authorOf(context));
+  const requireRight = stillManageable(context, id);
+  await activateSecret(deps.db, key, { by: authorOf(context), requireRight });
   return readCovering(deps, context, id);
 }
 
 /** 404 unless it covers the facility of the call, 403 when it also covers one that the caller may not use. */
-export async function manageable(deps: Pick<ManageDependencies, 'db'>, context: Context, id: string) {
+export async function manageable(deps: { db: Queryable }, context: Context, id: string) {
   const { id: connectionId, organisationId, facilityIds, address } = await readCovering(deps, context, id);
   if (facilityIds !== null) requireFacilities(context.caller, facilityIds);
   else if (await hasOtherFacilities(deps.db, { organisationId }, [...context.caller.facilities.keys()]))
     throw facilityRefused();
   return { key: { organisationId, connectionId }, address };
+}
+
+/** Asked once more behind the lock: what waited for it may meet facilities that the caller may not use. */
+function stillManageable(context: Context, id: string): RequireRight {
+  return async (client) => void (await manageable({ db: client }, context, id));
 }
 
 function isSameAddress(given: string, standing: string): boolean {

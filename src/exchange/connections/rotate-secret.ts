@@ -8,7 +8,8 @@ import type { AuditEntry } from '../../tenancy/audit/audit-entry.ts';
 import { exchangeError } from '../errors.ts';
 import { callWorkers } from '../queue/delivery-call.ts';
 import type { ConnectionKey } from '../queue/lane.store.ts';
-import { listConnections, updateConnection } from './connection.store.ts';
+import type { RequireRight } from './change-connection.ts';
+import { listConnections, lockConnection } from './connection.store.ts';
 import {
   type ActiveFrom,
   activateOutboundSecret,
@@ -51,6 +52,7 @@ export interface RotatedSecrets {
 type RotateDependencies = Pick<ConnectionDependencies, 'db' | 'keys' | 'now' | 'publicBaseUrl'> & {
   /** Default: the operator. */
   by?: Author;
+  requireRight?: RequireRight;
 };
 
 /** Throws `bad_connection_setting` for a time that is not valid. The connection must exist. */
@@ -62,8 +64,8 @@ export async function rotateSecret(
   const activeFrom = activationOf(rotation, deps.now);
   const { direction, overlapSeconds } = rotation;
   return transaction(deps.db, async (client) => {
-    // Also takes the lock under which rotations of one connection follow each other.
-    await updateConnection(client, key, {});
+    await lockConnection(client, key);
+    await deps.requireRight?.(client);
     callWorkers(client, key.organisationId);
     const after = { direction: direction ?? 'both', overlapSeconds };
     await recordSecret(client, key, deps.by ?? OPERATOR, { action: 'connection.rotate-secret', after });
@@ -131,9 +133,14 @@ async function rotateCallback(
 }
 
 /** Let the new outbound secret sign from the next request on. Throws `no_waiting_secret`. The connection must exist. */
-export async function activateSecret(db: Pool, key: ConnectionKey, by: Author = OPERATOR): Promise<void> {
+export async function activateSecret(
+  db: Pool,
+  key: ConnectionKey,
+  { by = OPERATOR, requireRight }: Pick<RotateDependencies, 'by' | 'requireRight'> = {},
+): Promise<void> {
   await transaction(db, async (client) => {
-    await updateConnection(client, key, {});
+    await lockConnection(client, key);
+    await requireRight?.(client);
     callWorkers(client, key.organisationId);
     if (!(await activateOutboundSecret(client, key))) throw exchangeError('no_waiting_secret');
     await recordSecret(client, key, by, { action: 'connection.activate-secret', after: {} });
