@@ -23,7 +23,7 @@ import type { UnmappedPlace, UnmappedRecorder } from '../../terminology/unmapped
 import { publishError } from '../errors.ts';
 import type { Subject, SubjectKind } from '../runs/run.store.ts';
 import { findRecorded, type RecordedResource } from '../send/resource.store.ts';
-import { findFhirServer } from '../servers/fhir-server.store.ts';
+import { fhirServerNamed, findFhirServer } from '../servers/fhir-server.store.ts';
 import type { LiveFhirServer, LiveFhirServers } from '../servers/live-fhir-servers.ts';
 import type { PublishSettings } from '../servers/publish-settings.ts';
 import { jsonOf, type ResourceKey, referencedKeys, withoutOwnVersion } from './content.fhir.ts';
@@ -158,9 +158,10 @@ export async function prepareAgain(
  */
 export async function requireUnchangedServer(
   { db }: Pick<PrepareDependencies, 'db'>,
-  { server, context }: Prepared,
+  { server }: Prepared,
 ): Promise<void> {
-  const found = await findFhirServer(db, context.scope, server.name);
+  // Exactly that one: an organisation may have its own of the same name.
+  const found = await fhirServerNamed(db, server);
   if (found?.id === server.id && !found.enabled)
     throw publishError('target_disabled', { target: server.name });
   if (found?.id !== server.id || found.version > server.version)

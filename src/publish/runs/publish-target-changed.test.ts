@@ -7,14 +7,29 @@ import {
   createTestPublisher,
   type PublishClinic,
   startPublishing,
+  type TestPublisher,
 } from '../../../test-support/publish/publish-records.ts';
 import { waitUntil } from '../../../test-support/wait-until.ts';
 import { createKeyRing } from '../../platform/crypto/key-ring.ts';
-import { changeFhirServer, switchFhirServer } from '../servers/manage-fhir-servers.ts';
+import {
+  changeFhirServer,
+  createFhirServer,
+  removeFhirServer,
+  switchFhirServer,
+} from '../servers/manage-fhir-servers.ts';
 import { giveLeaseBack, takeLease } from './lease.store.ts';
 
 const { database, server } = await startPublishing('--no-integrity', '--no-client-ids');
 const ELSEWHERE = 'http://127.0.0.1:9/fhir';
+
+const SETTINGS = { base: server.base, idPolicy: 'server' } as const;
+
+interface OpenedTarget {
+  id: string;
+  name: string;
+  /** Undefined: the default one. */
+  asked: string | undefined;
+}
 
 let clinic: PublishClinic;
 beforeEach(async () => {
@@ -24,6 +39,10 @@ beforeEach(async () => {
 /** A publish that waits while `change` is done; how it ended, and how many ids are recorded then. */
 async function publishMeanwhile(
   change: (which: { name: string; organisationId: string }) => Promise<unknown>,
+  open: (node: TestPublisher) => Promise<OpenedTarget> = async (node) => {
+    const { id, name } = await node.addTarget(clinic, SETTINGS);
+    return { id, name, asked: name };
+  },
 ): Promise<{ code: string; statusCode: number; recorded: number }> {
   const keys = createKeyRing(randomBytes(32));
   let looks = 0;
@@ -35,7 +54,7 @@ async function publishMeanwhile(
     },
   };
   const node = createTestPublisher(database.pool, { clock }, { keys });
-  const { id, name } = await node.addTarget(clinic, { base: server.base, idPolicy: 'server' });
+  const { id, name, asked } = await open(node);
   const { organisationId } = clinic.scope;
   const records = [`Patient/${clinic.patientId}`] as const;
   const lease = {
@@ -43,7 +62,7 @@ async function publishMeanwhile(
     token: '00000000-0000-4000-8000-000000000001',
   };
   await takeLease(database.pool, { ...lease, durationMs: 600_000 });
-  const publish = node.publish(clinic, { target: name }).then(
+  const publish = node.publish(clinic, asked === undefined ? {} : { target: asked }).then(
     () => ({ code: 'done', statusCode: 200 }),
     (error: { code: string; statusCode: number }) => error,
   );
@@ -83,5 +102,30 @@ test('that is disabled by then sends nothing [PUB-55]', async () => {
 
 test('that is as it was is published to', async () => {
   const { code, recorded } = await publishMeanwhile(async () => undefined);
+  assert.deepEqual([code, recorded], ['done', 3]);
+});
+
+test('that is the default one of all organisations is published to, though the organisation has its own of that name', async () => {
+  const { code, recorded } = await publishMeanwhile(
+    async () => undefined,
+    async (node) => {
+      const { id, name } = await createFhirServer(deps, {
+        organisationId: null,
+        settings: { ...SETTINGS, name: 'national', auth: 'none' },
+        secret: undefined,
+        makeDefault: true,
+      });
+      const { organisationId } = clinic.scope;
+      const first = await node.addTarget(clinic, { base: ELSEWHERE });
+      await createFhirServer(deps, {
+        organisationId,
+        settings: { base: ELSEWHERE, name, auth: 'none' },
+        secret: undefined,
+        makeDefault: false,
+      });
+      await removeFhirServer(deps, { organisationId, name: first.name }, new Date());
+      return { id, name, asked: undefined };
+    },
+  );
   assert.deepEqual([code, recorded], ['done', 3]);
 });
