@@ -85,6 +85,8 @@ export interface WriteResult {
   readonly created: readonly string[];
   readonly updated: readonly string[];
   readonly unchanged: readonly string[];
+  /** Of `unchanged`: those that came in an older version than the one that is stored, with the same content. */
+  readonly overtaken: readonly string[];
   readonly older: readonly string[];
 }
 

@@ -43,7 +43,8 @@ export async function noteWaits(
   },
 ): Promise<void> {
   const changed = [...result.created, ...result.updated];
-  const stand = new Set([...changed, ...result.unchanged]);
+  // What a newer version with the same content waits for stays: it is not replaced by what an older one missed.
+  const stand = new Set([...changed, ...result.unchanged]).difference(new Set(result.overtaken));
   const incomplete = missing.filter(({ entry }) => stand.has(entry.target.id));
   for (const { entry } of incomplete) stand.delete(entry.target.id);
   const written = new Map(rows.filter(isRecordRow).map((row) => [row.id, row]));

@@ -83,7 +83,9 @@ export async function writeRecords(
     stored.has(row.id) ? [row] : [],
   );
   if (beforeChange !== undefined && meeting.length > 0 && !(await beforeChange(meeting))) return NOTHING;
-  if (written.length === 0) return { ...NOTHING, unchanged: idsOf('unchanged'), older };
+  const unchanged = idsOf('unchanged');
+  const overtaken = unchanged.filter((id) => stored.get(id)?.older === true);
+  if (written.length === 0) return { ...NOTHING, unchanged, overtaken, older };
   // One order of rows for everyone: two imports that meet wait for each other and do not deadlock.
   written.sort((a, b) => (a.row.id < b.row.id ? -1 : 1));
   const upserted = await upsert(context, { table, rendering, places, placement }, written);
@@ -100,7 +102,7 @@ export async function writeRecords(
   const returned = new Set(upserted.map(({ id }) => id));
   const isUpdated = new Set(replacedIds);
   const left = written.flatMap(({ row }) => (isCreated.has(row.id) || isUpdated.has(row.id) ? [] : [row.id]));
-  const isOvertaken = (id: string) => !returned.has(id) && !renewed.has(id);
+  const isOlderNow = (id: string) => !returned.has(id) && !renewed.has(id);
   const formerPatients = replaced.flatMap(({ row }) => {
     const before = stored.get(row.id)?.patientId ?? null;
     return before === null || before === row.values.patient_id ? [] : [before];
@@ -108,8 +110,9 @@ export async function writeRecords(
   return {
     created: [...isCreated],
     updated: replacedIds,
-    unchanged: [...idsOf('unchanged'), ...left.filter((id) => !isOvertaken(id))],
-    older: [...older, ...left.filter(isOvertaken)],
+    unchanged: [...unchanged, ...left.filter((id) => !isOlderNow(id))],
+    overtaken: [...overtaken, ...left.filter((id) => !returned.has(id) && renewed.has(id))],
+    older: [...older, ...left.filter(isOlderNow)],
     formerPatients,
   };
 }
@@ -138,7 +141,14 @@ interface StoredRecord {
 /** What becomes of a row. `renewed`: its content is stored already, under an older version or none. */
 type Fate = 'changed' | 'unchanged' | 'renewed' | 'older';
 
-const NOTHING: RecordsWritten = { created: [], updated: [], unchanged: [], older: [], formerPatients: [] };
+const NOTHING: RecordsWritten = {
+  created: [],
+  updated: [],
+  unchanged: [],
+  overtaken: [],
+  older: [],
+  formerPatients: [],
+};
 
 function fateOf(stored: StoredRecord | undefined): Fate {
   if (stored === undefined) return 'changed';
