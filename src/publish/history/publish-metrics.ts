@@ -76,6 +76,9 @@ const OUTCOMES: Readonly<Record<string, string>> = {
   publish_busy: 'busy',
   too_many_waiting: 'busy',
   publish_overtaken: 'overtaken',
+  // By its operator, while the publish waited.
+  target_changed: 'overtaken',
+  target_disabled: 'overtaken',
   unmapped_codes: 'unmapped',
 };
 

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { beforeEach, test } from 'node:test';
+import { Registry } from 'prom-client';
 import {
   createClinic,
   createTestPublisher,
@@ -36,15 +37,16 @@ beforeEach(async () => {
   clinic = await createClinic(database.pool, { results: 1 });
 });
 
-/** A publish that waits while `change` is done; how it ended, and how many ids are recorded then. */
+/** A publish that waits while `change` is done; how it ended, as what it is counted, and how many ids are recorded then. */
 async function publishMeanwhile(
   change: (which: { name: string; organisationId: string }) => Promise<unknown>,
   open: (node: TestPublisher) => Promise<OpenedTarget> = async (node) => {
     const { id, name } = await node.addTarget(clinic, SETTINGS);
     return { id, name, asked: name };
   },
-): Promise<{ code: string; statusCode: number; recorded: number }> {
+): Promise<{ code: string; statusCode: number; counted: string | undefined; recorded: number }> {
   const keys = createKeyRing(randomBytes(32));
+  const registry = new Registry();
   let looks = 0;
   const clock = {
     nowMs: () => 0,
@@ -53,7 +55,7 @@ async function publishMeanwhile(
       await new Promise((resolve) => setImmediate(resolve));
     },
   };
-  const node = createTestPublisher(database.pool, { clock }, { keys });
+  const node = createTestPublisher(database.pool, { clock }, { keys, metrics: { registry } });
   const { id, name, asked } = await open(node);
   const { organisationId } = clinic.scope;
   const records = [`Patient/${clinic.patientId}`] as const;
@@ -74,7 +76,9 @@ async function publishMeanwhile(
     'select count(*)::integer as recorded from publish_resource where target_id = $1 and server_id is not null',
     [id],
   );
-  return { code, statusCode, recorded: rows[0]?.recorded ?? -1 };
+  const [, counted] =
+    /^interchange_publish_duration_seconds_count\{.*outcome="(\w+)"/m.exec(await registry.metrics()) ?? [];
+  return { code, statusCode, counted, recorded: rows[0]?.recorded ?? -1 };
 }
 
 const deps = { db: database.pool, keys: createKeyRing(randomBytes(32)) };
@@ -88,7 +92,7 @@ test('that has another address by then is told to come again: no id of the old s
       ids: 'forget',
     }),
   );
-  assert.deepEqual(ended, { code: 'target_changed', statusCode: 503, recorded: 0 });
+  assert.deepEqual(ended, { code: 'target_changed', statusCode: 503, counted: 'overtaken', recorded: 0 });
   assert.equal((await server.state()).seen.length, 0);
 });
 
@@ -96,7 +100,7 @@ test('that is disabled by then sends nothing [PUB-55]', async () => {
   const ended = await publishMeanwhile((which) =>
     switchFhirServer(deps, which, { enabled: false, now: new Date() }),
   );
-  assert.deepEqual(ended, { code: 'target_disabled', statusCode: 503, recorded: 0 });
+  assert.deepEqual(ended, { code: 'target_disabled', statusCode: 503, counted: 'overtaken', recorded: 0 });
   assert.equal((await server.state()).seen.length, 0);
 });
 
