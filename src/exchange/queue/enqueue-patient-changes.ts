@@ -39,8 +39,12 @@ export async function enqueuePatientChanges(
   const events = eventsByPatient(changes);
   // A registration at one more facility writes no patient. A new patient is seen by nobody else yet.
   const there = [...events].flatMap(([patientId, event]) => (event === 'created' ? [] : [patientId]));
-  if (there.length > 0) await lockPatients(client, scope, there);
-  const connections = await openConnections(client, scope);
+  let connections = await openConnections(client, scope);
+  if (there.length > 0 && connections.length > 0) {
+    await lockPatients(client, scope, there);
+    // With the time of then.
+    connections = await openConnections(client, scope);
+  }
   const [first] = connections;
   if (first === undefined) return 0;
   const candidates = await emit(

@@ -18,7 +18,7 @@ import { findConsoleSession, moveIdleEnd } from './console-session.store.ts';
 /** With the stage; throws 401. */
 export type IdentifyConsole = (headers: RequestHeaders, databaseTime: DatabaseTime) => Promise<TokenIdentity>;
 
-/** The idle end is written at most this often: a session that is used ends so much too early at most. */
+/** The idle end is written at most this often. A session that is in use may end too early by this time, and by no more. */
 const TOUCH_SECONDS = 60;
 const TOUCH_PART = 1 / 30;
 
