@@ -52,11 +52,7 @@ export function unmappedAmong(
   return [...found.values()];
 }
 
-export function isLookedUp({ system }: Coding): boolean {
-  return mayStartMap(system);
-}
-
 /** True for a concept that a terminology map may say something about. */
 export function mayBeMapped({ coding = [] }: CodeableConcept): boolean {
-  return coding.some((one) => one.code !== undefined && isLookedUp(one));
+  return coding.some((one) => one.code !== undefined && mayStartMap(one));
 }

@@ -16,10 +16,11 @@ import type { FacilityContext } from '../../tenancy/callers/access.ts';
 import { notFound } from '../../tenancy/errors.ts';
 import type { RecordName } from '../../tenancy/record-names.ts';
 import type { FacilityScope } from '../../tenancy/scope.ts';
+import { mayStartMap } from '../../terminology/lookup/code-systems.ts';
 import type { Translator } from '../../terminology/lookup/translate.ts';
 import type { Translations } from '../../terminology/maps/apply-map.ts';
 import type { UnmappedPlace, UnmappedRecorder } from '../../terminology/unmapped/record-unmapped.ts';
-import { isLookedUp, type UnmappedCode } from '../content/coded-content.ts';
+import type { UnmappedCode } from '../content/coded-content.ts';
 import type { Loaded, RecordKey } from './record-loader.ts';
 
 /** Bytes of written answers that one kind of fetch keeps at most. */
@@ -80,7 +81,7 @@ export function createClinicalFetch<RecordType extends object>(
     sizeCalculation: ({ bytes }) => bytes.length + 1,
   });
 
-  const lookedUp = (record: RecordType) => source.codings(record).filter(isLookedUp);
+  const lookedUp = (record: RecordType) => source.codings(record).filter(mayStartMap);
 
   const authorise = (
     { patientId, refusedPurposes }: Loaded<RecordType>,

@@ -7,7 +7,7 @@ import type { CodeableConcept } from '../../fhir/coded.ts';
 import { decimalText } from '../../fhir/json.ts';
 import type { Quantity } from '../../fhir/measured.ts';
 import { nonEmpty } from '../../fhir/reading/datatypes.ts';
-import { OBSERVATION_CATEGORY, officialDisplay } from '../../terminology/lookup/code-systems.ts';
+import { LOINC, OBSERVATION_CATEGORY, officialDisplay } from '../../terminology/lookup/code-systems.ts';
 import { allowedVitalUnits, vitalQuantity } from '../../terminology/units/vital-units.ts';
 import type { Annotation } from '../description/pointer.ts';
 import type { FhirResource } from '../fetch/fhir-resource.ts';
@@ -146,8 +146,7 @@ function measuredBy(code: CodeableConcept, element: Readonly<Record<string, unkn
 /** The concept without a code whose profile asks for what is not there. By its category it still is a vital sign. */
 function withoutCode(concept: CodeableConcept, without: string): CodeableConcept {
   if (!loincCodes(concept).includes(without)) return concept;
-  const others =
-    concept.coding?.filter((coding) => !loincCodes({ coding: [coding] }).includes(without)) ?? [];
+  const others = concept.coding?.filter(({ system, code }) => system !== LOINC || code !== without) ?? [];
   const text = concept.text ?? officialDisplay(without) ?? without;
   return { ...(others.length === 0 ? {} : { coding: others }), text };
 }

@@ -42,7 +42,7 @@ export async function enqueuePatientChanges(
   let connections = await openConnections(client, scope);
   if (there.length > 0 && connections.length > 0) {
     await lockPatients(client, scope, there);
-    // With the time of then.
+    // Their time is read after the wait: a later delivery says no earlier one.
     connections = await openConnections(client, scope);
   }
   const [first] = connections;

@@ -18,8 +18,9 @@ import { findConsoleSession, moveIdleEnd } from './console-session.store.ts';
 /** With the stage; throws 401. */
 export type IdentifyConsole = (headers: RequestHeaders, databaseTime: DatabaseTime) => Promise<TokenIdentity>;
 
-/** The idle end is written at most this often. A session that is in use may end too early by this time, and by no more. */
+/** The idle end is written at most this often. A session in use may end earlier by this time, and by no more. */
 const TOUCH_SECONDS = 60;
+/** Of the idle time, where that is short: it is written after this part of it. */
 const TOUCH_PART = 1 / 30;
 
 export function createConsoleIdentifier(

@@ -38,7 +38,7 @@ export function isStandardSystem(system: string | undefined): boolean {
 }
 
 /** Maps lead to LOINC and to HL7's own codes (interpretations, categories). They never start from one. */
-export function mayStartMap(system: string | undefined): boolean {
+export function mayStartMap({ system }: { system?: string }): boolean {
   return system !== LOINC && system?.startsWith(HL7_SYSTEM_PREFIX) !== true;
 }
 

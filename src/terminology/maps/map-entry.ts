@@ -84,7 +84,7 @@ function localFault({ localSystem, localCode }: MapEntry): Words | undefined {
       en: `local system is not a URI: it has more than ${MAX_SYSTEM} characters, or a space`,
       fr: `le système local n’est pas un URI : il a plus de ${MAX_SYSTEM} caractères, ou un espace`,
     };
-  if (!mayStartMap(localSystem))
+  if (!mayStartMap({ system: localSystem }))
     return {
       en: 'local system is one that no map starts from: its codes are standard, and are sent as they are',
       fr: 'le système local est de ceux dont aucune correspondance ne part : ses codes sont standard et sont envoyés tels quels',
@@ -112,8 +112,8 @@ function targetFault({ localSystem, targetSystem, targetCode, equivalence }: Map
     };
   if (targetSystem === localSystem)
     return {
-      en: 'target system is the local system, of which no second code is sent',
-      fr: 'le système standard est le système local, dont aucun second code n’est envoyé',
+      en: 'target system is the local system: a map leads from one system to another',
+      fr: 'le système standard est le système local : une correspondance mène d’un système à un autre',
     };
   if (equivalence === 'unmatched') return undefined;
   if (targetCode === null) return { en: 'has no target code', fr: 'le code standard manque' };
