@@ -26,10 +26,9 @@ export function failureOf(error: unknown, variable = 'DATABASE_URL'): Failure {
   if (!(error instanceof Error)) return { text: 'the command failed for an unknown reason' };
   if (error instanceof NoServerError || error instanceof WrongMasterKeyError)
     return { text: error.reason, remedy: error.remedy };
-  const ours =
-    error instanceof CommandError || error instanceof MigrationError || error.name === 'ConfigError';
-  const told = ['EmbeddedPostgresError', 'HttpError'];
-  if (ours || told.includes(error.name)) return { text: error.message };
+  const told = ['ConfigError', 'EmbeddedPostgresError'];
+  if (error instanceof CommandError || error instanceof MigrationError || told.includes(error.name))
+    return { text: error.message };
   return failureOfCode(error, variable);
 }
 

@@ -9,6 +9,7 @@ import { exchangeError } from '../../exchange/errors.ts';
 import { fhirError } from '../../fhir/errors.ts';
 import { patientError } from '../../patients/errors.ts';
 import { worded } from '../../platform/domain-error.ts';
+import { pageError } from '../../platform/errors.ts';
 import { privacyError } from '../../privacy/errors.ts';
 import { publishError } from '../../publish/errors.ts';
 import { importError } from '../../records/errors.ts';
@@ -31,6 +32,7 @@ const CATALOGUES = [
   patientError,
   encounterError,
   importError,
+  pageError,
 ];
 
 /** Errors that HTTP itself and its routes answer with. */
@@ -38,8 +40,6 @@ const OWN: Examples = {
   400: {
     bad_callback:
       'assignedId is missing. A callback that accepts must send the id that the exchange assigned to the patient.',
-    bad_cursor:
-      'cursor does not belong to this search. Copy it unchanged from the previous page, and send the same parameters and headers.',
     bad_encoding: 'The parameters are not percent-encoded UTF-8. Send % itself as %25.',
     bad_json: 'The body is not valid JSON.',
     bad_reason: 'reason must be one line of text that is not empty.',

@@ -26,14 +26,11 @@ describe('a cursor', () => {
     fc.assert(
       fc.property(binding, binding, position, (one, other, at) => {
         fc.pre(JSON.stringify(one) !== JSON.stringify(other));
-        assert.throws(() => cursors.decode(other, cursors.encode(one, at)), {
-          statusCode: 400,
-          code: 'bad_cursor',
-        });
+        assert.throws(() => cursors.decode(other, cursors.encode(one, at)), { code: 'bad_cursor' });
       }),
     );
-    assert.throws(() => cursors.decode(['a', 'b'], cursors.encode(['ab'], [1])), { statusCode: 400 });
-    assert.throws(() => cursors.decode([null], cursors.encode(['null'], [1])), { statusCode: 400 });
+    assert.throws(() => cursors.decode(['a', 'b'], cursors.encode(['ab'], [1])), { code: 'bad_cursor' });
+    assert.throws(() => cursors.decode([null], cursors.encode(['null'], [1])), { code: 'bad_cursor' });
   });
 
   test('is refused when a single bit differs, or a part is missing or added [HTTP-21]', () => {
@@ -42,7 +39,7 @@ describe('a cursor', () => {
     for (let bit = 0; bit < bytes.length * 8; bit += 1) {
       const changed = Buffer.from(bytes);
       changed[bit >> 3] = (changed[bit >> 3] ?? 0) ^ (1 << (bit & 7));
-      assert.throws(() => cursors.decode(['a'], changed.toString('base64url')), { statusCode: 400 });
+      assert.throws(() => cursors.decode(['a'], changed.toString('base64url')), { code: 'bad_cursor' });
     }
     for (const text of [
       '',
@@ -54,18 +51,18 @@ describe('a cursor', () => {
       ` ${cursor}`,
       `${cursor}\n`,
     ])
-      assert.throws(() => cursors.decode(['a'], text), { statusCode: 400 }, JSON.stringify(text));
+      assert.throws(() => cursors.decode(['a'], text), { code: 'bad_cursor' }, JSON.stringify(text));
   });
 
   test('is refused when another key made it', () => {
     const other = createCursorCodec(randomBytes(32));
-    assert.throws(() => cursors.decode(['a'], other.encode(['a'], [1])), { statusCode: 400 });
+    assert.throws(() => cursors.decode(['a'], other.encode(['a'], [1])), { code: 'bad_cursor' });
   });
 
   test('is refused, never more, whatever is sent', () => {
     fc.assert(
       fc.property(fc.oneof(fc.string(), fc.base64String({ maxLength: 60 })), (text) =>
-        assert.throws(() => cursors.decode(['a'], text), { statusCode: 400 }),
+        assert.throws(() => cursors.decode(['a'], text), { code: 'bad_cursor' }),
       ),
     );
   });

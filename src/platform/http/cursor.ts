@@ -4,12 +4,12 @@
  * Contract: HTTP-21.
  */
 import { openWith, sealWith } from '../crypto/key-ring.ts';
-import { badRequest } from './errors.ts';
+import { pageError } from '../errors.ts';
 
 export interface CursorCodec {
   /** `binding` is everything that must be the same on the next page: route, scope, patient, filters. */
   encode(binding: readonly (string | null)[], position: readonly (string | number)[]): string;
-  /** The position; throws 400 when the cursor is broken or was made for another binding. */
+  /** The position; throws `bad_cursor` when the cursor is broken or was made for another binding. */
   decode(binding: readonly (string | null)[], cursor: string): (string | number)[];
 }
 
@@ -20,22 +20,12 @@ export function createCursorCodec(key: Uint8Array): CursorCodec {
       sealWith(key, Buffer.from(JSON.stringify(position)), JSON.stringify(binding)).toString('base64url'),
     decode(binding, cursor) {
       const bytes = Buffer.from(cursor, 'base64url');
-      if (bytes.toString('base64url') !== cursor) throw refused();
+      if (bytes.toString('base64url') !== cursor) throw pageError('bad_cursor');
       try {
         return JSON.parse(openWith(key, bytes, JSON.stringify(binding)).toString()) as (string | number)[];
       } catch {
-        throw refused();
+        throw pageError('bad_cursor');
       }
     },
   };
-}
-
-function refused() {
-  return badRequest(
-    {
-      en: 'cursor does not belong to this search. Copy it unchanged from the previous page, and send the same parameters and headers.',
-      fr: 'cursor n’appartient pas à cette recherche. Copiez-le tel quel de la page précédente, et envoyez les mêmes paramètres et en-têtes.',
-    },
-    'bad_cursor',
-  );
 }

@@ -71,7 +71,7 @@ export interface OpenPage<At extends Position> {
   close<Row>(rows: readonly Row[], positionOf: (row: Row) => At): Page<Row>;
 }
 
-/** `binding` is everything that must be the same on the next page. Throws 400 for a cursor of another list. */
+/** `binding` is everything that must be the same on the next page. Throws `bad_cursor` for a cursor of another list. */
 export function openPage<At extends Position>(
   cursors: CursorCodec,
   { limit = DEFAULT_LIMIT, cursor }: PageRequest,

@@ -247,6 +247,22 @@ test('terminology list searches, and goes on where a page ended', async () => {
   await assert.rejects(run(listMapsCommand, ['--limit', '0']), UsageError);
 });
 
+test('terminology list and unmapped refuse a cursor of another list in words of the command line [HTTP-21]', async () => {
+  const { document } = await run(listMapsCommand, ['--limit', '1']);
+  for (const [command, cursor] of [
+    [listMapsCommand, 'zzz'],
+    [listUnmappedCommand, document.nextCursor],
+  ] as const)
+    await assert.rejects(run(command, ['--cursor', cursor]), (error: Error) => {
+      assert.ok(error instanceof UsageError);
+      assert.equal(
+        error.message,
+        '--cursor does not belong to this list. Copy it unchanged from the previous page, and give the same options.',
+      );
+      return true;
+    });
+});
+
 test('terminology translate answers as the next fetch will [TERM-15]', async () => {
   await run(importMapsCommand, [await fileOf('translate.csv', FILE)]);
   const { document, text } = await run(translateCodeCommand, [
