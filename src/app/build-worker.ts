@@ -93,7 +93,7 @@ const ACTIVITY_OF: Readonly<Record<string, ActivityKind | undefined>> = {
 
 /** The delivery worker of a process, on connections of its own. */
 export function buildDeliveries(runtime: Runtime): DeliveryWorker {
-  const { url, metrics, config } = runtime;
+  const { serviceUrl: url, metrics, config } = runtime;
   const { background } = config.timeLimits;
   const statementMs = Math.min(background.statementMs || STATEMENT_LIMIT_MS, STATEMENT_LIMIT_MS);
   const limits = { ...background, statementMs };

@@ -32,8 +32,8 @@ import { logWorkChange, registerWorkGauge } from './organisation-work.ts';
 
 export interface Runtime {
   config: Config;
-  /** URL of the owner of the schema. */
-  url: string;
+  /** URL that connections of the service sign in by, other than those of `owner`. */
+  serviceUrl: string;
   log: Log;
   /** The clock of this machine. */
   now: () => Date;
@@ -170,7 +170,7 @@ export async function buildRuntime(options: RuntimeOptions): Promise<Runtime> {
   const heads = setInterval(() => noteHeads(accessLog, log), HEAD_NOTES_MS).unref();
   return {
     config,
-    url,
+    serviceUrl,
     log,
     now,
     databaseTime,

@@ -6,6 +6,7 @@ import { createTestDatabase, type TestDatabase } from '../../../test-support/dat
 import { makeDataDir, openHere } from '../../../test-support/database/embedded.ts';
 import { runCommand, runProcess, startCommand } from '../../../test-support/service/command.ts';
 import { freePort } from '../../../test-support/service/free-port.ts';
+import { waitUntil } from '../../../test-support/wait-until.ts';
 import { createPool, type Pool } from '../../platform/db/database.ts';
 import type { Finding } from '../doctor/finding.ts';
 
@@ -72,6 +73,30 @@ describe('DATABASE_SERVICE_URL', { timeout: 600_000 }, () => {
       await service.ended;
     }
     assert.equal((await finding(asUser(database.url)))?.outcome, 'ok');
+  });
+
+  test('is whom the service signs in as, its worker too, where it needs no owner [OPS-7]', async () => {
+    const service = startCommand(['serve'], { env: environment(asUser(database.url)) });
+    const connected = async () => {
+      const { rows } = await owner.query<{ name: string; user: string }>(`
+        select distinct application_name as name, usename as user
+        from pg_stat_activity
+        where datname = current_database()
+          and application_name like 'interchange%'`);
+      return rows;
+    };
+    try {
+      await service.printed(/"event":"listening"/);
+      await waitUntil(async () => (await connected()).some(({ name }) => name === 'interchange delivery'));
+      const asOwner = (await connected()).filter(({ user }) => user !== USER).map(({ name }) => name);
+      assert.deepEqual(
+        asOwner.filter((name) => !['interchange owner', 'interchange keys'].includes(name)),
+        [],
+      );
+    } finally {
+      service.child.kill('SIGKILL');
+      await service.ended;
+    }
   });
 
   test('that names another database is refused, by one process and by several [OPS-7]', async () => {
