@@ -1,18 +1,109 @@
 /**
  * The metrics of several processes of one machine as one page: counts are added up; what is the same in each (the
- * state of the queue) is said once.
+ * state of the queue) is said once. A counter never falls on the page while the first process lives: what a process that
+ * ended had counted stays.
  */
-import { AggregatorRegistry, type Registry } from 'prom-client';
+import cluster, { type Worker } from 'node:cluster';
+import {
+  AggregatorRegistry,
+  type MetricObject,
+  type PrometheusContentType,
+  type Registry,
+} from 'prom-client';
 import type { MetricsSource } from '../http/metrics-listener.ts';
+
+/** How long a process may take to answer. */
+const ANSWER_MS = 5_000;
+
+/** The metrics of one process, with their values. */
+type Report = MetricObject[];
+
+interface Question {
+  askedForMetrics: number;
+}
+
+interface Answer {
+  metricsAnswer: number;
+  /** Missing where they could not be read. */
+  report?: Report;
+}
 
 /** In each process: answer the one that started it. */
 export function answerForMetrics(registry: Registry): void {
-  AggregatorRegistry.setRegistries([registry]);
-  new AggregatorRegistry();
+  process.on('message', ({ askedForMetrics }: Partial<Question>) => {
+    if (askedForMetrics === undefined) return;
+    const answer = (found?: Report) => process.send?.({ metricsAnswer: askedForMetrics, report: found });
+    registry.getMetricsAsJSON().then(answer, () => answer());
+  });
 }
 
 /** In the process that started the others. Its text is a failure when one of them does not answer. */
 export function metricsOfAll(): MetricsSource {
-  const all = new AggregatorRegistry();
-  return { contentType: all.contentType, metrics: () => all.clusterMetrics() };
+  const all = new AggregatorRegistry<PrometheusContentType>();
+  /** What each process said last, by its id. */
+  const reports = new Map<number, Report>();
+  let ofEnded: Report = [];
+
+  function running(): Worker[] {
+    return Object.values(cluster.workers ?? {}).filter((worker) => worker !== undefined);
+  }
+
+  function keepEnded(): void {
+    const ids = new Set(running().map(({ id }) => id));
+    for (const [id, report] of reports) {
+      if (ids.has(id)) continue;
+      reports.delete(id);
+      ofEnded = added([ofEnded, report.filter(isCount)]).getMetricsAsArray();
+    }
+  }
+
+  return {
+    contentType: all.contentType,
+    async metrics() {
+      const asked = running();
+      const answers = await Promise.all(asked.map(ask));
+      for (const [index, { id }] of asked.entries()) {
+        const answer = answers[index];
+        if (answer !== undefined) reports.set(id, answer);
+      }
+      keepEnded();
+      return added([ofEnded, ...reports.values()]).metrics();
+    },
+  };
+}
+
+let questions = 0;
+
+/** Undefined from a process that ends meanwhile: what it said last is all that is known of it. */
+async function ask(worker: Worker): Promise<Report | undefined> {
+  questions += 1;
+  const number = questions;
+  const { promise, resolve, reject } = Promise.withResolvers<Report | undefined>();
+  const onMessage = ({ metricsAnswer, report }: Partial<Answer>) => {
+    if (metricsAnswer !== number) return;
+    if (report === undefined) reject(new Error('a process could not read its metrics'));
+    else resolve(report);
+  };
+  const onGone = () => resolve(undefined);
+  const timer = setTimeout(() => reject(new Error('a process did not answer')), ANSWER_MS);
+  worker.on('message', onMessage);
+  worker.once('disconnect', onGone);
+  // With a callback: an error that nobody takes would end this process, and all others with it.
+  worker.send({ askedForMetrics: number } satisfies Question, (error) => error !== null && onGone());
+  try {
+    return await promise;
+  } finally {
+    clearTimeout(timer);
+    worker.off('message', onMessage);
+    worker.off('disconnect', onGone);
+  }
+}
+
+function added(reports: readonly Report[]): Registry<PrometheusContentType> {
+  return AggregatorRegistry.aggregate<PrometheusContentType>([...reports]);
+}
+
+/** Gauges say how it is now: those of a process that ended say nothing. The type is a word, whatever prom-client declares. */
+function isCount({ type }: MetricObject): boolean {
+  return ['counter', 'histogram'].includes(String(type));
 }

@@ -1,11 +1,13 @@
 /** Several processes on one port, as real processes that are really killed. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { after, before, describe, test } from 'node:test';
 import { requestBytes } from '../../../test-support/http/raw-http.ts';
 import { startTestApi, type TestApi } from '../../../test-support/service/api.ts';
 import { isGone, type StartedCommand, startCommand } from '../../../test-support/service/command.ts';
+import { freePort } from '../../../test-support/service/free-port.ts';
 import { waitUntil } from '../../../test-support/wait-until.ts';
 
 describe('processes of one port', { timeout: 600_000 }, () => {
@@ -19,10 +21,10 @@ describe('processes of one port', { timeout: 600_000 }, () => {
     await api.close();
   });
 
-  function start(processes: number, port = 0): StartedCommand {
+  function start(processes: number, port = 0, env: Record<string, string> = {}): StartedCommand {
     const count = processes === 1 ? [] : ['--processes', String(processes)];
     const service = startCommand(['serve', '--role', 'api', ...count], {
-      env: { ...api.env, PORT: String(port), DATABASE_CONNECTIONS: '2' },
+      env: { ...api.env, PORT: String(port), DATABASE_CONNECTIONS: '2', ...env },
     });
     started.push(service);
     return service;
@@ -103,6 +105,51 @@ describe('processes of one port', { timeout: 600_000 }, () => {
     assert.ok(other);
     assert.equal((await serving(other, 2)).port, port);
   });
+
+  test('go on when their metrics are asked for while one of them is killed, and no counter falls [OPS-4, OPS-19]', {
+    skip: process.platform !== 'linux' && 'reads /proc',
+  }, async () => {
+    const metricsPort = await freePort();
+    const service = start(2, 0, { METRICS_PORT: String(metricsPort) });
+    const { port, pids } = await serving(service, 2);
+    for (let call = 0; call < 20; call += 1)
+      await fetch(`http://127.0.0.1:${port}/nowhere`, { headers: { connection: 'close' } });
+    const counted = async () => {
+      const page = await fetch(`http://127.0.0.1:${metricsPort}/metrics`);
+      const counts = (await page.text()).matchAll(
+        /^interchange_http_request_duration_seconds_count.* (\d+)$/gm,
+      );
+      return counts.reduce((sum, [, count]) => sum + Number(count), 0);
+    };
+    assert.equal(await counted(), 20);
+
+    for (const pid of pids) {
+      const scrape = connect(metricsPort, '127.0.0.1');
+      scrape.write('GET / HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n');
+      await once(scrape, 'data');
+      // What it finds when it goes on: a scrape that waits, and then the end of a process.
+      service.child.kill('SIGSTOP');
+      await waitUntil(async () => (await stateOf(service.child.pid)) === 'T');
+      scrape.write('GET /metrics HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n');
+      process.kill(pid, 'SIGKILL');
+      await waitUntil(async () => (await stateOf(pid)) === 'Z');
+      service.child.kill('SIGCONT');
+      const [answer] = await Promise.race([
+        once(scrape, 'data'),
+        service.ended.then(({ code, stderr }) =>
+          Promise.reject(new Error(`it ended with ${code}: ${stderr}`)),
+        ),
+      ]);
+      assert.match(String(answer), /^HTTP\/1\.1 200 /);
+      scrape.destroy();
+    }
+    await serving(service, 4);
+    assert.equal(await counted(), 20);
+  });
+
+  async function stateOf(pid = 0): Promise<string | undefined> {
+    return / ([A-Z]) /.exec(await readFile(`/proc/${pid}/stat`, 'utf8'))?.[1];
+  }
 
   async function freeAddress(): Promise<{ port: number }> {
     const service = start(1);

@@ -9,6 +9,8 @@ import { createServer, type ListenOptions, type Server } from 'node:net';
 import { CommandError } from '../../platform/command/command.ts';
 import type { Log } from '../../platform/log/log.ts';
 
+/** What a process says once it serves. */
+const SERVING = 'serving';
 /** Pause before a process that ended is replaced. */
 const RESTART_MS = 1_000;
 
@@ -34,7 +36,9 @@ export function startProcesses(count: number, log: Log, env: Record<string, stri
     if (stopping) return;
     const worker = cluster.fork(env);
     running.add(worker);
-    worker.once('message', () => resolve());
+    worker.on('message', (message) => {
+      if (message === SERVING) resolve();
+    });
     worker.once('exit', (code: number, signal: string) => {
       running.delete(worker);
       if (stopping) return;
@@ -66,7 +70,7 @@ export function startProcesses(count: number, log: Log, env: Record<string, stri
 
 /** Tells the process that started this one that it serves. */
 export function sayServing(): void {
-  if (cluster.isWorker) process.send?.('serving');
+  if (cluster.isWorker) process.send?.(SERVING);
 }
 
 /** The tie to the process that started this one does not keep this one alive. */
