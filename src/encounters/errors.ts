@@ -11,6 +11,12 @@ export const encounterError = domainErrors(
     },
     two_patients: { status: 400, text: 'patient and subject name different patients. Send one of them.' },
     several_ids: { status: 400, text: '_id has more than one id. Send one request for each Encounter.' },
+    modifier: {
+      status: 400,
+      text: ({ parameter }: { parameter: string }) =>
+        `${parameter} has a modifier, the part after its colon. This search knows no modifiers. Send ${parameter} alone.`,
+      example: { parameter: 'status' },
+    },
     bad_date: {
       status: 400,
       text: ({ part }: { part: 'prefix' | 'date' }) =>

@@ -203,6 +203,26 @@ test('an unknown status is told the five that there are [ENC-13]', async () => {
   );
 });
 
+test('a modifier of a parameter is refused, and not left out: the search would find more than it asks for [ENC-39]', async () => {
+  for (const [name, value] of [
+    ['status:not', 'planned'],
+    ['date:missing', 'false'],
+    ['_id:not', randomUUID()],
+    ['subject:Patient', patientId],
+  ] as const) {
+    const [parameter] = name.split(':');
+    const message = `${parameter} has a modifier, the part after its colon. This search knows no modifiers. Send ${parameter} alone.`;
+    const form = { method: 'POST', headers: { 'content-type': 'application/x-www-form-urlencoded' } };
+    const body = new URLSearchParams({ [name]: value }).toString();
+    const address = `${COLLECTION}/_search?patient=${patientId}&purposeOfUse=OPS`;
+    for (const answer of [
+      await searchOf({ [name]: value }),
+      await api.call(address, { ...form, token: account.token, body }),
+    ])
+      assert.deepEqual([answer.status, answer.json.message], [400, message], name);
+  }
+});
+
 test('unknown parameters are an error when the caller asks for strictness [HTTP-11]', async () => {
   const answer = await api.call(`${COLLECTION}?patient=${patientId}&purposeOfUse=OPS&colour=blue`, {
     token: account.token,

@@ -1,6 +1,6 @@
 /**
  * The parameters of an encounter search (docs/encounters.md, "Search").
- * Contract: ENC-10, ENC-11, ENC-13, ENC-14, ENC-15, ENC-16, ENC-20, ENC-21.
+ * Contract: ENC-10, ENC-11, ENC-13, ENC-14, ENC-15, ENC-16, ENC-20, ENC-21, ENC-39.
  */
 import type { Static } from 'typebox';
 import type { EncounterStatus } from '../clinical/resources/encounter.fhir.ts';
@@ -63,9 +63,15 @@ export const EncounterSearchQuery = Type.Object({
 
 /**
  * `subject` is another name of `patient`, and a status may be a token: `|finished` or `<system>|finished` (R4,
- * "Search", token). Throws for another system.
+ * "Search", token). Throws for another system, and for a modifier: a server must not leave one out that it does not know
+ * (R4, "Search", modifiers).
  */
 export function normaliseEncounterQuery(query: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  for (const name of Object.keys(query)) {
+    const [parameter = '', modifier] = name.split(':');
+    if (modifier !== undefined && Object.hasOwn(EncounterSearchQuery.properties, parameter))
+      throw encounterError('modifier', { parameter });
+  }
   const { patient = query.subject, status } = query;
   const named = patient === undefined ? {} : { patient };
   if (typeof status !== 'string' || !status.includes('|')) return { ...query, ...named };
