@@ -1,7 +1,7 @@
 /** `fullUrl` of a fetched Bundle: absolute, unique, ends in the id, resolves references, and leads to the resource. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { importClinical } from '../test-support/records/import-files.ts';
+import { importClinical, importJson } from '../test-support/records/import-files.ts';
 import {
   type Json,
   startTestApi,
@@ -88,6 +88,59 @@ describe('fullUrl', () => {
       'Observation',
       'ServiceRequest',
     ]);
+  });
+
+  test('leads to what an order of another kind shows too, for who may fetch that order only [FETCH-18]', async () => {
+    const here = await api.createTenant();
+    const subject = { reference: 'Patient/p' };
+    const category = (system: string, code: string) => [
+      { coding: [{ system: `http://terminology.hl7.org/CodeSystem/${system}`, code }] },
+    ];
+    const result = {
+      ...{ resourceType: 'Observation', id: 'o', status: 'final', subject, valueString: '61' },
+      ...{ code: { text: 'eGFR' }, category: category('observation-category', 'laboratory') },
+    };
+    const report = (kind: string, issued: string) => ({
+      ...{
+        resourceType: 'DiagnosticReport',
+        id: kind,
+        status: 'final',
+        subject,
+        code: { text: kind },
+        issued,
+      },
+      category: category('v2-0074', kind),
+      result: [{ reference: 'Observation/o' }],
+      specimen: [{ reference: 'Specimen/s' }],
+    });
+    const records = [
+      { resourceType: 'Patient', id: 'p' },
+      { resourceType: 'Specimen', id: 's', subject },
+      result,
+      report('LAB', '2024-03-01T10:00:00Z'),
+      report('RAD', '2024-03-02T10:00:00Z'),
+    ];
+    const { rejected } = await importJson(
+      api.database.pool,
+      here,
+      ...records.map((one) => JSON.stringify(one)),
+    );
+    assert.deepEqual(rejected, []);
+    const patient = (
+      await api.database.pool.query<{ id: string }>({
+        text: 'select id from patient where organisation_id = $1',
+        values: [here.organisationId],
+      })
+    ).rows[0]?.id;
+    for (const { list, permission } of FETCHES.slice(0, 2)) {
+      const { token } = await api.createAccount(here, { permissions: [permission] });
+      const { json: page } = await api.call(`${list}?patient=${patient}`, { token });
+      const { json } = await api.call(`${list}/${page.items[0].orderId}/clinical/fhir`, { token });
+      const shown = json.bundle.entry.map(({ resource }: Json) => resource.resourceType).sort();
+      assert.deepEqual(shown, ['DiagnosticReport', 'Observation', 'ServiceRequest', 'Specimen']);
+      for (const { fullUrl, resource } of json.bundle.entry)
+        assert.deepEqual((await api.call(fullUrl, { token })).json, resource, permission);
+    }
   });
 
   test('is 404 for a caller who may fetch other kinds only, and says no more than of an unknown id [FETCH-19]', async () => {

@@ -20,14 +20,14 @@ export function buildFetches(features: Features): Record<FetchName, FetchKind> {
     laboratory: {
       permission: 'investigations.lab.list',
       module: 'lab',
-      ownerId: ({ orderId, discipline }) => (discipline === 'laboratory' ? orderId : null),
+      ownerId: ({ orderIds }) => orderIds.laboratory ?? null,
       findReplacement: replacing,
       fetch: createFetchLabOrder(features),
     },
     imaging: {
       permission: 'investigations.imaging.list',
       module: 'imaging',
-      ownerId: ({ orderId, discipline }) => (discipline === 'imaging' ? orderId : null),
+      ownerId: ({ orderIds }) => orderIds.imaging ?? null,
       findReplacement: replacing,
       fetch: createFetchImagingOrder(features),
     },

@@ -19,7 +19,7 @@ import { type FetchedType, findResourceOwner, type ResourceOwner } from './resou
 export interface FetchKind {
   permission: Permission;
   module: Module;
-  /** The order or vital set of this kind that owns the resource. */
+  /** The order or vital set of this kind that shows the resource. */
   ownerId: (owner: ResourceOwner) => string | null;
   /** The id of the order that replaced a made-up one, which is gone. */
   findReplacement?: (scope: FacilityScope, id: string) => Promise<string | undefined>;

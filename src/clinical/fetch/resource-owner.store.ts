@@ -1,7 +1,8 @@
-/** SQL that tells by which fetch a resource goes out: its order, its vital set, or both (docs/adr/0094). */
+/** SQL that tells by which fetches a resource goes out: its orders, its vital set, or both (docs/adr/0094). */
 import { rowByKey } from '../../platform/db/by-key.ts';
 import type { Queryable } from '../../platform/db/database.ts';
 import type { FacilityScope } from '../../tenancy/scope.ts';
+import type { Discipline } from '../resources/discipline.ts';
 
 /** Types that are entries of the Bundles of "Fetch as FHIR". */
 export const FETCHED_TYPES = [
@@ -14,9 +15,8 @@ export const FETCHED_TYPES = [
 export type FetchedType = (typeof FETCHED_TYPES)[number];
 
 export interface ResourceOwner {
-  orderId: string | null;
-  /** Of the order. */
-  discipline: 'laboratory' | 'imaging' | 'other' | null;
+  /** An order that shows it, for each discipline that has one. */
+  orderIds: Readonly<Partial<Record<Discipline, string>>>;
   vitalSetId: string | null;
 }
 
@@ -50,22 +50,7 @@ export function ordersShowing(specimenId: string, facilityId: string): string {
         and b.specimen ->> 'id' = ${specimenId}
       offset 0
     ) b
-    cross join lateral (
-      select e.report_id
-      from investigation_report_result e
-      where e.organisation_id = $1
-        and e.facility_id = ${facilityId}
-        and e.observation_id = b.id
-      offset 0
-    ) e
-    cross join lateral (
-      select r.order_id, r.patient_id
-      from investigation_report r
-      where r.organisation_id = $1
-        and r.facility_id = ${facilityId}
-        and r.id = e.report_id
-      offset 0
-    ) r
+    cross join ${reportsListing('b.id', facilityId)}
     where r.order_id is not null
       and r.patient_id = b.patient_id
     union
@@ -83,27 +68,60 @@ export function ordersShowing(specimenId: string, facilityId: string): string {
       and r.order_id is not null`;
 }
 
+/** From-clause of the reports `r` that list a result. */
+function reportsListing(observationId: string, facilityId: string): string {
+  return `lateral (
+      select e.report_id
+      from investigation_report_result e
+      where e.organisation_id = $1
+        and e.facility_id = ${facilityId}
+        and e.observation_id = ${observationId}
+      offset 0
+    ) e
+    cross join lateral (
+      select r.order_id, r.patient_id
+      from investigation_report r
+      where r.organisation_id = $1
+        and r.facility_id = ${facilityId}
+        and r.id = e.report_id
+      offset 0
+    ) r`;
+}
+
+/**
+ * Joins to `part` the orders that show it, `shown`: one of each discipline. `orderIds` is SQL of their ids; of several the
+ * one that the part is `under` counts.
+ */
+function withOrders(orderIds: string, under = 'null::uuid'): string {
+  return `
+  left join lateral (
+    select distinct on (o.discipline) o.id as order_id, o.discipline
+    from (
+      ${orderIds}
+    ) named (order_id)
+    cross join ${rowByKey('investigation_order', 'o', { facility_id: 'part.facility_id', id: 'named.order_id' }, 'o.id, o.patient_id, o.discipline')} o
+    where o.patient_id = part.patient_id
+    order by o.discipline, o.id is not distinct from ${under} desc, o.id
+  ) shown on true`;
+}
+
 const OWNERS: Readonly<Record<FetchedType, string>> = {
   ServiceRequest: `
   select part.id as order_id, part.discipline, null as vital_set_id
   from investigation_order part`,
   Specimen: `
   select shown.order_id, shown.discipline, null as vital_set_id
-  from specimen part
-  left join lateral (
-    select o.id as order_id, o.discipline
-    from (
-      ${ordersShowing('part.id::text', 'part.facility_id')}
-    ) named (order_id)
-    cross join ${rowByKey('investigation_order', 'o', { facility_id: 'part.facility_id', id: 'named.order_id' }, 'o.id, o.patient_id, o.discipline')} o
-    where o.patient_id = part.patient_id
-    -- Orders for other things are shown by no fetch.
-    order by o.discipline = 'other', o.discipline desc, o.id
-    limit 1
-  ) shown on true`,
+  from specimen part${withOrders(ordersShowing('part.id::text', 'part.facility_id'))}`,
+  // Beside the order that it is under, the orders whose reports list it show it.
   Observation: `
-  select part.order_id, o.discipline, part.vital_set_id
-  from observation part${WITH_ORDER}`,
+  select shown.order_id, shown.discipline, part.vital_set_id
+  from observation part${withOrders(
+    `select part.order_id
+      union
+      select r.order_id
+      from ${reportsListing('part.id', 'part.facility_id')}`,
+    'part.order_id',
+  )}`,
   ImagingStudy: `
   select part.order_id, o.discipline, null as vital_set_id
   from imaging_study part${WITH_ORDER}`,
@@ -120,13 +138,17 @@ export async function findResourceOwner(
 ): Promise<ResourceOwner | undefined> {
   const { rows } = await db.query<{
     order_id: string | null;
-    discipline: ResourceOwner['discipline'];
+    discipline: Discipline | null;
     vital_set_id: string | null;
   }>({
     name: `owner-of-${resourceType}`,
     text: OWNERS[resourceType] + IN_SCOPE,
     values: [organisationId, facilityId, id],
   });
-  const [row] = rows;
-  return row && { orderId: row.order_id, discipline: row.discipline, vitalSetId: row.vital_set_id };
+  const [first] = rows;
+  if (first === undefined) return undefined;
+  const orders = rows.flatMap(({ order_id: id, discipline }) =>
+    id === null || discipline === null ? [] : [[discipline, id] as const],
+  );
+  return { orderIds: Object.fromEntries(orders), vitalSetId: first.vital_set_id };
 }
