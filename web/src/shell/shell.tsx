@@ -1,6 +1,6 @@
 /** Decides what a person sees: the sign-in, what is missing after it, or the page in its layout. Contract: WEB-5. */
 import { useQuery } from '@tanstack/react-query';
-import { Suspense } from 'react';
+import { Suspense, useState } from 'react';
 import { sessionQuery } from '../api/session.ts';
 import { lazyPage } from '../app/lazy-page.ts';
 import { ownerOf } from '../app/queries.ts';
@@ -18,10 +18,12 @@ const ChangePasswordPage = lazyPage(
 
 export function Shell() {
   const { data: session, error, failureReason, isPending, refetch } = useQuery(sessionQuery);
+  // Of somebody who has just set up a second factor. They are signed in, which a look at another tab tells.
+  const [hasCodes, setHasCodes] = useState(false);
   // It is asked for again by itself meanwhile, which takes seconds.
   if (isPending) return failureReason === null ? null : <NotRead error={failureReason} />;
   if (session === undefined) return <NotRead error={error} onRetry={() => void refetch()} />;
-  if (session?.state === 'signed-in' && !session.account.mustChangePassword)
+  if (session?.state === 'signed-in' && !session.account.mustChangePassword && !hasCodes)
     return (
       // Of another person nothing stays, nor what was typed.
       <SessionProvider key={ownerOf(session)} session={session}>
@@ -31,9 +33,9 @@ export function Shell() {
   return <Suspense fallback={null}>{entrance()}</Suspense>;
 
   function entrance() {
+    if (hasCodes || session?.state === 'enrol-second-factor') return <EnrolPage onCodes={setHasCodes} />;
     if (session === null || session === undefined) return <SignInPage />;
     if (session.state === 'second-factor') return <SecondFactorPage methods={session.methods} />;
-    if (session.state === 'enrol-second-factor') return <EnrolPage />;
     return <ChangePasswordPage session={session} />;
   }
 }

@@ -13,12 +13,13 @@ import { SignOutButton } from './sign-out-button.tsx';
 const KINDS = ['app', 'passkey'] as const;
 type Kind = (typeof KINDS)[number];
 
-export function EnrolPage() {
+/** `onCodes`: codes are shown, or were kept. Meanwhile nothing else may take their place. */
+export function EnrolPage({ onCodes }: { onCodes: (areShown: boolean) => void }) {
   const t = useTranslations('signIn');
   const tFactor = useTranslations('secondFactor');
   const [kind, setKind] = useState<Kind>();
   const [codes, setCodes] = useState<readonly string[]>();
-  const finish = () => void readSessionAgain();
+  const finish = () => void readSessionAgain().finally(() => onCodes(false));
   if (codes !== undefined)
     return (
       <OutsidePage key="codes" title={tFactor('recovery')} isFocused>
@@ -27,7 +28,10 @@ export function EnrolPage() {
     );
   const onAdded = (given: readonly string[] | undefined) => {
     if (given === undefined) finish();
-    else setCodes(given);
+    else {
+      onCodes(true);
+      setCodes(given);
+    }
   };
   return (
     <OutsidePage title={t('enrol')} text={t('enrolText')} isFocused>

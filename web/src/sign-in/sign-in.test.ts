@@ -110,6 +110,27 @@ describe('sign-in', { skip: NO_BROWSER, timeout: 240_000 }, () => {
     await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor();
   });
 
+  test('recovery codes stay until they are kept, also after a look at another tab [WEB-51]', async (t) => {
+    const strict = await addTenant(web.api.database);
+    await requireSecondFactor(strict);
+    const account = await person({}, strict);
+    const { page } = await web.open(t, '/', { signedOut: true, atLocalhost: true, expected: /401/ });
+    await addAuthenticator(page);
+    await fillSignIn(page, account.email);
+    await page.getByRole('button', { name: /^Passkey/ }).click();
+    await page.getByLabel('Name of the passkey').fill('laptop');
+    await page.getByRole('textbox', { name: 'Your password, once more' }).fill(PASSWORD);
+    await page.getByRole('button', { name: 'Create the passkey' }).click();
+    await page.getByRole('list', { name: 'Recovery codes' }).waitFor();
+    const read = page.waitForResponse('**/console/api/session');
+    await page.evaluate('document.dispatchEvent(new Event("visibilitychange", { bubbles: true }))');
+    await (await read).finished();
+    await page.evaluate('new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))');
+    assert.equal(await page.getByRole('listitem').count(), 10);
+    await page.getByRole('button', { name: 'I have kept them' }).click();
+    await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor();
+  });
+
   test('a system’s password is changed without a sign-in, at the address that the refusal names [WEB-52, WEB-53]', async (t) => {
     const account = await person({ userType: 'EHR', mustChangePassword: true });
     const identity = { identity: account.userId, userType: 'EHR' };

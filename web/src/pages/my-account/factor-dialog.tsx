@@ -1,13 +1,11 @@
-/** What is done to second factors: each asks for the password, and new recovery codes are shown before it closes. */
+/** What is done to second factors: each asks for the password, and new recovery codes are handed on, to be shown once. */
 import { Modal, Text } from '@mantine/core';
-import { useState } from 'react';
 import { useTranslations } from 'use-intl';
 import { send } from '../../api/api.ts';
 import { announce } from '../../blocks/page/announcements.tsx';
 import { AddApp } from '../../second-factor/add-app.tsx';
 import { AddPasskey } from '../../second-factor/add-passkey.tsx';
 import { PasswordStep } from '../../second-factor/password-step.tsx';
-import { RecoveryCodes } from '../../second-factor/recovery-codes.tsx';
 import { useSession } from '../../shell/session-context.tsx';
 import { type Passkey, readOwnAgain } from './own-account.ts';
 
@@ -18,12 +16,12 @@ export type FactorTask =
 interface FactorDialogProperties {
   task: FactorTask;
   onClose: () => void;
+  /** They count already, also where the dialog was left before they came. */
+  onCodes: (codes: readonly string[]) => void;
 }
 
-export function FactorDialog({ task, onClose }: FactorDialogProperties) {
+export function FactorDialog({ task, onClose, onCodes }: FactorDialogProperties) {
   const t = useTranslations('myAccount');
-  const tFactor = useTranslations('secondFactor');
-  const [codes, setCodes] = useState<readonly string[]>();
 
   async function finish(text?: string) {
     if (text !== undefined) announce({ kind: 'good', text });
@@ -33,7 +31,7 @@ export function FactorDialog({ task, onClose }: FactorDialogProperties) {
   const onAdded = (text: string) => (given: readonly string[] | undefined) => {
     if (given === undefined) return void finish(text);
     announce({ kind: 'good', text });
-    setCodes(given);
+    onCodes(given);
   };
   const remove = async (path: string, password: string) => {
     await send('DELETE', path, { password });
@@ -46,19 +44,6 @@ export function FactorDialog({ task, onClose }: FactorDialogProperties) {
     'remove-passkey': t('removeNamed', { name: task.kind === 'remove-passkey' ? task.passkey.name : '' }),
     renew: t('renew'),
   };
-  if (codes !== undefined)
-    return (
-      <Modal
-        opened
-        onClose={() => void finish()}
-        title={tFactor('recovery')}
-        closeOnClickOutside={false}
-        closeOnEscape={false}
-        withCloseButton={false}
-      >
-        <RecoveryCodes codes={codes} onKept={() => void finish()} />
-      </Modal>
-    );
   return (
     <Modal opened onClose={onClose} title={titles[task.kind]}>
       {task.kind === 'add-app' ? <AddApp onAdded={onAdded(t('appAdded'))} /> : undefined}
@@ -69,7 +54,7 @@ export function FactorDialog({ task, onClose }: FactorDialogProperties) {
           <PasswordStep
             submit={async (password) => {
               const answer = await send('POST', '/second-factor/recovery-codes', { password });
-              setCodes(((await answer.json()) as { recoveryCodes: string[] }).recoveryCodes);
+              onCodes(((await answer.json()) as { recoveryCodes: string[] }).recoveryCodes);
             }}
           />
         </>

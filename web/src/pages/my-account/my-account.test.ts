@@ -98,6 +98,34 @@ describe('my account', { skip: NO_BROWSER, timeout: 240_000 }, () => {
     await givePassword();
     await page.getByText('They come with your first second factor.').waitFor();
   });
+
+  test('recovery codes are shown also to who leaves the dialog before they come: the factor counts already [WEB-51]', async (t) => {
+    const account = await person();
+    const { page } = await web.open(t, '/my-account', { signedOut: true, expected: /401/ });
+    await signIn(page, account.email);
+    await page.getByRole('button', { name: 'Set up an app' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByRole('textbox', { name: 'Your password, once more' }).fill(PASSWORD);
+    await dialog.getByRole('button', { name: 'Continue' }).click();
+    const secret = ((await dialog.locator('code').textContent()) ?? '').replaceAll(' ', '');
+    await dialog.getByLabel('The code that the app then shows').fill(codesOf(web.api, secret)());
+    const left = Promise.withResolvers<void>();
+    await page.route('**/second-factor/totp/confirm', async (route) => {
+      const response = await route.fetch();
+      await left.promise;
+      await route.fulfill({ response });
+    });
+    const sent = page.waitForRequest('**/second-factor/totp/confirm');
+    await page.keyboard.press('Enter');
+    await sent;
+    await page.keyboard.press('Escape');
+    await dialog.waitFor({ state: 'detached' });
+    left.resolve();
+    await dialog.getByRole('heading', { name: 'Keep your recovery codes' }).waitFor();
+    assert.equal(await dialog.getByRole('listitem').count(), 10);
+    await dialog.getByRole('button', { name: 'I have kept them' }).click();
+    await page.getByText('10 of ten are left').waitFor();
+  });
 });
 
 async function signIn(page: Page, email: string): Promise<void> {

@@ -1,5 +1,5 @@
 /** One's own second factors: what there is, and dialogs that add, remove and renew. Contract: WEB-51, WEB-54. */
-import { Button, Skeleton } from '@mantine/core';
+import { Button, Modal, Skeleton } from '@mantine/core';
 import { type ReactNode, useState } from 'react';
 import { useTranslations } from 'use-intl';
 import { useCommands } from '../../blocks/dialogs/commands.ts';
@@ -7,16 +7,23 @@ import { Section } from '../../blocks/page/section.tsx';
 import { ErrorState } from '../../blocks/states/error-state.tsx';
 import { StatusBadge } from '../../blocks/values/status-badge.tsx';
 import { ZonedTime } from '../../blocks/values/zoned-time.tsx';
+import { RecoveryCodes } from '../../second-factor/recovery-codes.tsx';
 import { useSession } from '../../shell/session-context.tsx';
 import { FactorDialog, type FactorTask } from './factor-dialog.tsx';
 import css from './my-account.module.css';
-import { type Passkey, usePasskeys } from './own-account.ts';
+import { type Passkey, readOwnAgain, usePasskeys } from './own-account.ts';
 
 export function SecondFactors() {
   const t = useTranslations('myAccount');
   const { totp, passkeys, recoveryCodesLeft, required } = useSession().session.secondFactor;
   const [task, setTask] = useState<FactorTask>();
+  const [codes, setCodes] = useState<readonly string[]>();
   const has = totp || passkeys > 0;
+  function kept() {
+    setTask(undefined);
+    setCodes(undefined);
+    void readOwnAgain();
+  }
   useCommands([
     ...(totp ? [] : [{ id: 'add-app', label: t('setUpApp'), run: () => setTask({ kind: 'add-app' }) }]),
     { id: 'add-passkey', label: t('addPasskey'), run: () => setTask({ kind: 'add-passkey' }) },
@@ -71,8 +78,28 @@ export function SecondFactors() {
           ) : undefined
         }
       />
-      {task === undefined ? undefined : <FactorDialog task={task} onClose={() => setTask(undefined)} />}
+      {task === undefined || codes !== undefined ? undefined : (
+        <FactorDialog task={task} onClose={() => setTask(undefined)} onCodes={setCodes} />
+      )}
+      {codes === undefined ? undefined : <NewCodes codes={codes} onKept={kept} />}
     </Section>
+  );
+}
+
+/** It closes only when somebody says that they are kept. */
+function NewCodes({ codes, onKept }: { codes: readonly string[]; onKept: () => void }) {
+  const t = useTranslations('secondFactor');
+  return (
+    <Modal
+      opened
+      onClose={onKept}
+      title={t('recovery')}
+      closeOnClickOutside={false}
+      closeOnEscape={false}
+      withCloseButton={false}
+    >
+      <RecoveryCodes codes={codes} onKept={onKept} />
+    </Modal>
   );
 }
 
