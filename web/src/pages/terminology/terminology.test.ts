@@ -145,6 +145,21 @@ describe('terminology', { skip: NO_BROWSER, timeout: 300_000 }, () => {
     await page.getByText('6298-4', { exact: true }).waitFor();
   });
 
+  test('saving a row sends what was changed in it, and leaves what somebody else changed meanwhile [WEB-31]', async (t) => {
+    const { page, account } = await web.open(t, '/terminology/maps?search=LACTATE');
+    const entry = { localSystem: 'urn:lab', localCode: 'LACTATE', targetSystem: LOINC };
+    await put(account, { ...entry, targetCode: '2519-7' });
+    await page.reload();
+    await page.getByRole('button', { name: 'Edit LACTATE' }).click();
+    await page.getByRole('textbox', { name: 'Official text' }).fill('Lactate');
+    await put(account, { ...entry, targetCode: '2524-7', comment: 'of the laboratory' });
+    await page.getByRole('button', { name: /^Save/ }).click();
+    await saved(page).waitFor();
+    const { json } = await web.api.call('/terminology/maps?localCode=LACTATE', { token: account.token });
+    const [{ targetCode, targetDisplay, comment }] = json.items;
+    assert.deepEqual([targetCode, targetDisplay, comment], ['2524-7', 'Lactate', 'of the laboratory']);
+  });
+
   test('a UCUM unit is checked while it is typed, for one facility [WEB-31]', async (t) => {
     const { page, account } = await web.open(t, '/terminology/maps');
     await page.getByRole('button', { name: 'Add a mapping' }).click();

@@ -1,6 +1,8 @@
 /** The mapping that is edited in its row. Contract: WEB-31. */
 import { useMutation } from '@tanstack/react-query';
 import { useEffect, useRef, useState } from 'react';
+import { answered, api } from '../../../api/api.ts';
+import { changedOf } from '../../../app/form-changes.ts';
 import { type Draft, draftOf, type MapEntry, saveMapping } from '../draft.ts';
 import { useMapCheck } from '../editor/map-check.ts';
 
@@ -22,7 +24,7 @@ export function useMapEdit(onSaved: (draft: Draft) => void) {
   const [edited, setEdited] = useState<Edited>();
   const check = useMapCheck(edited?.draft, edited?.entry.facilityId === null ? 'organisation' : 'facility');
   const save = useMutation({
-    mutationFn: ({ entry, draft }: Edited) => saveMapping(draft, entry.facilityId),
+    mutationFn: saveChanges,
     onSuccess: (_, { draft }) => {
       onSaved(draft);
       edit(undefined);
@@ -48,6 +50,16 @@ export function useMapEdit(onSaved: (draft: Draft) => void) {
       if (edited !== undefined && !save.isPending) save.mutate(edited);
     },
   };
+}
+
+/** The rest stays as it is stored now: somebody else may have changed it since the row was read. */
+async function saveChanges({ entry, draft }: Edited): Promise<void> {
+  const { localSystem, localCode, targetSystem, facilityId } = entry;
+  const level = facilityId === null ? 'organisation' : 'facility';
+  const query = { localSystem, localCode, targetSystem, level } as const;
+  const { items } = await answered(api.GET('/terminology/maps', { params: { query } }));
+  const now = draftOf(items[0] ?? entry);
+  await saveMapping({ ...now, ...changedOf(draftOf(entry), draft) }, facilityId);
 }
 
 /** When the fields go, the keyboard is again at the button that brought them. */
