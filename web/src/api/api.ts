@@ -83,6 +83,13 @@ export async function send(method: string, path: string, body?: unknown): Promis
   throw errorOf(response, await response.json().catch(() => undefined));
 }
 
+/** The body of an answer, which may break off on its way: the console did not fail then. */
+export function arrived<Body>(body: Promise<Body>): Promise<Body> {
+  return body.catch(() => {
+    throw unreachable();
+  });
+}
+
 const OPEN_TIMEOUT_MS = 30_000;
 
 /** A call of the API itself, by somebody who is not signed in: calls below /console/api are proved by the cookie. */

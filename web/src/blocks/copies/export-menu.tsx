@@ -1,7 +1,7 @@
 /** A list as a file, in one of several forms. Each is in the command palette too. */
 import { Button, Menu } from '@mantine/core';
 import { Download } from 'lucide-react';
-import { send } from '../../api/api.ts';
+import { arrived, send } from '../../api/api.ts';
 import { useCommands } from '../dialogs/commands.ts';
 import { announce } from '../page/announcements.tsx';
 import { useErrorText } from '../states/error-text.ts';
@@ -26,7 +26,8 @@ export function ExportMenu({ label, forms, failed }: ExportMenuProperties) {
   const errorText = useErrorText();
   async function save({ path, fileName }: ExportForm) {
     try {
-      saveFile(fileName, await (await send('GET', path)).blob());
+      const answer = await send('GET', path);
+      saveFile(fileName, await arrived(answer.blob()));
     } catch (error) {
       announce({ kind: 'bad', text: failed(errorText(error)) });
     }

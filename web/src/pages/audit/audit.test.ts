@@ -33,6 +33,15 @@ describe('audit log', { skip: NO_BROWSER, timeout: 180_000 }, () => {
     );
   });
 
+  test('a file that breaks off is no fault of the console [WEB-57]', async (t) => {
+    const { page } = await web.open(t, '/audit');
+    // As browsers tell it.
+    await page.evaluate('Response.prototype.blob = () => Promise.reject(new TypeError("network error"))');
+    await page.getByRole('button', { name: 'Export' }).click();
+    await page.getByRole('menuitem').first().click();
+    await page.getByText('The export failed. The service cannot be reached').waitFor();
+  });
+
   test('each filter is asked of the service [WEB-57]', async (t) => {
     const tenant = await web.api.createTenant({ timeZone: 'Europe/Paris' });
     const { token, email } = await web.api.createAccount(tenant, { userType: 'STAFF' });
