@@ -1,6 +1,7 @@
 /** JSON, to be read, folded and copied. Every value is text: nothing of it can become markup. */
 import { useMemo } from 'react';
 import { useTranslations } from 'use-intl';
+import { Decimal } from '../../../../src/fhir/json.ts';
 import { CopyButton } from '../copies/copy-button.tsx';
 import css from './json-viewer.module.css';
 
@@ -32,6 +33,7 @@ export function JsonViewer({ value, name, unfolded = 3 }: JsonViewerProperties) 
 }
 
 function Value({ value, depth }: { value: unknown; depth: number }) {
+  if (value instanceof Decimal) return <span className={css.number}>{value.text}</span>;
   if (Array.isArray(value))
     return <Members entries={value.map((one) => [undefined, one])} brackets="[]" depth={depth} />;
   if (typeof value === 'object' && value !== null)

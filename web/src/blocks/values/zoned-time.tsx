@@ -1,9 +1,9 @@
-/** A moment in the time zone of the facility, with the zone said; the exact instant is in the title. */
+/** A moment in the time zone of the facility, with the zone said; the exact instant is in the title. A date is as it is. */
 import { useFormatter } from 'use-intl';
 import css from './zoned-time.module.css';
 
 interface ZonedTimeProperties {
-  /** ISO 8601. */
+  /** ISO 8601: an instant, or a day, month or year. */
   at: string | null | undefined;
   /** `minute` (default), `second`, or the `day` alone. */
   to?: 'day' | 'minute' | 'second';
@@ -18,6 +18,8 @@ const PARTS = {
 export function ZonedTime({ at, to = 'minute' }: ZonedTimeProperties) {
   const format = useFormatter();
   if (at === null || at === undefined) return <span>–</span>;
+  // It is in no zone: as a moment it would be the day before in some.
+  if (!at.includes('T')) return <time dateTime={at}>{at}</time>;
   const moment = new Date(at);
   const zone = format
     .dateTime(moment, { timeZoneName: 'short', year: undefined })

@@ -59,7 +59,7 @@ export function PatientPage() {
       <PageHeader
         title={patient?.name ?? t('title')}
         windowTitle={t('title')}
-        text={<Summary patientId={patientId} patient={patient} />}
+        text={<Summary patientId={patientId} patient={patient} purpose={search.purpose} />}
         back={back}
         actions={
           <PurposeField
@@ -93,8 +93,15 @@ export function PatientPage() {
   );
 }
 
+interface SummaryProperties {
+  patientId: string;
+  patient: Patient | undefined;
+  /** As the address has it. */
+  purpose: string | undefined;
+}
+
 /** One line that tells whom the page is about. */
-function Summary({ patientId, patient }: { patientId: string; patient: Patient | undefined }) {
+function Summary({ patientId, patient, purpose }: SummaryProperties) {
   const t = useTranslations('patient');
   const ofAll = useTranslations('patients');
   const facts = [
@@ -112,7 +119,7 @@ function Summary({ patientId, patient }: { patientId: string; patient: Patient |
         <CopyButton text={patientId} label={useTranslations('blocks')('copyNamed', { name: t('copyId') })} />
       </span>
       {patient?.replacedBy ? (
-        <Link to="/patients/$patientId" params={{ patientId: patient.replacedBy }}>
+        <Link to="/patients/$patientId" params={{ patientId: patient.replacedBy }} search={{ purpose }}>
           {t('replacedBy')} {patient.replacedBy}
         </Link>
       ) : undefined}

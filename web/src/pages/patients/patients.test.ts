@@ -6,6 +6,8 @@ import type { Page } from 'playwright-core';
 import { createPool } from '../../../../src/platform/db/database.ts';
 import { insertPatients } from '../../../../test-support/exchange/exchange-records.ts';
 import { addFailedPublish } from '../../../../test-support/publish/failed-publish.ts';
+import { importJson } from '../../../../test-support/records/import-files.ts';
+import { sampleBundle } from '../../../../test-support/records/sample-bundle.ts';
 import { MARKS, type SeededRecords, seedRecords } from '../../../../test-support/records/seed-tenant.ts';
 import { NO_BROWSER, signIn, useConsole } from '../../../../test-support/service/console-page.ts';
 import { sized } from '../../../../test-support/sized.ts';
@@ -128,6 +130,43 @@ describe('patients', { skip: NO_BROWSER, timeout: 300_000 }, () => {
       await page.keyboard.press('Escape');
       await page.getByRole('dialog').waitFor({ state: 'hidden' });
     }
+  });
+
+  test('numbers keep their digits where records are shown and copied, and dates are no moments [WEB-38]', async (t) => {
+    const tenant = await web.api.createTenant({ timeZone: 'America/New_York' });
+    const records = sampleBundle();
+    const visit = records.entry.find(({ resource }) => resource.resourceType === 'Encounter');
+    const period = { start: '2026-01-10', end: '2026-01-10' };
+    const text = JSON.stringify(records)
+      .replace(JSON.stringify(visit), JSON.stringify({ ...visit, resource: { ...visit?.resource, period } }))
+      .replace('"value":6.1,', '"value":6.10,');
+    assert.deepEqual((await importJson(web.api.database.pool, tenant, text)).rejected, []);
+    const { rows } = await web.api.database.pool.query('select id from patient where organisation_id = $1', [
+      tenant.organisationId,
+    ]);
+    const { page } = await web.open(t, `/patients/${rows[0].id}?kind=encounters`, { tenant });
+    await page.getByRole('cell', { name: '2026-01-10', exact: true }).waitFor();
+    await page.getByLabel('Kind of record').selectOption('Laboratory orders');
+    await page.getByRole('button', { name: /^Show/ }).click();
+    const view = page.getByRole('dialog');
+    await view.getByText('6.10', { exact: true }).waitFor();
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+    await view.getByRole('button', { name: 'Copy: Laboratory orders, FHIR' }).click();
+    await page.getByText('Copied', { exact: false }).waitFor();
+    assert.match(String(await page.evaluate('navigator.clipboard.readText()')), /"value": 6\.10,/);
+  });
+
+  test('the way to the patient who replaces one keeps the purpose that was chosen [WEB-34]', async (t) => {
+    const db = web.api.database.pool;
+    const [old, survivor] = await insertPatients(db, web.tenant, 2);
+    await db.query(
+      `insert into patient_link (organisation_id, patient_id, position, other_id, type)
+        values ($1, $2, 0, $3, 'replaced-by')`,
+      [web.tenant.organisationId, old, survivor],
+    );
+    const { page } = await web.open(t, `/patients/${old}?purpose=TREATMENT`);
+    await page.getByRole('link', { name: String(survivor) }).click();
+    await page.waitForURL(`**/patients/${survivor}?purpose=TREATMENT`);
   });
 
   test('a purpose is refused, and reading for it then says so [WEB-36]', async (t) => {

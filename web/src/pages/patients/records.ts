@@ -1,5 +1,6 @@
 /** Lists of a patient's records, of whatever kind, and each as FHIR. Contract: WEB-38. */
 import { answered, api, send } from '../../api/api.ts';
+import { fhirBody } from '../../api/fhir-body.ts';
 import type { ListPart } from '../../blocks/list/cursor-list.ts';
 import type { Purpose } from './purpose.tsx';
 
@@ -48,7 +49,7 @@ export function listRecords(kind: ListedKind, request: ListRequest): Promise<Lis
 /** The resource, or the Bundle of an order or a set. */
 export async function readFhir(kind: RecordKind, id: string, purpose: Purpose): Promise<unknown> {
   const answer = await send('GET', `${PATHS[kind](encodeURIComponent(id))}?purposeOfUse=${purpose}`);
-  const body = (await answer.json()) as { bundle?: unknown };
+  const body = (await fhirBody(answer)) as { bundle?: unknown };
   return body.bundle ?? body;
 }
 

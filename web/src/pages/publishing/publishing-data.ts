@@ -2,6 +2,7 @@
 import { useQuery } from '@tanstack/react-query';
 import type { Answer, Item } from '../../api/answer.ts';
 import { answered, api, send } from '../../api/api.ts';
+import { fhirBody } from '../../api/fhir-body.ts';
 import type { components } from '../../api/schema.d.ts';
 import type { Tone } from '../../blocks/values/status-badge.tsx';
 
@@ -48,5 +49,5 @@ export async function ofRecord<Body>(
 ): Promise<Body> {
   const text = new URLSearchParams(query).toString();
   const path = `${PUBLISHED_KINDS[kind].path}/${encodeURIComponent(recordId)}/clinical/publish-fhir?${text}`;
-  return (await (await send(method, path)).json()) as Body;
+  return (await fhirBody(await send(method, path))) as Body;
 }

@@ -2,7 +2,9 @@
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useTranslations } from 'use-intl';
-import { answered, api } from '../../../api/api.ts';
+import type { Answer } from '../../../api/answer.ts';
+import { send } from '../../../api/api.ts';
+import { fhirBody } from '../../../api/fhir-body.ts';
 import { SendButton } from '../../../blocks/page/send-button.tsx';
 import { useErrorText } from '../../../blocks/states/error-text.ts';
 import { JsonViewer } from '../../../blocks/values/json-viewer.tsx';
@@ -25,18 +27,18 @@ export function useResultExample(waiting: UnmappedCode | undefined) {
   const { localSystem: system = '', localCode: code = '' } = waiting ?? {};
   const { data, error, isFetching } = useQuery({
     queryKey: ['terminology', 'example', facility?.id, system, code],
-    queryFn: () =>
-      answered(
-        api.GET('/terminology/unmapped/example', {
-          params: { query: { system, code, purposeOfUse: 'OPS' } },
-        }),
-      ),
+    queryFn: () => readExample(new URLSearchParams({ system, code, purposeOfUse: 'OPS' })),
     enabled: isWanted,
     staleTime: Number.POSITIVE_INFINITY,
   });
   /** undefined: none was asked for yet, or there is none. */
   const result = data?.items[0]?.resource as CodedResult | undefined;
   return { result, wasAsked: data !== undefined, error, isFetching, show: () => setWanted(true) };
+}
+
+async function readExample(query: URLSearchParams) {
+  const answer = await send('GET', `/terminology/unmapped/example?${query}`);
+  return (await fhirBody(answer)) as Answer<'/terminology/unmapped/example'>;
 }
 
 interface ResultExampleProperties {
