@@ -50,8 +50,13 @@ function Form({ account, onClose }: EditAccountProperties) {
     },
   });
   async function facilities(): Promise<string[]> {
-    const now = await queries.fetchQuery({ ...readAccount(before.userId), staleTime: 0 });
-    return withChanges(facilitiesOf(now), { before: facilitiesOf(before), wanted: facilityIds });
+    const now = facilitiesOf(await queries.fetchQuery({ ...readAccount(before.userId), staleTime: 0 }));
+    const changed = withChanges(now, { before: facilitiesOf(before), wanted: facilityIds });
+    // The default one, too, is sent where it was changed here.
+    const first = facilityIds[0] === before.defaultFacilityId ? now[0] : undefined;
+    return first !== undefined && changed.includes(first)
+      ? [first, ...changed.filter((id) => id !== first)]
+      : changed;
   }
   return (
     <ServerFormFields form={form}>

@@ -173,6 +173,32 @@ describe('integration accounts', { skip: NO_BROWSER, timeout: 300_000 }, () => {
     );
   });
 
+  test('a facility that is added leaves the default that somebody else chose meanwhile [WEB-22]', async (t) => {
+    const { tenant, admin, path, system } = await managed();
+    const [second, third] = [
+      await web.api.createFacility(tenant.organisationId),
+      await web.api.createFacility(tenant.organisationId),
+    ];
+    const facilityIds = [tenant.facilityId, second, third];
+    const { page, account } = await web.open(t, path, { tenant, facilityIds });
+    const change = (ids: string[]) =>
+      web.api.call(`/accounts/${system.userId}`, {
+        method: 'PATCH',
+        token: account.token,
+        body: { facilityIds: ids },
+      });
+    assert.equal((await change([tenant.facilityId, second])).status, 200);
+    await page.reload();
+    await page.getByRole('button', { name: 'Change' }).click();
+    const form = page.getByRole('dialog', { name: `Change ${system.email}` });
+    await form.locator(`[value="${third}"]`).check();
+    assert.equal((await change([second, tenant.facilityId])).status, 200);
+    await form.getByRole('button', { name: 'Save' }).click();
+    await form.waitFor({ state: 'detached' });
+    const { json } = await web.api.call(`/accounts/${system.userId}`, { token: admin.token });
+    assert.deepEqual([json.defaultFacilityId, json.facilityIds.length], [second, 3]);
+  });
+
   test('changes the email and the facilities together, and unlocks [WEB-22]', async (t) => {
     const { tenant, admin, path, system } = await managed();
     const other = await web.api.createFacility(tenant.organisationId);
