@@ -12,6 +12,7 @@ import { signOut } from '../api/session.ts';
 import { useLanguage } from '../app/language.tsx';
 import { endSession } from '../app/queries.ts';
 import { openCommandPalette } from '../blocks/dialogs/command-palette.tsx';
+import { leavePage } from '../blocks/dialogs/unsaved-changes.tsx';
 import { announce } from '../blocks/page/announcements.tsx';
 import { LANGUAGES, type Language } from '../messages/catalogue.ts';
 import css from './bar.module.css';
@@ -50,7 +51,10 @@ function FacilityChooser() {
       aria-label={t('facility')}
       value={facility?.id}
       data={session.facilities.map(({ id, name }) => ({ value: id, label: name }))}
-      onChange={(event) => chooseFacility(event.currentTarget.value)}
+      onChange={(event) => {
+        const chosen = event.currentTarget.value;
+        leavePage(() => chooseFacility(chosen));
+      }}
     />
   );
 }
@@ -104,7 +108,7 @@ function PersonMenu() {
           ))}
         </Menu.RadioGroup>
         <Menu.Divider />
-        <Menu.Item onClick={() => leave.mutate()}>{t('signOut')}</Menu.Item>
+        <Menu.Item onClick={() => leavePage(leave.mutate)}>{t('signOut')}</Menu.Item>
       </Menu.Dropdown>
     </Menu>
   );

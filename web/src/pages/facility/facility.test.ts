@@ -34,6 +34,28 @@ describe('facility', { skip: NO_BROWSER, timeout: 180_000 }, () => {
     await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor();
   });
 
+  test('another facility, and the way out, wait for the question too [WEB-76]', async (t) => {
+    const tenant = await web.api.createTenant({ timeZone: 'Europe/Paris' });
+    const other = await web.api.createFacility(tenant.organisationId);
+    const facilityIds = [tenant.facilityId, other];
+    const { page, account } = await web.open(t, '/facility', { tenant, facilityIds, expected: /401/ });
+    const name = page.getByRole('textbox', { name: 'Name' });
+    await name.fill('Ward West');
+    const question = page.getByRole('dialog');
+    await page.getByLabel('Facility', { exact: true }).selectOption(other);
+    await question.getByRole('button', { name: 'Cancel' }).click();
+    assert.equal(await name.inputValue(), 'Ward West');
+    assert.equal(await page.getByLabel('Facility', { exact: true }).inputValue(), tenant.facilityId);
+    await page.getByRole('button', { name: account.email }).click();
+    await page.getByRole('menuitem', { name: 'Sign out' }).click();
+    await question.getByRole('button', { name: 'Cancel' }).click();
+    assert.equal(await name.inputValue(), 'Ward West');
+    await page.getByLabel('Facility', { exact: true }).selectOption(other);
+    await question.getByRole('button', { name: 'Leave' }).click();
+    await page.getByRole('heading', { name: 'Other Facility', level: 1 }).waitFor();
+    assert.equal(await name.inputValue(), 'Other Facility');
+  });
+
   test('before a module is turned off it is said what stops; on and off hold at once [WEB-56]', async (t) => {
     const tenant = await web.api.createTenant({ timeZone: 'Europe/Paris' });
     const { token } = await web.api.createAccount(tenant);

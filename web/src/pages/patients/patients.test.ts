@@ -169,6 +169,21 @@ describe('patients', { skip: NO_BROWSER, timeout: 300_000 }, () => {
     await page.waitForURL(`**/patients/${survivor}?purpose=TREATMENT`);
   });
 
+  test('a privacy setting that is not saved is left only after a question [WEB-76]', async (t) => {
+    const { page } = await web.open(t, `/patients/${seeded.patientId}?tab=privacy`);
+    await page.getByRole('checkbox', { name: 'Payment' }).check();
+    const dialog = page.getByRole('dialog').getByText('What you changed on this page is not saved.');
+    for (const name of ['Overview', 'Access log']) {
+      await page.getByRole('link', { name }).click();
+      await dialog.waitFor();
+      await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click();
+      assert.ok(await page.getByRole('checkbox', { name: 'Payment' }).isChecked());
+    }
+    await page.getByRole('checkbox', { name: 'Payment' }).uncheck();
+    await page.getByRole('link', { name: 'Access log' }).click();
+    await page.getByRole('button', { name: 'Export as CSV' }).waitFor();
+  });
+
   test('a purpose is refused, and reading for it then says so [WEB-36]', async (t) => {
     const { page } = await web.open(t, `/patients/${seeded.patientId}?tab=privacy`, { expected: /403/ });
     await page.getByRole('checkbox', { name: 'Research' }).check();

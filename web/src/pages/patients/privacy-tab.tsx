@@ -1,4 +1,4 @@
-/** What the patient refuses, for each purpose, with change. Contract: WEB-36. */
+/** What the patient refuses, for each purpose, with change. Contract: WEB-36, WEB-76. */
 import { Button, Checkbox, Stack } from '@mantine/core';
 import { queryOptions, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
@@ -6,6 +6,7 @@ import { useFormatter, useTranslations } from 'use-intl';
 import { answered, api } from '../../api/api.ts';
 import { queries } from '../../app/queries.ts';
 import { ConfirmDialog } from '../../blocks/dialogs/confirm-dialog.tsx';
+import { UnsavedChanges } from '../../blocks/dialogs/unsaved-changes.tsx';
 import { announce } from '../../blocks/page/announcements.tsx';
 import { Section } from '../../blocks/page/section.tsx';
 import { ErrorState } from '../../blocks/states/error-state.tsx';
@@ -68,6 +69,7 @@ function PrivacyForm({ patientId, stored }: { patientId: string; stored: readonl
         setAsking(true);
       }}
     >
+      <UnsavedChanges areThere={isChanged} />
       <Stack gap="sm" align="flex-start">
         {PURPOSES.map((one) => (
           <Checkbox

@@ -160,6 +160,26 @@ describe('terminology', { skip: NO_BROWSER, timeout: 300_000 }, () => {
     assert.deepEqual([targetCode, targetDisplay, comment], ['2524-7', 'Lactate', 'of the laboratory']);
   });
 
+  test('a row that is not saved is left only after a question [WEB-76]', async (t) => {
+    const { page, account } = await web.open(t, '/terminology/maps?search=CREA');
+    await put(account, {
+      localSystem: 'urn:lab',
+      localCode: 'CREA',
+      targetSystem: LOINC,
+      targetCode: '2160-0',
+    });
+    await page.reload();
+    await page.getByRole('button', { name: 'Edit CREA' }).click();
+    await page.getByRole('textbox', { name: 'Official text' }).fill('Creatinine');
+    await page.getByRole('link', { name: 'Import', exact: true }).click();
+    await page.getByText('What you changed on this page is not saved.').waitFor();
+    await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click();
+    await page.getByRole('button', { name: /^Save/ }).click();
+    await saved(page).waitFor();
+    await page.getByRole('link', { name: 'Import', exact: true }).click();
+    await page.getByRole('heading', { name: 'Import a map', level: 1 }).waitFor();
+  });
+
   test('a UCUM unit is checked while it is typed, for one facility [WEB-31]', async (t) => {
     const { page, account } = await web.open(t, '/terminology/maps');
     await page.getByRole('button', { name: 'Add a mapping' }).click();

@@ -40,6 +40,7 @@ export function useMapEdit(onSaved: (draft: Draft) => void) {
     /** The entry whose row has fields; undefined: none. */
     entryId: edited?.entry.id,
     draft: edited?.draft,
+    isChanged: edited !== undefined && Object.keys(changedOf(draftOf(edited.entry), edited.draft)).length > 0,
     check,
     error: save.error,
     isSaving: save.isPending,

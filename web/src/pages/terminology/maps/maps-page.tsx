@@ -1,4 +1,4 @@
-/** Which standard code each local code is sent as: found, edited in the row, added, deleted, exported. Contract: WEB-31. */
+/** Which standard code each local code is sent as: found, edited in the row, added, deleted, exported. Contract: WEB-31, WEB-76. */
 import { Button } from '@mantine/core';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { useState } from 'react';
@@ -7,6 +7,7 @@ import { answered, api } from '../../../api/api.ts';
 import { ExportMenu } from '../../../blocks/copies/export-menu.tsx';
 import { useCommands } from '../../../blocks/dialogs/commands.ts';
 import { ConfirmDialog } from '../../../blocks/dialogs/confirm-dialog.tsx';
+import { UnsavedChanges } from '../../../blocks/dialogs/unsaved-changes.tsx';
 import { useCursorList } from '../../../blocks/list/cursor-list.ts';
 import { ListPage } from '../../../blocks/list/list-page.tsx';
 import { announce } from '../../../blocks/page/announcements.tsx';
@@ -51,6 +52,7 @@ export function MapsPage() {
           edit.save();
         }}
       />
+      <UnsavedChanges areThere={edit.isChanged} />
       <MapList columns={useMapColumns(edit, setDeleted)} />
       <MapDialog
         opened={isAdding}
