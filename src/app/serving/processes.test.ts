@@ -10,6 +10,14 @@ import { isGone, type StartedCommand, startCommand } from '../../../test-support
 import { freePort } from '../../../test-support/service/free-port.ts';
 import { waitUntil } from '../../../test-support/wait-until.ts';
 
+/** At SIGUSR2 the program that processes are started by is gone, as while it is installed anew, and back at the next. */
+const LOSE_PROGRAM = encodeURIComponent(`
+  const { execPath } = process;
+  process.on('SIGUSR2', () => {
+    process.execPath = process.execPath === execPath ? '/nowhere' : execPath;
+  });
+`);
+
 describe('processes of one port', { timeout: 600_000 }, () => {
   let api: TestApi;
   const started: StartedCommand[] = [];
@@ -145,6 +153,20 @@ describe('processes of one port', { timeout: 600_000 }, () => {
     }
     await serving(service, 4);
     assert.equal(await counted(), 20);
+  });
+
+  test('go on while another one cannot be started, and get it as soon as it can [OPS-4]', async () => {
+    const service = start(2, 0, { NODE_OPTIONS: `--import=data:text/javascript,${LOSE_PROGRAM}` });
+    const { port, pids } = await serving(service, 2);
+    service.child.kill('SIGUSR2');
+    process.kill(pids[0] ?? 0, 'SIGKILL');
+    await service.printed(/"event":"process-start".*"errorCode":"ENOENT"/);
+    const answer = await fetch(`http://127.0.0.1:${port}/healthz`, { headers: { connection: 'close' } });
+    assert.equal(answer.status, 200);
+    service.child.kill('SIGUSR2');
+    await serving(service, 3);
+    service.child.kill('SIGTERM');
+    assert.equal((await service.ended).code, 0);
   });
 
   async function stateOf(pid = 0): Promise<string | undefined> {

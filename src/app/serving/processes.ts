@@ -7,7 +7,7 @@ import { hash } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type ListenOptions, type Server } from 'node:net';
 import { CommandError } from '../../platform/command/command.ts';
-import type { Log } from '../../platform/log/log.ts';
+import { errorFields, type Log } from '../../platform/log/log.ts';
 
 /** What a process says once it serves. */
 const SERVING = 'serving';
@@ -32,24 +32,43 @@ export function startProcesses(count: number, log: Log, env: Record<string, stri
   const running = new Set<Worker>();
   let stopping = false;
   if (!EACH_LISTENS) cluster.schedulingPolicy = cluster.SCHED_NONE;
+  const startAgain = (fields: Parameters<Log['error']>[0], message: string) => {
+    log.error(fields, `${message}; starting another one`);
+    reject(
+      new CommandError('A process of the service ended while it started. Its own message above says why.'),
+    );
+    setTimeout(start, RESTART_MS);
+  };
+  /** No room for a process, or no program while it is installed anew: the others go on. */
+  const notStarted = (error: unknown) =>
+    startAgain({ event: 'process-start', ...errorFields(error) }, 'a process could not be started');
   const start = () => {
     if (stopping) return;
-    const worker = cluster.fork(env);
+    let worker: Worker;
+    try {
+      worker = cluster.fork(env);
+    } catch (error) {
+      notStarted(error);
+      return;
+    }
     running.add(worker);
     worker.on('message', (message) => {
       if (message === SERVING) resolve();
     });
+    // One that runs tells of its end by itself.
+    worker.on('error', (error) => {
+      if (worker.process.pid !== undefined) return;
+      running.delete(worker);
+      delete cluster.workers?.[worker.id];
+      notStarted(error);
+    });
     worker.once('exit', (code: number, signal: string) => {
       running.delete(worker);
       if (stopping) return;
-      log.error(
+      startAgain(
         { event: 'process-exit', pid: worker.process.pid, status: code, signal },
-        'a process ended unexpectedly; starting another one',
+        'a process ended unexpectedly',
       );
-      reject(
-        new CommandError('A process of the service ended while it started. Its own message above says why.'),
-      );
-      setTimeout(start, RESTART_MS);
     });
   };
   for (let index = 0; index < count; index += 1) start();
