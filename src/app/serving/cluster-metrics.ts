@@ -37,7 +37,7 @@ export function answerForMetrics(registry: Registry): void {
   });
 }
 
-/** In the process that started the others. Its text is a failure when one of them does not answer. */
+/** In the process that started the others. Its text is a failure when one of them does not answer, and when none is there. */
 export function metricsOfAll(): MetricsSource {
   const all = new AggregatorRegistry<PrometheusContentType>();
   /** What each process said last, by its id. */
@@ -62,6 +62,7 @@ export function metricsOfAll(): MetricsSource {
     async metrics() {
       const asked = running();
       const answers = await Promise.all(asked.map(ask));
+      if (answers.every((answer) => answer === undefined)) throw new Error('no process is there');
       for (const [index, { id }] of asked.entries()) {
         const answer = answers[index];
         if (answer !== undefined) reports.set(id, answer);

@@ -131,7 +131,7 @@ describe('processes of one port', { timeout: 600_000 }, () => {
     };
     assert.equal(await counted(), 20);
 
-    for (const pid of pids) {
+    for (const [index, pid] of pids.entries()) {
       const scrape = connect(metricsPort, '127.0.0.1');
       scrape.write('GET / HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n');
       await once(scrape, 'data');
@@ -150,21 +150,33 @@ describe('processes of one port', { timeout: 600_000 }, () => {
       ]);
       assert.match(String(answer), /^HTTP\/1\.1 200 /);
       scrape.destroy();
+      await serving(service, 3 + index);
     }
-    await serving(service, 4);
     assert.equal(await counted(), 20);
   });
 
   test('go on while another one cannot be started, and get it as soon as it can [OPS-4]', async () => {
-    const service = start(2, 0, { NODE_OPTIONS: `--import=data:text/javascript,${LOSE_PROGRAM}` });
+    const metricsPort = await freePort();
+    const service = start(2, 0, {
+      NODE_OPTIONS: `--import=data:text/javascript,${LOSE_PROGRAM}`,
+      METRICS_PORT: String(metricsPort),
+    });
+    const metrics = async () => (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).status;
     const { port, pids } = await serving(service, 2);
     service.child.kill('SIGUSR2');
     process.kill(pids[0] ?? 0, 'SIGKILL');
     await service.printed(/"event":"process-start".*"errorCode":"ENOENT"/);
     const answer = await fetch(`http://127.0.0.1:${port}/healthz`, { headers: { connection: 'close' } });
     assert.equal(answer.status, 200);
+    assert.equal(await metrics(), 200);
+    process.kill(pids[1] ?? 0, 'SIGKILL');
+    await waitUntil(
+      async () => (await metrics()) === 503,
+      'the alert for a service that is gone hears of it',
+    );
     service.child.kill('SIGUSR2');
-    await serving(service, 3);
+    await serving(service, 4);
+    assert.equal(await metrics(), 200);
     service.child.kill('SIGTERM');
     assert.equal((await service.ended).code, 0);
   });
