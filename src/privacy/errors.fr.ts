@@ -4,8 +4,8 @@ export const french = {
     'Le réglage de confidentialité du patient refuse cette finalité d’usage. Ne réessayez pas avec la même finalité.',
   access_log:
     'Le journal d’accès n’a pas pu être écrit : les données ne sont donc pas transmises. Réessayez dans un instant.',
-  bad_filter: ({ field, kind }: { field: string; kind: 'id' | 'date' }) =>
-    kind === 'id'
-      ? `${field} doit être un seul UUID.`
+  bad_filter: ({ field, kind }: { field: string; kind: 'account' | 'date' }) =>
+    kind === 'account'
+      ? `${field} doit être l’identifiant ou l’adresse électronique d’un seul compte.`
       : `${field} doit être AAAA, AAAA-MM, AAAA-MM-JJ ou une date avec heure et fuseau (un + s’y envoie comme %2B).`,
 };

@@ -15,11 +15,11 @@ export const privacyError = domainErrors(
     },
     bad_filter: {
       status: 400,
-      text: ({ field, kind }: { field: string; kind: 'id' | 'date' }) =>
-        kind === 'id'
-          ? `${field} must be a single UUID.`
+      text: ({ field, kind }: { field: string; kind: 'account' | 'date' }) =>
+        kind === 'account'
+          ? `${field} must be the id or the email of one account.`
           : `${field} must be YYYY, YYYY-MM, YYYY-MM-DD or a date-time with a zone (a + in it sent as %2B).`,
-      example: { field: 'account', kind: 'id' },
+      example: { field: 'account', kind: 'account' },
     },
     bad_month: {
       exitCode: 2,

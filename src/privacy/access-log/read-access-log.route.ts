@@ -52,7 +52,7 @@ const AccessLogQuery = Type.Object({
     }),
   ),
   to: Type.Optional(Type.String({ description: 'Only entries up to the end of this date or date-time.' })),
-  account: Type.Optional(Type.String({ description: 'Only of this account.' })),
+  account: Type.Optional(Type.String({ description: 'Only of the account with this id or email.' })),
   action: Type.Optional(Choice(ACCESS_ACTIONS, 'Only entries with this action.')),
   outcome: Type.Optional(Choice(OUTCOMES, 'Only entries with this outcome.')),
   ...PAGE_PARAMETERS,

@@ -15,6 +15,7 @@ export interface AccessLogFilter {
   /** Exclusive. */
   readonly before: Date | undefined;
   readonly accountId: string | undefined;
+  readonly accountEmail: string | undefined;
   readonly action: string | undefined;
   readonly outcome: AccessEntry['outcome'] | undefined;
 }
@@ -57,6 +58,7 @@ const PAGE = `
     and ($6::uuid is null or l.account_id = $6)
     and ($7::text is null or l.action = $7)
     and ($8::text is null or l.outcome = $8)
+    and ($13::text is null or lower(d.email) = lower($13))
     and (l.occurred_at, l.writer_id, l.sequence) < ($9::timestamptz, $10::uuid, $11::bigint)
   order by l.occurred_at desc, l.writer_id desc, l.sequence desc
   limit $12`;
@@ -106,6 +108,7 @@ export async function loadAccessLogPage(
       filter.outcome ?? null,
       ...after,
       limit,
+      filter.accountEmail ?? null,
     ],
   });
   return rows.map(({ occurredText, writerId, sequence, ...entry }) => ({

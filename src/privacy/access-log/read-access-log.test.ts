@@ -83,6 +83,9 @@ test('it is filtered by time, account, action and outcome, and paged', async () 
   assert.equal(await of('?action=patient.read&outcome=refused'), 1);
   assert.equal(await of(`?account=${reader.userId.toUpperCase()}`), 3);
   assert.equal(await of(`?account=${randomUUID()}`), 0);
+  assert.equal(await of(`?account=${reader.email.toUpperCase()}`), 3);
+  assert.equal(await of(`?account=${auditor.email}&action=patient.read`), 0);
+  assert.equal(await of('?account=nobody@example.org'), 0);
   assert.equal(await of('?action=patient.read&from=2026-03-10&to=2026-03-10'), 3);
   assert.equal(await of('?action=patient.read&from=2026-03-10T09:01:01Z'), 0);
   assert.equal(await of('?action=patient.read&from=2026-03-10T09:01Z&to=2026-03-10T09:01Z'), 3);

@@ -81,12 +81,14 @@ function parseFilter(
   { from, to, account, action, outcome }: AccessLogQuery,
   timeZone: string,
 ): AccessLogFilter {
-  if (account !== undefined && !isUuid(account))
-    throw privacyError('bad_filter', { field: 'account', kind: 'id' });
+  const isEmail = account?.includes('@') === true;
+  if (account !== undefined && !isEmail && !isUuid(account))
+    throw privacyError('bad_filter', { field: 'account', kind: 'account' });
   return {
     from: from === undefined ? undefined : spanOf('from', from, timeZone).start,
     before: to === undefined ? undefined : spanOf('to', to, timeZone).end,
-    accountId: account,
+    accountId: isEmail ? undefined : account,
+    accountEmail: isEmail ? account : undefined,
     action,
     outcome,
   };

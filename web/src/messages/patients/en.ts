@@ -70,7 +70,7 @@ export const patient = {
   mayNotChange: 'To change it, your role needs patients.privacy.manage.',
   at: 'When',
   account: 'Account',
-  accountFilter: 'Account id',
+  accountFilter: 'Account: email or id',
   action: 'What was done',
   purpose: 'Purpose',
   outcome: 'Outcome',

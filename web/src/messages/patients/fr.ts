@@ -73,7 +73,7 @@ export const patient: Catalogue['patient'] = {
   mayNotChange: 'Pour le modifier, votre rôle doit avoir patients.privacy.manage.',
   at: 'Quand',
   account: 'Compte',
-  accountFilter: 'Identifiant du compte',
+  accountFilter: 'Compte : adresse ou identifiant',
   action: 'Ce qui a été fait',
   purpose: 'Finalité',
   outcome: 'Issue',
