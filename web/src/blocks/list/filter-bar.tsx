@@ -83,11 +83,13 @@ interface TypedFilterProperties {
 function TypedFilter({ label, type, value, onChange }: TypedFilterProperties) {
   const [typed, setTyped] = useState(value);
   // The address changed by another way: back, or "clear filters".
-  useEffect(() => setTyped(value), [value]);
+  useEffect(() => setTyped((old) => (old.trim() === value ? old : value)), [value]);
   // biome-ignore lint/correctness/useExhaustiveDependencies: only what is typed starts the wait.
   useEffect(() => {
-    if (typed === value) return undefined;
-    const timer = setTimeout(() => onChange(typed), TYPING_MS);
+    // Spaces come along with what is pasted.
+    const wanted = typed.trim();
+    if (wanted === value) return undefined;
+    const timer = setTimeout(() => onChange(wanted), TYPING_MS);
     return () => clearTimeout(timer);
   }, [typed]);
   return (

@@ -49,7 +49,7 @@ describe('audit log', { skip: NO_BROWSER, timeout: 180_000 }, () => {
     await web.api.call(`/facilities/${tenant.facilityId}`, { method: 'PATCH', token, body });
     const { page, account } = await web.open(t, '/audit?action=facility.change', { tenant });
     const filters: [label: string, without: string, matching: string][] = [
-      ['Who: email or operator', account.email, email],
+      ['Who: email or operator', account.email, ` ${email} `],
       ['Of what: name or id', account.userId, tenant.facilityId],
       ['From', '2099-01-01', '2026-01-01'],
       ['Before', '2000-01-01', '2099-01-01'],
