@@ -156,6 +156,18 @@ describe('patients', { skip: NO_BROWSER, timeout: 300_000 }, () => {
     assert.match(String(await page.evaluate('navigator.clipboard.readText()')), /"value": 6\.10,/);
   });
 
+  test('a long identifier makes the page no wider', async (t) => {
+    const tenant = await web.api.createTenant({ timeZone: 'Europe/Paris' });
+    const value = 'V'.repeat(120);
+    const patient = { resourceType: 'Patient', identifier: [{ system: 'urn:long', value }] };
+    const { rejected } = await importJson(web.api.database.pool, tenant, JSON.stringify(patient));
+    assert.deepEqual(rejected, []);
+    const { page } = await web.open(t, '/patients', { tenant });
+    await page.getByRole('table').getByRole('link').click();
+    await page.getByRole('heading', { name: 'Patient', level: 1 }).waitFor();
+    await page.getByText(value).first().waitFor();
+  });
+
   test('the way to the patient who replaces one keeps the purpose that was chosen [WEB-34]', async (t) => {
     const db = web.api.database.pool;
     const [old, survivor] = await insertPatients(db, web.tenant, 2);
@@ -263,7 +275,8 @@ describe('patients', { skip: NO_BROWSER, timeout: 300_000 }, () => {
     const filters: [label: string, other: string, matching: string][] = [
       ['From', '2099-01-01', '2026-01-01'],
       ['Until', '2000-01-01', '2099-01-01'],
-      ['Account id', crypto.randomUUID(), account.userId],
+      ['Account: email or id', crypto.randomUUID(), account.userId],
+      ['Account: email or id', 'nobody@example.org', account.email],
     ];
     for (const [label, other, matching] of filters) {
       await row.waitFor();
