@@ -16,9 +16,12 @@ const SOURCES = [
   'package.json',
   '../package-lock.json',
   // What the console has from the service.
-  '../src/sign-in/credentials/password-fault.ts',
+  '../src/fhir/json.ts',
   '../src/platform/csv-cell.ts',
+  '../src/privacy/access-log/access-log.ts',
   '../src/records/import/history/source-name.ts',
+  '../src/sign-in/credentials/password-fault.ts',
+  '../src/tenancy/audit/audit-entry.ts',
 ];
 
 export type ConsoleBuild = 'built' | 'older-than-sources' | 'missing';

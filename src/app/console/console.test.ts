@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readFileSync, watch } from 'node:fs';
-import { mkdir, mkdtemp, rm, utimes, writeFile } from 'node:fs/promises';
+import { existsSync, globSync, readFileSync, watch } from 'node:fs';
+import { mkdir, mkdtemp, readFile, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
@@ -131,16 +131,34 @@ test('while the console is built anew, the one in its folder is whole', async (t
 test('a console that is older than its sources is known', async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'console-'));
   t.after(() => rm(folder, { recursive: true }));
-  await mkdir(join(folder, 'dist'));
-  await writeFile(join(folder, 'dist', 'index.html'), '');
-  assert.equal(consoleBuild(folder), 'built', 'an installation without sources');
-  await mkdir(join(folder, 'src', 'pages'), { recursive: true });
-  await writeFile(join(folder, 'src', 'pages', 'one.ts'), '');
+  const web = join(folder, 'web');
+  await mkdir(join(web, 'dist'), { recursive: true });
+  await writeFile(join(web, 'dist', 'index.html'), '');
+  assert.equal(consoleBuild(web), 'built', 'an installation without sources');
+  const ofService = await filesOfService();
+  assert.ok(ofService.length > 3);
+  const files = ['web/src/pages/one.ts', ...ofService];
+  for (const path of files) {
+    await mkdir(join(folder, path, '..'), { recursive: true });
+    await writeFile(join(folder, path), '');
+  }
   const [earlier, later] = [new Date('2026-01-01'), new Date('2026-01-02')];
   const date = (path: string, at: Date) => utimes(join(folder, path), at, at);
-  for (const path of ['src/pages/one.ts', 'src/pages', 'src']) await date(path, earlier);
-  assert.equal(consoleBuild(folder), 'built');
-  await date('dist/index.html', earlier);
-  await date('src/pages/one.ts', later);
-  assert.equal(consoleBuild(folder), 'older-than-sources');
+  for (const path of [...files, 'web/src/pages', 'web/src', 'web/dist/index.html']) await date(path, earlier);
+  assert.equal(consoleBuild(web), 'built');
+  for (const path of files) {
+    await date(path, later);
+    assert.equal(consoleBuild(web), 'older-than-sources', path);
+    await date(path, earlier);
+  }
 });
+
+/** What the console has from the service, types left out. */
+async function filesOfService(): Promise<string[]> {
+  const sources = globSync('src/**/*.{ts,tsx}', { cwd: WEB_FOLDER, exclude: ['**/*.test.ts'] });
+  const texts = await Promise.all(sources.map((name) => readFile(join(WEB_FOLDER, name), 'utf8')));
+  const imported = texts.flatMap((text) =>
+    Array.from(text.matchAll(/^import (?!type ).*'(?:\.\.\/)+(src\/[^']+)';$/gm), ([, path = '']) => path),
+  );
+  return [...new Set(imported)];
+}
