@@ -2,6 +2,7 @@
  * `interchange serve` and `interchange demo`, and what `npm start` runs. The service is loaded only here: other commands start sooner.
  * Contract: CMD-17, CMD-21.
  */
+import cluster from 'node:cluster';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import type { CommandEnvironment } from '../../platform/command/command.ts';
 
@@ -61,8 +62,12 @@ function withAddress(command: Command): Command {
     .option('--port <port>', 'port that the service listens on (default: PORT, or 3000)', portNumber);
 }
 
-/** Flags win over the environment, and child processes get them through it. */
+/**
+ * Flags win over the environment, and child processes get them through it: they have the same flags, but for them the
+ * free port of `--port 0` is found already.
+ */
 function applyAddress(env: NodeJS.ProcessEnv, { host, port }: AddressOptions): void {
+  if (cluster.isWorker) return;
   if (host !== undefined) env.HOST = host;
   if (port !== undefined) env.PORT = port;
 }

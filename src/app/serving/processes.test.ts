@@ -74,6 +74,19 @@ describe('processes of one port', { timeout: 600_000 }, () => {
     assert.equal((await serving(next, 2)).port, port);
   });
 
+  test('share the free port of --port 0 [OPS-4]', async () => {
+    const service = startCommand(['serve', '--role', 'api', '--processes', '2', '--port', '0'], {
+      env: api.env,
+    });
+    started.push(service);
+    const { port } = await serving(service, 2);
+    const ports = service.output().stdout.matchAll(/"event":"listening".*?"port":(\d+)/g);
+    assert.deepEqual(
+      Array.from(ports, ([, found]) => Number(found)),
+      [port, port],
+    );
+  });
+
   test('do not share the port with another service', async () => {
     const service = start(2);
     const { port } = await serving(service, 2);
