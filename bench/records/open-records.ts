@@ -6,6 +6,7 @@ import { openServiceKeys } from '../../src/app/master-key/service-keys.ts';
 import { checkTexts } from '../../src/clinical/kept/check-texts.ts';
 import { OBSERVATION_TEXTS } from '../../src/clinical/kept/observation-texts.store.ts';
 import { ENCOUNTER_TEXTS } from '../../src/encounters/encounter.store.ts';
+import { ORDER_TEXTS } from '../../src/investigations/kept/order-texts.store.ts';
 import { PATIENT_TEXTS } from '../../src/patients/search/patient-texts.store.ts';
 import type { KeyRing } from '../../src/platform/crypto/key-ring.ts';
 import { createPool, type Pool } from '../../src/platform/db/database.ts';
@@ -39,7 +40,8 @@ export interface Records {
   token: string;
 }
 
-const KEPT = [ENCOUNTER_TEXTS, OBSERVATION_TEXTS, PATIENT_TEXTS];
+// The texts of orders are made of those of observations.
+const KEPT = [ENCOUNTER_TEXTS, OBSERVATION_TEXTS, PATIENT_TEXTS, ORDER_TEXTS];
 
 export async function openRecords({ serverUrl, say }: Bench, size: LoadSize): Promise<Records> {
   const statements = [...peopleStatements(size), ...orderStatements(size)];
@@ -57,6 +59,7 @@ export async function openRecords({ serverUrl, say }: Bench, size: LoadSize): Pr
         await client.query('vacuum (full) encounter');
         await client.query('vacuum (full) observation');
         await client.query('vacuum (full) patient');
+        await client.query('vacuum (full) investigation_order');
         await client.query('vacuum (analyze)');
       });
     },

@@ -41,6 +41,6 @@ function assertKept(record: ObservationRecord, translations: Translations, text:
   assert.equal(filled.json, text);
   const resource = JSON.parse(text);
   assert.equal(filled.code, codeMembers(resource.code));
-  assert.equal(filled.occurrence, occurrenceText(resource));
+  assert.equal(filled.summary, occurrenceText(resource));
   assert.deepEqual(filled.unmapped, unmappedCodes(resource, translations));
 }

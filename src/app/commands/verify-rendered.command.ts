@@ -1,19 +1,21 @@
 /** `interchange rendered verify`. Contract: CMD-22. */
 import { Command } from 'commander';
-import { checkTexts, type TextCheck } from '../../clinical/kept/check-texts.ts';
+import { type CheckedTexts, checkTexts, type TextCheck } from '../../clinical/kept/check-texts.ts';
 import type { KeptTable } from '../../clinical/kept/kept-texts.store.ts';
 import { OBSERVATION_TEXTS } from '../../clinical/kept/observation-texts.store.ts';
 import { ENCOUNTER_TEXTS } from '../../encounters/encounter.store.ts';
+import { ORDER_TEXTS } from '../../investigations/kept/order-texts.store.ts';
 import { PATIENT_TEXTS } from '../../patients/search/patient-texts.store.ts';
 import type { CommandEnvironment } from '../../platform/command/command.ts';
 import type { Queryable } from '../../platform/db/database.ts';
 import { listOrganisations } from '../../tenancy/organisations/organisation.store.ts';
 
 /** What is kept as text, by type. */
-const KEPT: Readonly<Record<string, KeptTable>> = {
+const KEPT: Readonly<Record<string, KeptTable | CheckedTexts>> = {
   Encounter: ENCOUNTER_TEXTS,
   Observation: OBSERVATION_TEXTS,
   Patient: PATIENT_TEXTS,
+  ServiceRequest: ORDER_TEXTS,
 };
 
 /** Records that are named in words. */

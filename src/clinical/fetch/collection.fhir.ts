@@ -46,41 +46,23 @@ export function collectionJson(publicBaseUrl: string, resources: readonly Writte
   return `{"resourceType":"Bundle","type":"collection"${entry}}`;
 }
 
-/** The resource with its summary, as JSON text: the summary's members come before `resource`. */
-export function summaryJson(
-  { resource, json }: WrittenResource,
-  summary: Readonly<Record<string, string | undefined>>,
-): string {
-  const head = JSON.stringify({ localId: resource.id, resourceType: resource.resourceType, ...summary });
-  return `${head.slice(0, -1)},"resource":${json}}`;
-}
-
-/** `orders`: status and code of each ServiceRequest. */
-export function orderSummary(written: WrittenResource): string {
-  const { resource } = written;
-  return summaryJson(written, {
-    status: String(resource.status),
-    ...summaryCode(resource.code as CodeableConcept | undefined),
-  });
-}
-
-/** An Observation with what its summary takes of it. */
-export interface WrittenObservation extends WrittenText {
+/** A resource with what its summary takes of it. */
+export interface SummarisedText extends WrittenText {
   /** `code` and `codeSystem`, as JSON members. */
   code: string;
-  /** Its time as the resource has it; empty where it has none. */
-  occurrence: string;
+  /** Of an Observation its time, as the resource has it; of others, more members as JSON. Empty for nothing. */
+  summary: string;
 }
 
 /** `observations`: code and time of each Observation; `timeZone` is for dates without a time. */
-export function observationSummaries(written: readonly WrittenObservation[], timeZone: string): string {
+export function observationSummaries(written: readonly SummarisedText[], timeZone: string): string {
   // The results of an order were mostly observed at the same time.
   const known = new Map<string, string>();
   const timesIn = (occurrence: string) => {
     const members = JSON.stringify(timesOf(occurrence, timeZone)).slice(1, -1);
     return members === '' ? '' : `,${members}`;
   };
-  return listed(written, ({ id, json, code, occurrence }) => {
+  return listed(written, ({ id, json, code, summary: occurrence }) => {
     const times = known.get(occurrence) ?? timesIn(occurrence);
     known.set(occurrence, times);
     return `{"localId":"${id}","resourceType":"Observation",${code}${times},"resource":${json}}`;
@@ -99,9 +81,32 @@ export function codeMembers(concept: CodeableConcept | undefined): string {
   return JSON.stringify(summaryCode(concept)).slice(1, -1);
 }
 
-/** `reports`: the conclusion of each DiagnosticReport; empty where it has none. */
-export function reportSummary(written: WrittenResource): string {
-  return summaryJson(written, { conclusion: (written.resource.conclusion as string | undefined) ?? '' });
+/** What the summary of an order takes of it, beside its code. */
+export function orderSummary({ status }: FhirResource): string {
+  return `"status":${JSON.stringify(status)},`;
+}
+
+/** `orders`: status and code of each ServiceRequest. */
+export function orderSummaries(written: readonly SummarisedText[]): string {
+  return listed(
+    written,
+    ({ id, json, code, summary }) =>
+      `{"localId":"${id}","resourceType":"ServiceRequest",${summary}${code},"resource":${json}}`,
+  );
+}
+
+/** What the summary of a report takes of it: its conclusion, empty where it has none. */
+export function reportSummary({ conclusion = '' }: FhirResource): string {
+  return `"conclusion":${JSON.stringify(conclusion)},`;
+}
+
+/** `reports`: the conclusion of each DiagnosticReport. */
+export function reportSummaries(written: readonly SummarisedText[]): string {
+  return listed(
+    written,
+    ({ id, json, summary }) =>
+      `{"localId":"${id}","resourceType":"DiagnosticReport",${summary}"resource":${json}}`,
+  );
 }
 
 /**

@@ -72,7 +72,7 @@ interface LookedUp {
 }
 
 /** Answers the bytes of JSON. 404 outside the scope; 403 when the purpose is refused. */
-export function createClinicalFetch<RecordType extends object>(
+export function createClinicalFetch<RecordType>(
   { accessLog, translator, unmapped }: FetchDependencies,
   source: ClinicalSource<RecordType>,
 ): (id: string, context: FacilityContext) => Promise<Buffer> {

@@ -4,7 +4,7 @@ import { parseFhirJson } from '../../fhir/json.ts';
 import { applyMap, type Translations } from '../../terminology/maps/apply-map.ts';
 import { codingsOf, unmappedAmong } from '../content/coded-content.ts';
 import { officially } from '../content/official-display.ts';
-import { codeMembers, type WrittenObservation, writeResource } from '../fetch/collection.fhir.ts';
+import { codeMembers, type SummarisedText, writeResource } from '../fetch/collection.fhir.ts';
 import type { FhirResource } from '../fetch/fhir-resource.ts';
 import { joinPressures } from '../observations/blood-pressure.fhir.ts';
 import { asVitalSign, hasVitalSignCode } from '../observations/vital-sign.fhir.ts';
@@ -28,8 +28,8 @@ const LOOKED_UP: ReadonlySet<string | undefined> = new Set([
   SLOT_KINDS.lookedUp,
 ]);
 
-/** The codings of its slots that are looked up in the maps. */
-export function slotCodings({ text }: KeptObservation): Coding[] {
+/** The codings of the slots that are looked up in the maps. */
+export function slotCodings({ text }: { text: string }): Coding[] {
   const concepts: CodeableConcept[] = [];
   for (let begin = text.indexOf(SLOT); begin !== -1; ) {
     const end = text.indexOf(SLOT, begin + 1);
@@ -47,21 +47,16 @@ export interface Filling {
   inLaboratoryOrder: boolean;
 }
 
-export function fillObservation(kept: KeptObservation, filling: Filling): WrittenObservation {
+export function fillObservation(kept: KeptObservation, filling: Filling): SummarisedText {
   const filled = filledText(kept, filling);
-  return filled.needsProfile
-    ? vitalSign(resourceIn(filled), filled.occurrence, filling.translations)
-    : filled;
+  return filled.needsProfile ? vitalSign(resourceIn(filled), filled.summary, filling.translations) : filled;
 }
 
 /**
  * The Observations of one vital set: a systolic and a diastolic pressure that belong together are one. Those that follow
  * their profiles already are no pressures.
  */
-export function fillVitalSet(
-  kept: readonly KeptObservation[],
-  translations: Translations,
-): WrittenObservation[] {
+export function fillVitalSet(kept: readonly KeptObservation[], translations: Translations): SummarisedText[] {
   const texts = kept.map((one) => ({
     ...filledText(one, { translations, inLaboratoryOrder: false }),
     inOrder: one.orderId !== undefined,
@@ -75,7 +70,7 @@ export function fillVitalSet(
   return texts.flatMap((text) => {
     const resource = changed.get(text.id);
     if (resource === undefined) return gone.includes(text) ? [] : [text];
-    if (text.needsProfile) return [vitalSign(resource, text.occurrence, translations)];
+    if (text.needsProfile) return [vitalSign(resource, text.summary, translations)];
     return [{ ...text, json: JSON.stringify(resource) }];
   });
 }
@@ -85,39 +80,66 @@ function joinedOf(texts: readonly (FilledText & { inOrder: boolean })[]): Map<st
   return new Map(joinPressures(members).map((resource) => [resource.id, resource]));
 }
 
-interface FilledText extends WrittenObservation {
+interface FilledText extends SummarisedText {
   /** True for a vital sign whose text does not follow its profile yet. */
   needsProfile: boolean;
 }
 
-function filledText(kept: KeptObservation, filling: Filling): FilledText {
-  const { id } = kept;
-  const [keptCode = '', occurrence = '', body = ''] = kept.text.split(PART);
+function filledText(kept: KeptObservation, { translations, inLaboratoryOrder }: Filling): FilledText {
+  return fillSlots({ resourceType: 'Observation', ...kept }, translations, (slot) =>
+    memberOf(slot, kept, inLaboratoryOrder),
+  );
+}
+
+/** A resource as it is kept. */
+export interface KeptResource {
+  resourceType: string;
+  id: string;
+  text: string;
+}
+
+/** Fills the text of a resource that is no Observation (`keptResource`). */
+export function fillResource(kept: KeptResource, translations: Translations): SummarisedText {
+  return fillSlots(kept, translations, () => '');
+}
+
+function fillSlots(
+  { resourceType, id, text }: KeptResource,
+  translations: Translations,
+  memberIn: (slot: string) => string,
+): FilledText {
+  const [keptCode = '', summary = '', body = ''] = text.split(PART);
   // Text, a slot, text and so on.
   const pieces = body.split(SLOT);
   const codes: CodeableConcept[] = [];
   let json = pieces[0] ?? '';
   for (let place = 1; place < pieces.length; place += 2) {
     const slot = pieces[place] ?? '';
-    const concept = conceptOf(slot, filling.translations);
+    const concept = conceptOf(slot, translations);
     if (concept !== undefined && SAYS_WHAT.has(slot[0])) codes.push(concept);
-    json += concept === undefined ? memberOf(slot, kept, filling) : JSON.stringify(concept);
+    json += concept === undefined ? memberIn(slot) : JSON.stringify(concept);
     json += pieces[place + 1] ?? '';
   }
   // Codes of components come after the code of the whole.
   const code = keptCode === CODE_IN_SLOT ? codes[0] : undefined;
   return {
-    resourceType: 'Observation',
+    resourceType,
     id,
     json,
     code: code === undefined ? keptCode : codeMembers(code),
-    occurrence: JSON.parse(occurrence) as string,
-    unmapped:
-      codes.length === 0
-        ? NONE
-        : unmappedAmong({ resourceType: 'Observation', id }, codes, filling.translations),
+    summary: JSON.parse(summary) as string,
+    unmapped: codes.length === 0 ? NONE : unmappedAmong({ resourceType, id }, codes, translations),
     needsProfile: keptCode === NOT_IN_PROFILE || (code !== undefined && hasVitalSignCode(code)),
   };
+}
+
+/** The text with what its order decides. Slots for the maps stay. */
+export function settleOrder(kept: KeptObservation, inLaboratoryOrder: boolean): string {
+  const [first = '', ...rest] = kept.text.split(SLOT);
+  return rest.reduce((text, piece, index) => {
+    if (index % 2 === 1) return text + piece;
+    return text + (isMember(piece) ? memberOf(piece, kept, inLaboratoryOrder) : `${SLOT}${piece}${SLOT}`);
+  }, first);
 }
 
 const NONE: readonly never[] = [];
@@ -126,11 +148,14 @@ const SAYS_WHAT: ReadonlySet<string | undefined> = new Set([SLOT_KINDS.code, SLO
 
 /** The concept in a slot as the maps make it; undefined for a slot of a member. */
 function conceptOf(slot: string, translations: Translations): CodeableConcept | undefined {
-  const isMember = slot[0] === SLOT_KINDS.order || slot[0] === SLOT_KINDS.laboratory;
-  return isMember ? undefined : officially(applyMap(conceptIn(slot), translations));
+  return isMember(slot) ? undefined : officially(applyMap(conceptIn(slot), translations));
 }
 
-function memberOf(slot: string, { orderId }: KeptObservation, { inLaboratoryOrder }: Filling): string {
+function isMember(slot: string): boolean {
+  return slot[0] === SLOT_KINDS.order || slot[0] === SLOT_KINDS.laboratory;
+}
+
+function memberOf(slot: string, { orderId }: KeptObservation, inLaboratoryOrder: boolean): string {
   if (slot[0] === SLOT_KINDS.order) return basedOn(orderId, slot.slice(1));
   return inLaboratoryOrder ? slot.slice(1) : '';
 }
@@ -140,9 +165,9 @@ export function resourceIn({ json }: { json: string }): FhirResource {
   return parseFhirJson(json) as FhirResource;
 }
 
-function vitalSign(plain: FhirResource, occurrence: string, translations: Translations): WrittenObservation {
+function vitalSign(plain: FhirResource, summary: string, translations: Translations): SummarisedText {
   const written = writeResource(asVitalSign(plain), translations);
-  return { ...written, code: codeMembers(written.resource.code as CodeableConcept), occurrence };
+  return { ...written, code: codeMembers(written.resource.code as CodeableConcept), summary };
 }
 
 function conceptIn(slot: string): CodeableConcept {

@@ -37,7 +37,8 @@ const KEYS = {
 
 export interface FreshText extends RecordPlace {
   version: number;
-  text: string;
+  /** Null for a record that is kept without one. */
+  text: string | null;
 }
 
 /** SQL that is true while the text of a row counts. */

@@ -6,7 +6,14 @@ import type { CodeableConcept } from '../../fhir/coded.ts';
 import { applyMap, NO_TRANSLATIONS } from '../../terminology/maps/apply-map.ts';
 import { mayBeMapped } from '../content/coded-content.ts';
 import { officially } from '../content/official-display.ts';
-import { type RecordRow, resourceObject } from '../description/describe.ts';
+import {
+  type Description,
+  type Identified,
+  type RecordRow,
+  resourceObject,
+} from '../description/describe.ts';
+import type { EmitContext } from '../description/element.ts';
+import type { DescribedType } from '../description/r4-elements.ts';
 import { codeMembers, occurrenceText } from '../fetch/collection.fhir.ts';
 import type { FhirResource } from '../fetch/fhir-resource.ts';
 import { mayBeJoined } from '../observations/blood-pressure.fhir.ts';
@@ -50,26 +57,54 @@ export const NOT_IN_PROFILE = '!';
 const SOME_ORDER = 'order';
 
 export function keptObservation(record: ObservationRecord, organisationId: string): string {
-  const slots = new Map<CodeableConcept, CodeableConcept>();
-  const translate = (concept: CodeableConcept) => {
-    const own = officially(applyMap(concept, NO_TRANSLATIONS));
-    if (mayBeMapped(concept)) slots.set(own, concept);
-    return own;
-  };
+  const { context, slots } = slottedContext(organisationId);
   const uncategorised = isUncategorised(record);
   const whole: ObservationRecord = {
     ...record,
     orderId: SOME_ORDER,
     kind: uncategorised ? 'laboratory' : record.kind,
   };
-  const plain = resourceObject(OBSERVATION, whole, { organisationId, translate });
+  const plain = resourceObject(OBSERVATION, whole, context);
   const followsProfile = isVitalSign(plain);
   const isFinal = followsProfile && slots.size === 0 && !uncategorised && !mayBeJoined(plain);
   const resource = isFinal ? asVitalSign(plain) : plain;
-  const code = summaryOfCode(resource, { isPending: followsProfile && !isFinal, slots });
+  const code = followsProfile && !isFinal ? NOT_IN_PROFILE : summaryOfCode(resource, slots);
   const namesOrder = record.basedOn?.some(({ id }) => id !== undefined) === true;
   const body = new SlottedText(slots, { namesOrder, uncategorised }).of(resource);
-  return `${code}${PART}${JSON.stringify(occurrenceText(resource))}${PART}${body}`;
+  return keptText(code, occurrenceText(resource), body);
+}
+
+/**
+ * A resource whose concepts `code` and `category` may be in slots. `summary` is what the summary beside it takes of it, but
+ * for its code.
+ */
+export function keptResource<Row extends object>(
+  description: Description<DescribedType, Row>,
+  record: Row & Identified,
+  { organisationId, summary }: { organisationId: string; summary: (resource: FhirResource) => string },
+): string {
+  const { context, slots } = slottedContext(organisationId);
+  const resource = resourceObject(description, record, context);
+  const body = new SlottedText(slots, { namesOrder: true, uncategorised: false }).of(resource);
+  return keptText(summaryOfCode(resource, slots), summary(resource), body);
+}
+
+function keptText(code: string, summary: string, body: string): string {
+  return `${code}${PART}${JSON.stringify(summary)}${PART}${body}`;
+}
+
+/** By the concept that is written: the one that it is made of. */
+type Slots = ReadonlyMap<unknown, CodeableConcept>;
+
+/** A context that writes what no map changes, and collects what one may. */
+function slottedContext(organisationId: string): { context: EmitContext; slots: Slots } {
+  const slots = new Map<unknown, CodeableConcept>();
+  const translate = (concept: CodeableConcept) => {
+    const own = officially(applyMap(concept, NO_TRANSLATIONS));
+    if (mayBeMapped(concept)) slots.set(own, concept);
+    return own;
+  };
+  return { context: { organisationId, translate }, slots };
 }
 
 /** The record that is read once an import has stored this row. */
@@ -98,13 +133,8 @@ export function isUncategorised({ kind, category }: ObservationRecord): boolean 
   return kind === 'other' && category === undefined;
 }
 
-function summaryOfCode(
-  { code }: FhirResource,
-  { isPending, slots }: { isPending: boolean; slots: ReadonlyMap<CodeableConcept, unknown> },
-): string {
-  if (isPending) return NOT_IN_PROFILE;
-  const concept = code as CodeableConcept;
-  return slots.has(concept) ? CODE_IN_SLOT : codeMembers(concept);
+function summaryOfCode({ code }: FhirResource, slots: Slots): string {
+  return slots.has(code) ? CODE_IN_SLOT : codeMembers(code as CodeableConcept | undefined);
 }
 
 interface Unsaid {
@@ -114,10 +144,10 @@ interface Unsaid {
 
 /** Writes the text of a resource. */
 class SlottedText {
-  private readonly slots: ReadonlyMap<CodeableConcept, CodeableConcept>;
+  private readonly slots: Slots;
   private readonly unsaid: Unsaid;
 
-  constructor(slots: ReadonlyMap<CodeableConcept, CodeableConcept>, unsaid: Unsaid) {
+  constructor(slots: Slots, unsaid: Unsaid) {
     this.slots = slots;
     this.unsaid = unsaid;
   }
@@ -142,7 +172,7 @@ class SlottedText {
     if (this.slots.size === 0) return JSON.stringify(value);
     if (Array.isArray(value)) return `[${value.map((one) => this.text(name, one)).join(',')}]`;
     if (name === 'component') return this.component(value as object);
-    const concept = this.slots.get(value as CodeableConcept);
+    const concept = this.slots.get(value);
     return concept === undefined || kind === undefined
       ? JSON.stringify(value)
       : slot(kind, JSON.stringify(concept));

@@ -42,6 +42,7 @@ const RENDERED = ['rendered', 'rendered_version', 'rendered_mapping'];
 const NO_ELEMENTS: Readonly<Record<string, readonly string[]>> = {
   encounter: RENDERED,
   patient: ['refused_purposes', ...RENDERED],
+  investigation_order: RENDERED,
   investigation_report: ['order_id'],
   imaging_study: ['order_id'],
   observation: ['order_id', 'vital_set_id', ...RENDERED],

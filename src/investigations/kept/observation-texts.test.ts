@@ -3,19 +3,22 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { ALL_RIGHT, useKeptTexts } from '../../test-support/records/kept-texts.ts';
-import { observationResource, vitalSetResources } from '../../test-support/records/observation-resources.ts';
-import { sized } from '../../test-support/sized.ts';
-import { emitContext } from '../clinical/content/coded-content.ts';
-import { readRow } from '../clinical/content/document.ts';
-import { checkTexts } from '../clinical/kept/check-texts.ts';
-import { fillObservation, fillVitalSet, openObservation } from '../clinical/kept/fill-observation.fhir.ts';
-import { recordsAfter } from '../clinical/kept/kept-texts.store.ts';
-import { OBSERVATION_MAPPING } from '../clinical/kept/observation-text.fhir.ts';
-import { OBSERVATION_TEXTS } from '../clinical/kept/observation-texts.store.ts';
-import type { ObservationRecord } from '../clinical/resources/observation.fhir.ts';
-import type { Queryable } from '../platform/db/database.ts';
-import { createInvestigationLoader } from './investigation.store.ts';
+import { ALL_RIGHT, useKeptTexts } from '../../../test-support/records/kept-texts.ts';
+import {
+  observationResource,
+  vitalSetResources,
+} from '../../../test-support/records/observation-resources.ts';
+import { sized } from '../../../test-support/sized.ts';
+import { emitContext } from '../../clinical/content/coded-content.ts';
+import { readRow } from '../../clinical/content/document.ts';
+import { checkTexts } from '../../clinical/kept/check-texts.ts';
+import { fillObservation, fillVitalSet, openObservation } from '../../clinical/kept/fill-observation.fhir.ts';
+import { recordsAfter } from '../../clinical/kept/kept-texts.store.ts';
+import { OBSERVATION_MAPPING } from '../../clinical/kept/observation-text.fhir.ts';
+import { OBSERVATION_TEXTS } from '../../clinical/kept/observation-texts.store.ts';
+import type { ObservationRecord } from '../../clinical/resources/observation.fhir.ts';
+import type { Queryable } from '../../platform/db/database.ts';
+import { createInvestigationLoader } from '../investigation.store.ts';
 
 const t = useKeptTexts('observation');
 const { send, kept, change } = t;
