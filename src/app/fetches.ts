@@ -13,7 +13,7 @@ import type { Features } from './features.ts';
 
 export type FetchName = 'laboratory' | 'imaging' | 'vitals';
 
-/** Built once: each keeps what it has written. */
+/** Built once: calls that come together share statements. */
 export function buildFetches(features: Features): Record<FetchName, FetchKind> {
   const replacing: FetchKind['findReplacement'] = (scope, id) => findReplacement(features.db, scope, id);
   return {

@@ -23,8 +23,8 @@ export async function loadOrderResources(
   { orderId, discipline }: { orderId: string; discipline: Discipline },
 ): Promise<PublishableRecord> {
   const load = createWholeInvestigationLoader(db);
-  const loaded = await load({ scope, id: orderId, discipline, heldVersion: null });
-  if (loaded?.record === undefined) throw notFound(ORDER_NAMES[discipline]);
+  const loaded = await load({ scope, id: orderId, discipline });
+  if (loaded === undefined) throw notFound(ORDER_NAMES[discipline]);
   const { record, patientId, refusedPurposes, version } = loaded;
   const text = orderText(record, scope.organisationId);
   const filled = fillOrder(text, await translator.translate(scope, slotCodings({ text })));

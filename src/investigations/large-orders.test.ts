@@ -105,7 +105,6 @@ describe('an order that is too large for one answer', () => {
     scope: { timeZone: 'UTC', ...tenant },
     id: orderId(number),
     discipline: 'laboratory' as const,
-    heldVersion: null,
   });
 
   test('a report with a large document is answered whole, beside small orders [FETCH-24]', async () => {

@@ -20,11 +20,10 @@ import {
   readObservations,
 } from '../kept/observation-texts.store.ts';
 
-/** What one caller asks for. `heldVersion` is the version whose record it still has; null for none. */
+/** What one caller asks for. */
 export interface RecordKey {
   scope: FacilityScope;
   id: string;
-  heldVersion: number | null;
 }
 
 export interface Loaded<RecordType> {
@@ -32,8 +31,7 @@ export interface Loaded<RecordType> {
   /** Purposes that the patient refuses. */
   refusedPurposes: readonly string[];
   version: number;
-  /** Absent where the held version is the current one. */
-  record: RecordType | undefined;
+  record: RecordType;
 }
 
 /** Bytes of one record as SQL writes it. */
@@ -78,9 +76,7 @@ interface LoadedRow {
   patient_id: string;
   refused_purposes: string[];
   version: number;
-  /** Whether the held version is not the current one. */
-  changed: boolean;
-  /** Null where nothing changed, and for a record that is larger than was asked for. */
+  /** Null for a record that is larger than was asked for. */
   document: string | null;
   /** What {@link observationsSql} gave. */
   observations: string | null;
@@ -188,10 +184,8 @@ function loadSql<Key extends RecordKey>(
 ): string {
   const asked = { ...ASKED, ...arrays };
   const types = Object.values(asked).map(({ type }, index) => `$${index + 3}::${type}[]`);
-  const changed = `${alias}.version is distinct from asked.held_version`;
   return `
     select asked.place::int as place, ${alias}.patient_id, p.refused_purposes, ${alias}.version,
-      ${changed} as changed,
       case when written.bytes <= $2 then written.text end as document,
       case when written.bytes <= $2 then written.observations end as observations
     from unnest(${types.join(', ')}) with ordinality as asked (${Object.keys(asked).join(', ')}, place)
@@ -204,8 +198,7 @@ function loadSql<Key extends RecordKey>(
           ${observationsSql(observations, otherwise)}
           offset 0
         ) kept
-        where ${changed}
-          and ${leastBytes} <= $2
+        where ${leastBytes} <= $2
         -- Not to be merged into the query, which would write the record for each time that it is named.
         offset 0
       ) made
@@ -222,16 +215,14 @@ function beyondPostgres(error: { code?: unknown }): undefined {
 const ASKED = {
   facility_id: { type: 'uuid', value: ({ scope }: RecordKey): unknown => scope.facilityId },
   id: { type: 'uuid', value: ({ id }: RecordKey): unknown => id },
-  held_version: { type: 'bigint', value: ({ heldVersion }: RecordKey): unknown => heldVersion },
 };
 
 function toFound<RecordType>(row: LoadedRow, read: (document: unknown[]) => object): Found<RecordType> {
-  if (row.changed && row.document === null) return TOO_LARGE;
-  const record = row.document === null ? undefined : read(JSON.parse(row.document));
+  if (row.document === null) return TOO_LARGE;
   return {
     patientId: row.patient_id,
     refusedPurposes: row.refused_purposes,
     version: row.version,
-    record: record as RecordType | undefined,
+    record: read(JSON.parse(row.document)) as RecordType,
   };
 }

@@ -49,8 +49,8 @@ export async function loadVitalSetResources(
   scope: FacilityScope,
   vitalSetId: string,
 ): Promise<PublishableRecord> {
-  const loaded = await createVitalSetLoader(db)({ scope, id: vitalSetId, heldVersion: null });
-  if (loaded?.record === undefined) throw notFound(NAME);
+  const loaded = await createVitalSetLoader(db)({ scope, id: vitalSetId });
+  if (loaded === undefined) throw notFound(NAME);
   const { record, patientId, refusedPurposes, version } = loaded;
   const translations = await translator.translate(scope, record.observations.flatMap(slotCodings));
   const resources = fillVitalSet(record.observations, translations).map(resourceIn);
@@ -66,8 +66,7 @@ export function vitalSetSource(deps: { db: Queryable; translator: Translator }):
     name: NAME,
     resourceType: 'Observation',
     load: (scope, id) => loadVitalSetResources(deps, scope, id),
-    changedSince: async (scope, id, version) =>
-      (await load({ scope, id, heldVersion: version }))?.version !== version,
+    changedSince: async (scope, id, version) => (await load({ scope, id }))?.version !== version,
     placeOf: () => 'vitals.sign',
   };
 }

@@ -223,7 +223,7 @@ async function imported(): Promise<{ id: string; orderId: string }> {
 }
 
 async function read(orderId: string, db: Queryable = t.pool): Promise<string> {
-  const key = { scope: t.scope, id: orderId, discipline: 'laboratory' as const, heldVersion: null };
+  const key = { scope: t.scope, id: orderId, discipline: 'laboratory' as const };
   const loaded = await createInvestigationLoader(db)(key);
   const [observation] = loaded?.record?.observations ?? [];
   assert.ok(observation);

@@ -30,9 +30,7 @@ interface TextRow {
   patient_id: string;
   refused_purposes: string[];
   version: number;
-  /** Whether the held version is not the current one. */
-  changed: boolean;
-  /** Null where nothing changed, and where no text counts. */
+  /** Null where none counts. */
   text: string | null;
 }
 
@@ -52,8 +50,7 @@ export function createOrderTextLoader(
   return async (key) => {
     const row = await loadKept(key);
     if (row === undefined) return undefined;
-    const { patient_id: patientId, refused_purposes: refusedPurposes, version, changed, text } = row;
-    if (!changed) return { patientId, refusedPurposes, version, record: undefined };
+    const { patient_id: patientId, refused_purposes: refusedPurposes, version, text } = row;
     if (text !== null) return { patientId, refusedPurposes, version, record: text };
     const rendered = await render(key);
     if (rendered?.fresh.text != null) await keepTexts(db, TABLE, key.scope.organisationId, [rendered.fresh]);
@@ -71,8 +68,8 @@ interface RenderedOrder {
 function createOrderRenderer(db: Queryable): (key: InvestigationKey) => Promise<RenderedOrder | undefined> {
   const load = createInvestigationLoader(db);
   return async (key) => {
-    const whole = await load({ ...key, heldVersion: null });
-    if (whole?.record === undefined) return undefined;
+    const whole = await load(key);
+    if (whole === undefined) return undefined;
     const { organisationId, facilityId } = key.scope;
     const { version } = whole;
     const text = orderText(whole.record, organisationId);
@@ -135,7 +132,6 @@ async function renderAll(
         scope: { organisationId, facilityId, timeZone: 'UTC' },
         id,
         discipline,
-        heldVersion: null,
       }).catch(unlessTooLarge),
     ),
   );
@@ -155,10 +151,9 @@ async function selectKept(
     name: 'order-texts',
     text: `
       select asked.place::int as place, o.patient_id, p.refused_purposes, o.version,
-        o.version is distinct from asked.held_version as changed,
-        case when o.version is distinct from asked.held_version and ${countsSql(TABLE)} then o.rendered end as text
-      from unnest($2::uuid[], $3::uuid[], $4::text[], $5::bigint[])
-        with ordinality as asked (facility_id, id, discipline, held_version, place)
+        case when ${countsSql(TABLE)} then o.rendered end as text
+      from unnest($2::uuid[], $3::uuid[], $4::text[])
+        with ordinality as asked (facility_id, id, discipline, place)
       cross join ${rowByKey('investigation_order', 'o', { facility_id: 'asked.facility_id', id: 'asked.id', discipline: 'asked.discipline' }, SELECTED)} o
       cross join ${rowByKey('patient', 'p', { id: 'o.patient_id' }, 'p.refused_purposes')} p`,
     values: [
@@ -166,7 +161,6 @@ async function selectKept(
       keys.map(({ scope }) => scope.facilityId),
       keys.map(({ id }) => id),
       keys.map(({ discipline }) => discipline),
-      keys.map(({ heldVersion }) => heldVersion),
     ],
   });
   const found = new Array<TextRow | undefined>(keys.length).fill(undefined);

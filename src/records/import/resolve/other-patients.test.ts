@@ -204,7 +204,7 @@ describe('records of different patients', () => {
         values: [tenant.organisationId],
       });
       const scope = { timeZone: 'UTC', ...tenant };
-      const key = { scope, id: rows[0]?.id ?? '', heldVersion: null };
+      const key = { scope, id: rows[0]?.id ?? '' };
       return (await createVitalSetLoader(database.pool)(key))?.record?.observations.length;
     };
     assert.equal(await signs(), 1);
@@ -224,7 +224,7 @@ describe('records of different patients', () => {
       values: [tenant.organisationId],
     });
     const scope = { timeZone: 'UTC', ...tenant };
-    const key = { scope, id: rows[0]?.id ?? '', discipline: 'laboratory' as const, heldVersion: null };
+    const key = { scope, id: rows[0]?.id ?? '', discipline: 'laboratory' as const };
     const loaded = await createInvestigationLoader(database.pool)(key);
     assert.ok(loaded?.record);
     const { observations, reports, studies } = loaded.record;
