@@ -27,8 +27,8 @@ export interface FetchOrderDependencies extends FetchDependencies {
 
 export interface FetchedOrder extends Pick<ClinicalSource<string>, 'action' | 'placeOf'> {
   discipline: Discipline;
-  /** Members of the answer between `orders` and `reports` as JSON text, with a comma after each. */
-  resultMembers: (observations: readonly SummarisedText[], scope: FacilityScope) => string;
+  /** Members of the answer between `orders` and `reports` as JSON, with a comma after each. */
+  resultMembers: (observations: readonly SummarisedText[], scope: FacilityScope) => string[];
 }
 
 /** Answers `{ orderId, bundle, orders, ..., reports }` as JSON text. Studies and specimens are in the Bundle only. */
@@ -51,7 +51,17 @@ export function createFetchOrder(
       const orders = of('ServiceRequest');
       const results = resultMembers(of('Observation'), scope);
       return {
-        text: `{"orderId":"${orders[0]?.id}","bundle":${bundle},"orders":[${orderSummaries(orders)}],${results}"reports":[${reportSummaries(of('DiagnosticReport'))}]}`,
+        pieces: [
+          `{"orderId":"${orders[0]?.id}","bundle":`,
+          ...bundle,
+          ',"orders":[',
+          ...orderSummaries(orders),
+          '],',
+          ...results,
+          '"reports":[',
+          ...reportSummaries(of('DiagnosticReport')),
+          ']}',
+        ],
         unmapped: all.flatMap(({ unmapped }) => unmapped),
       };
     },

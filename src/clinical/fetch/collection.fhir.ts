@@ -35,15 +35,13 @@ export function writeResource(resource: FhirResource, translations: Translations
  * A Bundle of type `collection`, as JSON text. `fullUrl` is absolute and ends in the id, so that the relative
  * references inside resolve against it (FHIR R4, "Bundle").
  */
-export function collectionJson(publicBaseUrl: string, resources: readonly WrittenText[]): string {
+export function collectionJson(publicBaseUrl: string, resources: readonly WrittenText[]): string[] {
   // Types and ids have nothing to escape.
   const base = JSON.stringify(`${publicBaseUrl}/fhir/`).slice(0, -1);
-  const entries = listed(
-    resources,
-    ({ resourceType, id, json }) => `{"fullUrl":${base}${resourceType}/${id}","resource":${json}}`,
-  );
-  const entry = entries === '' ? '' : `,"entry":[${entries}]`;
-  return `{"resourceType":"Bundle","type":"collection"${entry}}`;
+  const head = '{"resourceType":"Bundle","type":"collection"';
+  if (resources.length === 0) return [`${head}}`];
+  const entries = listed(resources, ({ resourceType, id }) => `{"fullUrl":${base}${resourceType}/${id}"`);
+  return [`${head},"entry":[`, ...entries, ']}'];
 }
 
 /** A resource with what its summary takes of it. */
@@ -55,25 +53,28 @@ export interface SummarisedText extends WrittenText {
 }
 
 /** `observations`: code and time of each Observation; `timeZone` is for dates without a time. */
-export function observationSummaries(written: readonly SummarisedText[], timeZone: string): string {
+export function observationSummaries(written: readonly SummarisedText[], timeZone: string): string[] {
   // The results of an order were mostly observed at the same time.
   const known = new Map<string, string>();
   const timesIn = (occurrence: string) => {
     const members = JSON.stringify(timesOf(occurrence, timeZone)).slice(1, -1);
     return members === '' ? '' : `,${members}`;
   };
-  return listed(written, ({ id, json, code, summary: occurrence }) => {
+  return listed(written, ({ id, code, summary: occurrence }) => {
     const times = known.get(occurrence) ?? timesIn(occurrence);
     known.set(occurrence, times);
-    return `{"localId":"${id}","resourceType":"Observation",${code}${times},"resource":${json}}`;
+    return `{"localId":"${id}","resourceType":"Observation",${code}${times}`;
   });
 }
 
-/** Items with commas between them, none copied: a long answer is written into one piece only once, when it is sent. */
-function listed<Item>(items: readonly Item[], textOf: (item: Item) => string): string {
-  let text = '';
-  for (const item of items) text += text === '' ? textOf(item) : `,${textOf(item)}`;
-  return text;
+/** Objects with commas between them, in pieces: `begin` gives the members before `resource`. */
+function listed<Item extends WrittenText>(items: readonly Item[], begin: (item: Item) => string): string[] {
+  const pieces: string[] = [];
+  for (const item of items) {
+    pieces.push(`${pieces.length === 0 ? '' : '},'}${begin(item)},"resource":`, item.json);
+  }
+  if (pieces.length > 0) pieces.push('}');
+  return pieces;
 }
 
 /** `code` and `codeSystem` of a summary, as JSON members. */
@@ -83,29 +84,27 @@ export function codeMembers(concept: CodeableConcept | undefined): string {
 
 /** What the summary of an order takes of it, beside its code. */
 export function orderSummary({ status }: FhirResource): string {
-  return `"status":${JSON.stringify(status)},`;
+  return `"status":${JSON.stringify(status)}`;
 }
 
 /** `orders`: status and code of each ServiceRequest. */
-export function orderSummaries(written: readonly SummarisedText[]): string {
+export function orderSummaries(written: readonly SummarisedText[]): string[] {
   return listed(
     written,
-    ({ id, json, code, summary }) =>
-      `{"localId":"${id}","resourceType":"ServiceRequest",${summary}${code},"resource":${json}}`,
+    ({ id, code, summary }) => `{"localId":"${id}","resourceType":"ServiceRequest",${summary},${code}`,
   );
 }
 
 /** What the summary of a report takes of it: its conclusion, empty where it has none. */
 export function reportSummary({ conclusion = '' }: FhirResource): string {
-  return `"conclusion":${JSON.stringify(conclusion)},`;
+  return `"conclusion":${JSON.stringify(conclusion)}`;
 }
 
 /** `reports`: the conclusion of each DiagnosticReport. */
-export function reportSummaries(written: readonly SummarisedText[]): string {
+export function reportSummaries(written: readonly SummarisedText[]): string[] {
   return listed(
     written,
-    ({ id, json, summary }) =>
-      `{"localId":"${id}","resourceType":"DiagnosticReport",${summary}"resource":${json}}`,
+    ({ id, summary }) => `{"localId":"${id}","resourceType":"DiagnosticReport",${summary}`,
   );
 }
 

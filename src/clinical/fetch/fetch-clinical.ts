@@ -4,6 +4,7 @@
  * Contract: ACC-4, FETCH-22, LOG-2.
  */
 import type { Coding } from '../../fhir/coded.ts';
+import { utf8Of } from '../../platform/utf8.ts';
 import { isUuid } from '../../platform/uuid.ts';
 import type { AccessAction, AccessLog } from '../../privacy/access-log/access-log.ts';
 import { authoriseAccess } from '../../privacy/authorise-access.ts';
@@ -26,8 +27,8 @@ export interface FetchDependencies {
 
 /** An answer as it is sent, and the local codes in it that no map leads from. */
 export interface WrittenAnswer {
-  /** JSON. */
-  text: string;
+  /** JSON, in pieces. */
+  pieces: readonly string[];
   unmapped: readonly UnmappedCode[];
 }
 
@@ -68,7 +69,7 @@ export function createClinicalFetch<RecordType>(
     ]);
     const written = source.write(record, translations, scope);
     for (const code of written.unmapped) unmapped.met(scope, source.placeOf(code.resourceType), [code]);
-    return Buffer.from(written.text);
+    return utf8Of(written.pieces);
   };
 }
 

@@ -108,7 +108,11 @@ function fillSlots(
   translations: Translations,
   memberIn: (slot: string) => string,
 ): FilledText {
-  const [keptCode = '', summary = '', body = ''] = text.split(PART);
+  const [keptCode, quoted, body] = partsOf(text);
+  const summary = JSON.parse(quoted) as string;
+  const needsProfile = keptCode === NOT_IN_PROFILE;
+  if (!body.includes(SLOT))
+    return { resourceType, id, json: body, code: keptCode, summary, unmapped: NONE, needsProfile };
   // Text, a slot, text and so on.
   const pieces = body.split(SLOT);
   const codes: CodeableConcept[] = [];
@@ -127,10 +131,17 @@ function fillSlots(
     id,
     json,
     code: code === undefined ? keptCode : codeMembers(code),
-    summary: JSON.parse(summary) as string,
+    summary,
     unmapped: codes.length === 0 ? NONE : unmappedAmong({ resourceType, id }, codes, translations),
-    needsProfile: keptCode === NOT_IN_PROFILE || (code !== undefined && hasVitalSignCode(code)),
+    needsProfile: needsProfile || (code !== undefined && hasVitalSignCode(code)),
   };
+}
+
+/** What stands before the resource, and the resource. */
+function partsOf(text: string): [code: string, summary: string, body: string] {
+  const afterCode = text.indexOf(PART);
+  const afterSummary = text.indexOf(PART, afterCode + 1);
+  return [text.slice(0, afterCode), text.slice(afterCode + 1, afterSummary), text.slice(afterSummary + 1)];
 }
 
 /** The text with what its order decides. Slots for the maps stay. */

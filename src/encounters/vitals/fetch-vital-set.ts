@@ -35,7 +35,7 @@ export function createFetchVitalSet({
       const signs = observationSummaries(observations, scope.timeZone);
       const bundle = collectionJson(publicBaseUrl, observations);
       return {
-        text: `{"vitalSetId":"${record.id}","bundle":${bundle},"observations":[${signs}]}`,
+        pieces: [`{"vitalSetId":"${record.id}","bundle":`, ...bundle, ',"observations":[', ...signs, ']}'],
         unmapped: observations.flatMap(({ unmapped }) => unmapped),
       };
     },

@@ -10,7 +10,7 @@ export function createFetchImagingOrder(
   return createFetchOrder(deps, {
     discipline: 'imaging',
     action: 'imaging-order.read',
-    resultMembers: () => '',
+    resultMembers: () => [],
     placeOf: imagingPlace,
   });
 }

@@ -22,8 +22,8 @@ const KEPT_CHARACTERS = 256 * 1024;
 const SELECTED = 'o.patient_id, o.version, o.rendered, o.rendered_version, o.rendered_mapping';
 
 /** Orders in one round trip, and round trips under way, at most. */
-const MAX_KEYS = 16;
-const MAX_IN_FLIGHT = 3;
+const MAX_KEYS = 32;
+const MAX_IN_FLIGHT = 2;
 
 interface TextRow {
   place: number;

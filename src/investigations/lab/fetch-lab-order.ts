@@ -11,8 +11,11 @@ export function createFetchLabOrder(
   return createFetchOrder(deps, {
     discipline: 'laboratory',
     action: 'lab-order.read',
-    resultMembers: (observations, { timeZone }) =>
-      `"observations":[${observationSummaries(observations, timeZone)}],`,
+    resultMembers: (observations, { timeZone }) => [
+      '"observations":[',
+      ...observationSummaries(observations, timeZone),
+      '],',
+    ],
     placeOf: labPlace,
   });
 }
