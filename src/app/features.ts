@@ -1,6 +1,7 @@
 /** The parts that routes, workers and commands of features share, built once for a process. */
 import { enqueuePatientChanges } from '../exchange/queue/enqueue-patient-changes.ts';
 import { registerQueueGauges } from '../exchange/worker/exchange-metrics.ts';
+import { renderOrders } from '../investigations/kept/render-orders.ts';
 import { answeredWithin } from '../platform/db/database.ts';
 import { type CursorCodec, createCursorCodec } from '../platform/http/cursor.ts';
 import { errorFields } from '../platform/log/log.ts';
@@ -81,6 +82,7 @@ export function housekeepingSteps({
   const sweepRetained = createRetentionSweep(inTurn('retention'), retentionRules(config), RETENTION_LIMITS);
   const sweepSignIn = createSignInSweep(inTurn('sign-in-sweep'));
   const replacements = inTurn('refresh-replacements');
+  const orders = inTurn('order-texts');
   return [
     {
       name: 'refresh-replacements',
@@ -88,6 +90,7 @@ export function housekeepingSteps({
     },
     { name: 'sign-in', run: async (now) => void (await sweepSignIn(now)) },
     { name: 'publishes', run: async (now) => void (await sweepPublishes(now)) },
+    { name: 'order-texts', run: () => renderOrders(orders) },
     {
       name: 'retention',
       run: async (now) => {

@@ -27,7 +27,9 @@ export interface KeptTextsTest {
   change(id: string, set: string): Promise<unknown>;
 }
 
-export function useKeptTexts(table: 'encounter' | 'observation' | 'patient'): KeptTextsTest {
+export function useKeptTexts(
+  table: 'encounter' | 'observation' | 'patient' | 'investigation_order',
+): KeptTextsTest {
   let database: TestDatabase;
   let scope: FacilityScope;
   before(async () => {

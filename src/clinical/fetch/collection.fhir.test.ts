@@ -45,9 +45,9 @@ describe('the summary beside a resource', () => {
 });
 
 test('a collection without resources has no entry [FETCH-5]', () => {
-  assert.equal(collectionJson('http://x', []), '{"resourceType":"Bundle","type":"collection"}');
+  assert.equal(collectionJson('http://x', []).join(''), '{"resourceType":"Bundle","type":"collection"}');
   assert.deepEqual(
-    JSON.parse(collectionJson('http://x', [writeResource(observation({}), NO_TRANSLATIONS)])).entry,
+    JSON.parse(collectionJson('http://x', [writeResource(observation({}), NO_TRANSLATIONS)]).join('')).entry,
     [{ fullUrl: 'http://x/fhir/Observation/a', resource: { resourceType: 'Observation', id: 'a' } }],
   );
 });

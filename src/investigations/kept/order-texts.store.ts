@@ -109,7 +109,7 @@ export async function renderChangedOrders(db: Queryable, organisationId: string)
       returning o.facility_id as "facilityId", o.id, o.discipline`,
     values: [organisationId],
   });
-  const rendered = await renderAll(db, organisationId, rows);
+  const rendered = await renderEach(db, organisationId, rows);
   await keepTexts(db, TABLE, organisationId, rendered);
   return rows.length === RENDERED_TOGETHER;
 }
@@ -120,22 +120,20 @@ interface OrderPlace {
   discipline: Discipline;
 }
 
-async function renderAll(
+/** One after the other: a large one has much in memory until it is known to be too large to be kept. */
+async function renderEach(
   db: Queryable,
   organisationId: string,
   places: readonly OrderPlace[],
 ): Promise<FreshText[]> {
   const render = createOrderRenderer(db);
-  const rendered = await Promise.all(
-    places.map(({ facilityId, id, discipline }) =>
-      render({
-        scope: { organisationId, facilityId, timeZone: 'UTC' },
-        id,
-        discipline,
-      }).catch(unlessTooLarge),
-    ),
-  );
-  return rendered.flatMap((one) => (one === undefined ? [] : [one.fresh]));
+  const fresh: FreshText[] = [];
+  for (const { facilityId, id, discipline } of places) {
+    const scope = { organisationId, facilityId, timeZone: 'UTC' };
+    const rendered = await render({ scope, id, discipline }).catch(unlessTooLarge);
+    if (rendered !== undefined) fresh.push(rendered.fresh);
+  }
+  return fresh;
 }
 
 function unlessTooLarge(error: unknown): undefined {
@@ -185,7 +183,7 @@ export const ORDER_TEXTS: CheckedTexts = {
         limit $4`,
       values: [organisationId, after.facilityId, after.id, limit],
     });
-    const fresh = new Map((await renderAll(db, organisationId, rows)).map((one) => [one.id, one]));
+    const fresh = new Map((await renderEach(db, organisationId, rows)).map((one) => [one.id, one]));
     return rows.map(({ discipline: _, ...row }) => {
       const now = fresh.get(row.id);
       // One that changed since it was selected is left to the next check.

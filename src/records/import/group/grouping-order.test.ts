@@ -4,6 +4,8 @@ import { after, before, describe, test } from 'node:test';
 import fc from 'fast-check';
 import { createImportTest, type ImportTest, lines } from '../../../../test-support/records/import.ts';
 import { sized } from '../../../../test-support/sized.ts';
+import { checkTexts } from '../../../clinical/kept/check-texts.ts';
+import { ORDER_TEXTS, renderChangedOrders } from '../../../investigations/kept/order-texts.store.ts';
 import type { FacilityScope } from '../../../tenancy/scope.ts';
 
 let t: ImportTest;
@@ -84,12 +86,18 @@ async function grouped({ organisationId }: FacilityScope): Promise<unknown> {
   );
 }
 
-/** Each element is one import of files, one after the other. */
+/**
+ * Each element is one import of files, one after the other. Orders are rendered after each: whatever an import changes of what
+ * an order shows, the text of before must not count.
+ */
 async function stateAfter(imports: readonly (readonly (object | string)[])[], workers = 1): Promise<unknown> {
   const scope = await t.createOrganisation();
   for (const documents of imports) {
     const { rejected } = await t.run(documents, { scope, workers });
     assert.deepEqual(rejected, []);
+    const { different } = await checkTexts(t.database.pool, ORDER_TEXTS, scope.organisationId);
+    assert.deepEqual(different, []);
+    while (await renderChangedOrders(t.database.pool, scope.organisationId));
   }
   return grouped(scope);
 }
