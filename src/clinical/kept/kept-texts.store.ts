@@ -35,6 +35,9 @@ const KEYS = {
   ],
 } as const satisfies Record<KeptTable['reach'], readonly (readonly [string, keyof RecordPlace])[]>;
 
+/** What {@link keepTexts} has of each key. */
+const ARRAYS = { facility_id: '$2', id: '$3' } as const;
+
 export interface FreshText extends RecordPlace {
   version: number;
   /** Null for a record that is kept without one. */
@@ -94,10 +97,12 @@ export async function keepTexts(
 ): Promise<void> {
   if (texts.length === 0) return;
   const keys = KEYS[reach].map(([column]) => column);
-  const sameKey = (one: string, other: string) =>
-    keys.map((column) => `and ${one}.${column} = ${other}.${column}`).join(' ');
+  const named = (row: string, other: string) =>
+    keys
+      .map((key) => `and ${row}.${key} = any(${ARRAYS[key]}) and ${row}.${key} = ${other}.${key}`)
+      .join('\n          ');
+  // Without a name: it is planned for the ids that it has (by-key.ts).
   await db.query({
-    name: `${name}-keep-texts`,
     text: `
       update ${name} kept
       set rendered = fresh.text, rendered_version = fresh.version, rendered_mapping = ${mapping}
@@ -106,13 +111,13 @@ export async function keepTexts(
         from unnest($2::uuid[], $3::uuid[], $4::bigint[], $5::text[]) as given (facility_id, id, version, text)
         join ${name} stored
           on stored.organisation_id = $1
-          ${sameKey('stored', 'given')}
+          ${named('stored', 'given')}
           and stored.version = given.version
         where (stored.rendered_version = stored.version and stored.rendered_mapping > ${mapping}) is not true
         for no key update of stored skip locked
       ) fresh
       where kept.organisation_id = $1
-        ${sameKey('kept', 'fresh')}`,
+          ${named('kept', 'fresh')}`,
     values: [
       organisationId,
       texts.map(({ facilityId }) => facilityId ?? null),

@@ -92,9 +92,7 @@ export async function renderChangedOrders(db: Queryable, organisationId: string)
   const { rows } = await db.query<OrderPlace>({
     name: 'orders-to-render',
     text: `
-      update investigation_order o
-      set rendered = null, rendered_version = o.version, rendered_mapping = ${ORDER_MAPPING}
-      from (
+      with due as (
         select facility_id, id
         from investigation_order
         where organisation_id = $1
@@ -102,8 +100,13 @@ export async function renderChangedOrders(db: Queryable, organisationId: string)
         order by updated_at
         limit ${RENDERED_TOGETHER}
         for no key update skip locked
-      ) due
+      )
+      update investigation_order o
+      set rendered = null, rendered_version = o.version, rendered_mapping = ${ORDER_MAPPING}
+      from due
       where o.organisation_id = $1
+        and o.facility_id = any(array(select facility_id from due))
+        and o.id = any(array(select id from due))
         and o.facility_id = due.facility_id
         and o.id = due.id
       returning o.facility_id as "facilityId", o.id, o.discipline`,
