@@ -8,4 +8,4 @@ alter table investigation_order
 
 -- Orders that changed since they were last rendered, for the worker that renders them.
 create index investigation_order_to_render on investigation_order (organisation_id, updated_at)
-  where rendered_version is distinct from version;
+  where rendered_version is distinct from version and discipline <> 'other';

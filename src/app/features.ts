@@ -90,7 +90,6 @@ export function housekeepingSteps({
     },
     { name: 'sign-in', run: async (now) => void (await sweepSignIn(now)) },
     { name: 'publishes', run: async (now) => void (await sweepPublishes(now)) },
-    { name: 'order-texts', run: () => renderOrders(orders) },
     {
       name: 'retention',
       run: async (now) => {
@@ -101,5 +100,6 @@ export function housekeepingSteps({
           );
       },
     },
+    { name: 'order-texts', run: () => renderOrders(orders) },
   ];
 }

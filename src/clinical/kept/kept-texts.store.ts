@@ -91,11 +91,23 @@ export async function selectTexts<Selected>(
  */
 export async function keepTexts(
   db: Queryable,
+  table: Pick<KeptTable, 'name' | 'reach' | 'mapping'>,
+  organisationId: string,
+  texts: readonly FreshText[],
+): Promise<void> {
+  for (let from = 0; from < texts.length; from += KEPT_TOGETHER)
+    await keepSome(db, table, organisationId, texts.slice(from, from + KEPT_TOGETHER));
+}
+
+/** Texts in one statement: PostgreSQL may look at all of the keys for each of them. */
+const KEPT_TOGETHER = 200;
+
+async function keepSome(
+  db: Queryable,
   { name, reach, mapping }: Pick<KeptTable, 'name' | 'reach' | 'mapping'>,
   organisationId: string,
   texts: readonly FreshText[],
 ): Promise<void> {
-  if (texts.length === 0) return;
   const keys = KEYS[reach].map(([column]) => column);
   const named = (row: string, other: string) =>
     keys

@@ -3,7 +3,7 @@
  * kept (docs/adr/0153). Contract: ACC-3, FETCH-22.
  */
 import type { Loaded } from '../../clinical/fetch/record-loader.ts';
-import type { CheckedTexts } from '../../clinical/kept/check-texts.ts';
+import type { CheckedText, CheckedTexts } from '../../clinical/kept/check-texts.ts';
 import { countsSql, type FreshText, keepTexts } from '../../clinical/kept/kept-texts.store.ts';
 import type { Discipline } from '../../clinical/resources/discipline.ts';
 import { rowByKey } from '../../platform/db/by-key.ts';
@@ -84,6 +84,9 @@ function createOrderRenderer(db: Queryable): (key: InvestigationKey) => Promise<
 /** Orders whose texts are made together. */
 const RENDERED_TOGETHER = 20;
 
+/** SQL that is true for an order `o` that is fetched. */
+const IS_FETCHED = "o.discipline <> 'other'";
+
 /**
  * Renders the orders of an organisation that changed longest ago since they had a text; true when some may be left. An order
  * counts as looked at before: who ends meanwhile leaves it to its next read, and one that fails keeps no other waiting.
@@ -93,11 +96,12 @@ export async function renderChangedOrders(db: Queryable, organisationId: string)
     name: 'orders-to-render',
     text: `
       with due as (
-        select facility_id, id
-        from investigation_order
-        where organisation_id = $1
-          and rendered_version is distinct from version
-        order by updated_at
+        select o.facility_id, o.id
+        from investigation_order o
+        where o.organisation_id = $1
+          and o.rendered_version is distinct from o.version
+          and ${IS_FETCHED}
+        order by o.updated_at
         limit ${RENDERED_TOGETHER}
         for no key update skip locked
       )
@@ -112,8 +116,16 @@ export async function renderChangedOrders(db: Queryable, organisationId: string)
       returning o.facility_id as "facilityId", o.id, o.discipline`,
     values: [organisationId],
   });
-  const rendered = await renderEach(db, organisationId, rows);
-  await keepTexts(db, TABLE, organisationId, rendered);
+  const render = createPlaceRenderer(db, organisationId);
+  const fresh: FreshText[] = [];
+  try {
+    for (const place of rows) {
+      const rendered = await render(place);
+      if (rendered !== undefined && rendered !== 'too large') fresh.push(rendered);
+    }
+  } finally {
+    await keepTexts(db, TABLE, organisationId, fresh);
+  }
   return rows.length === RENDERED_TOGETHER;
 }
 
@@ -123,24 +135,24 @@ interface OrderPlace {
   discipline: Discipline;
 }
 
-/** One after the other: a large one has much in memory until it is known to be too large to be kept. */
-async function renderEach(
+/**
+ * To be called for one after the other: a large order has much in memory until it is known to be too large. Undefined: the
+ * order is gone, or of another discipline now.
+ */
+function createPlaceRenderer(
   db: Queryable,
   organisationId: string,
-  places: readonly OrderPlace[],
-): Promise<FreshText[]> {
+): (place: OrderPlace) => Promise<FreshText | 'too large' | undefined> {
   const render = createOrderRenderer(db);
-  const fresh: FreshText[] = [];
-  for (const { facilityId, id, discipline } of places) {
+  return async ({ facilityId, id, discipline }) => {
     const scope = { organisationId, facilityId, timeZone: 'UTC' };
-    const rendered = await render({ scope, id, discipline }).catch(unlessTooLarge);
-    if (rendered !== undefined) fresh.push(rendered.fresh);
-  }
-  return fresh;
-}
-
-function unlessTooLarge(error: unknown): undefined {
-  if (!(error instanceof DomainError && error.code === 'record_too_large')) throw error;
+    try {
+      return (await render({ scope, id, discipline }))?.fresh;
+    } catch (error) {
+      if (error instanceof DomainError && error.code === 'record_too_large') return 'too large';
+      throw error;
+    }
+  };
 }
 
 async function selectKept(
@@ -182,18 +194,24 @@ export const ORDER_TEXTS: CheckedTexts = {
         from investigation_order o
         where o.organisation_id = $1
           and (o.facility_id, o.id) > ($2, $3)
+          and ${IS_FETCHED}
         order by o.facility_id, o.id
         limit $4`,
       values: [organisationId, after.facilityId, after.id, limit],
     });
-    const fresh = new Map((await renderEach(db, organisationId, rows)).map((one) => [one.id, one]));
-    return rows.map(({ discipline: _, ...row }) => {
-      const now = fresh.get(row.id);
-      // One that changed since it was selected is left to the next check.
-      return {
-        ...row,
-        right: now === undefined || now.version === row.version ? (now?.text ?? null) : row.text,
-      };
-    });
+    const render = createPlaceRenderer(db, organisationId);
+    const checked: CheckedText[] = [];
+    for (const { discipline, ...row } of rows)
+      checked.push({ ...row, right: rightText(row, await render({ ...row, discipline })) });
+    return checked;
   },
 };
+
+/** One that changed since it was selected is left to the next check. */
+function rightText(
+  { version, text }: Pick<CheckedText, 'version' | 'text'>,
+  rendered: FreshText | 'too large' | undefined,
+): string | null {
+  if (rendered === 'too large') return null;
+  return rendered?.version === version ? rendered.text : text;
+}

@@ -1,9 +1,11 @@
 /** The text that is kept of an order with all that belongs to it: when it counts, and when it is written (docs/adr/0153). */
 import assert from 'node:assert/strict';
-import { randomUUID } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { test } from 'node:test';
+import { withEveryElement } from '../../../test-support/records/every-element.ts';
 import { ALL_RIGHT, useKeptTexts } from '../../../test-support/records/kept-texts.ts';
 import { checkTexts } from '../../clinical/kept/check-texts.ts';
+import { keepTexts } from '../../clinical/kept/kept-texts.store.ts';
 import type { Queryable } from '../../platform/db/database.ts';
 import { createWorkWatch } from '../../tenancy/organisations/organisation-work.ts';
 import { ORDER_MAPPING } from './order-text.fhir.ts';
@@ -38,7 +40,30 @@ const READ = ['order-texts'];
 const RENDERED = ['order-texts', 'investigation-load', undefined];
 
 const CATEGORY = [{ coding: [{ system: 'http://snomed.info/sct', code: '108252007' }] }];
+const LABORATORY = 'http://terminology.hl7.org/CodeSystem/observation-category';
 const code = { text: 'Sodium' };
+
+const refer = (type: string, id?: string) => ({ reference: `${type}/${id}` });
+
+/** Orders without parts. */
+async function orders(count: number, more: object = {}): Promise<string[]> {
+  const patient = randomUUID();
+  const ids = Array.from({ length: count }, () => randomUUID());
+  await send(
+    { resourceType: 'Patient', id: patient },
+    ...ids.map((id) => ({
+      resourceType: 'ServiceRequest',
+      id,
+      status: 'active',
+      intent: 'order',
+      category: CATEGORY,
+      code,
+      subject: refer('Patient', patient),
+      ...more,
+    })),
+  );
+  return ids;
+}
 
 /** An order with a result and a report, which says `conclusion`. */
 async function imported(conclusion = 'Nothing to say.') {
@@ -156,4 +181,150 @@ test('a text of an older mapping is rendered at the first read; one of a newer m
   await change(id, `rendered = 'newer', rendered_mapping = ${ORDER_MAPPING + 1}`);
   assert.equal(await read(id), right.rendered);
   assert.equal((await kept(id)).rendered, 'newer');
+});
+
+test('an order that fails leaves those before it with their texts', async () => {
+  const ids = await orders(3);
+  let loads = 0;
+  const failing: Queryable = {
+    query(statement) {
+      if (statement.name === 'investigation-load') loads += 1;
+      const fails = statement.name === 'investigation-load' && loads === 3;
+      return fails ? Promise.reject(new Error('the third')) : t.pool.query(statement);
+    },
+  };
+  await renderOrders({ db: failing, work: createWorkWatch().of('test') });
+  const texts = await Promise.all(ids.map(async (id) => (await kept(id)).rendered));
+  assert.equal(texts.filter((text) => text === null).length, 1);
+});
+
+test('a call of the background ends after a time, and the next one goes on', async () => {
+  const ids = await orders(45);
+  await renderOrders({ db: t.pool, work: createWorkWatch().of('test') }, { longestMs: 0 });
+  assert.deepEqual(await check(), { records: 45, missing: 45, different: [] });
+  await renderAll();
+  assert.deepEqual(await check(), { records: ids.length, ...ALL_RIGHT });
+});
+
+test('an order of another discipline is never fetched, so it has no text', async () => {
+  const [id = ''] = await orders(1, { category: [{ text: 'dietician' }] });
+  await renderAll();
+  assert.equal((await kept(id)).rendered, null);
+  assert.deepEqual(await check(), { records: 0, ...ALL_RIGHT });
+});
+
+test('an order that changes while it is checked is left to the next check', async () => {
+  const [id = ''] = await orders(1);
+  await renderAll();
+  const changing: Queryable = {
+    async query(statement) {
+      if (statement.name === 'investigation-load')
+        await change(id, "discipline = 'imaging', version = version + 1");
+      return t.pool.query(statement);
+    },
+  };
+  assert.deepEqual(await checkTexts(changing, ORDER_TEXTS, t.scope.organisationId), {
+    records: 1,
+    ...ALL_RIGHT,
+  });
+});
+
+test('many texts are kept some at a time: what a statement costs grows faster than their number', async () => {
+  const counts: number[] = [];
+  const counting: Queryable = {
+    query(statement) {
+      const [, , ids] = statement.values as [string, unknown, string[]];
+      counts.push(ids.length);
+      return t.pool.query(statement);
+    },
+  };
+  const { facilityId, organisationId } = t.scope;
+  const texts = Array.from({ length: 450 }, () => ({ facilityId, id: randomUUID(), version: 1, text: '' }));
+  await keepTexts(counting, ORDER_TEXTS, organisationId, texts);
+  assert.deepEqual(counts, [200, 200, 50]);
+});
+
+test('a result that passed to another patient is shown by no order of the patient of before', async () => {
+  const [patient, other, first, second, result] = Array.from({ length: 5 }, () => randomUUID());
+  const subject = refer('Patient', patient);
+  const order = (id?: string) => ({
+    resourceType: 'ServiceRequest',
+    id,
+    status: 'active',
+    intent: 'order',
+    category: CATEGORY,
+    code,
+    subject,
+  });
+  const listing = (orderId?: string) => ({
+    resourceType: 'DiagnosticReport',
+    id: randomUUID(),
+    status: 'final',
+    code,
+    subject,
+    basedOn: [refer('ServiceRequest', orderId)],
+    result: [refer('Observation', result)],
+  });
+  const observation = {
+    resourceType: 'Observation',
+    id: result,
+    status: 'final',
+    category: [{ coding: [{ system: LABORATORY, code: 'laboratory' }] }],
+    code,
+    subject,
+    valueString: 'positive',
+  };
+  await send(
+    ...[patient, other].map((id) => ({ resourceType: 'Patient', id })),
+    ...[order(first), order(second), observation, listing(first), listing(second)],
+  );
+  await renderAll();
+  for (const id of [first, second]) assert.match(await read(id ?? ''), /positive/);
+  await send({ ...observation, subject: refer('Patient', other) });
+  for (const id of [first, second]) assert.doesNotMatch(await read(id ?? ''), /positive/);
+  assert.deepEqual((await check()).different, []);
+});
+
+/**
+ * Texts that are kept in databases were written by this version of the mapping. If another text is right now, raise
+ * `OWN_MAPPING` in order-text.fhir.ts, or `OBSERVATION_MAPPING`, and write the new version and hash here.
+ */
+test('the text of an order whose parts have every element changes with the version of the mapping only', async () => {
+  const [patient, order, specimen, study, result] = Array.from({ length: 5 }, () => randomUUID());
+  const every = (resourceType: string, id: string | undefined, more: object) => ({
+    ...withEveryElement(resourceType),
+    resourceType,
+    id,
+    subject: refer('Patient', patient),
+    ...more,
+  });
+  const basedOn = [refer('ServiceRequest', order)];
+  await send(
+    { resourceType: 'Patient', id: patient },
+    every('ServiceRequest', order, {
+      category: CATEGORY,
+      basedOn: undefined,
+      replaces: undefined,
+      specimen: [refer('Specimen', specimen)],
+    }),
+    every('Specimen', specimen, {}),
+    every('ImagingStudy', study, { basedOn }),
+    every('Observation', result, { basedOn, dataAbsentReason: undefined, component: undefined }),
+    every('DiagnosticReport', randomUUID(), {
+      basedOn,
+      result: [refer('Observation', result)],
+      imagingStudy: [refer('ImagingStudy', study)],
+      presentedForm: [{ ...(withEveryElement('Attachment') as object), contentType: 'text/plain' }],
+    }),
+  );
+  const ids = new Map<string, number>();
+  const text = (await read(order ?? '')).replace(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, (id) => {
+    ids.set(id, ids.get(id) ?? ids.size);
+    return `id-${ids.get(id)}`;
+  });
+  const hash = createHash('sha256').update(text).digest('hex');
+  assert.deepEqual(
+    [ORDER_MAPPING, hash],
+    [1_004, '33bf01308655581e4834274bc2d1f9892025c2bcc7a55cd8e829f6c497db3ab3'],
+  );
 });
