@@ -14,7 +14,7 @@ import type { InvestigationRecord } from '../investigation.ts';
 
 /**
  * The version of what this file writes. Raise it by one whenever a text changes for an order that stays as it is, such as for
- * a new element of a report. `order-text.fhir.test.ts` says when it was forgotten.
+ * a new element of a report. `order-texts.test.ts` says when it was forgotten.
  */
 const OWN_MAPPING = 1;
 /** Changes with the texts of Observations, which are part of it. */
