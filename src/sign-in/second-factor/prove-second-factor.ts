@@ -14,7 +14,7 @@ import type { SignInAttempt } from '../lockout/lockout.ts';
 import { newOrganisationToken } from '../organisation-token.ts';
 import { useRecoveryCode } from './recovery-codes.ts';
 import { raiseSession } from './step-up.store.ts';
-import { readTotpSecret, takeTotpStep } from './totp.store.ts';
+import { readTotp, takeTotpStep } from './totp.store.ts';
 import { openTotpSecret, stepOfCode } from './totp.ts';
 
 export interface ProveDependencies extends Omit<ProofDependencies, 'passwords'> {
@@ -30,10 +30,11 @@ export async function proveTotp(deps: ProveDependencies, code: string, call: Own
   const { caller } = call;
   const { accountId } = caller;
   return finishSignIn(deps, call, async (attempt) => {
-    const sealed = await readTotpSecret(deps.db, caller, accountId);
-    const step = sealed && stepOfCode(await openTotpSecret(deps.keys, caller, sealed), code, attempt.now);
-    if (sealed === undefined || step === undefined) return undefined;
-    return (client) => takeTotpStep(client, caller, { accountId, sealed, step });
+    const totp = await readTotp(deps.db, caller, accountId);
+    const step = totp && stepOfCode(await openTotpSecret(deps.keys, caller, totp.sealed), code, attempt.now);
+    if (totp === undefined || step === undefined) return undefined;
+    const { createdAt } = totp;
+    return (client) => takeTotpStep(client, caller, { accountId, createdAt, step });
   });
 }
 

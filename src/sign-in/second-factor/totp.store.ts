@@ -3,28 +3,37 @@ import type { ResealedRow } from '../../platform/crypto/sealed-table.ts';
 import type { Queryable } from '../../platform/db/database.ts';
 import type { OrganisationScope } from '../../tenancy/scope.ts';
 
-export async function readTotpSecret(
+/** An app of an account: its secret, and when it was added, which tells it from one that comes after it. */
+export interface StoredTotp {
+  sealed: Buffer;
+  createdAt: Date;
+}
+
+export async function readTotp(
   db: Queryable,
   { organisationId }: OrganisationScope,
   accountId: string,
-): Promise<Buffer | undefined> {
-  const { rows } = await db.query<{ sealed: Buffer }>({
+): Promise<StoredTotp | undefined> {
+  const { rows } = await db.query<StoredTotp>({
     name: 'totp-read',
     text: `
-      select sealed_secret as sealed
+      select sealed_secret as sealed, created_at as "createdAt"
       from account_totp
       where organisation_id = $1
         and account_id = $2`,
     values: [organisationId, accountId],
   });
-  return rows[0]?.sealed;
+  return rows[0];
 }
 
-/** Takes a time step once. False when its code, or that of a later step, was used, or the app is another one by now. */
+/**
+ * Takes a time step once. False when its code, or that of a later step, was used, or the app is another one by now. Not by
+ * its sealed secret: a rotation of the master key may have sealed that anew since it was read.
+ */
 export async function takeTotpStep(
   db: Queryable,
   { organisationId }: OrganisationScope,
-  use: { accountId: string; sealed: Buffer; step: number },
+  use: { accountId: string; createdAt: Date; step: number },
 ): Promise<boolean> {
   const { rowCount } = await db.query({
     name: 'totp-take-step',
@@ -33,9 +42,9 @@ export async function takeTotpStep(
       set last_step = $4
       where organisation_id = $1
         and account_id = $2
-        and sealed_secret = $3
+        and created_at = $3
         and last_step < $4`,
-    values: [organisationId, use.accountId, use.sealed, use.step],
+    values: [organisationId, use.accountId, use.createdAt, use.step],
   });
   return rowCount === 1;
 }

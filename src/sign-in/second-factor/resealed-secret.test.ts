@@ -1,0 +1,39 @@
+/** Codes of an authenticator app while a rotation of the master key seals its secret anew. */
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { startTestApi, type TestApi } from '../../../test-support/service/api.ts';
+import { addConsoleTenant, addSignedIn, signInAs } from '../../../test-support/sign-in/console-people.ts';
+import { addTelephone } from '../../../test-support/sign-in/second-factor.ts';
+import { waitForLock } from '../../../test-support/wait-until.ts';
+import { SEALED_TOTP_SECRETS } from './totp.ts';
+
+let api: TestApi;
+before(async () => {
+  api = await startTestApi();
+});
+after(() => api.close());
+
+test('a code is taken although the secret is sealed anew while it is looked at [SIGN-IN-73]', async () => {
+  const { account, browser } = await addSignedIn(api, await addConsoleTenant(api));
+  const telephone = await addTelephone(api, browser);
+  const next = await signInAs(api, account, 'second-factor');
+  const rotation = await api.database.pool.connect();
+  try {
+    await rotation.query('begin');
+    const rows = await SEALED_TOTP_SECRETS.list(rotation);
+    const resealed = [];
+    for (const row of rows) {
+      const plain = await api.keys.open(row.sealedFor, row.sealed);
+      resealed.push({ ...row, resealed: await api.keys.seal(rotation, row.sealedFor, plain) });
+    }
+    await SEALED_TOTP_SECRETS.replace(rotation, resealed);
+    const answer = next.call('/session/totp', { body: { code: telephone.code(1) } });
+    await waitForLock(api.database.pool);
+    await rotation.query('commit');
+    const { status, text } = await answer;
+    assert.equal(status, 200, text);
+  } finally {
+    await rotation.query('rollback');
+    rotation.release();
+  }
+});
