@@ -2,32 +2,33 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { type Answer, startTestApi, type TestApi } from '../../../test-support/service/api.ts';
-import { addPerson, signInAs } from '../../../test-support/sign-in/console-people.ts';
-import { codesOf } from '../../../test-support/sign-in/second-factor.ts';
-import { addTenant, PASSWORD } from '../../../test-support/sign-in/sign-in.ts';
+import { addPerson, addSignedIn, signInAs } from '../../../test-support/sign-in/console-people.ts';
+import { addTelephone, codesOf } from '../../../test-support/sign-in/second-factor.ts';
+import { addTenant, PASSWORD, type SignInTenant } from '../../../test-support/sign-in/sign-in.ts';
 import { waitForLock } from '../../../test-support/wait-until.ts';
 import type { CreatedAccount } from '../accounts/create-account.ts';
 
 let api: TestApi;
+let tenant: SignInTenant;
 let account: CreatedAccount;
 before(async () => {
   api = await startTestApi();
-  const tenant = await addTenant(api.database);
+  tenant = await addTenant(api.database);
   account = await addPerson(api, tenant);
 });
 after(() => api.close());
 
 /** The answer of a call that waited for the account while all sessions of the account were ended. */
-async function endedDuring(call: () => Promise<Answer>): Promise<Answer> {
+async function endedDuring(call: () => Promise<Answer>, { userId } = account): Promise<Answer> {
   const held = await api.database.pool.connect();
   try {
     await held.query('begin');
-    await held.query('select from account where id = $1 for no key update', [account.userId]);
+    await held.query('select from account where id = $1 for no key update', [userId]);
     const answer = call();
     await waitForLock(api.database.pool);
     await held.query(
       `update session set revoked_at = $2, revoked_reason = 'ended-by-administrator' where account_id = $1`,
-      [account.userId, api.clock.now],
+      [userId, api.clock.now],
     );
     await held.query('commit');
     return await answer;
@@ -55,4 +56,20 @@ test('a session that ended adds no second factor, and removes none [SIGN-IN-67]'
   assert.equal((await next.call('/session')).json.secondFactor.totp, false);
   const begin = () => next.call('/second-factor/totp', { body: { password: PASSWORD } });
   assert.equal((await endedDuring(begin)).status, 401);
+});
+
+test('a session that ended uses up no recovery code, no code of an app, and counts no failure [SIGN-IN-63, SIGN-IN-61]', async () => {
+  const { browser, account: person } = await addSignedIn(api, tenant);
+  const telephone = await addTelephone(api, browser);
+  for (const [way, code] of [
+    ['recovery-code', telephone.recoveryCodes[0] ?? ''],
+    ['totp', telephone.code(1)],
+  ] as const) {
+    const waiting = await signInAs(api, person, 'second-factor');
+    const ended = await endedDuring(() => waiting.call(`/session/${way}`, { body: { code } }), person);
+    assert.equal(ended.status, 401, ended.text);
+    const next = await signInAs(api, person, 'second-factor');
+    const { status, text } = await next.call(`/session/${way}`, { body: { code } });
+    assert.equal(status, 200, `${way}: ${text}`);
+  }
 });

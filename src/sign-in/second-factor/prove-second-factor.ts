@@ -83,7 +83,10 @@ export async function finishSignIn(
   throw signInError('second_factor_refused');
 }
 
-/** Takes the proof and gives the session its next token; undefined where that cannot be. */
+/**
+ * Takes the proof and gives the session its next token; undefined where the proof is not good. Throws where the session has
+ * ended meanwhile: then the code is not used up, and was no failure.
+ */
 async function raiseProven(
   { lockout, settings }: Pick<ProveDependencies, 'lockout' | 'settings'>,
   client: Client,
@@ -100,7 +103,7 @@ async function raiseProven(
     now,
     ...ends,
   });
-  if (!raised) return undefined;
+  if (!raised) throw signInError('not_signed_in');
   await lockout.succeed(client, attempt);
   return token.text;
 }
