@@ -36,10 +36,10 @@ export async function administer<T>(
   });
 }
 
-/** Read behind the lock: who was disabled while waiting for it holds nothing any more. */
+/** Read behind the lock: who was disabled, or whose session ended, while waiting for it holds nothing any more. */
 async function managerOf(client: Client, scope: OrganisationScope, author: Author): Promise<Manager> {
   if (author.kind === 'operator') return { accountId: null, permissions: NOTHING, facilityIds: NOTHING };
-  const row = await readManager(client, scope, author.accountId);
+  const row = await readManager(client, scope, author);
   return {
     accountId: author.accountId,
     permissions: new Set(row?.permissions),

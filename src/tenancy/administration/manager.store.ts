@@ -20,11 +20,11 @@ export interface ManagerRow {
   facilityIds: string[];
 }
 
-/** What an account may do as of now; undefined when it is disabled. */
+/** What an account may do as of now; undefined when it is disabled, or the session that it acts in has ended. */
 export async function readManager(
   db: Queryable,
   { organisationId }: OrganisationScope,
-  accountId: string,
+  { accountId, sessionId }: { accountId: string; sessionId?: string | undefined },
 ): Promise<ManagerRow | undefined> {
   const { rows } = await db.query<ManagerRow>({
     name: 'administration-manager',
@@ -41,8 +41,15 @@ export async function readManager(
         and r.id = a.role_id
       where a.organisation_id = $1
         and a.id = $2
-        and a.disabled_at is null`,
-    values: [organisationId, accountId],
+        and a.disabled_at is null
+        and ($3::uuid is null or exists (
+          select
+          from session s
+          where s.organisation_id = $1
+            and s.id = $3
+            and s.revoked_at is null
+        ))`,
+    values: [organisationId, accountId, sessionId],
   });
   return rows[0];
 }
