@@ -25,6 +25,13 @@ test('IPv6 counts by /64, however it is written [SEC-2]', () => {
   assert.equal(networkOf('64:ff9b::192.0.2.7'), '64:ff9b:0:0::/64');
 });
 
+test('a port behind the address, which some proxies forward, makes no other network [SEC-2]', () => {
+  for (const address of ['192.0.2.7:49152', '[::ffff:192.0.2.7]:1', '::ffff:192.0.2.7'])
+    assert.equal(networkOf(address), '192.0.2.0/24', address);
+  for (const address of ['[2001:db8::1]:443', '[2001:db8::1]'])
+    assert.equal(networkOf(address), '2001:db8:0:0::/64', address);
+});
+
 test('anything else is one network, never an error', () => {
   fc.assert(fc.property(fc.string(), (text) => assert.ok(networkOf(text).length > 0)));
   assert.equal(networkOf(''), 'unknown');

@@ -2,8 +2,13 @@
 import { isIP, isIPv4 } from 'node:net';
 import ipaddr from 'ipaddr.js';
 
+/** As some proxies forward it, with the port of their client or in brackets: `192.0.2.7:49152`, `[2001:db8::1]:443`. */
+const FORWARDED = /^(?:\[(?<v6>[^\]]*)\](?::\d+)?|(?<v4>[\d.]+):\d+)$/;
+
 /** `192.0.2.0/24`, `2001:db8:0:1::/64`; an IPv4 address inside IPv6 counts as IPv4; anything else is one network. */
-export function networkOf(address: string): string {
+export function networkOf(text: string): string {
+  const { v6, v4 } = FORWARDED.exec(text)?.groups ?? {};
+  const address = v6 ?? v4 ?? text;
   if (isIP(address) === 0) return 'unknown';
   const [bare = ''] = address.split('%');
   const plain = ipaddr.process(bare);
