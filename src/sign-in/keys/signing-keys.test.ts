@@ -135,12 +135,12 @@ test('a node reads the keys again for a key id that it does not know, but not fo
   assert.equal(reads, 1);
   for (let guess = 0; guess < 50; guess += 1)
     assert.equal(await counted.verifier(`unknown ${guess}`, NOW), undefined);
-  assert.equal(reads, 1, 'a flood of made-up key ids reads nothing');
+  assert.equal(reads, 2, 'a flood of made-up key ids reads once');
   node.age.seconds += 2;
   await rotate(secondsAfter(NOW, 100));
   const [newest] = await readSigningKeys(fixture.database.pool);
   assert.ok(await counted.verifier(newest?.kid ?? '', NOW));
-  assert.equal(reads, 2);
+  assert.equal(reads, 3);
 });
 
 test('revoking the others refuses their tokens on every node within 30 seconds, remembered ones too [SIGN-IN-26]', async () => {
@@ -151,6 +151,45 @@ test('revoking the others refuses their tokens on every node within 30 seconds, 
   assert.equal(kidOf(await startNode().issue(NOW)), kid, 'the new key signs at once');
   node.age.seconds += 31;
   assert.equal(await statusOf(node.verify(leaked, NOW)), 401);
+});
+
+test('a token that is issued after the others were revoked is good, whichever process issued it [SIGN-IN-22, SIGN-IN-26]', async () => {
+  const [issuing, checking] = [startNode(), startNode()];
+  for (const node of [issuing, checking]) await node.verify(await node.issue(NOW), NOW);
+  await rotate(NOW, { revokeOthers: true });
+  issuing.age.seconds += 3;
+  checking.age.seconds += 31;
+  const token = await issuing.issue(secondsAfter(NOW, 3));
+  assert.deepEqual(await checking.verify(token, secondsAfter(NOW, 3)), IDENTITY);
+});
+
+test('a key that signs at once is known to a process that read the keys just before [SIGN-IN-22, SIGN-IN-26]', async () => {
+  const [issuing, checking] = [startNode(), startNode()];
+  await checking.issue(NOW);
+  await rotate(NOW, { revokeOthers: true });
+  const token = await issuing.issue(NOW);
+  assert.deepEqual(await checking.verify(token, NOW), IDENTITY);
+});
+
+test('a key that could not be looked up is looked up again', async () => {
+  const node = startNode();
+  await node.issue(NOW);
+  let isDown = false;
+  const { pool } = fixture.database;
+  const checking = createSigningKeys({
+    db: Object.assign(Object.create(pool), {
+      query: (statement: never) => (isDown ? Promise.reject(new Error('down')) : pool.query(statement)),
+    }),
+    keys: fixture.keys,
+    accessTokenSeconds: 900,
+    monotonicSeconds: () => node.age.seconds,
+  });
+  await checking.current();
+  const { kid } = await rotate(NOW, { revokeOthers: true });
+  isDown = true;
+  await assert.rejects(checking.verifier(kid, NOW), /down/);
+  isDown = false;
+  assert.ok(await checking.verifier(kid, NOW));
 });
 
 test('a remembered token costs no signature check and still expires', async () => {

@@ -1,7 +1,7 @@
 /**
  * The keys that sign access tokens, as one process holds them in memory (docs/adr/0005). The set is read
  * again in time to know every key before the first token that it signed.
- * Contract: SIGN-IN-25.
+ * Contract: SIGN-IN-25, SIGN-IN-26.
  */
 import { createPublicKey, type KeyObject } from 'node:crypto';
 import type { JWK } from 'jose';
@@ -41,6 +41,8 @@ export interface SigningKeyOptions {
 }
 
 const RENEW_AFTER_SECONDS = KEYS_MAX_AGE_SECONDS / 2;
+/** Who signs has the set read again after this long: else a process would go on with a key that others refuse. */
+const SIGNING_MAX_AGE_SECONDS = 2;
 /** An unknown key id has the set read again, but not more often than this. */
 const UNKNOWN_KID_SECONDS = 2;
 
@@ -50,6 +52,8 @@ export function createSigningKeys(options: SigningKeyOptions): SigningKeys {
   const publicKeys = new Map<string, KeyObject>();
   let set: KeySet = { generation: 0, keys: [] };
   let readAt = Number.NEGATIVE_INFINITY;
+  /** When an unknown key id had it read. */
+  let lookedUpAt = Number.NEGATIVE_INFINITY;
   let reading: Promise<KeySet> | undefined;
 
   async function read(): Promise<KeySet> {
@@ -75,8 +79,8 @@ export function createSigningKeys(options: SigningKeyOptions): SigningKeys {
     return set;
   }
 
-  async function filledSet(): Promise<KeySet> {
-    const known = await current();
+  async function filledSet(given: KeySet | Promise<KeySet> = current()): Promise<KeySet> {
+    const known = await given;
     if (known.keys.length > 0) return known;
     await makeFirstSigningKey({ db, keys }, databaseTime());
     return reread();
@@ -84,7 +88,8 @@ export function createSigningKeys(options: SigningKeyOptions): SigningKeys {
 
   /** Opens the keys, too: whoever signs in a transaction then waits for no other connection. */
   async function prepare(): Promise<Pick<SigningKeys, 'signer'>> {
-    const filled = await filledSet();
+    const isOld = monotonicSeconds() - readAt > SIGNING_MAX_AGE_SECONDS;
+    const filled = await filledSet(isOld ? reread() : current());
     // One that cannot be opened stops only those who are to sign with it.
     const faults = new Map<string, unknown>();
     for (const key of filled.keys)
@@ -107,8 +112,10 @@ export function createSigningKeys(options: SigningKeyOptions): SigningKeys {
 
   async function verifier(kid: string, now: Date): Promise<KeyObject | undefined> {
     let key = find(await current(), kid);
-    if (key === undefined && monotonicSeconds() - readAt >= UNKNOWN_KID_SECONDS)
+    if (key === undefined && monotonicSeconds() - lookedUpAt >= UNKNOWN_KID_SECONDS) {
       key = find(await reread(), kid);
+      lookedUpAt = monotonicSeconds();
+    }
     if (key === undefined || !isNeeded(key, now, options.accessTokenSeconds)) return undefined;
     const publicKey = publicKeys.get(kid) ?? createPublicKey({ key: key.publicJwk, format: 'jwk' });
     publicKeys.set(kid, publicKey);
