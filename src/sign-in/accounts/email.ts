@@ -3,9 +3,12 @@
 /** RFC 5321 section 4.5.3.1 and RFC 3696 erratum 1690: 64 + 1 + 255. */
 export const EMAIL_MAX_LENGTH = 320;
 
-/** The one spelling that is stored, looked up and hashed. */
+/**
+ * The one spelling that is stored, looked up and hashed. In NFC once more behind it: a small letter with its accent may be
+ * one character where the capital one is two.
+ */
 export function normaliseEmail(email: string): string {
-  return email.normalize('NFC').toLowerCase();
+  return email.normalize('NFC').toLowerCase().normalize('NFC');
 }
 
 /** A local part, one @ and a domain, without spaces or control characters. */
