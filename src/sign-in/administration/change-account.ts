@@ -36,18 +36,19 @@ export async function changeAccount(
     // Whoever has a link of before could not give these rights, and would have them with it.
     if (role !== account.role || facilityIds.some((id) => !account.facilityIds.includes(id)))
       await deleteUnusedSetupLinks(client, account, account.userId);
-    // Last: a refusal by the database ends the transaction.
-    if (email !== undefined && email !== account.email) {
-      const { userId: accountId } = account;
-      if (!(await updateEmail(client, account, { accountId, email })))
-        throw signInError('account_exists', { email });
-    }
+    // Before the address is another one: the entry has that of its author as it was, and the account may be the author's.
     const changed = await recordAccount(client, account, author, {
       action: 'account.change',
       facilityIds: [...new Set([...account.facilityIds, ...facilityIds])],
       before: partsOf(account),
       after: { email: email ?? account.email, role, facilityIds, defaultFacilityId },
     });
+    // Last: a refusal by the database ends the transaction.
+    if (email !== undefined && email !== account.email) {
+      const { userId: accountId } = account;
+      if (!(await updateEmail(client, account, { accountId, email })))
+        throw signInError('account_exists', { email });
+    }
     return { userId: account.userId, email: email ?? account.email, changed };
   });
 }

@@ -51,6 +51,15 @@ test('a change says who made it, what it was, and what was before and after [ADM
   assert.deepEqual([older?.action, older?.before, older?.after.name], ['role.create', {}, role.name]);
 });
 
+test('an entry names its author by the address of then, also where that is what changes [ADM-31]', async () => {
+  const own = await api.createAccount(await api.createTenant());
+  const body = { email: `new-${randomUUID()}@example.org` };
+  const { token, email } = own;
+  assert.equal((await call(`/accounts/${own.userId}`, { token, method: 'PATCH', body })).status, 200);
+  const [entry] = await read('?action=account.change', token);
+  assert.deepEqual([entry?.subject.name, entry?.actor.email, entry?.after], [email, email, body]);
+});
+
 test('what changes nothing leaves no entry [ADM-30]', async () => {
   const role = { name: `role ${randomUUID()}`, permissions: ['records.import'] };
   const { id } = (await call('/roles', { body: role })).json;
