@@ -67,7 +67,7 @@ export async function startSession(
         tokenHash: token.hash,
         now,
         endsAt: ends.endsAt,
-        userAgent: context.userAgent.slice(0, USER_AGENT_LENGTH),
+        userAgent: printable(context.userAgent).slice(0, USER_AGENT_LENGTH),
         network,
       });
       const replaced = await endSessionOf(client, cookie, now);
@@ -86,6 +86,11 @@ export async function startSession(
   });
   await renewHash(deps, account, password, network);
   return started;
+}
+
+/** Operators read it on a terminal, which would do what control characters say. */
+function printable(text: string): string {
+  return text.replaceAll(/\p{Cc}/gu, '');
 }
 
 /** Nobody could end it any more but by waiting: the browser forgets its cookie. Perhaps of another account. */
