@@ -8,7 +8,9 @@ import {
   addSignedIn,
   later as laterAt,
   PATIENTS_PATH as PATH,
+  signInAs,
 } from '../../../test-support/sign-in/console-people.ts';
+import { addTelephone } from '../../../test-support/sign-in/second-factor.ts';
 import type { SignInTenant } from '../../../test-support/sign-in/sign-in.ts';
 import { secondsAfter } from '../settings.ts';
 import { moveIdleEnd } from './console-session.store.ts';
@@ -49,6 +51,20 @@ test('a session that ends after one idle minute goes on while it is used [SIGN-I
     laterAt(brief, seconds, async () => assert.equal(await statusOf(browser), status, `${seconds} s`));
   for (const seconds of [40, 80, 120]) await answersAfter(seconds, 200);
   await answersAfter(180, 401);
+});
+
+test('a sign-in that is not finished lasts five minutes, also where a session that is not used ends sooner [SIGN-IN-57]', async (t) => {
+  const brief = await startTestApi({ env: { CONSOLE_IDLE_MINUTES: '1' } });
+  t.after(() => brief.close());
+  const { account, browser } = await addSignedIn(brief, await addConsoleTenant(brief));
+  const telephone = await addTelephone(brief, browser);
+  const next = await signInAs(brief, account, 'second-factor');
+  await laterAt(brief, 299, async () => {
+    const { status, text } = await next.call('/session/totp', { body: { code: telephone.code() } });
+    assert.equal(status, 200, text);
+  });
+  const late = await signInAs(brief, account, 'second-factor');
+  await laterAt(brief, 300, async () => assert.equal((await late.call('/session')).status, 401));
 });
 
 test('a process that comes late neither brings the idle end back nor revives a session [SIGN-IN-53]', async () => {

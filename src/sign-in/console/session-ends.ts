@@ -13,6 +13,8 @@ export function endsOf(
   now: Date,
   { consoleIdleSeconds, consoleSessionSeconds }: SessionEndSettings,
 ): { expiresAt: Date; endsAt: Date } {
-  const endsAt = secondsAfter(now, stage === 'signed-in' ? consoleSessionSeconds : UNFINISHED_SECONDS);
-  return { endsAt, expiresAt: earlier(secondsAfter(now, consoleIdleSeconds), endsAt) };
+  const isFinished = stage === 'signed-in';
+  const endsAt = secondsAfter(now, isFinished ? consoleSessionSeconds : UNFINISHED_SECONDS);
+  // No call moves the idle end of a sign-in that is not finished, so it has none of its own.
+  return { endsAt, expiresAt: isFinished ? earlier(secondsAfter(now, consoleIdleSeconds), endsAt) : endsAt };
 }
