@@ -73,6 +73,18 @@ test('address, role and facilities of an account are changed, and the record say
   fails(await run('account', 'set-role', '--email', to, '--role', 'none of these'), 1, /none of these/);
 });
 
+test('all sessions of a system that signs in for each call are listed [ADM-19]', async () => {
+  const { organisationId, userId, email, sessionId } = await api.createAccount(tenant);
+  await api.database.pool.query(
+    `insert into session (organisation_id, id, account_id, created_at, expires_at)
+     select $1, gen_random_uuid(), $2, now() + n / 3 * interval '1 second', now() + interval '90 days'
+     from generate_series(1, 2005) n`,
+    [organisationId, userId],
+  );
+  const ids = (await json('account', 'sessions', '--email', email)).items.map(({ id }: { id: string }) => id);
+  assert.deepEqual([ids.length, new Set(ids).size, ids.includes(sessionId)], [2_006, 2_006, true]);
+});
+
 test('sessions of an account are listed, and ended one by one or all at once [ADM-19]', async () => {
   const { email, sessionId, token, userId } = await api.createAccount(tenant);
   const { items } = await json('account', 'sessions', '--email', email);
