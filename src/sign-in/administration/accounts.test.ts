@@ -9,6 +9,7 @@ import {
   type TestAccount,
   type TestApi,
 } from '../../../test-support/service/api.ts';
+import { waitForLocks } from '../../../test-support/wait-until.ts';
 
 let api: TestApi;
 let here: Tenant;
@@ -123,6 +124,27 @@ test('accounts of the own facilities and types are seen, and no others [ADM-1]',
     assert.equal((await as(account, '/roles')).status, 403, 'nobody was disabled');
   const staff = await api.createAccount(t, { permissions: ['people.manage'], userType: 'STAFF' });
   assert.deepEqual(await seen(staff), [person.userId, staff.userId].sort());
+});
+
+test('an account of another facility and none at all take the same way to their 404 [ADM-1]', async () => {
+  const manager = await api.createAccount(here, { permissions: ['accounts.manage'] });
+  const away = await api.createAccount(there, { permissions: [] });
+  const paths = [away.userId, randomUUID()].map((id) => `/accounts/${id}`);
+  const other = await api.database.pool.connect();
+  try {
+    await other.query('begin');
+    await other.query('select from organisation where id = $1 for no key update', [here.organisationId]);
+    // A password is hashed for accounts that are seen only, and before their turn.
+    const reset = (path: string) => as(manager, `${path}/reset-password`, { body: {} });
+    for (const answer of await Promise.all(paths.map(reset))) refused(answer, 404, /The account/);
+    const answers = paths.map((path) => as(manager, `${path}/disable`, { method: 'POST' }));
+    await waitForLocks(api.database.pool, paths.length);
+    await other.query('commit');
+    for (const answer of await Promise.all(answers)) refused(answer, 404, /The account/);
+  } finally {
+    await other.query('rollback');
+    other.release();
+  }
 });
 
 test('accounts are found by a word of the address, by type and by state, page by page [ADM-9]', async () => {

@@ -85,6 +85,8 @@ export function resetPasswordRoute(deps: AccountRouteDependencies): Route<Access
     },
     handle: async ({ params, body }, context) => {
       const { password: kind = 'generated', mustChangePassword = false } = body;
+      // Before a password is hashed: the time that it takes would tell that there is an account.
+      await readSeenAccount(deps, context, params.accountId);
       const reset = { ...changeOf(context, params.accountId), password: { kind }, mustChangePassword };
       return { body: await resetPassword(deps, reset, await timeOf(deps, context)) };
     },

@@ -57,7 +57,7 @@ export async function changeManagedAccount<T>(
   { key, author }: AccountChange,
   work: ManagedWork<T>,
 ): Promise<T> {
-  const { organisationId, userId } = await requireEntry(db, key);
+  const { organisationId, userId } = 'email' in key ? await requireEntry(db, key) : placeOf(key);
   return administer(db, { organisationId }, author, async (client, manager) => {
     requirePermission(manager, Object.values(MANAGING));
     const account = await lockManagedAccount(client, { organisationId }, userId);
@@ -71,6 +71,12 @@ export async function changeManagedAccount<T>(
 function isSeen(manager: Manager, { userType, facilityIds }: ManagedAccount): boolean {
   if (manager.accountId === null) return true;
   return manager.permissions.has(MANAGING[userType]) && usesAny(manager, facilityIds);
+}
+
+/** Not looked up before its turn: one that is not seen and none at all would be answered in different times. */
+function placeOf({ organisationId, accountId }: Exclude<AccountKey, { email: string }>) {
+  if (!isUuid(accountId)) throw notFound('The account');
+  return { organisationId, userId: accountId };
 }
 
 /** Where the account lives. Throws `unknown_account` for an address, 404 for an id. */
