@@ -9,7 +9,11 @@ import {
   type TestAccount,
   type TestApi,
 } from '../../../test-support/service/api.ts';
+import { addPerson, signInAs } from '../../../test-support/sign-in/console-people.ts';
+import { addTelephone } from '../../../test-support/sign-in/second-factor.ts';
+import { addTenant } from '../../../test-support/sign-in/sign-in.ts';
 import { waitForLock } from '../../../test-support/wait-until.ts';
+import { setPermissions } from '../../tenancy/roles/roles.ts';
 import { disableAccount } from '../accounts/manage-accounts.ts';
 import { operatorOn } from './managed-account.ts';
 
@@ -218,6 +222,28 @@ test('a right that was taken while a change waited is not used, whatever the cha
       const answer = await takenWhileWaiting(t, call, { text, values: [manager.userId] });
       assert.equal(answer.status, 403, `${change}, ${what}: ${answer.text}`);
     }
+});
+
+test('a person whose role came to require a second factor while a change waited changes nothing [ADM-2, SIGN-IN-64]', async () => {
+  const t = await api.createTenant();
+  const manager = await api.createAccount(t, { permissions: WEAK, userType: 'STAFF' });
+  const text =
+    'update role r set requires_second_factor = true from account a where a.id = $1 and r.id = a.role_id';
+  const body = { name: 'new', permissions: ['encounters.access'] };
+  const call = () => as(manager, '/roles', { body });
+  const answer = await takenWhileWaiting(t, call, { text, values: [manager.userId] });
+  assert.equal(answer.status, 403, answer.text);
+});
+
+test('a person whose role requires a second factor makes changes once it is proven [ADM-2, SIGN-IN-64]', async () => {
+  const strict = await addTenant(api.database);
+  const { organisationId, role: name } = strict;
+  const role = { organisationId, name, permissions: WEAK, requiresSecondFactor: true };
+  await setPermissions(api.database.pool, role);
+  const browser = await signInAs(api, await addPerson(api, strict), 'enrol-second-factor');
+  await addTelephone(api, browser);
+  const body = { name: 'new', permissions: ['encounters.access'] };
+  assert.equal((await browser.call('/roles', { body })).status, 201);
 });
 
 test('a facility that was taken while a change waited is not changed, nor what is at it [ADM-2, ADM-20]', async () => {

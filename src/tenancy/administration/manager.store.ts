@@ -20,7 +20,10 @@ export interface ManagerRow {
   facilityIds: string[];
 }
 
-/** What an account may do as of now; undefined when it is disabled, or the session that it acts in has ended. */
+/**
+ * What an account may do as of now; undefined when it is disabled, the session that it acts in has ended, or its role asks
+ * for a second factor that was not proven in it.
+ */
 export async function readManager(
   db: Queryable,
   { organisationId }: OrganisationScope,
@@ -48,6 +51,13 @@ export async function readManager(
           where s.organisation_id = $1
             and s.id = $3
             and s.revoked_at is null
+        ))
+        and (a.user_type = 'EHR' or not r.requires_second_factor or exists (
+          select
+          from console_session c
+          where c.organisation_id = $1
+            and c.session_id = $3
+            and c.proven
         ))`,
     values: [organisationId, accountId, sessionId],
   });
