@@ -6,7 +6,10 @@ import type { Queryable } from '../../platform/db/database.ts';
 import type { OrganisationScope } from '../scope.ts';
 import type { Permission } from './permissions.ts';
 
-/** True when its role holds the permission, or when it may use every facility of the organisation; as of now. */
+/**
+ * True when its role holds the permission, or when it may use every facility of the organisation; as of now. False once it is
+ * disabled.
+ */
 export async function mayActForOrganisation(
   db: Queryable,
   { organisationId }: OrganisationScope,
@@ -22,6 +25,7 @@ export async function mayActForOrganisation(
         and r.id = a.role_id
       where a.organisation_id = $1
         and a.id = $2
+        and a.disabled_at is null
         and ($3 = any (r.permissions)
           or not exists (
             select

@@ -126,22 +126,31 @@ test('a facility that is added takes the right from who may not use it', async (
   assert.equal((await put(manager, { ...entry, targetCode: '20509-6' })).status, 403);
 });
 
-test('a right that is lost while the change waits for another one is not used', async () => {
-  const blocker = await api.database.pool.connect();
-  try {
-    await blocker.query('begin');
-    await blocker.query(`select pg_advisory_xact_lock(hashtextextended('terminology_map ' || $1::text, 0))`, [
-      tenant.organisationId,
-    ]);
-    const answer = put(manager);
-    await waitForLock(api.database.pool);
-    await api.database.pool.query({
-      text: 'delete from account_facility where organisation_id = $1 and account_id = $2 and facility_id = $3',
-      values: [tenant.organisationId, manager.userId, sisterFacilityId],
-    });
-    await blocker.query('commit');
-    assert.equal((await answer).status, 403);
-  } finally {
-    blocker.release();
-  }
-});
+const takenFrom = {
+  'its facility': {
+    text: 'delete from account_facility where organisation_id = $1 and account_id = $2 and facility_id = $3',
+    values: () => [tenant.organisationId, manager.userId, sisterFacilityId],
+  },
+  'the account': {
+    text: 'update account set disabled_at = now() where organisation_id = $1 and id = $2',
+    values: () => [tenant.organisationId, manager.userId],
+  },
+};
+for (const [what, { text, values }] of Object.entries(takenFrom))
+  test(`a right that is lost while the change waits for another one is not used: ${what} [TERM-7]`, async () => {
+    const blocker = await api.database.pool.connect();
+    try {
+      await blocker.query('begin');
+      await blocker.query(
+        `select pg_advisory_xact_lock(hashtextextended('terminology_map ' || $1::text, 0))`,
+        [tenant.organisationId],
+      );
+      const answer = put(manager);
+      await waitForLock(api.database.pool);
+      await api.database.pool.query({ text, values: values() });
+      await blocker.query('commit');
+      assert.equal((await answer).status, 403);
+    } finally {
+      blocker.release();
+    }
+  });
