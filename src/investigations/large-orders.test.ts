@@ -138,6 +138,29 @@ describe('an order that is too large for one answer', () => {
     });
   });
 
+  test('where the patient refuses the purpose, that is said and logged, and not how large it is [LOG-4, LOG-5, ACC-14]', async () => {
+    const { pool } = api.database;
+    await pool.query(`update patient set refused_purposes = '{RESEARCH}' where id = $1`, [PATIENT]);
+    const clinical = `/investigations/lab/orders/${orderId(3)}/clinical`;
+    for (const [method, path] of [
+      ['GET', `${clinical}/fhir`],
+      ['GET', `/fhir/ServiceRequest/${orderId(3)}`],
+      ['GET', `${clinical}/publish-fhir`],
+      ['POST', `${clinical}/publish-fhir`],
+    ] as const) {
+      const headers = { 'x-correlation-id': `${method}-${path.replaceAll('/', '.')}` };
+      const options = { method, token: account.token, headers };
+      const { status } = await api.call(`${path}?purposeOfUse=RESEARCH`, options);
+      const { rows } = await pool.query('select outcome from access_log where correlation_id = $1', [
+        headers['x-correlation-id'],
+      ]);
+      assert.deepEqual([status, rows], [403, [{ outcome: 'refused' }]], `${method} ${path}`);
+    }
+    // It may have been published when it was smaller.
+    const history = await api.call(`${clinical}/publish-fhir`, { token: account.token });
+    assert.deepEqual([history.status, history.json.items], [200, []]);
+  });
+
   test('for publishing nothing is left out: such an order is refused', async () => {
     const load = createWholeInvestigationLoader(api.database.pool);
     assert.equal((await load(key(1)))?.record?.reports.length, 1);

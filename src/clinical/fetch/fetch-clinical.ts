@@ -17,7 +17,7 @@ import type { Translator } from '../../terminology/lookup/translate.ts';
 import type { Translations } from '../../terminology/maps/apply-map.ts';
 import type { UnmappedPlace, UnmappedRecorder } from '../../terminology/unmapped/record-unmapped.ts';
 import type { UnmappedCode } from '../content/coded-content.ts';
-import type { Loaded, RecordKey } from './record-loader.ts';
+import { type Loaded, onceAuthorised, type RecordKey, type RecordPatient } from './record-loader.ts';
 
 export interface FetchDependencies {
   accessLog: AccessLog;
@@ -58,14 +58,15 @@ export function createClinicalFetch<RecordType>(
     if (!isUuid(givenId)) throw notFound(source.name);
     const { scope } = context;
     const id = givenId.toLowerCase();
-    const loaded = await source.load({ scope, id });
+    const authorise = (patient: RecordPatient) =>
+      authoriseAccess(accessLog, context, { ...patient, action, resourceType, resourceId: id });
+    const loaded = await source.load({ scope, id }).catch(onceAuthorised(authorise));
     if (loaded === undefined) return fetch(await requireReplacement(source, scope, id), context);
     const { record, patientId, refusedPurposes } = loaded;
-    const trace = { patientId, action, resourceType, resourceId: id };
     // An answer waits for what takes longer, not for both.
     const [translations] = await Promise.all([
       translator.translate(scope, source.codings(record).filter(mayStartMap)),
-      authoriseAccess(accessLog, context, { ...trace, refusedPurposes }),
+      authorise({ patientId, refusedPurposes }),
     ]);
     const written = source.write(record, translations, scope);
     for (const code of written.unmapped) unmapped.met(scope, source.placeOf(code.resourceType), [code]);

@@ -7,6 +7,7 @@
  * Contract: FETCH-23, FETCH-24.
  */
 import type { Queryable } from '../../platform/db/database.ts';
+import { DomainError } from '../../platform/domain-error.ts';
 import { createOrganisationBatcher } from '../../tenancy/organisations/organisation-batch.ts';
 import type { RecordName } from '../../tenancy/record-names.ts';
 import type { FacilityScope } from '../../tenancy/scope.ts';
@@ -90,10 +91,36 @@ interface LoadedMembers {
   leastBytes: string;
 }
 
-const TOO_LARGE = Symbol('too large');
-type Found<RecordType> = Loaded<RecordType> | typeof TOO_LARGE | undefined;
+/** Whom a record is about. */
+export type RecordPatient = Pick<Loaded<never>, 'patientId' | 'refusedPurposes'>;
 
-/** Undefined: no such record in the scope. 422 when it is too large for one answer. */
+interface TooLarge {
+  /** Undefined where PostgreSQL could not say it. */
+  about: RecordPatient | undefined;
+}
+type Found<RecordType> = Loaded<RecordType> | TooLarge | undefined;
+
+function isTooLarge<RecordType>(found: Found<RecordType>): found is TooLarge {
+  return found !== undefined && 'about' in found;
+}
+
+/** Whom a record that was refused as too large is about; undefined for every other failure. */
+export function patientOfTooLarge(error: unknown): RecordPatient | undefined {
+  return error instanceof DomainError && 'about' in error ? (error.about as RecordPatient) : undefined;
+}
+
+/** That a record is too large is told only once its patient is known to allow the purpose (ACC-14, LOG-4). */
+export function onceAuthorised(
+  authorise: (patient: RecordPatient) => Promise<void>,
+): (error: unknown) => Promise<never> {
+  return async (error) => {
+    const patient = patientOfTooLarge(error);
+    if (patient !== undefined) await authorise(patient);
+    throw error;
+  };
+}
+
+/** Undefined: no such record in the scope. 422 when it is too large for one answer: {@link patientOfTooLarge}. */
 export function createRecordLoader<Key extends RecordKey, RecordType>(
   db: Queryable,
   source: RecordSource<Key>,
@@ -110,15 +137,20 @@ export function createRecordLoader<Key extends RecordKey, RecordType>(
     });
 
   async function loadAlone(organisationId: string, key: Key): Promise<Loaded<RecordType> | undefined> {
-    for (const load of [whole, lesser]) {
-      const found =
-        load === undefined ? TOO_LARGE : (await load(organisationId, [key], limits.aloneBytes))[0];
-      if (found !== TOO_LARGE) return found;
+    let about: RecordPatient | undefined;
+    // Where none of the others could say whom it is about, the last one does: so few bytes are never written.
+    for (const [load, maxBytes] of [
+      [whole, limits.aloneBytes],
+      [lesser, limits.aloneBytes],
+      [whole, -1],
+    ] as const) {
+      if (load === undefined || (maxBytes < 0 && about !== undefined)) continue;
+      const [found] = await load(organisationId, [key], maxBytes);
+      if (!isTooLarge(found)) return found;
+      about ??= found.about;
     }
-    throw clinicalError('record_too_large', {
-      record: source.title(key),
-      maxMiB: Math.floor(limits.aloneBytes / 1024 ** 2),
-    });
+    const maxMiB = Math.floor(limits.aloneBytes / 1024 ** 2);
+    throw Object.assign(clinicalError('record_too_large', { record: source.title(key), maxMiB }), { about });
   }
 
   const shared = createOrganisationBatcher<Key, Found<RecordType>>({
@@ -133,7 +165,7 @@ export function createRecordLoader<Key extends RecordKey, RecordType>(
   });
   return async (key) => {
     const found = await shared(key);
-    return found === TOO_LARGE ? alone(key) : found;
+    return isTooLarge(found) ? alone(key) : found;
   };
 }
 
@@ -164,7 +196,7 @@ function createLoad<Key extends RecordKey, RecordType>(
     ).catch(beyondPostgres);
     const found = new Array<Found<RecordType>>(keys.length).fill(undefined);
     // One of the records is too large. Loading each by itself tells which.
-    if (rows === undefined) return found.fill(TOO_LARGE);
+    if (rows === undefined) return found.fill({ about: undefined });
     for (const row of rows)
       found[row.place - 1] = toFound(row, (document) => ({
         ...empty,
@@ -218,11 +250,7 @@ const ASKED = {
 };
 
 function toFound<RecordType>(row: LoadedRow, read: (document: unknown[]) => object): Found<RecordType> {
-  if (row.document === null) return TOO_LARGE;
-  return {
-    patientId: row.patient_id,
-    refusedPurposes: row.refused_purposes,
-    version: row.version,
-    record: read(JSON.parse(row.document)) as RecordType,
-  };
+  const about = { patientId: row.patient_id, refusedPurposes: row.refused_purposes };
+  if (row.document === null) return { about };
+  return { ...about, version: row.version, record: read(JSON.parse(row.document)) as RecordType };
 }

@@ -1,5 +1,6 @@
 /** The publication history of an order or a vital set (docs/publish.md). Contract: PUB-45. */
 
+import { patientOfTooLarge, type RecordPatient } from '../../clinical/fetch/record-loader.ts';
 import type { Queryable } from '../../platform/db/database.ts';
 import type { CursorCodec } from '../../platform/http/cursor.ts';
 import { mapPage, openPage, type Page, type PageRequest } from '../../platform/http/paging.ts';
@@ -8,6 +9,7 @@ import type { AccessLog } from '../../privacy/access-log/access-log.ts';
 import { authoriseAccess } from '../../privacy/authorise-access.ts';
 import type { FacilityContext } from '../../tenancy/callers/access.ts';
 import { notFound } from '../../tenancy/errors.ts';
+import type { FacilityScope } from '../../tenancy/scope.ts';
 import { currentId, type PublishSource } from '../plan/prepare-publish.ts';
 import { type ListedRun, listRuns, type RunPosition } from '../runs/run.store.ts';
 
@@ -36,7 +38,7 @@ export async function listPublications(
   const page = openPage<RunPosition>(cursors, request, binding);
   if (!isUuid(id)) throw notFound(source.name);
   // What was published under an id that was replaced stays listed there.
-  const { patientId, refusedPurposes } = await source.load(scope, await currentId(source, scope, id));
+  const { patientId, refusedPurposes } = await patientOf(source, scope, id);
   await authoriseAccess(accessLog, context, {
     patientId,
     action: `${source.kind}.publications.read`,
@@ -47,4 +49,13 @@ export async function listPublications(
   const runs = await listRuns(db, scope, { subject: { kind: source.kind, id }, ...page.slice });
   const shown = page.close(runs, ({ position }) => position);
   return mapPage(shown, ({ position: _position, ...publication }) => publication);
+}
+
+/** Also of a record that is too large to be published by now: its history stays. */
+async function patientOf(source: PublishSource, scope: FacilityScope, id: string): Promise<RecordPatient> {
+  return source.load(scope, await currentId(source, scope, id)).catch((error: unknown) => {
+    const patient = patientOfTooLarge(error);
+    if (patient === undefined) throw error;
+    return patient;
+  });
 }

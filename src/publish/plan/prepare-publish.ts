@@ -6,6 +6,7 @@
 import type { Registry } from 'prom-client';
 import type { UnmappedCode } from '../../clinical/content/coded-content.ts';
 import type { FhirResource } from '../../clinical/fetch/fhir-resource.ts';
+import { onceAuthorised, type RecordPatient } from '../../clinical/fetch/record-loader.ts';
 import type { KeyRing } from '../../platform/crypto/key-ring.ts';
 import type { Queryable } from '../../platform/db/database.ts';
 import type { DomainError } from '../../platform/domain-error.ts';
@@ -111,7 +112,7 @@ export async function preparePublish(
   const { scope, purposeOfUse } = context;
   const id = await currentId(source, scope, givenId);
   const [record, found] = await Promise.all([
-    source.load(scope, id),
+    source.load(scope, id).catch(onceAuthorised((record) => authorise(deps, act, { id, record }))),
     findFhirServer(deps.db, scope, name ?? null),
   ]);
   const usable = found?.enabled === true ? found : undefined;
@@ -213,7 +214,7 @@ export function otherPatientEntries(
 function authorise(
   { accessLog }: PrepareDependencies,
   { source, context, action }: PublishAct,
-  { id, record }: { id: string; record: PublishableRecord },
+  { id, record }: { id: string; record: RecordPatient },
 ): Promise<void> {
   const { patientId, refusedPurposes } = record;
   return authoriseAccess(accessLog, context, {
