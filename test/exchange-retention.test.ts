@@ -115,7 +115,7 @@ const DONE = { kind: 'advance' } as const;
 const HELD = { kind: 'hold', reason: 'refused_422' } as const;
 
 describe('deliveries that were done long ago', () => {
-  test('lose their payload first, and say so; the rest of the ledger goes later [EXC-51, OPS-23]', async () => {
+  test('lose their payload first, and say so; the rest of the ledger goes later [EXC-51, OPS-23, LOG-4]', async () => {
     await settled(DONE);
     await age(399);
     assert.deepEqual(await run(), {}, 'not a day too soon');
@@ -136,6 +136,18 @@ describe('deliveries that were done long ago', () => {
     const payload = await get(`/exchange/deliveries/${delivery?.id}/payload`);
     assert.equal(payload.status, 410);
     assert.match(payload.json.message, /was removed\. The service keeps payloads for a limited time/);
+    await pool().query(`update patient set refused_purposes = '{RESEARCH}' where id = $1`, [
+      delivery?.patient_id,
+    ]);
+    const refused = await get(`/exchange/deliveries/${delivery?.id}/payload?purposeOfUse=RESEARCH`);
+    assert.equal(refused.status, 403);
+    const log = await get(
+      `/patients/base/${delivery?.patient_id}/access-log?action=patient.delivery-payload.read`,
+    );
+    assert.deepEqual(
+      log.json.items.map(({ outcome }: { outcome: string }) => outcome),
+      ['refused', 'allowed'],
+    );
     const command = await runCommand(['delivery', 'show', '--id', delivery?.id ?? '', '--payload'], {
       env: api.env,
     });

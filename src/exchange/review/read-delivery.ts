@@ -39,7 +39,6 @@ export async function readDeliveryPayload(
   const found = isUuid(id) ? await readPayload(db, reader.scope, id) : undefined;
   if (found === undefined) throw notFound('The delivery');
   const { patientId, refusedPurposes, body } = found;
-  if (body === null) throw exchangeError('payload_removed');
   await authoriseAccess(accessLog, reader, {
     patientId,
     refusedPurposes,
@@ -47,5 +46,6 @@ export async function readDeliveryPayload(
     resourceType: 'Patient',
     resourceId: patientId,
   });
+  if (body === null) throw exchangeError('payload_removed');
   return body;
 }

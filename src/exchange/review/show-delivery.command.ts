@@ -61,7 +61,6 @@ async function printPayload(
   session: CommandSession,
   found: DeliveryDetail,
 ): Promise<void> {
-  if (!found.hasPayload) throw exchangeError('payload_removed');
   const shown = { action: 'patient.delivery-payload.read' as const, items: [found] };
   const mayShow = await traceForOperator(environment, session, shown);
   if (!mayShow(found))
