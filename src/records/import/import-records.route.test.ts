@@ -1,10 +1,18 @@
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { request } from 'node:http';
 import { after, before, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import pg from 'pg';
-import { bundle, encounter, patient, type Resource } from '../../../test-support/records/clinic.ts';
+import {
+  bundle,
+  conditionalCreate,
+  encounter,
+  NUMBER,
+  patient,
+  type Resource,
+} from '../../../test-support/records/clinic.ts';
 import { lines } from '../../../test-support/records/import.ts';
 import {
   type Answer,
@@ -15,6 +23,7 @@ import {
 import { waitForLock, waitUntil } from '../../../test-support/wait-until.ts';
 
 const LIMIT = 200_000;
+const NDJSON = { type: 'application/fhir+ndjson' };
 
 let t: TestApi;
 let account: TestAccount;
@@ -153,6 +162,34 @@ test('every media type, plain and gzip; encounters alone are entered in the log 
   const before = (await logOf(someone)).length;
   await send(encounter(`Patient/${String(someone.id)}`));
   assert.equal((await logOf(someone)).length, before + 1);
+});
+
+test('what was there already, is older or is of somebody else now is in the log of whom it is and was about [LOG-7, IN-26]', async () => {
+  const [one, other] = [patient(), patient()];
+  const subject = { reference: `Patient/${String(one.id)}` };
+  const identifier = [{ system: NUMBER, value: randomUUID() }];
+  const result = { resourceType: 'Observation', id: randomUUID(), identifier, status: 'final', subject };
+  const known = { ...result, code: { text: 'HIV' }, valueString: 'positive', meta: { versionId: '5' } };
+  const visit = encounter(subject.reference);
+  const { rejected } = (await send(lines([one, other, visit, known]), NDJSON)).json;
+  assert.deepEqual(rejected, []);
+  const entriesOf = async (body: object, about: readonly Resource[]) => {
+    const before = await Promise.all(about.map(logOf));
+    const answer = await send(body);
+    assert.deepEqual([answer.status, answer.json.rejected], [200, []]);
+    const after = await Promise.all(about.map(logOf));
+    return after.map(({ length }, index) => length - (before[index]?.length ?? 0));
+  };
+  const older = { ...known, valueString: 'negative', meta: { versionId: '4' } };
+  const found = bundle([conditionalCreate({ ...known, id: randomUUID() })]);
+  for (const body of [visit, known, older, found])
+    assert.deepEqual(await entriesOf(body, [one]), [1], JSON.stringify(body));
+  const moved = { subject: { reference: `Patient/${String(other.id)}` } };
+  for (const body of [
+    { ...known, ...moved, meta: { versionId: '6' } },
+    { ...visit, ...moved },
+  ])
+    assert.deepEqual(await entriesOf(body, [one, other]), [1, 1], JSON.stringify(body));
 });
 
 test('what is rejected is listed, and the answer is 200 [IN-23]', async () => {

@@ -33,7 +33,7 @@ export function noteTouched(
   const written = rows.filter(({ id }) => changed.has(id));
   const patientIds = written.map(({ values }) => String(values.patient_id));
   for (const id of [...patientIds, ...formerPatients]) touched.patients.add(id);
-  context.patientsTouched(patientIds);
+  context.patientsTouched(formerPatients);
 }
 
 /** Put what was written under its orders and into its vital sets; once for a Bundle. */

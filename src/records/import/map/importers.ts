@@ -22,10 +22,10 @@ import { SERVICE_REQUEST } from '../../../clinical/resources/service-request.fhi
 import { SPECIMEN } from '../../../clinical/resources/specimen.fhir.ts';
 import { ENCOUNTER_MAPPING, encounterElements, storedEncounter } from '../../../encounters/encounter.fhir.ts';
 import { groupRecords, noteTouched } from '../group/group-records.ts';
-import { directoryLookup, encounterLookup, facilityLookup } from '../resolve/lookups.store.ts';
+import { directoryLookup, encounterLookup, facilityLookup, patientsOf } from '../resolve/lookups.store.ts';
 import { patientImporter } from '../resources/patient.importer.ts';
 import { type TextRendering, writeRecords } from '../write/write-records.ts';
-import type { PatientRecords, ResourceImporter } from './resource-importer.ts';
+import type { PatientRecords, ResourceImporter, WriteContext } from './resource-importer.ts';
 
 type RowImporter = ResourceImporter<RecordRow>;
 
@@ -37,7 +37,6 @@ const encounter: RowImporter = {
   tables: [ENCOUNTER.table],
   map: ENCOUNTER.read,
   async write(rows, context) {
-    context.patientsTouched(rows.map(({ values }) => String(values.patient_id)));
     const result = await writeRecords(context, {
       table: ENCOUNTER.table,
       rows,
@@ -47,6 +46,7 @@ const encounter: RowImporter = {
     noteTouched(context, 'encounters', parts, result);
     return result;
   },
+  keep: (ids, context) => keepOfFacility(ENCOUNTER.table.name, ids, context),
   finish: groupRecords,
 };
 
@@ -119,9 +119,14 @@ function clinicalRecord(
       const { placement } = context;
       const result = await writeRecords(context, { table, rows, rendering, places, placement });
       if (placement === undefined) noteTouched(context, kind, rows, result);
-      else context.patientsTouched(rows.map(({ values }) => String(values.patient_id)));
       return result;
     },
+    keep: (ids, context) => keepOfFacility(table.name, ids, context),
     finish: groupRecords,
   };
+}
+
+/** Nothing is written of records that were found in place of new ones. Whom they are about has an access all the same. */
+async function keepOfFacility(table: string, ids: readonly string[], context: WriteContext): Promise<void> {
+  context.patientsTouched(await patientsOf(context.client, context.scope, { table, ids }));
 }

@@ -70,7 +70,7 @@ export interface WriteContext {
   touched: TouchedRecords;
   /** Undefined where records are grouped once they are written. */
   placement: RecordPlacement | undefined;
-  /** Tell which patients the written records are about, for the access log. */
+  /** Tell which patients the records that came are about, or were about before, for the access log. */
   patientsTouched(patientIds: Iterable<string>): void;
   /** Tell which patients were registered at the facility just now: for the exchange, they changed. */
   patientsRegistered(patientIds: Iterable<string>): void;

@@ -4,6 +4,7 @@
  */
 import { rowByKey, rowsByIndex } from '../../../platform/db/by-key.ts';
 import type { Queryable } from '../../../platform/db/database.ts';
+import type { FacilityScope } from '../../../tenancy/scope.ts';
 import type { IdentifierKey, IdentifierMatch, RecordLookup } from '../map/record-lookup.ts';
 
 /** Clinical records of one table. They belong to a facility: neither kind of look-up leaves it, whatever the reach. */
@@ -31,6 +32,23 @@ export function facilityLookup(table: string): RecordLookup {
         values: [facilityId],
       }),
   };
+}
+
+/** Whom clinical records of one table are about. */
+export async function patientsOf(
+  db: Queryable,
+  { organisationId, facilityId }: FacilityScope,
+  { table, ids }: { table: string; ids: readonly string[] },
+): Promise<string[]> {
+  return idsOf(db, {
+    name: `import-${table}-patients`,
+    text: `select distinct patient_id as id
+      from ${table}
+      where organisation_id = $1
+        and facility_id = $2
+        and id = any($3::uuid[])`,
+    values: [organisationId, facilityId, ids],
+  });
 }
 
 const BY_VALUE = { column: 'value', value: 'wanted.value' };

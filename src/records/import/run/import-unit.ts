@@ -85,7 +85,7 @@ export interface UnitOutcome extends MapOutcome {
   notices: { entry: UnitEntry; reason: string }[];
   /** Optional referenced records that were left out for good, with an entry that misses each. */
   missing: Map<string, { referenced: MissingRecord; entry: UnitEntry }>;
-  /** Patients who were created; who were changed or registered here; and whom anything written is about. */
+  /** Patients who were created; who were changed or registered here; and whom anything that came is or was about. */
   patientsCreated: Set<string>;
   patientsUpdated: Set<string>;
   patientsTouched: Set<string>;
@@ -242,6 +242,8 @@ async function writeChunk(
 ): Promise<WriteResult> {
   const { again, dryRun, runId } = request;
   const waiting = again ? await stillWaiting(context, importer, { rows: mapped.rows, runId }) : mapped.rows;
+  // Whatever becomes of them: the report says which were there already.
+  context.patientsTouched(waiting.filter(isRecordRow).flatMap(subjectOf));
   const passed = await order.passed(importer, waiting, { chunk, incomplete: mapped.incomplete });
   const isPassed = new Set(passed.map(({ id }) => id));
   const rows = waiting.filter(({ id }) => !isPassed.has(id));
@@ -267,6 +269,11 @@ async function writeChunk(
   return result;
 }
 
+/** Whom a record is about; nobody for what patients share, and for patients themselves. */
+function subjectOf({ values: { patient_id: patientId } }: RecordRow): string[] {
+  return typeof patientId === 'string' ? [patientId] : [];
+}
+
 const OF_REPLACED =
   'is about a patient who was replaced by another one. It was taken. Send it for the other patient if that is whom it is about';
 
@@ -277,8 +284,8 @@ async function noticeReplacedPatients(
   { result, context }: { result: WriteResult; context: WriteContext },
 ): Promise<void> {
   const written = new Set([...result.created, ...result.updated]);
-  const subjects = rows.flatMap(({ id, values }) =>
-    written.has(id) && typeof values.patient_id === 'string' ? [{ id, patientId: values.patient_id }] : [],
+  const subjects = rows.flatMap((row) =>
+    written.has(row.id) ? subjectOf(row).map((patientId) => ({ id: row.id, patientId })) : [],
   );
   const patientIds = new Set(subjects.map(({ patientId }) => patientId));
   const replaced = await replacedAmong(context.client, context.scope, [...patientIds]);
