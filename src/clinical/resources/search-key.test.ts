@@ -86,6 +86,22 @@ test('letters that are no accents are found by those of a plain keyboard, and by
   }
 });
 
+test('a phone number is one however it is written [PAT-2]', () => {
+  for (const [text, phone] of [
+    ['tel:+49-30-555-0177', '49305550177'],
+    ['555-1234 x12', '555123412'],
+    ['(030) 555 88 ext. 9', '030555889'],
+    ['+44 20 7946 0018;ext=5', '4420794600185'],
+    ['０３０ ７７７１', '0307771'],
+    [' *31#030 555/1 ', '310305551'],
+  ] as const) {
+    assert.equal(searchTerms(text).phone, phone, text);
+    assert.equal(foldPhone(text), phone, text);
+  }
+  for (const text of ['x12', 'Room 5', 'MRN-0042', 'tel:', '12 ext'])
+    assert.equal(searchTerms(text).phone, '', text);
+});
+
 test('a search is read as name starts, an identifier, a phone or an email [PAT-2]', () => {
   assert.deepEqual(searchTerms('  Zoë  BERG '), {
     nameStarts: ['zoe', 'berg'],

@@ -43,6 +43,8 @@ const PLAIN_LETTERS: Readonly<Record<string, string>> = {
   þ: 'th',
 };
 const PHONE_SYSTEMS = new Set(['phone', 'sms', 'fax', 'pager']);
+/** A phone number as people and systems write it: digits and signs, maybe after `tel:`, maybe with an extension. */
+const PHONE_TEXT = /^(?:tel:)?[\d\s()+./*#\p{Pd}]+(?:[;,]?\s*(?:ext|extension|poste|x)[\s.:=]*\d[\d\s]*)?$/iu;
 
 /** Without case, accents, compatibility forms, apostrophes and repeated spaces: `José  O’Neil` → `jose oneil`. */
 export function foldText(text: string): string {
@@ -89,7 +91,7 @@ export function searchTerms(search: string): SearchTerms {
       .split(' ')
       .filter((word) => word !== ''),
     identifier: folded,
-    phone: /^[\d\s()+./\p{Pd}]+$/u.test(search) ? foldPhone(search) : '',
+    phone: PHONE_TEXT.test(search.normalize('NFKD').trim()) ? foldPhone(search) : '',
     email: folded.includes('@') ? folded : '',
   };
 }

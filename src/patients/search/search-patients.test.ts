@@ -133,6 +133,27 @@ test('patients of one name are paged once each [PAT-4]', async () => {
   assert.deepEqual(seen, same.toSorted());
 });
 
+test('a phone number is found as it was written, in any number of groups [PAT-2]', async () => {
+  const other = await api.createTenant();
+  const { token } = await api.createAccount(other);
+  for (const [written, typed] of [
+    ['tel:+49-30-555-0277', '+49 30 5550277'],
+    ['555-2234 x12', '555-2234 x12'],
+    ['0800777456', '0 8 0 0 7 7 7 4 5 6'],
+  ] as const) {
+    const telecoms = [{ system: 'phone', value: written }];
+    const id = await insertPatient(api.database.pool, other, { telecoms });
+    for (const search of [written, typed]) {
+      const { items } = (await call({ search }, token)).json;
+      assert.deepEqual(
+        items?.map((item: { id: string }) => item.id),
+        [id],
+        search,
+      );
+    }
+  }
+});
+
 test('a search of signs alone finds nobody', async () => {
   for (const search of ["'", '´', '`', '%CC%81', "''"]) {
     const answer = await api.call(`/patients/base?search=${search}`, { token: account.token });

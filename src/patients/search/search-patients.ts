@@ -1,6 +1,6 @@
 /** Search a facility's patients by name, identifier, phone or email; each one shown is traced. */
 
-import { searchTerms } from '../../clinical/resources/search-key.ts';
+import { type SearchTerms, searchTerms } from '../../clinical/resources/search-key.ts';
 import type { Queryable } from '../../platform/db/database.ts';
 import type { CursorCodec } from '../../platform/http/cursor.ts';
 import { openPage, type Page, type PageRequest } from '../../platform/http/paging.ts';
@@ -35,8 +35,7 @@ export function createSearchPatients({
   const searchPage = createPatientSearcher(db);
   return async ({ search = '', ...request }, context) => {
     const { scope, purposeOfUse } = context;
-    const terms = searchTerms(search);
-    if (terms.nameStarts.length > MAX_WORDS) throw patientError('search_too_long', { maxWords: MAX_WORDS });
+    const terms = termsOf(search);
     const binding = ['patient-search', scope.organisationId, scope.facilityId, terms.identifier, terms.phone];
     const page = openPage<PatientPosition>(cursors, request, binding);
     const found = await searchPage(scope, {
@@ -56,4 +55,12 @@ export function createSearchPatients({
     );
     return patients;
   };
+}
+
+/** A phone number may be written in any number of groups; so many words are no name. */
+function termsOf(search: string): SearchTerms {
+  const terms = searchTerms(search);
+  if (terms.nameStarts.length <= MAX_WORDS) return terms;
+  if (terms.phone === '') throw patientError('search_too_long', { maxWords: MAX_WORDS });
+  return { ...terms, nameStarts: [] };
 }
