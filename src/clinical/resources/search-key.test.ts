@@ -86,6 +86,23 @@ test('letters that are no accents are found by those of a plain keyboard, and by
   }
 });
 
+test('every sign that stands for an apostrophe is none [PAT-3]', () => {
+  for (const sign of [
+    "'",
+    '\u2019',
+    '\u2018',
+    '\u02bc',
+    '`',
+    '\u00b4',
+    '\u1ffd',
+    '\u02bb',
+    '\u201b',
+    '\u2032',
+    '\uff07',
+  ])
+    assert.deepEqual(searchTerms(`O${sign}Neil`).nameStarts, ['oneil'], sign);
+});
+
 test('a phone number is one however it is written [PAT-2]', () => {
   for (const [text, phone] of [
     ['tel:+49-30-555-0177', '49305550177'],

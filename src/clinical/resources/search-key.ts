@@ -42,13 +42,20 @@ const PLAIN_LETTERS: Readonly<Record<string, string>> = {
   œ: 'oe',
   þ: 'th',
 };
+/** What people type as one, or have on their keyboard in place of one. */
+const APOSTROPHES = /['’‘ʼ`´\u1ffdʻ‛′]/g;
 const PHONE_SYSTEMS = new Set(['phone', 'sms', 'fax', 'pager']);
 /** A phone number as people and systems write it: digits and signs, maybe after `tel:`, maybe with an extension. */
 const PHONE_TEXT = /^(?:tel:)?[\d\s()+./*#\p{Pd}]+(?:[;,]?\s*(?:ext|extension|poste|x)[\s.:=]*\d[\d\s]*)?$/iu;
 
 /** Without case, accents, compatibility forms, apostrophes and repeated spaces: `José  O’Neil` → `jose oneil`. */
 export function foldText(text: string): string {
-  const plain = text.normalize('NFKD').replace(/[\p{M}'’‘ʼ`´]/gu, '');
+  // First, too: to NFKD a ´ is a space with an accent.
+  const plain = text
+    .replace(APOSTROPHES, '')
+    .normalize('NFKD')
+    .replace(/\p{M}/gu, '')
+    .replace(APOSTROPHES, '');
   // By way of upper case, which joins ß with ss; from lower case, which joins ẞ with ß.
   return plain
     .toLowerCase()

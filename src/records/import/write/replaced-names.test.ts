@@ -164,6 +164,28 @@ test('the migration of hyphens gives stored names the keys that an import writes
   assert.deepEqual(await keys(), imported);
 });
 
+test('the migration of apostrophes gives stored names the keys that an import writes, also those that are inherited [PAT-3, PAT-11]', async () => {
+  const [replaced, current] = [randomUUID(), randomUUID()];
+  await t.run([
+    person(replaced, 'Groß O\u00b4Néil-Ka\u02bbiulani Łu\u2032k', []),
+    person(current, 'D\u201bArcy', [['replaces', replaced]]),
+  ]);
+  const keys = () =>
+    t.rows(
+      'select patient_id, kind, key, sort_name from patient_search_key where patient_id = any($1) order by 1, 2, 3',
+      [[replaced, current]],
+    );
+  const imported = await keys();
+  const written = (kind: string, key: string) => imported.some((row) => row.kind === kind && row.key === key);
+  assert.ok(written('name', 'darcy') && written('replaced', 'oneil-kaiulani') && written('replaced', 'luk'));
+  // As the version before had them: what it wrote in their place is found as before.
+  await t.rows('delete from patient_search_key where patient_id = any($1)', [[replaced, current]]);
+  await t.rows(
+    await readFile(new URL('../../../../migrations/0208-apostrophes-of-names.sql', import.meta.url), 'utf8'),
+  );
+  assert.deepEqual(await keys(), imported);
+});
+
 /** Each replaces the one before. */
 function chainOf(ids: readonly string[]): object[] {
   return ids.map((id, at) => person(id, `Link${at}`, at === 0 ? [] : [['replaces', ids[at - 1] ?? '']]));
