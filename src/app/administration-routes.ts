@@ -1,4 +1,5 @@
 /** The administration of an organisation over HTTP. Contract: ADM-12. */
+import { traceShownSettings } from '../patients/trace-shown-settings.ts';
 import {
   endAccountSessionRoute,
   endAccountSessionsRoute,
@@ -12,6 +13,7 @@ import {
 } from '../sign-in/administration/accounts.route.ts';
 import { resetPasswordRoute, stepRoute } from '../sign-in/administration/manage-account.route.ts';
 import { exportAuditRoute, listAuditRoute } from '../tenancy/audit/audit.route.ts';
+import type { FacilityContext } from '../tenancy/callers/access.ts';
 import { changeFacilityRoute, listFacilitiesRoute } from '../tenancy/organisations/facilities.route.ts';
 import {
   changeRoleRoute,
@@ -25,6 +27,10 @@ import type { Features } from './features.ts';
 import { at, type RouteEntry } from './http/register-route.ts';
 
 export function administrationRoutes(features: Features, calls: () => readonly OpenedCall[]): RouteEntry[] {
+  const audit = {
+    ...features,
+    traceShown: (context: FacilityContext) => traceShownSettings(features.accessLog, context),
+  };
   return [
     at('GET', '/accounts', listAccountsRoute(features)),
     at('POST', '/accounts', createAccountRoute(features)),
@@ -45,8 +51,8 @@ export function administrationRoutes(features: Features, calls: () => readonly O
     at('DELETE', '/roles/:roleId', deleteRoleRoute(features)),
     at('GET', '/facilities', listFacilitiesRoute(features)),
     at('PATCH', '/facilities/:facilityId', changeFacilityRoute(features)),
-    at('GET', '/administration/audit', listAuditRoute(features)),
-    at('GET', '/administration/audit/export', exportAuditRoute(features)),
+    at('GET', '/administration/audit', listAuditRoute(audit)),
+    at('GET', '/administration/audit/export', exportAuditRoute(audit)),
   ];
 }
 

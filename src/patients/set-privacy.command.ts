@@ -7,8 +7,7 @@ import { splitList } from '../platform/command/split-list.ts';
 import { DomainError } from '../platform/domain-error.ts';
 import { isUuid } from '../platform/uuid.ts';
 import { OPERATOR_ACCOUNT_ID } from '../privacy/access-log/access-log.ts';
-import { createAccessLogWriter } from '../privacy/access-log/access-log.writer.ts';
-import { newestChainKey } from '../privacy/access-log/access-log-keys.ts';
+import { withOperatorLog } from '../privacy/access-log/operator-log.ts';
 import { requireFacility } from '../tenancy/organisations/facilities.ts';
 import { setPrivacy } from './set-privacy.ts';
 
@@ -37,25 +36,20 @@ export function setPrivacyCommand(environment: CommandEnvironment): Command {
     .action(async ({ organisation, facility, patient, refuse }: Options) => {
       const refusedPurposes = checkedPurposes(refuse);
       if (!isUuid(patient)) throw new UsageError('--patient must be a UUID.');
-      await environment.withSession(async ({ db, keys }) => {
+      await environment.withSession(async (session) => {
+        const { db } = session;
         await requireFacility(db, organisation, facility);
-        const accessLog = createAccessLogWriter({
-          pool: db,
-          chainKey: (on) => newestChainKey(keys, on),
-          now: environment.now,
-          onError: () => undefined,
-        });
-        await setPrivacy(
-          { db, accessLog },
-          { patientId: patient, refusedPurposes },
-          {
-            scope: { organisationId: organisation, facilityId: facility },
-            caller: { accountId: OPERATOR_ACCOUNT_ID },
-            correlationId: randomUUID(),
-          },
-        )
-          .catch(unknownPatient)
-          .finally(() => accessLog.close());
+        await withOperatorLog(environment, session, (accessLog) =>
+          setPrivacy(
+            { db, accessLog },
+            { patientId: patient, refusedPurposes },
+            {
+              scope: { organisationId: organisation, facilityId: facility },
+              caller: { accountId: OPERATOR_ACCOUNT_ID },
+              correlationId: randomUUID(),
+            },
+          ).catch(unknownPatient),
+        );
       });
       environment.print({ id: patient, refusedPurposes }, `Refused: ${refusedPurposes.join(', ') || 'none'}`);
     });

@@ -56,7 +56,7 @@ export const COMMANDS: readonly Entry[] = [
   {
     name: 'audit',
     description: 'The record of who changed what in the administration',
-    load: async () => (await import('../../tenancy/audit/audit.command.ts')).AUDIT_COMMANDS,
+    load: loadAudit,
   },
   {
     name: 'key',
@@ -145,6 +145,12 @@ async function loadImport(): Promise<readonly CommandMaker[]> {
         understoodExtensions: () => loadConfig(environment.env).importUnderstoodExtensions,
       }),
   ];
+}
+
+async function loadAudit(): Promise<readonly CommandMaker[]> {
+  const { auditCommands } = await import('../../tenancy/audit/audit.command.ts');
+  const { withSettingsTraced } = await import('../../patients/trace-shown-settings.ts');
+  return auditCommands(withSettingsTraced);
 }
 
 async function loadDelivery(): Promise<readonly CommandMaker[]> {

@@ -3,8 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { DEFAULT_PURPOSE_OF_USE } from '../../fhir/purpose-of-use.ts';
 import type { CommandEnvironment, CommandSession } from '../../platform/command/command.ts';
 import { OPERATOR_ACCOUNT_ID } from '../../privacy/access-log/access-log.ts';
-import { createAccessLogWriter } from '../../privacy/access-log/access-log.writer.ts';
-import { newestChainKey } from '../../privacy/access-log/access-log-keys.ts';
+import { withOperatorLog } from '../../privacy/access-log/operator-log.ts';
 import { type AboutPatient, type Review, traceShown } from './trace-shown.ts';
 
 type Trace = <Item extends AboutPatient>(items: readonly Item[]) => Promise<(item: Item) => boolean>;
@@ -19,23 +18,15 @@ export async function traceForOperator<Item extends AboutPatient>(
 }
 
 /** The same for several lists, one after the other. */
-export async function withOperatorTrace<Result>(
-  { now }: Pick<CommandEnvironment, 'now'>,
-  { db, keys }: CommandSession,
+export function withOperatorTrace<Result>(
+  environment: Pick<CommandEnvironment, 'now'>,
+  session: CommandSession,
   action: Review['action'],
   work: (trace: Trace) => Promise<Result>,
 ): Promise<Result> {
-  const accessLog = createAccessLogWriter({
-    pool: db,
-    chainKey: (on) => newestChainKey(keys, on),
-    now,
-    onError: () => undefined,
-  });
   const purposeOfUse = DEFAULT_PURPOSE_OF_USE;
   const review = { accountId: OPERATOR_ACCOUNT_ID, purposeOfUse, correlationId: randomUUID(), action };
-  try {
-    return await work((items) => traceShown(accessLog, review, items));
-  } finally {
-    await accessLog.close();
-  }
+  return withOperatorLog(environment, session, (accessLog) =>
+    work((items) => traceShown(accessLog, review, items)),
+  );
 }

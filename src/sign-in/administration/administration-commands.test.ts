@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
+import { insertPatient } from '../../../test-support/records/clinical-records.ts';
 import {
   startTestApi,
   type Tenant,
@@ -160,4 +161,19 @@ test('the record is listed and exported by the filters of the route [ADM-36]', a
     /Allowed choices are/,
   );
   fails(await run('audit', 'list', '--organisation', randomUUID()), 1, /organisation/);
+});
+
+test('the operator who is shown what a patient refuses is in the log of that patient [ADM-34, LOG-7]', async () => {
+  const patientId = await insertPatient(api.database.pool, tenant);
+  const patient = ['--facility', tenant.facilityId, '--patient', patientId];
+  await json('patient', 'privacy', ...organisation(), ...patient, '--refuse', 'RESEARCH');
+  const [changed] = await recordOf(patientId);
+  assert.deepEqual(changed?.after, { refusedPurposes: ['RESEARCH'] });
+  await run('audit', 'export', ...organisation(), '--subject', patientId);
+  const path = `/patients/base/${patientId}/access-log?account=00000000-0000-0000-0000-000000000000`;
+  const log = (await api.call(path, { token: admin.token })).json.items;
+  assert.deepEqual(
+    log.map(({ action }: Recorded) => action),
+    ['patient.privacy-read', 'patient.privacy-read', 'patient.privacy-change'],
+  );
 });

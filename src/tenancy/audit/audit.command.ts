@@ -2,12 +2,12 @@
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { Command, Option } from 'commander';
-import { type CommandEnvironment, UsageError } from '../../platform/command/command.ts';
+import { type CommandEnvironment, type CommandSession, UsageError } from '../../platform/command/command.ts';
 import { requireOrganisation } from '../organisations/facilities.ts';
 import { AUDIT_ACTIONS } from './audit-entry.ts';
 import { auditFilterOf, type GivenAuditFilter } from './audit-filter.ts';
 import { type AuditFilter, listAudit } from './audit-list.store.ts';
-import { AUDIT_FORMATS, type AuditFormat, auditItem, exportAudit } from './list-audit.ts';
+import { AUDIT_FORMATS, type AuditFormat, auditItem, exportAudit, type OnAuditShown } from './list-audit.ts';
 
 interface Options extends GivenAuditFilter {
   organisation: string;
@@ -15,7 +15,19 @@ interface Options extends GivenAuditFilter {
 
 const LIMIT_AT_MOST = 10_000;
 
-export const AUDIT_COMMANDS = [listAuditCommand, exportAuditCommand];
+/** Runs `work` with what enters that the operator is shown something of patients in their access logs. */
+export type WithAuditTraced = <Result>(
+  environment: CommandEnvironment,
+  by: { session: CommandSession; organisationId: string },
+  work: (onShown: OnAuditShown) => Promise<Result>,
+) => Promise<Result>;
+
+export function auditCommands(withTraced: WithAuditTraced) {
+  return [
+    (environment: CommandEnvironment) => listAuditCommand(environment, withTraced),
+    (environment: CommandEnvironment) => exportAuditCommand(environment, withTraced),
+  ];
+}
 
 function withFilter(command: Command): Command {
   return command
@@ -33,7 +45,7 @@ function filterOf(options: Options): AuditFilter {
   return auditFilterOf(options, { timeZone: 'UTC', refuse });
 }
 
-function listAuditCommand(environment: CommandEnvironment): Command {
+function listAuditCommand(environment: CommandEnvironment, withTraced: WithAuditTraced): Command {
   return withFilter(new Command('list'))
     .description('list who changed what in the administration of an organisation, newest first')
     .option('--limit <n>', 'how many at most', '50')
@@ -47,9 +59,12 @@ function listAuditCommand(environment: CommandEnvironment): Command {
         throw new UsageError(`--limit must be from 1 to ${LIMIT_AT_MOST}.`);
       const filter = filterOf(options);
       const organisationId = options.organisation;
-      const rows = await environment.withSession(async ({ db }) => {
+      const rows = await environment.withSession(async (session) => {
+        const { db } = session;
         await requireOrganisation(db, organisationId);
-        return listAudit(db, { organisationId }, { filter, limit });
+        const found = await listAudit(db, { organisationId }, { filter, limit });
+        await withTraced(environment, { session, organisationId }, (onShown) => onShown(found));
+        return found;
       });
       const items = rows.map(auditItem);
       const lines = items.map(
@@ -60,7 +75,7 @@ function listAuditCommand(environment: CommandEnvironment): Command {
     });
 }
 
-function exportAuditCommand(environment: CommandEnvironment): Command {
+function exportAuditCommand(environment: CommandEnvironment, withTraced: WithAuditTraced): Command {
   return withFilter(new Command('export'))
     .description('write who changed what to standard output, newest first')
     .addOption(
@@ -74,10 +89,13 @@ function exportAuditCommand(environment: CommandEnvironment): Command {
       if (environment.json) throw new UsageError('An export is no JSON document. Use audit list --json.');
       const filter = filterOf(options);
       const organisationId = options.organisation;
-      await environment.withSession(async ({ db }) => {
+      await environment.withSession(async (session) => {
+        const { db } = session;
         await requireOrganisation(db, organisationId);
-        const lines = exportAudit(db, { organisationId }, { filter, format });
-        await pipeline(Readable.from(lines, { objectMode: false }), environment.stdout, { end: false });
+        await withTraced(environment, { session, organisationId }, async (onShown) => {
+          const lines = exportAudit({ db, onShown }, { organisationId }, { filter, format });
+          await pipeline(Readable.from(lines, { objectMode: false }), environment.stdout, { end: false });
+        });
       });
     });
 }

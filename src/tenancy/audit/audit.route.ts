@@ -17,6 +17,7 @@ import {
   auditItem,
   exportAudit,
   listAuditPage,
+  type OnAuditShown,
 } from './list-audit.ts';
 
 const tag = 'Administration';
@@ -84,7 +85,12 @@ const AuditItemSchema = named(
 
 const EXAMPLE_ROW = 'at,actor_kind,…\r\n2026-01-10T08:00:00.000Z,account,…\r\n';
 
-export function listAuditRoute(deps: AuditDependencies): Route<Access> {
+/** `traceShown`: enters what the caller is shown of patients in their access logs. */
+type RouteDependencies = Pick<AuditDependencies, 'db' | 'cursors'> & {
+  traceShown: (context: FacilityContext) => OnAuditShown;
+};
+
+export function listAuditRoute(deps: RouteDependencies): Route<Access> {
   return facilityRoute(ACCESS, {
     docs: {
       operationId: 'listAdministrationAudit',
@@ -98,13 +104,17 @@ export function listAuditRoute(deps: AuditDependencies): Route<Access> {
       const filter = filterOf(given, context);
       const { organisationId, accountId } = context.caller;
       const binding = ['audit', organisationId, accountId, JSON.stringify(given)];
-      const page = await listAuditPage(deps, context.scope, { filter, binding, limit, cursor });
+      const traced = { ...deps, onShown: deps.traceShown(context) };
+      const page = await listAuditPage(traced, context.scope, { filter, binding, limit, cursor });
       return { body: mapPage(page, auditItem) };
     },
   });
 }
 
-export function exportAuditRoute({ db }: Pick<AuditDependencies, 'db'>): Route<Access> {
+export function exportAuditRoute({
+  db,
+  traceShown,
+}: Pick<RouteDependencies, 'db' | 'traceShown'>): Route<Access> {
   return facilityRoute(ACCESS, {
     docs: {
       operationId: 'exportAdministrationAudit',
@@ -127,14 +137,26 @@ export function exportAuditRoute({ db }: Pick<AuditDependencies, 'db'>): Route<A
     },
     handle: async ({ query: { format, ...given } }, context) => {
       const { contentType, fileName } = AUDIT_FORMATS[format];
-      const lines = exportAudit(db, context.scope, { filter: filterOf(given, context), format });
+      const traced = { db, onShown: traceShown(context) };
+      const lines = exportAudit(traced, context.scope, { filter: filterOf(given, context), format });
       return {
         contentType,
         headers: { 'content-disposition': `attachment; filename="${fileName}"` },
-        body: Readable.from(lines, { objectMode: false }),
+        body: await startedStream(lines),
       };
     },
   });
+}
+
+/** Its first piece is there: what failed until then is answered as an error. */
+async function startedStream(pieces: AsyncGenerator<string>): Promise<Readable> {
+  const first = await pieces.next();
+  async function* all(): AsyncGenerator<string> {
+    if (first.done === true) return;
+    yield first.value;
+    yield* pieces;
+  }
+  return Readable.from(all(), { objectMode: false });
 }
 
 function filterOf(given: GivenAuditFilter, { caller, scope }: FacilityContext): AuditFilter {

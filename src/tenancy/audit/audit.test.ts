@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
+import pg from 'pg';
 import { insertPatient } from '../../../test-support/records/clinical-records.ts';
 import {
   type Json,
@@ -262,3 +263,33 @@ test('what stands behind the question mark of an address may be a key, and is no
   assert.equal(created?.after.address, `${address}?…`);
   assert.deepEqual(changed?.after, { addressQuery: 'another' });
 });
+
+for (const path of ['', '/export?format=csv', '/export?format=ndjson'])
+  test(`/administration/audit${path}: who is shown what a patient refuses is in the log of that patient [ADM-34, LOG-7]`, async () => {
+    const patientId = await insertPatient(api.database.pool, here);
+    const body = { refusedPurposes: ['RESEARCH'] };
+    await call(`/patients/base/${patientId}/privacy`, { method: 'PUT', body });
+    const auditor = await api.createAccount(here, { permissions: ['administration.audit.read'] });
+    const read = () => call(`/administration/audit${path}`, { token: auditor.token });
+    const { status, text } = await read();
+    assert.ok(status === 200 && text.includes(patientId) && text.includes('RESEARCH'));
+    const { rows } = await api.database.pool.query({
+      text: 'select facility_id, action from access_log where patient_id = $1 and account_id = $2',
+      values: [patientId, auditor.userId],
+    });
+    assert.deepEqual(rows, [{ facility_id: here.facilityId, action: 'patient.privacy-read' }]);
+    await withoutAccessLog(async () => assert.equal((await read()).status, 503));
+  });
+
+/** While `work` runs, nothing can be added to the access log. */
+async function withoutAccessLog(work: () => Promise<void>): Promise<void> {
+  const owner = new pg.Client({ connectionString: api.database.url });
+  await owner.connect();
+  try {
+    await owner.query('alter table access_log add constraint closed check (false) not valid');
+    await work();
+  } finally {
+    await owner.query('alter table access_log drop constraint closed');
+    await owner.end();
+  }
+}

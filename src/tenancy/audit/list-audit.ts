@@ -9,19 +9,25 @@ import { type AuditFilter, type AuditPosition, type AuditRow, listAudit } from '
 
 export type { AuditFilter };
 
+/** Awaited before entries are shown: what they say of a patient has to be in that patient's access log. */
+export type OnAuditShown = (rows: readonly AuditRow[]) => Promise<void>;
+
 export interface AuditDependencies {
   db: Queryable;
   cursors: CursorCodec;
+  onShown: OnAuditShown;
 }
 
 /** 400 for a cursor of another list. */
 export async function listAuditPage(
-  { db, cursors }: AuditDependencies,
+  { db, cursors, onShown }: AuditDependencies,
   scope: OrganisationScope,
   { filter, binding, ...request }: PageRequest & { filter: AuditFilter; binding: readonly string[] },
 ): Promise<Page<AuditRow>> {
   const page = openPage<AuditPosition>(cursors, request, binding);
-  return page.close(await listAudit(db, scope, { ...page.slice, filter }), auditPosition);
+  const shown = page.close(await listAudit(db, scope, { ...page.slice, filter }), auditPosition);
+  await onShown(shown.items);
+  return shown;
 }
 
 interface AuditItem {
@@ -88,15 +94,18 @@ const COLUMNS = [
 
 /** All that the filter means, in bounded memory. Reads page by page, so that no transaction stays open. */
 export async function* exportAudit(
-  db: Queryable,
+  { db, onShown }: Pick<AuditDependencies, 'db' | 'onShown'>,
   scope: OrganisationScope,
   { filter, format }: { filter: AuditFilter; format: AuditFormat },
 ): AsyncGenerator<string> {
-  if (format === 'csv') yield `${COLUMNS.join(',')}\r\n`;
+  let heading = format === 'csv' ? `${COLUMNS.join(',')}\r\n` : '';
   const line = format === 'csv' ? csvLine : (item: AuditItem) => `${JSON.stringify(item)}\n`;
   for (let after: AuditPosition | undefined; ; ) {
     const page = await listAudit(db, scope, { filter, after, limit: ROWS_IN_PAGE });
-    if (page.length > 0) yield page.map((row) => line(auditItem(row))).join('');
+    await onShown(page);
+    const text = heading + page.map((row) => line(auditItem(row))).join('');
+    if (text !== '') yield text;
+    heading = '';
     const last = page.at(-1);
     if (last === undefined || page.length < ROWS_IN_PAGE) return;
     after = auditPosition(last);
