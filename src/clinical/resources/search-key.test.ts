@@ -110,6 +110,8 @@ test('a phone number is one however it is written [PAT-2]', () => {
     ['(030) 555 88 ext. 9', '030555889'],
     ['+44 20 7946 0018;ext=5', '4420794600185'],
     ['０３０ ７７７１', '0307771'],
+    ['٠٨٠٣ ٥٥٥ ٠١١٢', '08035550112'],
+    ['۹۸۷ x۵', '9875'],
     [' *31#030 555/1 ', '310305551'],
   ] as const) {
     assert.equal(searchTerms(text).phone, phone, text);

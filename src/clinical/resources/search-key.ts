@@ -46,7 +46,8 @@ const PLAIN_LETTERS: Readonly<Record<string, string>> = {
 const APOSTROPHES = /['’‘ʼ`´\u1ffdʻ‛′]/g;
 const PHONE_SYSTEMS = new Set(['phone', 'sms', 'fax', 'pager']);
 /** A phone number as people and systems write it: digits and signs, maybe after `tel:`, maybe with an extension. */
-const PHONE_TEXT = /^(?:tel:)?[\d\s()+./*#\p{Pd}]+(?:[;,]?\s*(?:ext|extension|poste|x)[\s.:=]*\d[\d\s]*)?$/iu;
+const PHONE_TEXT =
+  /^(?:tel:)?[\p{Nd}\s()+./*#\p{Pd}]+(?:[;,]?\s*(?:ext|extension|poste|x)[\s.:=]*\p{Nd}[\p{Nd}\s]*)?$/iu;
 
 /** Without case, accents, compatibility forms, apostrophes and repeated spaces: `José  O’Neil` → `jose oneil`. */
 export function foldText(text: string): string {
@@ -67,9 +68,19 @@ export function foldText(text: string): string {
     .slice(0, KEY_MAX);
 }
 
-/** Digits only: `+1 (555) 378-2854` → `15553782854`. */
+/** Digits only, of whichever script: `+1 (555) 378-2854` → `15553782854`. */
 export function foldPhone(text: string): string {
-  return text.normalize('NFKD').replace(/\D/g, '').slice(0, KEY_MAX);
+  const digits = text.normalize('NFKD').match(/\p{Nd}/gu) ?? [];
+  return digits.map(plainDigit).join('').slice(0, KEY_MAX);
+}
+
+/** The ten digits of a script stand one after the other (Unicode, section 4.6). */
+function plainDigit(digit: string): string {
+  if (digit <= '9') return digit;
+  const code = digit.codePointAt(0) ?? 0;
+  let value = 0;
+  while (/\p{Nd}/u.test(String.fromCodePoint(code - value - 1))) value += 1;
+  return String(value % 10);
 }
 
 /** Every key of a patient, once each, in a fixed order. */

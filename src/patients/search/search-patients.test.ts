@@ -140,6 +140,7 @@ test('a phone number is found as it was written, in any number of groups [PAT-2]
     ['tel:+49-30-555-0277', '+49 30 5550277'],
     ['555-2234 x12', '555-2234 x12'],
     ['0800777456', '0 8 0 0 7 7 7 4 5 6'],
+    ['٠٨٠٣ ٥٥٥ ٠١١٢', '0803 555 0112'],
   ] as const) {
     const telecoms = [{ system: 'phone', value: written }];
     const id = await insertPatient(api.database.pool, other, { telecoms });

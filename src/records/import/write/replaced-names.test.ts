@@ -186,6 +186,23 @@ test('the migration of apostrophes gives stored names the keys that an import wr
   assert.deepEqual(await keys(), imported);
 });
 
+test('the migration of digits gives stored phone numbers the keys that an import writes [PAT-2]', async () => {
+  const id = randomUUID();
+  const telecom = ['٠٨٠٣ ٥٥٥ ٠١١٢', '+۹۸ ۲۱', '123'].map((value) => ({ system: 'phone', value }));
+  await take({ ...person(id, 'Digits'), telecom });
+  const keys = () =>
+    t.rows(`select key from patient_search_key where patient_id = $1 and kind = 'phone' order by 1`, [id]);
+  const imported = await keys();
+  assert.deepEqual(imported, [{ key: '08035550112' }, { key: '123' }, { key: '9821' }]);
+  await t.rows(`delete from patient_search_key where patient_id = $1 and kind = 'phone' and key <> '123'`, [
+    id,
+  ]);
+  await t.rows(
+    await readFile(new URL('../../../../migrations/0209-digits-of-phones.sql', import.meta.url), 'utf8'),
+  );
+  assert.deepEqual(await keys(), imported);
+});
+
 /** Each replaces the one before. */
 function chainOf(ids: readonly string[]): object[] {
   return ids.map((id, at) => person(id, `Link${at}`, at === 0 ? [] : [['replaces', ids[at - 1] ?? '']]));
