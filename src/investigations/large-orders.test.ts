@@ -61,7 +61,7 @@ function observation(number: number): Json {
     status: 'final',
     basedOn: [{ reference: `ServiceRequest/${orderId(3)}` }],
     subject,
-    code,
+    code: { coding: [{ system: 'urn:lab', code: 'HISTO' }] },
     note: [{ text: 'n'.repeat(900_000) }],
   };
 }
@@ -159,6 +159,12 @@ describe('an order that is too large for one answer', () => {
     // It may have been published when it was smaller.
     const history = await api.call(`${clinical}/publish-fhir`, { token: account.token });
     assert.deepEqual([history.status, history.json.items], [200, []]);
+  });
+
+  test('a result of it is no example of its code, and the call says so as any other [ADM-67, HTTP-26]', async () => {
+    const path = '/terminology/unmapped/example?system=urn:lab&code=HISTO';
+    const { status, json } = documented('GET', path, await api.call(path, { token: account.token }));
+    assert.deepEqual([status, json], [200, { items: [] }]);
   });
 
   test('for publishing nothing is left out: such an order is refused', async () => {

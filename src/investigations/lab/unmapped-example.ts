@@ -1,5 +1,6 @@
 /** One real laboratory result with a local code and no standard one from its source, as it goes out now. Contract: ADM-67. */
 import type { FhirResource } from '../../clinical/fetch/fhir-resource.ts';
+import { patientOfTooLarge } from '../../clinical/fetch/record-loader.ts';
 import type { AccessLog } from '../../privacy/access-log/access-log.ts';
 import { authoriseAccess } from '../../privacy/authorise-access.ts';
 import type { FacilityContext } from '../../tenancy/callers/access.ts';
@@ -17,7 +18,10 @@ export interface UnmappedExample {
   resource: FhirResource;
 }
 
-/** One, or none when no result of the facility has the code. 403 when the purpose is refused meanwhile. */
+/**
+ * One, or none when no result of the facility has the code, or the order of the one that was found is too large for an
+ * answer. 403 when the purpose is refused meanwhile.
+ */
 export async function readUnmappedExample(
   deps: UnmappedExampleDependencies,
   local: { system: string; code: string },
@@ -26,10 +30,10 @@ export async function readUnmappedExample(
   const { scope, purposeOfUse } = context;
   const found = await findResultWithCode(deps.db, scope, { ...local, purposeOfUse });
   if (found === undefined) return [];
-  const { patientId, refusedPurposes, resources } = await loadOrderResources(deps, scope, {
-    orderId: found.orderId,
-    discipline: 'laboratory',
-  });
+  const order = { orderId: found.orderId, discipline: 'laboratory' } as const;
+  const loaded = await loadOrderResources(deps, scope, order).catch(noneIfTooLarge);
+  if (loaded === undefined) return [];
+  const { patientId, refusedPurposes, resources } = loaded;
   const resource = resources.find(
     ({ resourceType, id }) => resourceType === 'Observation' && id === found.id,
   );
@@ -42,4 +46,8 @@ export async function readUnmappedExample(
     resourceId: found.id,
   });
   return [{ patientId, orderId: found.orderId, resource }];
+}
+
+function noneIfTooLarge(error: unknown): undefined {
+  if (patientOfTooLarge(error) === undefined) throw error;
 }
