@@ -4,6 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import pg from 'pg';
 import { insertPatient } from '../../../test-support/records/clinical-records.ts';
+import { seedRecords } from '../../../test-support/records/seed-tenant.ts';
 import {
   type Json,
   startTestApi,
@@ -280,6 +281,20 @@ for (const path of ['', '/export?format=csv', '/export?format=ndjson'])
     assert.deepEqual(rows, [{ facility_id: here.facilityId, action: 'patient.privacy-read' }]);
     await withoutAccessLog(async () => assert.equal((await read()).status, 503));
   });
+
+test('who is shown whose held deliveries were replayed is in the log of that patient [ADM-35, LOG-7]', async () => {
+  const { patientId } = await seedRecords(api.database.pool, here);
+  const body = { patientId: patientId.toUpperCase() };
+  assert.equal((await call('/exchange/deliveries/replay', { body })).status, 200);
+  const auditor = await api.createAccount(here, { permissions: ['administration.audit.read'] });
+  const [replay] = await read('?action=delivery.replay', auditor.token);
+  assert.equal(replay?.after.patientId.toLowerCase(), patientId);
+  const { rows } = await api.database.pool.query({
+    text: 'select facility_id, action, resource_id from access_log where patient_id = $1 and account_id = $2',
+    values: [patientId, auditor.userId],
+  });
+  assert.deepEqual(rows, [{ facility_id: here.facilityId, action: 'delivery.list', resource_id: patientId }]);
+});
 
 /** While `work` runs, nothing can be added to the access log. */
 async function withoutAccessLog(work: () => Promise<void>): Promise<void> {
