@@ -18,13 +18,8 @@ export interface GroupedObservation extends StandingResult {
   kind: string;
   vitalSign: boolean;
   category: CodeableConcept[] | null;
-  /** Orders of the reports of its patient that list it, the oldest report first. */
+  /** Orders of the reports that list it, the oldest report first; also of the patient whom it was about before. */
   reportOrderIds: string[];
-}
-
-export interface ListedObservation extends GroupedObservation {
-  /** Orders of all reports that list it, of other patients too: they showed it while it was of their patient. */
-  listingOrderIds: string[];
 }
 
 const standingColumns = (
@@ -54,23 +49,19 @@ export async function observationsToGroup(
   db: Queryable,
   scope: FacilityScope,
   ids: readonly string[],
-): Promise<ListedObservation[]> {
-  const { rows } = await db.query<ListedObservation>({
+): Promise<GroupedObservation[]> {
+  const { rows } = await db.query<GroupedObservation>({
     name: 'grouping-observations',
     text: `
       select ${standingColumns('o')}, o.kind, o.vital_sign as "vitalSign", o.category,
-        listed."reportOrderIds", listed."listingOrderIds"
+        array(
+          select r.order_id
+          from ${reportsListing('o.id')}
+          where r.order_id is not null
+          order by r.issued_at, r.id
+        ) as "reportOrderIds"
       from unnest($3::uuid[]) as asked (id)
       cross join ${rowById('observation', 'o', 'asked.id', '*')} o
-      cross join lateral (
-        select
-          coalesce(
-            array_agg(r.order_id order by r.issued_at, r.id) filter (where r.patient_id = o.patient_id), '{}'
-          ) as "reportOrderIds",
-          coalesce(array_agg(distinct r.order_id), '{}') as "listingOrderIds"
-        from ${reportsListing('o.id')}
-        where r.order_id is not null
-      ) listed
       order by o.id`,
     values: [scope.organisationId, scope.facilityId, ids],
   });

@@ -2,7 +2,7 @@
 import { knownOrders } from '../../../investigations/grouping.store.ts';
 import { writeMadeUpOrders } from '../../../investigations/place-parts.store.ts';
 import {
-  type ListedObservation,
+  type GroupedObservation,
   observationsToGroup,
   type PanelOf,
   panelsOf,
@@ -15,7 +15,7 @@ import { batchesOf, inBatches } from './batches.ts';
 import { gatheredOrders } from './made-up-orders.ts';
 import { type LeftOrders, move } from './move-parts.ts';
 
-type Loaded = Map<string, ListedObservation>;
+type Loaded = Map<string, GroupedObservation>;
 
 /**
  * Put these results under their orders, with the members of those that are panels; at most `limit` more than asked
@@ -53,7 +53,7 @@ export async function groupResults(
   const made = gatheredOrders(under).filter(({ id }) => !known.has(id));
   for (const some of batchesOf(made)) await writeMadeUpOrders(client, scope, some);
   // Members come last: what they are members of tells where the order leads that both leave.
-  const memberLast = ({ id }: ListedObservation) => `${panels.has(id) ? 1 : 0}${id}`;
+  const memberLast = ({ id }: GroupedObservation) => `${panels.has(id) ? 1 : 0}${id}`;
   const rows = placed.sort((a, b) => (memberLast(a) < memberLast(b) ? -1 : 1));
   const placing = { assigned, patientOf, affected, left };
   const moved = new Set(
@@ -62,16 +62,15 @@ export async function groupResults(
   const ofReports = new Set(observations.flatMap(({ reportOrderIds }) => reportOrderIds));
   const changed = [...affected].filter((id) => known.get(id)?.madeUp === true && !ofReports.has(id));
   await writeGathered(client, scope, changed);
-  // A result that two reports list is shown by both of their orders, and names the one that it is under. One that passed to
-  // another patient is shown by neither any more.
-  for (const { id, listingOrderIds } of placed)
-    if (touched.has(id) || moved.has(id)) for (const orderId of listingOrderIds) affected.add(orderId);
+  // A result that two reports list is shown by both of their orders, and names the one that it is under.
+  for (const { id, reportOrderIds } of placed)
+    if (touched.has(id) || moved.has(id)) for (const orderId of reportOrderIds) affected.add(orderId);
 }
 
 /** These results and the panels above them, up to the last level that counts, and the panel that each is a member of. */
 async function withPanels(
   below: Loaded,
-  load: (ids: readonly string[]) => Promise<ListedObservation[]>,
+  load: (ids: readonly string[]) => Promise<GroupedObservation[]>,
   panelsOfSome: (ids: readonly string[]) => Promise<readonly PanelOf[]>,
 ): Promise<{ all: Loaded; panels: Map<string, string> }> {
   const all: Loaded = new Map(below);
@@ -103,7 +102,7 @@ async function writeGathered(
 async function withMembers(
   ids: readonly string[],
   limit: number,
-  load: (ids: readonly string[]) => Promise<ListedObservation[]>,
+  load: (ids: readonly string[]) => Promise<GroupedObservation[]>,
 ): Promise<Loaded> {
   const loaded: Loaded = new Map();
   const most = ids.length + limit;
