@@ -176,7 +176,7 @@ export async function partsSharingOrders(
   { reports, studies, observations }: PartIds,
   limit: number,
 ): Promise<PartIds> {
-  const { rows } = await db.query<{ kind: keyof PartIds; id: string }>({
+  const { rows } = await db.query<FoundPart>({
     name: 'grouping-sharing',
     text: `
       select found.kind, found.id
@@ -197,6 +197,45 @@ export async function partsSharingOrders(
       limit $6`,
     values: [scope.organisationId, scope.facilityId, [...reports], [...studies], [...observations], limit],
   });
+  return byKind(rows);
+}
+
+/**
+ * What is under these orders and about another patient, because the order turned out to be somebody else's. `limit` of
+ * them at most.
+ */
+export async function partsLeftBehind(
+  db: Queryable,
+  scope: FacilityScope,
+  orderIds: ReadonlySet<string>,
+  limit: number,
+): Promise<PartIds> {
+  if (orderIds.size === 0) return byKind([]);
+  const { rows } = await db.query<FoundPart>({
+    name: 'grouping-left-behind',
+    text: `
+      select found.kind, found.id
+      from unnest($3::uuid[]) as asked (id)
+      cross join ${rowById('investigation_order', 'o', 'asked.id', 'o.id, o.patient_id')} shared
+      cross join lateral (
+        ${underOrder('reports', 'investigation_report', OF_ANOTHER)}
+        union all
+        ${underOrder('studies', 'imaging_study', OF_ANOTHER)}
+        union all
+        ${underOrder('observations', 'observation', OF_ANOTHER)}
+      ) found
+      limit $4`,
+    values: [scope.organisationId, scope.facilityId, [...orderIds], limit],
+  });
+  return byKind(rows);
+}
+
+interface FoundPart {
+  kind: keyof PartIds;
+  id: string;
+}
+
+function byKind(rows: readonly FoundPart[]): PartIds {
   const of = (kind: keyof PartIds) => new Set(rows.filter((row) => row.kind === kind).map(({ id }) => id));
   return { reports: of('reports'), studies: of('studies'), observations: of('observations') };
 }
@@ -208,6 +247,7 @@ function ordersOf(table: string, place: number): string {
         where part.order_id is not null`;
 }
 
+const OF_ANOTHER = 'part.patient_id <> shared.patient_id';
 const NAMES_ANOTHER = 'part.based_on_id is distinct from part.order_id';
 const IS_LISTED_ELSEWHERE = `exists (
             select 1

@@ -10,6 +10,7 @@ import { setDisciplines, touchOrders } from '../../../investigations/place-parts
 import { noteReplaced } from '../../../investigations/replaced-orders.store.ts';
 import {
   type PartIds,
+  partsLeftBehind,
   partsSharingOrders,
   resultsOf,
 } from '../../../investigations/result-grouping.store.ts';
@@ -39,9 +40,10 @@ export async function groupInvestigations(
   const affected = new Set([...touched.orders, ...(await ordersNaming(client, scope, touched.specimens))]);
   const limit = FOLLOWING;
   const sharing = await partsSharingOrders(client, scope, touched, limit);
-  const reports = touched.reports.union(sharing.reports);
-  const studies = touched.studies.union(sharing.studies);
-  const observations = touched.observations.union(sharing.observations);
+  const behind = await partsLeftBehind(client, scope, touched.orders, limit);
+  const reports = touched.reports.union(sharing.reports).union(behind.reports);
+  const studies = touched.studies.union(sharing.studies).union(behind.studies);
+  const observations = touched.observations.union(sharing.observations).union(behind.observations);
   const asked = { reports, studies, observations };
   const left: LeftOrders = new Map();
   const moved = await groupDocuments(client, scope, { asked, touched, affected, left });

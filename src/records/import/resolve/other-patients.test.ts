@@ -175,6 +175,35 @@ describe('records of different patients', () => {
     assert.deepEqual(await shown(), ['reports']);
   });
 
+  test('an order that turns out to be another patient’s leaves what is under it to orders of its own patient [IN-17]', async () => {
+    await newTenant();
+    const basedOn = refer('ServiceRequest/s');
+    await send(
+      order('s', 'a'),
+      result('x', 'a', { basedOn }),
+      report('r', 'a', { basedOn }),
+      study('i', 'a', { basedOn }),
+    );
+    assert.equal((await send(order('s', 'b'))).rejectedCount, 0);
+    const { rows } = await database.pool.query({
+      text: `select part.kind, o.patient_id = part.patient_id as same, o.made_up
+        from (
+          select 'report' as kind, patient_id, order_id from investigation_report where organisation_id = $1
+          union all select 'result', patient_id, order_id from observation where organisation_id = $1
+          union all select 'study', patient_id, order_id from imaging_study where organisation_id = $1
+        ) part
+        left join investigation_order o on o.organisation_id = $1 and o.id = part.order_id
+        order by part.kind`,
+      values: [tenant.organisationId],
+    });
+    const own = { same: true, made_up: true };
+    assert.deepEqual(rows, [
+      { kind: 'report', ...own },
+      { kind: 'result', ...own },
+      { kind: 'study', ...own },
+    ]);
+  });
+
   test('whatever is stored, an order shows nothing of another patient [FETCH-25]', async () => {
     await newTenant();
     const listing = report('r', 'a', {
