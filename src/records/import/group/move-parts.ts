@@ -1,5 +1,6 @@
 /** Puts parts under the orders that were decided for them. */
 import { moveParts, type PartTable } from '../../../investigations/place-parts.store.ts';
+import type { LeavingPart } from '../../../investigations/replaced-orders.store.ts';
 import type { Client } from '../../../platform/db/database.ts';
 import type { FacilityScope } from '../../../tenancy/scope.ts';
 import type { PatientOfOrder } from './assign-orders.ts';
@@ -20,7 +21,7 @@ export interface Moving {
   left: LeftOrders;
 }
 
-export type LeftOrders = Map<string, { table: PartTable; partId: string }>;
+export type LeftOrders = Map<string, LeavingPart>;
 
 /** Returns the ids of what was moved. */
 export async function move(
@@ -36,7 +37,7 @@ export async function move(
     if (!moves && !changed.has(id)) continue;
     for (const order of [orderId, next]) if (order !== null) affected.add(order);
     if (!moves || next === null || orderId === null || left.has(orderId)) continue;
-    if (patientOf(orderId) === patientId) left.set(orderId, { table, partId: id });
+    if (patientOf(orderId) === patientId) left.set(orderId, { table, partId: id, patientId });
   }
   for (const some of batchesOf(moved)) await moveParts(client, scope, table, new Map(some));
   return [...moved.keys()];

@@ -6,6 +6,7 @@ import { importJson } from '../../../../test-support/records/import-files.ts';
 import type { Tenant } from '../../../../test-support/service/api.ts';
 import { createVitalSetLoader } from '../../../encounters/vitals/vital-set.store.ts';
 import { createInvestigationLoader } from '../../../investigations/investigation.store.ts';
+import { findReplacement } from '../../../investigations/replaced-orders.store.ts';
 import { createFacility, createOrganisation } from '../../../tenancy/organisations/facilities.ts';
 import { assignDocuments, assignResults } from '../group/assign-orders.ts';
 
@@ -173,6 +174,22 @@ describe('records of different patients', () => {
     });
     assert.deepEqual(rows, [{ same: true }]);
     assert.deepEqual(await shown(), ['reports']);
+  });
+
+  test('the id of an order that is gone leads to no order of another patient [FETCH-25]', async () => {
+    await newTenant();
+    const at = { effectiveDateTime: '2024-05-01T10:00:00Z' };
+    await send(result('x', 'a', at));
+    const { rows } = await database.pool.query<{ id: string }>({
+      text: 'select id from investigation_order where organisation_id = $1',
+      values: [tenant.organisationId],
+    });
+    const scope = { timeZone: 'UTC', ...tenant };
+    const replacement = () => findReplacement(database.pool, scope, rows[0]?.id ?? '');
+    await send(report('r', 'a', { result: refer('Observation/x') }));
+    assert.match((await replacement()) ?? '', /^[0-9a-f-]{36}$/);
+    await send(result('x', 'b', at));
+    assert.equal(await replacement(), undefined);
   });
 
   test('an order that turns out to be another patient’s leaves what is under it to orders of its own patient [IN-17]', async () => {
