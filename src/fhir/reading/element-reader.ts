@@ -55,10 +55,10 @@ export class ElementReader {
     return value === undefined ? undefined : this.#text(name, value, maximum);
   }
 
-  /** A repeating FHIR `string`; undefined when absent. */
+  /** A repeating FHIR `string`; undefined when absent, and where each item has only an extension. */
   strings(name: string, maximum = STRING_MAX): string[] | undefined {
-    const items = this.#array(name)?.filter((item) => item !== null);
-    return items?.map((item) => this.#text(name, item, maximum));
+    const items = this.#array(name)?.filter((item) => item !== null) ?? [];
+    return items.length === 0 ? undefined : items.map((item) => this.#text(name, item, maximum));
   }
 
   /** A value that a database index holds, `maxBytes` of UTF-8 at most. */
