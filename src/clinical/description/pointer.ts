@@ -164,6 +164,7 @@ export function referencesTo(pointers: readonly RecordPointer[]): object[] | und
 }
 
 function annotation(reader: ElementReader, context: ReadContext): Annotation | undefined {
+  reader.choice('author');
   return compact<Annotation>({
     authorReference: pointer(context.reference(reader, 'authorReference', ACTORS)),
     authorString: reader.string('authorString'),

@@ -3,11 +3,19 @@
  * Contract: IN-47, IN-48, TERM-21.
  */
 import type { CodeableConcept, Period } from '../../fhir/coded.ts';
+import { isTime } from '../../fhir/date-time.ts';
 import { Decimal } from '../../fhir/json.ts';
 import type { Numeric, Quantity, Range, Ratio, SampledData } from '../../fhir/measured.ts';
 import { codeableConcept, compact, optional, period } from '../../fhir/reading/datatypes.ts';
 import type { ElementReader } from '../../fhir/reading/element-reader.ts';
-import { known, range, ratio, quantity as readQuantity, sampledData } from '../../fhir/reading/measured.ts';
+import {
+  known,
+  quantityAsGiven,
+  range,
+  ratio,
+  refuseComparator,
+  sampledData,
+} from '../../fhir/reading/measured.ts';
 import { normaliseUnit } from '../../terminology/units/ucum.ts';
 import { unitsDisagree } from '../../terminology/units/vital-units.ts';
 import { columns, exactJson, numbers } from '../content/document.ts';
@@ -40,8 +48,6 @@ export interface ObservedValue {
   valueConcept?: CodeableConcept;
   valueStructure?: Range | Ratio | SampledData | Period;
 }
-
-const TIME = /^([01]\d|2[0-3]):[0-5]\d:([0-5]\d|60)(\.\d+)?$/;
 
 /** `value[x]` of an Observation or of a component. */
 export function value(): Element<ObservedValue> {
@@ -115,7 +121,7 @@ export function bound<const Name extends 'low' | 'high'>(prefix: Name): Element<
     columns: [[`${prefix}_number`, 'numeric'], ...parts.map((part) => [part, 'text'] as const)],
     fields: ({ alias }) => [...numbers(alias, [`${prefix}_number`]), ...columns(alias, parts)],
     read(reader, name) {
-      const given = optional(reader.child(name), readQuantity);
+      const given = optional(reader.child(name), simpleQuantityAsGiven);
       requireOneUnit(reader, name, given);
       const [unit = '', system = '', code = ''] = parts;
       return {
@@ -139,6 +145,11 @@ export function bound<const Name extends 'low' | 'high'>(prefix: Name): Element<
       output.json(name, quantity(number, unit));
     },
   };
+}
+
+function simpleQuantityAsGiven(reader: ElementReader): Quantity | undefined {
+  refuseComparator(reader);
+  return quantityAsGiven(reader);
 }
 
 /** FHIR types as the column names them: primitives in lower case. */
@@ -184,7 +195,7 @@ function valueParts(reader: ElementReader, name: string, type: string): Record<s
 
 /** A Quantity without a number measures nothing, so it is refused. */
 function quantityColumns(reader: ElementReader, name: string): Values {
-  const given = known(reader, name, readQuantity);
+  const given = known(reader, name, quantityAsGiven);
   if (given.value === undefined) reader.fail(`${name}.value`, 'is missing');
   requireOneUnit(reader, name, given);
   return {
@@ -204,7 +215,7 @@ function requireOneUnit(reader: ElementReader, name: string, given: Quantity | u
 
 function time(reader: ElementReader, name: string): string | undefined {
   const text = reader.string(name);
-  if (text !== undefined && !TIME.test(text)) reader.fail(name, 'is not a FHIR time');
+  if (text !== undefined && !isTime(text)) reader.fail(name, 'is not a FHIR time');
   return text;
 }
 

@@ -12,6 +12,7 @@ import {
   codingOf,
   codings,
   concepts,
+  id,
   identifiers,
   integer,
   jsonList,
@@ -67,7 +68,7 @@ export const IMAGING_STUDY = describeResource('ImagingStudy', {
       alias: 't',
       member: 'series',
       elements: {
-        uid: required(string('uid')),
+        uid: required(id('uid')),
         number: integer('number', 0),
         modality: required(codingOf('modality')),
         description: string('description'),
@@ -84,7 +85,7 @@ export const IMAGING_STUDY = describeResource('ImagingStudy', {
           member: 'instances',
           within: { column: 'series_position' },
           elements: {
-            uid: required(string('uid')),
+            uid: required(id('uid')),
             sopClass: required(codingOf('sop_class')),
             number: integer('number', 0),
             title: string('title'),

@@ -75,7 +75,7 @@ export const SERVICE_REQUEST = describeResource('ServiceRequest', {
     requisition: identifier('requisition'),
     category: categories(concepts, ({ discipline }: { discipline: Discipline }) => CATEGORY[discipline]),
     code: mappedConcept('code'),
-    orderDetail: concepts('order_detail'),
+    orderDetail: orderDetail(),
     basedOn: references('based_on', ['ServiceRequest']),
     replaces: references('replaces', ['ServiceRequest']),
     'occurrence[x]': occurrence(),
@@ -104,6 +104,18 @@ export const SERVICE_REQUEST = describeResource('ServiceRequest', {
     relevantHistory: 'provenance is not held',
   },
 });
+
+/** R4 invariant prr-1: details are of a code. */
+function orderDetail() {
+  const kept = concepts('order_detail');
+  return {
+    ...kept,
+    read(reader, name, context) {
+      if (reader.has(name) && !reader.has('code')) reader.fail('code', `is missing, but ${name} is given`);
+      return kept.read(reader, name, context);
+    },
+  } satisfies typeof kept;
+}
 
 export interface OrderRecord extends RecordOf<typeof SERVICE_REQUEST> {}
 

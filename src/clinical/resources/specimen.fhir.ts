@@ -13,7 +13,7 @@ import {
   readIdentifier,
 } from '../../fhir/reading/datatypes.ts';
 import type { ElementReader } from '../../fhir/reading/element-reader.ts';
-import { quantity } from '../../fhir/reading/measured.ts';
+import { quantity, simpleQuantity } from '../../fhir/reading/measured.ts';
 import { describeResource, type RecordOf } from '../description/describe.ts';
 import {
   code,
@@ -99,7 +99,7 @@ function readCollection(reader: ElementReader, context: ReadContext): Collection
     collector: pointer(context.reference(reader, 'collector', ['Practitioner'])),
     times: times(reader, 'collected'),
     duration: optional(reader.child('duration'), quantity),
-    quantity: optional(reader.child('quantity'), quantity),
+    quantity: optional(reader.child('quantity'), simpleQuantity),
     method: optional(reader.child('method'), codeableConcept),
     bodySite: optional(reader.child('bodySite'), codeableConcept),
     fastingStatusCodeableConcept: optional(reader.child('fastingStatusCodeableConcept'), codeableConcept),
@@ -132,8 +132,8 @@ function readContainer(reader: ElementReader, context: ReadContext): Container |
     identifier: nonEmpty(reader.children('identifier').map(readIdentifier)),
     description: reader.string('description'),
     type: optional(reader.child('type'), codeableConcept),
-    capacity: optional(reader.child('capacity'), quantity),
-    specimenQuantity: optional(reader.child('specimenQuantity'), quantity),
+    capacity: optional(reader.child('capacity'), simpleQuantity),
+    specimenQuantity: optional(reader.child('specimenQuantity'), simpleQuantity),
     additiveCodeableConcept: optional(reader.child('additiveCodeableConcept'), codeableConcept),
     additiveReference: pointer(context.reference(reader, 'additiveReference', [])),
   });

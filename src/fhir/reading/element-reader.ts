@@ -11,6 +11,7 @@ import { type JsonObject, ResourceRejected } from './json-resource.ts';
 
 const CODE = /^[^\s]+(?:\s[^\s]+)*$/;
 const URI = /^\S+$/;
+const ID = /^[A-Za-z0-9\-.]{1,64}$/;
 /** R4 dateTime: seconds and a zone wherever there is a time. */
 const DATE_TIME = /^\d{4}(?:-\d{2}(?:-\d{2}(?:T\d{2}:\d{2}:\d{2}(?:\.\d+)?(?:Z|[+-]\d{2}:\d{2}))?)?)?$/;
 const INTEGER_MAX = 2_147_483_647;
@@ -97,6 +98,13 @@ export class ElementReader {
     return text;
   }
 
+  /** FHIR `id`. */
+  id(name: string): string | undefined {
+    const text = this.string(name);
+    if (text !== undefined && !ID.test(text)) this.fail(name, 'is not a FHIR id');
+    return text;
+  }
+
   boolean(name: string): boolean | undefined {
     const value = this.#take(name);
     if (value === undefined || typeof value === 'boolean') return value;
@@ -137,9 +145,17 @@ export class ElementReader {
     return parsed;
   }
 
+  /** A repeating FHIR `dateTime`, as it was written. */
+  dateTimes(name: string): string[] | undefined {
+    return this.strings(name)?.map((text) => this.#momentOf(name, text, 'dateTime').text);
+  }
+
   #moment(name: string, type: 'date' | 'dateTime' | 'instant'): FhirDateTime | undefined {
     const value = this.#take(name);
-    if (value === undefined) return undefined;
+    return value === undefined ? undefined : this.#momentOf(name, value, type);
+  }
+
+  #momentOf(name: string, value: unknown, type: 'date' | 'dateTime' | 'instant'): FhirDateTime {
     const text = this.#text(name, value, 64);
     const parsed = DATE_TIME.test(text) ? parseDateTime(text) : undefined;
     const exists = type === 'date' ? 'that day does not exist' : 'that day or time does not exist';

@@ -1,6 +1,7 @@
-/** Readers of what is measured, and when (https://hl7.org/fhir/R4/datatypes.html). */
-import type { Quantity, Range, Ratio, SampledData, Timing } from '../measured.ts';
-import { codeableConcept, compact, optional, period } from './datatypes.ts';
+/** Readers of what is measured (https://hl7.org/fhir/R4/datatypes.html). Contract: HTTP-30. */
+import { decimalText } from '../json.ts';
+import type { Quantity, Range, Ratio, SampledData } from '../measured.ts';
+import { compact, optional } from './datatypes.ts';
 import type { ElementReader } from './element-reader.ts';
 
 const COMPARATORS = ['<', '<=', '>=', '>'] as const;
@@ -8,11 +9,12 @@ const COMPARATORS = ['<', '<=', '>=', '>'] as const;
  * Digits of a decimal at most: what a double can be (1e308), so that every reader of JSON can take the number, and
  * little enough for exact arithmetic. HL7's example of decimals has 264.
  */
-const DIGITS_MAX = 300;
+export const DIGITS_MAX = 300;
 /** Characters of a unit at most. */
 const UNIT_MAX = 200;
 
-export function quantity(reader: ElementReader): Quantity | undefined {
+/** As it was given: its code may lack a system. Whoever writes it gives the unit one, or takes the code for its text. */
+export function quantityAsGiven(reader: ElementReader): Quantity | undefined {
   return compact<Quantity>({
     value: reader.decimal('value', DIGITS_MAX),
     comparator: reader.code('comparator', COMPARATORS),
@@ -22,60 +24,64 @@ export function quantity(reader: ElementReader): Quantity | undefined {
   });
 }
 
-export function range(reader: ElementReader): Range | undefined {
-  return compact<Range>({
-    low: optional(reader.child('low'), quantity),
-    high: optional(reader.child('high'), quantity),
+/**
+ * A Quantity that is written as it is kept. A code without a system is no code (R4 invariant qty-3): it is the text of the
+ * unit, and is not kept beside one.
+ */
+export function quantity(reader: ElementReader): Quantity | undefined {
+  if (reader.has('system') || !reader.has('code')) return quantityAsGiven(reader);
+  return compact<Quantity>({
+    value: reader.decimal('value', DIGITS_MAX),
+    comparator: reader.code('comparator', COMPARATORS),
+    unit: reader.string('unit', UNIT_MAX) ?? reader.string('code', UNIT_MAX),
   });
 }
 
+/** A SimpleQuantity has no comparator (R4 invariant sqty-1): without it the number would say something else. */
+export function simpleQuantity(reader: ElementReader): Quantity | undefined {
+  refuseComparator(reader);
+  return quantity(reader);
+}
+
+export function refuseComparator(reader: ElementReader): void {
+  if (reader.has('comparator'))
+    reader.fail('comparator', 'is there, where FHIR R4 has none (invariant sqty-1)');
+}
+
+export function range(reader: ElementReader): Range | undefined {
+  const low = optional(reader.child('low'), simpleQuantity);
+  const high = optional(reader.child('high'), simpleQuantity);
+  if (low !== undefined && high !== undefined && isGreater(low, high))
+    reader.fail('low', 'is greater than high (invariant rng-2)');
+  return compact<Range>({ low, high });
+}
+
+/** Of two quantities in one unit; of others nobody can tell. */
+function isGreater(a: Quantity, b: Quantity): boolean {
+  if (a.unit !== b.unit || a.system !== b.system || a.code !== b.code) return false;
+  return Number(decimalText(a.value)) > Number(decimalText(b.value));
+}
+
+/** R4 invariant rat-1: both or none. */
 export function ratio(reader: ElementReader): Ratio | undefined {
-  return compact<Ratio>({
-    numerator: optional(reader.child('numerator'), quantity),
-    denominator: optional(reader.child('denominator'), quantity),
-  });
+  const numerator = optional(reader.child('numerator'), quantity);
+  const denominator = optional(reader.child('denominator'), quantity);
+  if (numerator === undefined && denominator === undefined) return undefined;
+  return {
+    numerator: reader.required('numerator', numerator),
+    denominator: reader.required('denominator', denominator),
+  };
 }
 
 export function sampledData(reader: ElementReader): SampledData | undefined {
   return compact<SampledData>({
-    origin: reader.required('origin', optional(reader.child('origin'), quantity)),
+    origin: reader.required('origin', optional(reader.child('origin'), simpleQuantity)),
     period: reader.required('period', reader.decimal('period', DIGITS_MAX)),
     factor: reader.decimal('factor', DIGITS_MAX),
     lowerLimit: reader.decimal('lowerLimit', DIGITS_MAX),
     upperLimit: reader.decimal('upperLimit', DIGITS_MAX),
     dimensions: reader.required('dimensions', reader.integer('dimensions', 1)),
     data: reader.string('data'),
-  });
-}
-
-/** FHIR Timing; elements of `repeat` are kept one by one. */
-export function timing(reader: ElementReader): Timing | undefined {
-  return compact<Timing>({
-    event: reader.strings('event'),
-    repeat: optional(reader.child('repeat'), repeat),
-    code: optional(reader.child('code'), codeableConcept),
-  });
-}
-
-function repeat(reader: ElementReader): Record<string, unknown> | undefined {
-  return compact<Record<string, unknown>>({
-    boundsDuration: optional(reader.child('boundsDuration'), quantity),
-    boundsRange: optional(reader.child('boundsRange'), range),
-    boundsPeriod: optional(reader.child('boundsPeriod'), period),
-    count: reader.integer('count', 1),
-    countMax: reader.integer('countMax', 1),
-    duration: reader.decimal('duration', DIGITS_MAX),
-    durationMax: reader.decimal('durationMax', DIGITS_MAX),
-    durationUnit: reader.code('durationUnit'),
-    frequency: reader.integer('frequency', 1),
-    frequencyMax: reader.integer('frequencyMax', 1),
-    period: reader.decimal('period', DIGITS_MAX),
-    periodMax: reader.decimal('periodMax', DIGITS_MAX),
-    periodUnit: reader.code('periodUnit'),
-    dayOfWeek: reader.strings('dayOfWeek'),
-    timeOfDay: reader.strings('timeOfDay'),
-    when: reader.strings('when'),
-    offset: reader.integer('offset', 0),
   });
 }
 

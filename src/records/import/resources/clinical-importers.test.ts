@@ -115,6 +115,38 @@ describe('clinical records that are refused', () => {
       observation({ valueQuantity: { value: 1, comparator: '~' } }),
       /comparator is not one of/,
     ],
+    [
+      'a comparator in a bound of a reference range, which is a SimpleQuantity',
+      observation({ referenceRange: [{ high: { value: 1, comparator: '<' } }] }),
+      /^Observation\.referenceRange\.high\.comparator is there, where FHIR R4 has none \(invariant sqty-1\)$/,
+    ],
+    [
+      'a range of values upside down',
+      observation({ valueRange: { low: { value: 2 }, high: { value: 1 } } }),
+      /^Observation\.valueRange\.low is greater than high \(invariant rng-2\)$/,
+    ],
+    [
+      'a note with two authors',
+      observation({ note: [{ text: 'x', authorString: 'a', authorReference: { display: 'b' } }] }),
+      /^Observation\.note\.author\[x\] is given with more than one type$/,
+    ],
+    [
+      'details of an order without a code',
+      {
+        ...observation({ resourceType: 'ServiceRequest', status: 'active', code: undefined }),
+        intent: 'order',
+        orderDetail: [{ text: 'x' }],
+      },
+      /^ServiceRequest\.code is missing, but orderDetail is given$/,
+    ],
+    [
+      'the UID of a series in the form of STU3',
+      {
+        ...observation({ resourceType: 'ImagingStudy', status: 'available', code: undefined }),
+        series: [{ uid: 'urn:oid:1.2.3', modality: { code: 'CT' } }],
+      },
+      /^ImagingStudy\.series\.uid is not a FHIR id$/,
+    ],
     ['a number as text', observation({ valueQuantity: { value: '1' } }), /value is not a number/],
     [
       'a unit that is too long',
