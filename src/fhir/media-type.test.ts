@@ -11,6 +11,8 @@ const cases: [accept: string | undefined, format: string | undefined, accepted: 
   ['application/fhir+json', undefined, true],
   ['Application/FHIR+JSON; charset=utf-8', undefined, true],
   ['application/fhir+json; fhirVersion=4.0', undefined, true],
+  ['application/fhir+json; fhirVersion="4.0"', undefined, true],
+  ['application/fhir+json; fhirVersion="5.0"', undefined, false],
   ['text/html, application/xhtml+xml, */*;q=0.8', undefined, true],
   ['application/fhir+xml, application/fhir+json;q=0.5', undefined, true],
   ['application/json;q=0, */*', undefined, true],

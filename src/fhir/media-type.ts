@@ -46,7 +46,8 @@ function parseRange(text: string): MediaRange[] {
   let quality = 1;
   for (const parameter of parameters) {
     const [name, value = ''] = parameter.split('=').map((part) => part.trim());
-    if (name === 'fhirversion' && value !== RELEASE) return [];
+    // A value may be quoted (RFC 9110, section 5.6.6).
+    if (name === 'fhirversion' && value !== RELEASE && value !== `"${RELEASE}"`) return [];
     if (name !== 'q') continue;
     if (!/^(?:0(?:\.\d{0,3})?|1(?:\.0{0,3})?)$/.test(value)) return [];
     quality = Number(value);
