@@ -209,6 +209,7 @@ test('a modifier of a parameter is refused, and not left out: the search would f
     ['date:missing', 'false'],
     ['_id:not', randomUUID()],
     ['subject:Patient', patientId],
+    ['purposeOfUse:not', 'TREATMENT'],
   ] as const) {
     const [parameter] = name.split(':');
     const message = `${parameter} has a modifier, the part after its colon. This search knows no modifiers. Send ${parameter} alone.`;

@@ -61,6 +61,12 @@ export const EncounterSearchQuery = Type.Object({
   _format: FORMAT_PARAMETER,
 });
 
+/** All that a search knows; the purpose of use is asked for on other routes too. */
+const PARAMETERS: ReadonlySet<string> = new Set([
+  ...Object.keys(EncounterSearchQuery.properties),
+  'purposeOfUse',
+]);
+
 /**
  * `subject` is another name of `patient`, and a status may be a token: `|finished` or `<system>|finished` (R4,
  * "Search", token). Throws for another system, and for a modifier: a server must not leave one out that it does not know
@@ -69,8 +75,7 @@ export const EncounterSearchQuery = Type.Object({
 export function normaliseEncounterQuery(query: Readonly<Record<string, unknown>>): Record<string, unknown> {
   for (const name of Object.keys(query)) {
     const [parameter = '', modifier] = name.split(':');
-    if (modifier !== undefined && Object.hasOwn(EncounterSearchQuery.properties, parameter))
-      throw encounterError('modifier', { parameter });
+    if (modifier !== undefined && PARAMETERS.has(parameter)) throw encounterError('modifier', { parameter });
   }
   const { patient = query.subject, status } = query;
   const named = patient === undefined ? {} : { patient };
