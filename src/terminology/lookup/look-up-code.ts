@@ -8,6 +8,7 @@ import { entriesOfCode } from '../maps/list-maps.store.ts';
 import type { StoredEntry } from '../maps/map.schema.ts';
 import type { MapScope } from '../maps/map.store.ts';
 import type { Equivalence } from '../maps/map-entry.ts';
+import { officialTarget } from './translate.ts';
 
 export interface CodeLookUp {
   system: string;
@@ -63,5 +64,6 @@ function matchOf({
 }: StoredEntry): CodeMatch {
   if (targetCode === null) return { equivalence, facilityId };
   const display = targetDisplay === null ? {} : { display: targetDisplay };
-  return { equivalence, concept: { system: targetSystem, code: targetCode, ...display }, facilityId };
+  const concept = officialTarget({ system: targetSystem, code: targetCode, ...display });
+  return { equivalence, concept, facilityId };
 }

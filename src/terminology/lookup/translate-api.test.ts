@@ -30,6 +30,13 @@ describe('GET /terminology/maps/$translate', () => {
     assert.deepEqual(sister.json, first.json);
   });
 
+  test('tells the display that is sent: the official one, where the service knows it [TERM-15]', async () => {
+    await calls.put({ ...entry, targetCode: '8867-4', targetDisplay: 'Pulse' });
+    const { json } = await calls.get('/maps/$translate?system=urn:lab&code=HGB');
+    const [, { valueCoding }] = json.parameter[1].part;
+    assert.deepEqual(valueCoding, { system: LOINC, code: '8867-4', display: 'Heart rate' });
+  });
+
   test('says when there is nothing, and when someone decided so', async () => {
     const message = { name: 'message', valueString: 'No terminology map has a standard code for this code.' };
     const nothing = [{ name: 'result', valueBoolean: false }, message];

@@ -57,10 +57,11 @@ function distinctLocal(codings: Iterable<LocalCoding>): LookUp['codings'] {
 }
 
 function withOfficialDisplays(translations: Translations): Translations {
-  return new Map([...translations].map(([key, targets]) => [key, targets.map(officially)]));
+  return new Map([...translations].map(([key, targets]) => [key, targets.map(officialTarget)]));
 }
 
-function officially(target: StandardCoding): StandardCoding {
+/** What a map leads to, with the official display where the service knows it. */
+export function officialTarget(target: StandardCoding): StandardCoding {
   const display = target.system === LOINC ? officialDisplay(target.code) : undefined;
   return display === undefined ? target : { ...target, display };
 }
