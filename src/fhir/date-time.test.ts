@@ -52,6 +52,7 @@ describe('parseDateTime', () => {
       ['2026-03', 'month'],
       ['2026-03-01', 'day'],
       ['2026-03-01T10:20:30.123456789-03:00', 'time'],
+      ['2026-03-01T10:20:30.1234567890123-03:00', 'time'],
     ] as const)
       assert.deepEqual([parseDateTime(text)?.text, parseDateTime(text)?.precision], [text, precision]);
   });

@@ -12,7 +12,7 @@ export interface FhirDateTime {
 }
 
 const PATTERN =
-  /^(\d{4})(?:-(\d{2})(?:-(\d{2})(?:T(\d{2}):(\d{2})(?::(\d{2})(\.\d{1,9})?)?(Z|[+-]\d{2}:\d{2}))?)?)?$/;
+  /^(\d{4})(?:-(\d{2})(?:-(\d{2})(?:T(\d{2}):(\d{2})(?::(\d{2})(\.\d+)?)?(Z|[+-]\d{2}:\d{2}))?)?)?$/;
 
 /**
  * Parse a FHIR date or dateTime: `YYYY`, `YYYY-MM`, `YYYY-MM-DD` or a date-time with a zone (seconds may be
