@@ -318,6 +318,6 @@ test('the text of an order whose parts have every element changes with the versi
   const hash = createHash('sha256').update(text).digest('hex');
   assert.deepEqual(
     [ORDER_MAPPING, hash],
-    [1_004, '33bf01308655581e4834274bc2d1f9892025c2bcc7a55cd8e829f6c497db3ab3'],
+    [1_004, 'e5ddd2fa82f42301f19b331ef990239ae8f2ea0f0b00c9059f6cbe6c1ebaeadb'],
   );
 });
