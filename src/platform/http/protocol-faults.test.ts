@@ -1,11 +1,15 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { createServer } from 'node:http';
+import { createServer, type ServerResponse } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { parseAnswers } from '../../../test-support/http/raw-http.ts';
+import { createLog } from '../log/log.ts';
+import { createMetrics } from '../metrics/metrics.ts';
 import { createAllowedMethods } from './allowed-methods.ts';
 import { createFaultAnswers } from './protocol-faults.ts';
+import { createServer as createServiceServer } from './server.ts';
 
 test('a request that does not arrive in time is 408, and says what to do [HTTP-17]', async () => {
   const server = createServer(
@@ -30,6 +34,49 @@ test('a request that does not arrive in time is 408, and says what to do [HTTP-1
       const [answer] = parseAnswers(Buffer.concat(chunks));
       assert.equal(answer?.status, 408);
       assert.match(JSON.parse(String(answer?.body)).message, /in time.*Send it again/);
+    }
+  } finally {
+    server.close();
+  }
+});
+
+test('a body that stops on its way is answered before its connection is quiet for too long [HTTP-17]', () => {
+  const { server } = createServiceServer({ log: createLog('silent'), metrics: createMetrics() });
+  // Node.js looks for late requests at intervals.
+  const { timeout, requestTimeout, connectionsCheckingInterval } = server as typeof server & {
+    connectionsCheckingInterval: number;
+  };
+  assert.ok(timeout > requestTimeout + connectionsCheckingInterval);
+});
+
+test('a quiet connection is ended, but for one that waits for our answer [HTTP-24]', async () => {
+  const answers: Record<string, (response: ServerResponse) => unknown> = {
+    '/slow': async (response) => {
+      await sleep(300);
+      response.end('done');
+    },
+    '/large': (response) => response.end(Buffer.alloc(50_000_000)),
+  };
+  const server = createServer((request, response) => answers[request.url ?? '']?.(response));
+  server.timeout = 50;
+  createFaultAnswers(createAllowedMethods()).attach(server);
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  try {
+    const { port } = server.address() as AddressInfo;
+    const slow = await fetch(`http://127.0.0.1:${port}/slow`);
+    assert.equal(await slow.text(), 'done');
+    for (const beginning of [
+      '',
+      'GET /slow HTTP/1.1\r\nhost: x\r\n',
+      'GET /large HTTP/1.1\r\nhost: x\r\n\r\n',
+    ]) {
+      const ended = once(server, 'connection').then(([socket]) => once(socket, 'close'));
+      // Not read, so that an answer stays on its way.
+      const client = connect(port, '127.0.0.1').on('error', () => undefined);
+      client.write(beginning);
+      await ended;
+      client.destroy();
     }
   } finally {
     server.close();

@@ -32,7 +32,10 @@ export interface BrokenRequest {
 }
 
 export interface FaultAnswers {
-  /** Answers expectations that nobody can meet (RFC 9110 section 10.1.1) and requests for a tunnel. */
+  /**
+   * Answers expectations that nobody can meet (RFC 9110 section 10.1.1) and requests for a tunnel. Ends connections that
+   * are quiet for `server.timeout`, but for those that wait for us.
+   */
   attach(server: Server): void;
   /** Answers a request that is not HTTP, has too many headers, an unknown method, or never ends. */
   answerBroken(error: BrokenRequest, socket: Duplex): void;
@@ -56,6 +59,9 @@ export function createFaultAnswers(allowed: AllowedMethods): FaultAnswers {
         response.writeHead(417, headers).end(body);
       });
       server.on('connect', (_request, socket) => answerAndClose(socket, noProxy(allowed)));
+      server.on('timeout', (socket) => {
+        if (!isOurTurn(unanswered.get(socket))) socket.destroy();
+      });
     },
     answerBroken(error, socket) {
       if (error.code === 'ECONNRESET' || !socket.writable) {
@@ -82,6 +88,12 @@ function whenAnswered(responses: ReadonlySet<ServerResponse> | undefined, done: 
   const last = [...(responses ?? [])].findLast(({ req }) => req.complete);
   if (last === undefined) done();
   else last.once('close', done);
+}
+
+/** Whether the caller sent all of a request and waits for its answer. One that does not read an answer is not waited for. */
+function isOurTurn(responses: ReadonlySet<ServerResponse> | undefined): boolean {
+  const [first] = responses ?? [];
+  return first?.req.complete === true && !first.headersSent;
 }
 
 function faultOf(error: BrokenRequest, allowed: AllowedMethods): Fault {

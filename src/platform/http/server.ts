@@ -61,7 +61,8 @@ export function createServer(options: ServerOptions): FastifyInstance {
     exposeHeadRoutes: true,
     bodyLimit: DEFAULT_BODY_LIMIT_BYTES,
     requestTimeout: 120_000,
-    connectionTimeout: 120_000,
+    // Later than Node.js looks for requests that are not complete in time: those are answered 408.
+    connectionTimeout: 180_000,
     keepAliveTimeout: 72_000,
     // headerFault refuses a missing Host; Node.js would answer it in another shape.
     http: { headersTimeout: 15_000, maxHeaderSize: MAX_HEADER_BYTES, requireHostHeader: false },
