@@ -247,6 +247,7 @@ describe('a request that breaks off', () => {
       ['GET / HTTP/1.1\r\nhost x\r\n\r\n', 400],
       [`GET / HTTP/1.1\r\nhost: x\r\nx: ${'y'.repeat(20_000)}\r\n\r\n`, 431],
       ['\x16\x03\x01\x02\x00', 400],
+      ['CONNECT localhost:1 HTTP/1.1\r\nhost: x\r\n\r\n', 405],
     ];
     for (const [ending, status] of endings) {
       const bytes = Buffer.concat([good, good, good, Buffer.from(ending, 'latin1')]);

@@ -58,7 +58,9 @@ export function createFaultAnswers(allowed: AllowedMethods): FaultAnswers {
         const { body, headers } = answerOf(UNMET_EXPECTATION);
         response.writeHead(417, headers).end(body);
       });
-      server.on('connect', (_request, socket) => answerAndClose(socket, noProxy(allowed)));
+      server.on('connect', (_request, socket) =>
+        whenAnswered(unanswered.get(socket), () => answerAndClose(socket, noProxy(allowed))),
+      );
       server.on('timeout', (socket) => {
         if (!isOurTurn(unanswered.get(socket))) socket.destroy();
       });
