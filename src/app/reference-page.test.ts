@@ -55,6 +55,19 @@ test('the 404 of an unknown path names the page in words that hold behind a path
   assert.match(String(json.message), /on the page whose address ends in \/api\/v1\/docs\.$/);
 });
 
+test('a file that it does not have is 404 in the shape of every error, and not repeated [HTTP-2, HTTP-4, HTTP-31]', async () => {
+  const unknown = await api.call('/none');
+  for (const name of ['Okafor.css', 'theme/none.svg', '.hidden', '..%2f..%2fpackage.json']) {
+    const file = await fetch(`${api.baseUrl}/docs/static/${name}`);
+    assert.equal(file.status, 404, name);
+    assert.deepEqual(await file.json(), unknown.json, name);
+    const french = await fetch(`${api.baseUrl}/docs/static/${name}`, {
+      headers: { 'accept-language': 'fr' },
+    });
+    assert.match(((await french.json()) as { message: string }).message, /^Ce chemin n’existe pas\./, name);
+  }
+});
+
 test('the page has the name of the product, and no mark of somebody else', async () => {
   const page = await fetch(`${api.baseUrl}/docs/`);
   const text = await page.text();
