@@ -34,6 +34,8 @@ describe('a header that comes twice', () => {
       '/readyz',
       '/api/v1/docs',
       '/api/v1/docs/json',
+      // Not percent-encoded UTF-8.
+      '/api/v1/%zz',
     ])
       yield { method: 'GET', target, headers: { authorization: `Bearer ${account.token}` } };
   }

@@ -83,7 +83,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
     // An address that the router cannot read: Fastify runs no hook for it.
     frameworkErrors: (error, request, reply) => {
       reply.raw.once('finish', () => observe(serving, request, reply));
-      answerError(serving, error, { request, reply });
+      answerError(serving, headerFault(request.raw) ?? error, { request, reply });
     },
     clientErrorHandler: (error, socket) => {
       if (!isSlowBody(error, socket)) faults.answerBroken(error, socket);
