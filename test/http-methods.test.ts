@@ -142,6 +142,9 @@ describe('a method that a path does not take', () => {
       ['/api/v1/terminology/maps/$translate', 'GET, HEAD'],
       ['/api/v1/encounters/fhir/Encounter/_search', 'GET, HEAD, POST'],
       ['/healthz', 'GET, HEAD'],
+      // Written in another way that leads to the same route.
+      ['/api/v1/%70atients/base', 'GET, HEAD'],
+      ['/he%61lthz?x=%', 'GET, HEAD'],
     ];
     // The first four are methods that Node.js knows and nobody here takes; it knows nothing of the others.
     const methods = ['QUERY', 'OPTIONS', 'PROPFIND', 'TRACE', 'FROB', 'GETX', 'get', 'X-1!'];
@@ -151,7 +154,15 @@ describe('a method that a path does not take', () => {
         assert.match(messageOf(answer, 405), /method/, `${method} ${target}`);
         assert.equal(answer.headers.allow, allow, `${method} ${target}`);
       }
-      for (const target of ['/nope', '/api/v1/nope', '/api/v1/patients/base/1/2/3', '/', '*', '//%']) {
+      for (const target of [
+        '/nope',
+        '/api/v1/nope',
+        '/api/v1/patients/base/1/2/3',
+        '/',
+        '*',
+        '/api%2Fv1/auth/login',
+        '//%',
+      ]) {
         const { status } = await send({ method, target, headers: {} });
         assert.ok(status === 404 || (status === 400 && target === '//%'), `${method} ${target}: ${status}`);
       }

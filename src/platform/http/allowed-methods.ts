@@ -24,7 +24,7 @@ export function createAllowedMethods(): AllowedMethods {
       for (const one of [method].flat()) known.methods.add(one);
     },
     refusal(target) {
-      const path = target.split('?', 1)[0] ?? '';
+      const path = decoded(target.split('?', 1)[0] ?? '');
       const methods = listed(methodsOf.values().filter(({ pattern }) => pattern.test(path)));
       if (methods === '') return new HttpError(404, 'not_found', NO_SUCH_PATH);
       const message = {
@@ -35,6 +35,15 @@ export function createAllowedMethods(): AllowedMethods {
     },
     all: () => listed(methodsOf.values()),
   };
+}
+
+/** As the router reads it: `/%70atients` is `/patients`, and `%2F` is no slash. */
+function decoded(path: string): string {
+  try {
+    return decodeURI(path);
+  } catch {
+    return path;
+  }
 }
 
 function patternOf(path: string): RegExp {
