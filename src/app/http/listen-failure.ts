@@ -3,12 +3,12 @@ import { CommandError } from '../../platform/command/command.ts';
 
 /** The settings that an address comes from. */
 export interface AddressNames {
-  host?: string;
+  host: string;
   port: string;
 }
 
 export const SERVICE_ADDRESS: AddressNames = { host: '--host or HOST', port: '--port or PORT' };
-export const METRICS_ADDRESS: AddressNames = { port: 'METRICS_PORT' };
+export const METRICS_ADDRESS: AddressNames = { host: 'METRICS_HOST', port: 'METRICS_PORT' };
 
 /** A CommandError with the fix for what operating systems say of `listen`; any other failure as it is. */
 export function listenFailure(
@@ -25,7 +25,7 @@ function reasonOf(
   { host, port }: { host: string; port: number },
   names: AddressNames,
 ): string | undefined {
-  const anotherHost = `Give an address of this machine with ${names.host ?? 'HOST'}, such as 127.0.0.1 or 0.0.0.0.`;
+  const anotherHost = `Give an address of this machine with ${names.host}, such as 127.0.0.1 or 0.0.0.0.`;
   switch (code) {
     case 'EADDRINUSE':
       return `Another program uses ${host}:${port}. Choose another port with ${names.port}.`;

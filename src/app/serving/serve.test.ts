@@ -252,6 +252,11 @@ describe('serve', { timeout: 600_000 }, () => {
       [['--host', 'no-such-host.invalid'], {}, /The host name no-such-host\.invalid is unknown/],
       [
         ['--port', '0'],
+        { METRICS_HOST: '192.0.2.1', METRICS_PORT: '0' },
+        /This machine does not have the address 192\.0\.2\.1\. .*with METRICS_HOST, /,
+      ],
+      [
+        ['--port', '0'],
         { METRICS_PORT: port },
         /Another program uses 127\.0\.0\.1:\d+\. Choose another port with METRICS_PORT/,
       ],
