@@ -1,5 +1,6 @@
 /** Where a new master key comes from, and how the key file of the embedded database is replaced. */
 import { randomBytes } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { link, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import type { Readable } from 'node:stream';
@@ -68,10 +69,23 @@ export async function nextKey(dataDir: string, path: string): Promise<NewKey> {
 /** Puts the next key in place in one step; the old one stays beside it. Both open the database at that moment. */
 export async function replaceKeyFile(dataDir: string, path: string): Promise<void> {
   const previous = previousPath(path);
+  await keepOlderKey(path, previous);
   await rm(previous, { force: true });
   await link(path, previous);
   await rename(nextPath(path), path);
   await syncFolder(dataDir);
+}
+
+/** The key of an earlier rotation may be the only one that opens the backups from before it. */
+async function keepOlderKey(path: string, previous: string): Promise<void> {
+  if (!existsSync(previous)) return;
+  const [older, current] = [await idOf(previous), await idOf(path)];
+  // An interrupted rotation has put the current key there already.
+  if (older !== current) await rename(previous, `${previous}-${older}`);
+}
+
+async function idOf(path: string): Promise<string> {
+  return createMasterKey(await readKeyFile(path, path)).id;
 }
 
 /** Where the key file that was replaced is kept. */
