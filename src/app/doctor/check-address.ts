@@ -17,7 +17,7 @@ export async function checkAddress(owner: Queryable, config: Config, running: bo
     );
   const url = new URL(address);
   if (running) {
-    const fault = await callFault(owner, url.origin);
+    const fault = await callFault(owner, address);
     if (fault !== undefined)
       return failed(
         `${address} ${fault}, although the service runs.`,
@@ -34,10 +34,10 @@ export async function checkAddress(owner: Queryable, config: Config, running: bo
   );
 }
 
-/** The public keys tell this service from another one at that address. */
-async function callFault(owner: Queryable, origin: string): Promise<string | undefined> {
+/** The public keys tell this service from another one at that address. They are behind the path prefix of a proxy, too. */
+async function callFault(owner: Queryable, address: string): Promise<string | undefined> {
   try {
-    const answer = await fetch(`${origin}/.well-known/jwks.json`, {
+    const answer = await fetch(new URL('../../.well-known/jwks.json', `${address}/`), {
       redirect: 'error',
       signal: AbortSignal.timeout(ANSWER_MS),
     });

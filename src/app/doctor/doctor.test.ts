@@ -409,8 +409,21 @@ describe('interchange doctor', { timeout: 600_000 }, () => {
     );
     const service = startCommand(['serve'], { env: { ...env, PORT: '0' } });
     const stranger = createServer((_request, response) => response.end('{"keys":[{"kid":"other"}]}'));
+    const proxy = createServer(async ({ url = '' }, response) => {
+      const [, path] = /^\/records(\/.*)$/.exec(url) ?? [];
+      const [, port] = await service.printed(/"event":"listening".*"port":(\d+)/);
+      if (path === undefined) response.writeHead(404).end();
+      else response.end(await (await fetch(`http://127.0.0.1:${port}${path}`)).text());
+    });
     try {
+      await once(proxy.listen(0, '127.0.0.1'), 'listening');
       await service.printed(/"event":"listening"/);
+      const behind = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}/records/api/v1`;
+      assert.match(
+        (await examined('address', { PUBLIC_BASE_URL: behind })).text,
+        /answers, and is this service/,
+        'behind the path prefix of a proxy',
+      );
       assert.match((await examined('address')).text, /answers, and is this service/);
       assert.match((await doctor()).stdout, / ok\.\n$/);
       stranger.listen(0, '127.0.0.1');
@@ -425,6 +438,7 @@ describe('interchange doctor', { timeout: 600_000 }, () => {
       const { port } = stranger.address() as AddressInfo;
       says(await examined('address', at(port)), 'failed', /is another service/, /Correct PUBLIC_BASE_URL/);
     } finally {
+      proxy.close();
       stranger.close();
       service.child.kill('SIGKILL');
       await service.ended;
