@@ -87,7 +87,7 @@ export async function checkNotifications(owner: Pool): Promise<CheckResult> {
 
 interface Limits {
   permitted: number;
-  /** Connections that are not the service's. */
+  /** Connections that are not the service's; another service on the same server is one of the others. */
   others: number;
   /** Processes of the service that run. */
   processes: number;
@@ -121,7 +121,7 @@ async function readLimits(owner: Queryable): Promise<Limits> {
           select count(*)
           from pg_stat_activity
           where backend_type = 'client backend'
-            and application_name not like 'interchange%'
+            and (datname <> current_database() or application_name not like 'interchange%')
         ) as others,
         (
           select count(*)

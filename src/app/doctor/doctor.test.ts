@@ -227,6 +227,27 @@ describe('interchange doctor', { timeout: 600_000 }, () => {
     assert.deepEqual([outcome, text.includes(`may open ${all} connections`)], ['failed', true], text);
   });
 
+  test('counts the connections of another service on the same server [CMD-24]', async () => {
+    const others = async () => {
+      const { text } = await examined('connections');
+      return Number(/others have (\d+)\.$/.exec(text)?.[1]);
+    };
+    const elsewhere = await createTestDatabase();
+    const clients = Array.from(
+      { length: 30 },
+      () => new pg.Client({ connectionString: elsewhere.url, application_name: 'interchange' }),
+    );
+    try {
+      const before = await others();
+      await Promise.all(clients.map((client) => client.connect()));
+      // Other tests use the same server.
+      assert.ok((await others()) >= before + 20);
+    } finally {
+      await Promise.all(clients.map((client) => client.end()));
+      await elsewhere.drop();
+    }
+  });
+
   test('finds a pooler that shares sessions, and notifications that do not come [CMD-24]', async () => {
     const pooler = await startTransactionPooler(database.url);
     try {
