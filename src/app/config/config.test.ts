@@ -223,6 +223,11 @@ test('each fault of the variables of OpenTelemetry is named, without its value [
 
 test('all faults are told at once [OPS-11]', () => {
   assert.equal(faults({ PORT: 'x', LOG_LEVEL: 'x', DATABASE_URL: 'x', DATABASE_CONNECTIONS: 'x' }).length, 5);
+  const files = { DATABASE_URL_FILE: '/no/such/url', MASTER_KEY_FILE: '/no/such/key' };
+  assert.deepEqual(
+    faults({ PORT: 'x', ...files }).map((fault) => fault.split(' ')[0]),
+    ['DATABASE_URL_FILE', 'PORT', 'MASTER_KEY_FILE'],
+  );
 });
 
 test('a database of the operator needs a master key, one only [OPS-14]', () => {

@@ -174,7 +174,13 @@ function masterKey(reader: EnvironmentReader, required: boolean): Config['master
     if (key === undefined) reader.fault('MASTER_KEY', MASTER_KEY_SHAPE);
     return { kind: 'value', key: key ?? Buffer.alloc(32) };
   }
-  if (path !== undefined) return { kind: 'file', path: resolve(path) };
+  if (path !== undefined) {
+    // A rotation replaces the file, so that it is read again whenever the key is needed.
+    const text = reader.file('MASTER_KEY_FILE', path);
+    if (text !== undefined && parseMasterKey(text) === undefined)
+      reader.fault('MASTER_KEY_FILE', `names a file whose content ${MASTER_KEY_SHAPE}`);
+    return { kind: 'file', path: resolve(path) };
+  }
   if (required)
     reader.fault(
       'MASTER_KEY',

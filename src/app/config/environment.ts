@@ -7,6 +7,8 @@ export interface EnvironmentReader {
   text(name: string): string | undefined;
   /** The value, or what the file holds that the other variable names. */
   textOrFile(name: string, fileName: string): string | undefined;
+  /** What the file at this path holds; undefined where it cannot be read, which is a fault of the variable. */
+  file(name: string, path: string): string | undefined;
   choice<T extends string>(name: string, choices: readonly T[], fallback: T): T;
   integer(name: string, limits: { min: number; max: number; fallback: number }): number;
   fault(name: string, message: string): void;
@@ -32,20 +34,24 @@ export function readEnvironment(env: Readonly<Record<string, string | undefined>
     const value = env[name]?.trim();
     return value === undefined || value === '' ? undefined : value;
   };
+  const file = (name: string, path: string): string | undefined => {
+    try {
+      return readFileSync(path, 'utf8');
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException;
+      faults.push(`${name} cannot be read (${code}). Check the path and who may read it`);
+      return undefined;
+    }
+  };
   return {
     faults,
     text,
+    file,
     textOrFile(name, fileName) {
       const [value, path] = [text(name), text(fileName)];
       if (path === undefined) return value;
       if (value !== undefined) faults.push(`${name} and ${fileName} are both set. Remove one of them`);
-      try {
-        return readFileSync(path, 'utf8').trim();
-      } catch (error) {
-        const { code } = error as NodeJS.ErrnoException;
-        faults.push(`${fileName} cannot be read (${code}). Check the path and who may read it`);
-        return value;
-      }
+      return file(fileName, path)?.trim() ?? value;
     },
     fault: (name, message) => void faults.push(`${name} ${message}`),
     choice(name, choices, fallback) {

@@ -33,16 +33,23 @@ describe('the master key', () => {
   test('is read from a file, and what is wrong with the file is told', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'interchange-key-'));
     const path = join(folder, 'key');
-    const config = loadConfig({ DATABASE_URL: 'postgres://localhost/interchange', MASTER_KEY_FILE: path });
-    await assert.rejects(loadKey(config), /MASTER_KEY_FILE cannot be read \(ENOENT\)/);
+    const env = { DATABASE_URL: 'postgres://localhost/interchange', MASTER_KEY_FILE: path };
+    await writeFile(path, `${KEY.toString('base64')}\n`);
+    const config = loadConfig(env);
+    assert.deepEqual(await loadKey(config), KEY);
+    // At the start with all other faults, and later when the file is replaced.
+    await rm(path);
+    const missing = /MASTER_KEY_FILE cannot be read \(ENOENT\)/;
+    assert.throws(() => loadConfig(env), missing);
+    await assert.rejects(loadKey(config), missing);
     await writeFile(path, 'nonsense');
-    await assert.rejects(loadKey(config), ({ message }: Error) => {
-      assert.match(message, /MASTER_KEY_FILE: its content must be 32 bytes/);
+    const isTold = ({ message }: Error) => {
+      assert.match(message, /MASTER_KEY_FILE.* content must be 32 bytes/);
       assert.ok(!message.includes('nonsense'));
       return true;
-    });
-    await writeFile(path, `${KEY.toString('base64')}\n`);
-    assert.deepEqual(await loadKey(config), KEY);
+    };
+    assert.throws(() => loadConfig(env), isTold);
+    await assert.rejects(loadKey(config), isTold);
     await rm(folder, { recursive: true });
   });
 

@@ -63,7 +63,7 @@ export interface Examination {
 export async function examine(env: NodeJS.ProcessEnv, now: () => Date): Promise<Examination> {
   const found = new Map<Name, CheckResult>();
   const note = (name: Name, finding: CheckResult) => found.set(name, finding);
-  const config = await readConfig(env, note);
+  const config = readConfig(env, note);
   const processes = config === undefined ? null : await examineDatabase(config, now, note);
   const reason = [...found].findLast(([, { outcome }]) => outcome === 'failed')?.[0];
   const findings = NAMES.map((name): Finding => {
@@ -82,10 +82,9 @@ function failedBy(error: unknown, introduction: string, otherwise: string): Chec
 
 type Note = (name: Name, finding: CheckResult) => void;
 
-async function readConfig(env: NodeJS.ProcessEnv, note: Note): Promise<Config | undefined> {
+function readConfig(env: NodeJS.ProcessEnv, note: Note): Config | undefined {
   try {
     const config = loadConfig(env);
-    if (config.masterKey.kind === 'file') await masterKeySource(config).load();
     note('settings', ok('The environment variables are valid.'));
     return config;
   } catch (error) {
