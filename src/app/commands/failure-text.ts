@@ -3,7 +3,7 @@ import { DatabaseError } from 'pg';
 import { CommandError } from '../../platform/command/command.ts';
 import { WrongMasterKeyError } from '../../platform/crypto/data-keys.ts';
 import { MigrationError } from '../../platform/db/migrate.ts';
-import { NoServerError } from '../../platform/db/unavailable.ts';
+import { NO_TLS, NoServerError } from '../../platform/db/unavailable.ts';
 
 export interface Failure {
   /** What happened. */
@@ -50,9 +50,36 @@ function failureOfCode(error: Error, variable: string): Failure {
     return { text: `the database named in ${variable} does not exist.`, remedy: 'Create it first.' };
   if (code === 'ENOTFOUND' || code === 'EAI_AGAIN')
     return { text: `the host of ${variable} is unknown.`, remedy: 'Correct the name.' };
+  if (typeof code === 'string' && /^57P0[123]$/.test(code))
+    return { text: `the database of ${variable} is starting or stopping.`, remedy: 'Try again in a moment.' };
+  if (code === '53300')
+    return {
+      text: `the database of ${variable} has no connection left.`,
+      remedy: 'Raise max_connections of PostgreSQL. See docs/operations.md, "Processes".',
+    };
+  if (error.message === NO_TLS)
+    return {
+      text: `the database of ${variable} takes no TLS, which sslmode of the URL asks for.`,
+      remedy: 'Set TLS up there, or change sslmode.',
+    };
+  if (isUnreached(error))
+    return {
+      text: `the database of ${variable} cannot be reached, or ended the connection.`,
+      remedy: 'Check host and port, the network between, and whether PostgreSQL runs there.',
+    };
   if (code === 'ENOSPC' || code === 'EDQUOT')
     return { text: 'the disk is full.', remedy: 'Free some space, then try again.' };
   if (error instanceof DatabaseError)
     return { text: `the database refused a statement (SQLSTATE ${error.code})` };
   return { text: `${error.name}${typeof code === 'string' ? ` (${code})` : ''}: ${error.message}` };
 }
+
+/** What pg says in words alone, and what the system says of a connection that was not made or that broke. */
+function isUnreached(error: Error): boolean {
+  const { code, syscall } = error as NodeJS.ErrnoException;
+  const isOfConnection = syscall === 'connect' || code === 'ECONNRESET' || code === 'EPIPE';
+  return (isOfConnection && !(error instanceof DatabaseError)) || CONNECTION_WORDS.test(error.message);
+}
+
+const CONNECTION_WORDS =
+  /^Connection terminated|^timeout expired$|^timeout exceeded when trying to connect$|^There was an error establishing an SSL connection$/;

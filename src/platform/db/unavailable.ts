@@ -20,6 +20,9 @@ const OF_SQLSTATE: readonly [RegExp, Outage][] = [
 const MESSAGES =
   /Connection terminated|timeout exceeded when trying to connect|timeout expired|Query read timeout|not queryable/;
 
+/** What pg says of a server that is set up without TLS. */
+export const NO_TLS = 'The server does not support SSL connections';
+
 /** No server of the database can be used now, each for its reason. */
 export class NoServerError extends Error {
   override name = 'NoServerError';

@@ -4,7 +4,7 @@
  * Contract: OPS-31.
  */
 import pg from 'pg';
-import { NoServerError } from '../unavailable.ts';
+import { NO_TLS, NoServerError } from '../unavailable.ts';
 import type { DatabaseAddress, DatabaseHost } from './database-url.ts';
 
 export interface DatabaseHosts extends Pick<DatabaseAddress, 'mustWrite' | 'connectMs'> {
@@ -83,9 +83,6 @@ class ReadOnlyError extends Error {}
 function isFaultOfUrl(error: Error): boolean {
   return error instanceof pg.DatabaseError && /^28|^3D/.test(error.code ?? '');
 }
-
-/** What pg says of a server that is set up without TLS. */
-const NO_TLS = 'The server does not support SSL connections';
 
 /** Why it is not used; its own message is left out, because it may quote anything. */
 function reasonOf(error: Error): string {

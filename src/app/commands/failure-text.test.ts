@@ -1,0 +1,51 @@
+/** What an operator is told when the database of a command cannot be used. */
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
+import { test } from 'node:test';
+import { DatabaseError } from 'pg';
+import { runCommand } from '../../../test-support/service/command.ts';
+import { failureText } from './failure-text.ts';
+
+async function told(DATABASE_URL: string): Promise<string> {
+  const env = { DATABASE_URL, MASTER_KEY: '17'.repeat(32) };
+  const { code, stdout, stderr } = await runCommand(['organisation', 'list'], { env });
+  assert.deepEqual([code, stdout], [1, '']);
+  return stderr;
+}
+
+test('a database that cannot be reached is told in words that say what to do [CMD-5]', async (t) => {
+  let answer: (socket: Socket) => unknown = (socket) => socket.destroy();
+  const sockets = new Set<Socket>();
+  const server = createServer((socket) => {
+    sockets.add(socket.on('error', () => undefined));
+    answer(socket);
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.after(() => {
+    server.close();
+    for (const socket of sockets) socket.destroy();
+  });
+  const url = `postgres://user@127.0.0.1:${(server.address() as AddressInfo).port}/interchange`;
+  const unreached =
+    /^error: the database of DATABASE_URL cannot be reached, or ended the connection\. Check host and port, .*\n$/;
+  assert.match(await told(url), unreached, 'it ends the connection');
+  assert.match(
+    await told('postgres:///interchange?host=/no/such/folder'),
+    unreached,
+    'it has no such socket',
+  );
+  answer = () => undefined;
+  assert.match(await told(`${url}?connect_timeout=1`), unreached, 'it says nothing');
+  answer = (socket) => socket.once('data', () => socket.end('N'));
+  assert.match(
+    await told(`${url}?sslmode=verify-full`),
+    /^error: the database of DATABASE_URL takes no TLS, .* or change sslmode\.\n$/,
+  );
+});
+
+test('a database that has no room for another connection, or stops, is told', () => {
+  const failed = (code: string) => failureText(Object.assign(new DatabaseError('', 0, 'error'), { code }));
+  assert.match(failed('53300'), /has no connection left\. Raise max_connections/);
+  assert.match(failed('57P03'), /is starting or stopping\. Try again/);
+});
