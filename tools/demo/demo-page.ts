@@ -2,6 +2,7 @@
  * The page that the demo prints: what to try, in lines that can be pasted as they are.
  * Contract: CMD-19, CMD-20.
  */
+import { shellWord } from '../../src/platform/command/shell-word.ts';
 import type { Showcase } from './demo.store.ts';
 import type { DemoIdentity } from './demo-organisation.ts';
 
@@ -65,7 +66,7 @@ Try this in another terminal:
    curl -s "${base}/patients/base/${facts.patientId}/access-log" -H "authorization: Bearer $TOKEN"
 
 8. Prepare this terminal for commands on the same data. Be in the folder of the checkout:
-   export DATA_DIR=${quoted(facts.dataDir)} PUBLIC_BASE_URL=${base}
+   export DATA_DIR=${shellWord(facts.dataDir)} PUBLIC_BASE_URL=${base}
 
 9. Check that nobody changed that log:
    npx interchange access-log verify
@@ -91,9 +92,4 @@ Try this in another terminal:
 
 Stop it with Ctrl-C. The records stay in the data folder. Remove the folder to start again with new data.
 `;
-}
-
-/** A word of a POSIX shell. */
-function quoted(text: string): string {
-  return /^[\w./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }

@@ -6,6 +6,7 @@ import { Command } from 'commander';
 import { openDataFolder } from '../../../local-postgres/data-folder.ts';
 import { isPutBackPlanned } from '../../../local-postgres/put-back.ts';
 import { type CommandEnvironment, CommandError, UsageError } from '../../platform/command/command.ts';
+import { shellWord } from '../../platform/command/shell-word.ts';
 import { loadConfig } from '../config/config.ts';
 import { masterKeySource } from '../config/master-key.ts';
 import { backUp, megabytes } from './back-up.ts';
@@ -66,7 +67,7 @@ async function run(environment: CommandEnvironment, options: Options): Promise<v
       keyFile === undefined
         ? `It needs the master key ${masterKeyIds.join(' or ')}, which is not in it. Keep that key elsewhere.`
         : `It needs the master key in ${keyFile}. Keep that file apart from the backup.`,
-      `Put it back with: npx interchange restore --from ${folder}`,
+      `Put it back with: npx interchange restore --from ${shellWord(folder)}`,
     ].join('\n'),
   );
 }

@@ -2,6 +2,7 @@
 import { resolve } from 'node:path';
 import { Command } from 'commander';
 import type { CommandEnvironment } from '../../platform/command/command.ts';
+import { shellWord } from '../../platform/command/shell-word.ts';
 import { withPool } from '../../platform/db/database.ts';
 import { allChainKeys } from '../access-log/access-log-keys.ts';
 import { type ArchivedMonth, archiveAccessLog } from './archive-access-log.ts';
@@ -57,6 +58,6 @@ function textOf(
   const where = keepDetached ? 'out of the log, and kept as tables outside it' : 'out of the database';
   return [
     ...lines,
-    `They are ${where}. Copy ${folder} to a safe place. Check it with: npx interchange access-log verify --archive ${folder}`,
+    `They are ${where}. Copy ${folder} to a safe place. Check it with: npx interchange access-log verify --archive ${shellWord(folder)}`,
   ].join('\n');
 }
