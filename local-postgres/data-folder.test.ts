@@ -15,7 +15,7 @@ afterEach(() => rm(folder, { recursive: true, force: true }));
 const refused = (reason: RegExp) => (error: Error) => {
   assert.equal(error.name, 'EmbeddedPostgresError');
   assert.match(error.message, reason);
-  assert.match(error.message, /^The data folder \/.* cannot be used: .*Set DATA_DIR to another folder\.$/);
+  assert.match(error.message, /^The data folder \/.* cannot be used: .*Set DATA_DIR to another folder\.$/s);
   return true;
 };
 
@@ -57,6 +57,16 @@ test('a link that leads nowhere is refused', async () => {
 
 test('a name that is too long is refused', async () => {
   await assert.rejects(openDataFolder(join(folder, 'x'.repeat(300))), refused(/\(ENAMETOOLONG\)/));
+});
+
+test('a path that the shell of pg_ctl would read in another way is refused, and nothing in it is run', async () => {
+  for (const name of ['$HOME', 'a"b', '`id`', 'two\nlines'])
+    await assert.rejects(
+      openDataFolder(join(folder, name, 'data')),
+      refused(/has one of the characters " \$ ` or a line break/),
+    );
+  for (const name of ["it's", 'a b', 'a\\b', '(a);b&c', 'é'])
+    assert.equal((await openDataFolder(join(folder, name))).path, join(folder, name));
 });
 
 const onLinux = { skip: process.platform !== 'linux' };

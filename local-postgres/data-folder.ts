@@ -44,6 +44,7 @@ async function makeDataFolder(wanted: string): Promise<DataFolder> {
     // Others may pass through, so that an unprivileged server reaches its files; they cannot list or read them.
     if (await makeFolder(wanted)) await chmod(wanted, 0o711);
     const path = await realpath(wanted);
+    if (SHELL_CHARACTERS.test(path)) throw Object.assign(new Error(SHELL_PATH), { code: SHELL_PATH });
     const folder = { path, gate: join(path, 'postgresql.gate'), users: join(path, 'postgresql.users') };
     await access(path, constants.R_OK | constants.W_OK | constants.X_OK);
     for (const file of [folder.gate, folder.users]) await makeLockFile(path, file);
@@ -102,6 +103,9 @@ function reasonOf(error: unknown): string {
   return REASONS[String(code)] ?? `it cannot be created or written to (${String(code)}).`;
 }
 
+/** pg_ctl starts the server through a shell, with paths between double quotes. */
+const SHELL_CHARACTERS = /["$`\r\n]/;
+const SHELL_PATH = 'SHELL_PATH';
 const NOT_WRITABLE = 'this user cannot write there. Run the command as the owner of the folder.';
 const REASONS: Readonly<Record<string, string>> = {
   EACCES: NOT_WRITABLE,
@@ -112,6 +116,8 @@ const REASONS: Readonly<Record<string, string>> = {
   ENOENT: 'the file system does not allow new folders there.',
   ENOSPC: 'the disk is full.',
   EDQUOT: 'the disk quota is exceeded.',
+  [SHELL_PATH]:
+    'its path has one of the characters " $ ` or a line break, with which PostgreSQL does not start.',
 };
 
 /** The password of the embedded server's owner, generated once. */
