@@ -240,6 +240,22 @@ describe('serve', { timeout: 600_000 }, () => {
     }
   });
 
+  test('listens on one address of localhost, where every request is answered as it should be [HTTP-2, OPS-17]', async () => {
+    // As on most machines, but for that the second one is that of IPv6 there.
+    const addresses = ['127.0.0.1', '127.0.0.2'].map((address) => ({ address, family: 4 }));
+    const twoAddresses = `
+      import dns from 'node:dns';
+      const { lookup } = dns;
+      dns.lookup = (host, options, done) =>
+        host === 'localhost' && options.all ? done(null, ${JSON.stringify(addresses)}) : lookup(host, options, done);`;
+    const preload = `--import data:text/javascript,${encodeURIComponent(twoAddresses)}`;
+    const service = await serve(['--host', 'localhost'], { NODE_OPTIONS: preload });
+    assert.equal((await service.get('/healthz')).status, 200);
+    const other = connect(service.port, '127.0.0.2');
+    await assert.rejects(once(other, 'connect'), { code: 'ECONNREFUSED' });
+    await stop(service);
+  });
+
   test('ends with 1 and the fix when it cannot listen where it shall', async () => {
     const { port } = new URL(api.origin);
     const faults: [string[], Record<string, string>, RegExp][] = [

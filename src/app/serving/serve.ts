@@ -1,5 +1,6 @@
 /** Runs a process of the service until it is told to stop. Contract: CMD-17, OPS-4, OPS-17. */
 import cluster from 'node:cluster';
+import { lookup } from 'node:dns/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { withClient } from '../../platform/db/migrate.ts';
@@ -168,7 +169,7 @@ async function startApi(runtime: Runtime): Promise<StartedApi> {
     await server.close();
   };
   try {
-    await server.listen(sharedAddress({ host, port }));
+    await server.listen(sharedAddress({ host: await oneAddress(host), port }));
     warnOfBuild(runtime.log);
     // Commands want to know it; a database that takes no writes keeps no service from starting.
     await recordServiceAddress(runtime.db, baseUrlOf(runtime.config)).catch((error: unknown) =>
@@ -182,6 +183,14 @@ async function startApi(runtime: Runtime): Promise<StartedApi> {
     await close();
     throw listenFailure(error, { host, port }, SERVICE_ADDRESS);
   }
+}
+
+/**
+ * Fastify listens on every address of `localhost`, each with a server of its own. It closes the others without waiting for
+ * their requests, and what is wrong with a request it would leave to Node.js there.
+ */
+async function oneAddress(host: string): Promise<string> {
+  return host === 'localhost' ? (await lookup(host, { order: 'ipv4first' })).address : host;
 }
 
 /**
