@@ -44,8 +44,10 @@ test('a database that cannot be reached is told in words that say what to do [CM
   );
 });
 
-test('a database that has no room for another connection, or stops, is told', () => {
+test('a database that has no room, stops or takes no writes is told with what to do [CMD-5]', () => {
   const failed = (code: string) => failureText(Object.assign(new DatabaseError('', 0, 'error'), { code }));
   assert.match(failed('53300'), /has no connection left\. Raise max_connections/);
+  assert.match(failed('53100'), /disk of the database is full\. Free some space/);
+  assert.match(failed('25006'), /takes no writes: .* Connect to the primary/);
   assert.match(failed('57P03'), /is starting or stopping\. Try again/);
 });

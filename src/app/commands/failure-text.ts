@@ -33,30 +33,15 @@ export function failureOf(error: unknown, variable = 'DATABASE_URL'): Failure {
 }
 
 function failureOfCode(error: Error, variable: string): Failure {
+  if (error instanceof DatabaseError) return failureOfState(String(error.code), variable);
   const { code } = error as { code?: unknown };
   if (code === 'ECONNREFUSED')
     return {
       text: `the database of ${variable} refuses connections.`,
       remedy: 'Check that it is running.',
     };
-  if (typeof code === 'string' && /^28/.test(code))
-    return { text: `the database refuses the user or password of ${variable}.`, remedy: 'Correct them.' };
-  if (error instanceof DatabaseError && (code === '42P05' || code === '26000'))
-    return {
-      text: 'a pooler in front of the database gives each transaction another connection.',
-      remedy: 'Set it to session mode. See docs/operations.md, "PgBouncer".',
-    };
-  if (code === '3D000')
-    return { text: `the database named in ${variable} does not exist.`, remedy: 'Create it first.' };
   if (code === 'ENOTFOUND' || code === 'EAI_AGAIN')
     return { text: `the host of ${variable} is unknown.`, remedy: 'Correct the name.' };
-  if (typeof code === 'string' && /^57P0[123]$/.test(code))
-    return { text: `the database of ${variable} is starting or stopping.`, remedy: 'Try again in a moment.' };
-  if (code === '53300')
-    return {
-      text: `the database of ${variable} has no connection left.`,
-      remedy: 'Raise max_connections of PostgreSQL. See docs/operations.md, "Processes".',
-    };
   if (error.message === NO_TLS)
     return {
       text: `the database of ${variable} takes no TLS, which sslmode of the URL asks for.`,
@@ -69,16 +54,69 @@ function failureOfCode(error: Error, variable: string): Failure {
     };
   if (code === 'ENOSPC' || code === 'EDQUOT')
     return { text: 'the disk is full.', remedy: 'Free some space, then try again.' };
-  if (error instanceof DatabaseError)
-    return { text: `the database refused a statement (SQLSTATE ${error.code})` };
   return { text: `${error.name}${typeof code === 'string' ? ` (${code})` : ''}: ${error.message}` };
+}
+
+/** By SQLSTATE. */
+const OF_STATE: readonly [RegExp, (variable: string) => Failure][] = [
+  [
+    /^28/,
+    (variable) => ({
+      text: `the database refuses the user or password of ${variable}.`,
+      remedy: 'Correct them.',
+    }),
+  ],
+  [
+    /^42P05$|^26000$/,
+    () => ({
+      text: 'a pooler in front of the database gives each transaction another connection.',
+      remedy: 'Set it to session mode. See docs/operations.md, "PgBouncer".',
+    }),
+  ],
+  [
+    /^3D000$/,
+    (variable) => ({
+      text: `the database named in ${variable} does not exist.`,
+      remedy: 'Create it first.',
+    }),
+  ],
+  [
+    /^57P0[123]$/,
+    (variable) => ({
+      text: `the database of ${variable} is starting or stopping.`,
+      remedy: 'Try again in a moment.',
+    }),
+  ],
+  [
+    /^53300$/,
+    (variable) => ({
+      text: `the database of ${variable} has no connection left.`,
+      remedy: 'Raise max_connections of PostgreSQL. See docs/operations.md, "Processes".',
+    }),
+  ],
+  [
+    /^53100$/,
+    () => ({ text: 'the disk of the database is full.', remedy: 'Free some space there, then try again.' }),
+  ],
+  [
+    /^25006$/,
+    (variable) => ({
+      text: `the database of ${variable} takes no writes: it is a standby, or set to read only.`,
+      remedy: 'Connect to the primary, or turn default_transaction_read_only off.',
+    }),
+  ],
+];
+
+function failureOfState(state: string, variable: string): Failure {
+  const [, describe] = OF_STATE.find(([states]) => states.test(state)) ?? [];
+  return describe?.(variable) ?? { text: `the database refused a statement (SQLSTATE ${state})` };
 }
 
 /** What pg says in words alone, and what the system says of a connection that was not made or that broke. */
 function isUnreached(error: Error): boolean {
   const { code, syscall } = error as NodeJS.ErrnoException;
   const isOfConnection = syscall === 'connect' || code === 'ECONNRESET' || code === 'EPIPE';
-  return (isOfConnection && !(error instanceof DatabaseError)) || CONNECTION_WORDS.test(error.message);
+  return isOfConnection || CONNECTION_WORDS.test(error.message);
 }
 
 const CONNECTION_WORDS =
