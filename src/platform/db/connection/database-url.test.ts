@@ -54,6 +54,7 @@ test('nonsense is told in words that do not repeat it [OPS-31]', () => {
     ['postgres://one:5433,two:x/y', /port that is not a number/],
     ['postgres://one:5433,two:0/y', /port that is not a number/],
     ['postgres://one,two/x?port=70000', /port that is not a number/],
+    ['postgres://one/x?port=two', /port that is not a number/],
     ['postgres://one,two,three/x?port=1,2', /3 host\(s\) and 2 ports/],
     ['postgres://one/x?port=1,2', /1 host\(s\) and 2 ports/],
     ['postgres://one,,two/x', /empty name/],

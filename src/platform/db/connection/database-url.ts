@@ -74,6 +74,7 @@ function listHosts(authority: string, query: URLSearchParams): DatabaseHost[] {
   const named = authority.split(',').map(hostAndPort);
   const hosts = given ?? named.map(({ host }) => host);
   const ports = query.get('port')?.split(',') ?? (given === undefined ? named.map(({ port }) => port) : ['']);
+  const numbers = ports.map(portOf);
   if (hosts.length === 1 && ports.length === 1) return [];
   if (ports.length !== 1 && ports.length !== hosts.length)
     throw new DatabaseUrlError(
@@ -81,7 +82,7 @@ function listHosts(authority: string, query: URLSearchParams): DatabaseHost[] {
     );
   if (hosts.includes(''))
     throw new DatabaseUrlError('has an empty name in its list of hosts. Remove a comma');
-  return hosts.map((host, index) => ({ host, port: portOf(ports[index] ?? ports[0] ?? '') }));
+  return hosts.map((host, index) => ({ host, port: numbers[index] ?? numbers[0] ?? DEFAULT_PORT }));
 }
 
 function hostAndPort(text: string): { host: string; port: string } {
