@@ -317,6 +317,24 @@ describe('serve', { timeout: 600_000 }, () => {
     proxy.close();
   });
 
+  test('ends when it is told to, also while the database hangs [OPS-17]', async () => {
+    const proxy = await startProxy(new URL(api.database.url));
+    const url = new URL(api.database.url);
+    url.port = String(proxy.port);
+    const env = { DATABASE_URL: url.href, DATABASE_STATEMENT_SECONDS: '1' };
+    const service = await serve(['--role', 'api'], env);
+    assert.equal((await service.read()).status, 200);
+    proxy.freeze();
+    service.child.kill('SIGTERM');
+    const { pid = 0 } = service.child;
+    try {
+      await waitUntil(() => isGone(pid), 'its connections to the database are not waited for');
+    } finally {
+      proxy.close();
+    }
+    assert.match((await service.ended).stdout, /"event":"stopped"/);
+  });
+
   test('answers probes by HEAD as by GET [OPS-18]', async () => {
     for (const probe of ['/healthz', '/readyz']) {
       const answer = await fetch(api.origin + probe, { method: 'HEAD' });
@@ -397,7 +415,7 @@ async function startProxy(target: URL) {
   let frozen = false;
   const listen = (server: Server, port: number) => once(server.listen(port, '127.0.0.1'), 'listening');
   const make = () =>
-    createServer((client) => {
+    createServer({ allowHalfOpen: true }, (client) => {
       const upstream = connect(Number(target.port), target.hostname);
       for (const [from, to] of [
         [client, upstream],
@@ -408,6 +426,9 @@ async function startProxy(target: URL) {
         from.on('close', () => to.destroy());
         from.on('data', (chunk: Buffer) => {
           if (!frozen) to.write(chunk);
+        });
+        from.on('end', () => {
+          if (!frozen) to.end();
         });
       }
     });
