@@ -43,10 +43,7 @@ export const ENCOUNTER_TEXTS: KeptTable = {
   render: elementsOf,
 };
 const COUNTS = countsSql(ENCOUNTER_TEXTS);
-const COLUMNS: Readonly<Record<InPlaceOfText, string>> = {
-  columns: `case when ${COUNTS} is not true then ${columnsSql(ENCOUNTER_TEXTS)} end`,
-  nothing: 'null',
-};
+const COLUMNS = columnsSql(ENCOUNTER_TEXTS);
 
 /** An {@link EncounterSelection} of an encounter named `e` in the organisation `$1`. */
 function encounterColumns(otherwise: InPlaceOfText): string {
@@ -57,7 +54,7 @@ function encounterColumns(otherwise: InPlaceOfText): string {
     version: 'e.version',
     updatedText: 'e.updated_at::text',
     elements: `case when ${COUNTS} then e.rendered end`,
-    columns: COLUMNS[otherwise],
+    columns: otherwise === 'columns' ? `case when ${COUNTS} is not true then ${COLUMNS} end` : 'null',
   } satisfies Record<keyof EncounterSelection, string>);
 }
 
@@ -66,8 +63,9 @@ function encounterColumns(otherwise: InPlaceOfText): string {
  * With it goes `sort_start`, the place of the encounter in a search. Text of JSON has no such separators.
  */
 export function encounterText(otherwise: InPlaceOfText): string {
-  return `concat_ws(chr(31), e.id, e.version, e.updated_at, e.sort_start,
-        case when ${COUNTS} then e.rendered end, chr(31) || ${COLUMNS[otherwise]})`;
+  const inPlace = otherwise === 'columns' ? `chr(31) || ${COLUMNS}` : `''`;
+  return `e.id || chr(31) || e.version || chr(31) || e.updated_at || chr(31) || e.sort_start || chr(31)
+        || case when ${COUNTS} then e.rendered else ${inPlace} end`;
 }
 /** Between several of these texts. */
 export const SEPARATOR = { sql: 'chr(30)', text: '\x1e' };
@@ -95,9 +93,8 @@ export function selectionOf(
   text: string,
   owner: { facilityId: string; patientId: string },
 ): EncounterSelection & { sortStart: string } {
-  const [id = '', version, updatedText = '', sortStart = '', kept = null, columns = null] =
-    text.split('\x1f');
-  const elements = columns === null ? kept : null;
+  const [id = '', version, updatedText = '', sortStart = '', kept = '', columns = null] = text.split('\x1f');
+  const elements = kept === '' ? null : kept;
   return { ...owner, id, version: Number(version), updatedText, sortStart, elements, columns };
 }
 
