@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { createServer, type ServerResponse } from 'node:http';
+import { createServer, type Server, type ServerResponse } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { test } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { parseAnswers } from '../../../test-support/http/raw-http.ts';
 import { createLog } from '../log/log.ts';
 import { createMetrics } from '../metrics/metrics.ts';
@@ -51,13 +50,11 @@ test('a body that stops on its way is answered before its connection is quiet fo
 
 test('a quiet connection is ended, but for one that waits for our answer [HTTP-24]', async () => {
   const answers: Record<string, (response: ServerResponse) => unknown> = {
-    '/slow': async (response) => {
-      await sleep(300);
-      response.end('done');
-    },
+    // Once the connection was quiet for too long.
+    '/slow': (response) => server.once('timeout', () => response.end('done')),
     '/large': (response) => response.end(Buffer.alloc(50_000_000)),
   };
-  const server = createServer((request, response) => answers[request.url ?? '']?.(response));
+  const server: Server = createServer((request, response) => answers[request.url ?? '']?.(response));
   server.timeout = 50;
   createFaultAnswers(createAllowedMethods()).attach(server);
   server.listen(0, '127.0.0.1');
