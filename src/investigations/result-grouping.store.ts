@@ -201,10 +201,10 @@ export async function partsSharingOrders(
 }
 
 /**
- * What is under these orders and about another patient, because the order turned out to be somebody else's. `limit` of
- * them at most.
+ * Of orders that turned out to be another patient's: what is under them and has to leave, and what names them and may come,
+ * as it is about the same patient now. The latter is under orders that were made up for it. `limit` of them at most.
  */
-export async function partsLeftBehind(
+export async function partsOfReassigned(
   db: Queryable,
   scope: FacilityScope,
   orderIds: ReadonlySet<string>,
@@ -212,7 +212,7 @@ export async function partsLeftBehind(
 ): Promise<PartIds> {
   if (orderIds.size === 0) return byKind([]);
   const { rows } = await db.query<FoundPart>({
-    name: 'grouping-left-behind',
+    name: 'grouping-reassigned',
     text: `
       select found.kind, found.id
       from unnest($3::uuid[]) as asked (id)
@@ -223,6 +223,12 @@ export async function partsLeftBehind(
         ${underOrder('studies', 'imaging_study', OF_ANOTHER)}
         union all
         ${underOrder('observations', 'observation', OF_ANOTHER)}
+        union all
+        ${namingOrder('reports', 'investigation_report')}
+        union all
+        ${namingOrder('studies', 'imaging_study')}
+        union all
+        ${namingOrder('observations', 'observation')}
       ) found
       limit $4`,
     values: [scope.organisationId, scope.facilityId, [...orderIds], limit],
@@ -262,4 +268,27 @@ function underOrder(kind: keyof PartIds, table: string, condition: string): stri
           and part.facility_id = $2
           and part.order_id = shared.id
           and ${condition}`;
+}
+
+/** Parts under made-up orders of the patient of `shared`, which they name. */
+function namingOrder(kind: keyof PartIds, table: string): string {
+  return `select '${kind}' as kind, part.id
+        from (
+          select own.id
+          from investigation_order own
+          where own.organisation_id = $1
+            and own.facility_id = $2
+            and own.patient_id = shared.patient_id
+            and own.made_up
+          offset 0
+        ) own
+        cross join lateral (
+          select part.id, part.based_on_id
+          from ${table} part
+          where part.organisation_id = $1
+            and part.facility_id = $2
+            and part.order_id = own.id
+          offset 0
+        ) part
+        where part.based_on_id = shared.id`;
 }

@@ -10,7 +10,7 @@ import { setDisciplines, touchOrders } from '../../../investigations/place-parts
 import { noteReplaced } from '../../../investigations/replaced-orders.store.ts';
 import {
   type PartIds,
-  partsLeftBehind,
+  partsOfReassigned,
   partsSharingOrders,
   resultsOf,
 } from '../../../investigations/result-grouping.store.ts';
@@ -26,6 +26,8 @@ import type { LeftOrders } from './move-parts.ts';
 /** Ids of what was created or changed. */
 export interface TouchedInvestigations extends PartIds {
   orders: ReadonlySet<string>;
+  /** Those that are about another patient now. */
+  reassignedOrders: ReadonlySet<string>;
   specimens: ReadonlySet<string>;
 }
 
@@ -40,10 +42,10 @@ export async function groupInvestigations(
   const affected = new Set([...touched.orders, ...(await ordersNaming(client, scope, touched.specimens))]);
   const limit = FOLLOWING;
   const sharing = await partsSharingOrders(client, scope, touched, limit);
-  const behind = await partsLeftBehind(client, scope, touched.orders, limit);
-  const reports = touched.reports.union(sharing.reports).union(behind.reports);
-  const studies = touched.studies.union(sharing.studies).union(behind.studies);
-  const observations = touched.observations.union(sharing.observations).union(behind.observations);
+  const apart = await partsOfReassigned(client, scope, touched.reassignedOrders, limit);
+  const reports = touched.reports.union(sharing.reports).union(apart.reports);
+  const studies = touched.studies.union(sharing.studies).union(apart.studies);
+  const observations = touched.observations.union(sharing.observations).union(apart.observations);
   const asked = { reports, studies, observations };
   const left: LeftOrders = new Map();
   const moved = await groupDocuments(client, scope, { asked, touched, affected, left });

@@ -16,6 +16,7 @@ export function nothingTouched(): TouchedRecords {
     observations: new Set(),
     specimens: new Set(),
     encounters: new Set(),
+    reassignedOrders: new Set(),
     patients: new Set(),
   };
 }
@@ -25,15 +26,16 @@ export function noteTouched(
   context: WriteContext,
   kind: PatientRecords,
   rows: readonly RecordRow[],
-  { created, updated, formerPatients }: RecordsWritten,
+  { created, updated, reassigned }: RecordsWritten,
 ): void {
   const changed = new Set([...created, ...updated]);
   const { touched } = context;
   for (const id of changed) touched[kind].add(id);
   const written = rows.filter(({ id }) => changed.has(id));
   const patientIds = written.map(({ values }) => String(values.patient_id));
-  for (const id of [...patientIds, ...formerPatients]) touched.patients.add(id);
-  context.patientsTouched(formerPatients);
+  for (const id of [...patientIds, ...reassigned.values()]) touched.patients.add(id);
+  if (kind === 'orders') for (const id of reassigned.keys()) touched.reassignedOrders.add(id);
+  context.patientsTouched(reassigned.values());
 }
 
 /** Put what was written under its orders and into its vital sets; once for a Bundle. */

@@ -43,6 +43,8 @@ export interface TouchedRecords {
   readonly specimens: Set<string>;
   /** Those that are parts of other visits. */
   readonly encounters: Set<string>;
+  /** Orders that are about another patient now. */
+  readonly reassignedOrders: Set<string>;
   /** Whom all of these are about, and were about before. */
   readonly patients: Set<string>;
 }
@@ -56,7 +58,7 @@ export interface RecordPlacement {
 }
 
 /** Kinds of records that belong to a patient. */
-export type PatientRecords = Exclude<keyof TouchedRecords, 'patients'>;
+export type PatientRecords = Exclude<keyof TouchedRecords, 'reassignedOrders' | 'patients'>;
 
 export interface WriteContext {
   /** The client of the Bundle's transaction. */

@@ -22,8 +22,8 @@ interface DigestedRow {
 }
 
 export interface RecordsWritten extends WriteResult {
-  /** Patients whom changed records were about before and are no longer. */
-  formerPatients: readonly string[];
+  /** Whom changed records were about before, by id, where they are about somebody else now. */
+  reassigned: ReadonlyMap<string, string>;
 }
 
 /** Looks at rows that differ from what is stored under their ids; nothing is written when it answers false. */
@@ -103,9 +103,9 @@ export async function writeRecords(
   const isUpdated = new Set(replacedIds);
   const left = written.flatMap(({ row }) => (isCreated.has(row.id) || isUpdated.has(row.id) ? [] : [row.id]));
   const isOlderNow = (id: string) => !returned.has(id) && !renewed.has(id);
-  const formerPatients = replaced.flatMap(({ row }) => {
-    const before = stored.get(row.id)?.patientId ?? null;
-    return before === null || before === row.values.patient_id ? [] : [before];
+  const reassigned = replaced.flatMap(({ row: { id, values } }): [string, string][] => {
+    const before = stored.get(id)?.patientId ?? null;
+    return before === null || before === values.patient_id ? [] : [[id, before]];
   });
   return {
     created: [...isCreated],
@@ -113,7 +113,7 @@ export async function writeRecords(
     unchanged: [...unchanged, ...left.filter((id) => !isOlderNow(id))],
     overtaken: [...overtaken, ...left.filter((id) => !returned.has(id) && renewed.has(id))],
     older: [...older, ...left.filter(isOlderNow)],
-    formerPatients,
+    reassigned: new Map(reassigned),
   };
 }
 
@@ -147,7 +147,7 @@ const NOTHING: RecordsWritten = {
   unchanged: [],
   overtaken: [],
   older: [],
-  formerPatients: [],
+  reassigned: new Map(),
 };
 
 function fateOf(stored: StoredRecord | undefined): Fate {
