@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer, type Server, type ServerResponse } from 'node:http';
-import { type AddressInfo, connect } from 'node:net';
+import { type AddressInfo, connect, type Socket } from 'node:net';
 import { test } from 'node:test';
 import { parseAnswers } from '../../../test-support/http/raw-http.ts';
 import { createLog } from '../log/log.ts';
@@ -75,6 +75,28 @@ test('a quiet connection is ended, but for one that waits for our answer [HTTP-2
       await ended;
       client.destroy();
     }
+  } finally {
+    server.close();
+  }
+});
+
+test('a connection that is reset between a good request and the answer to its CONNECT ends by itself alone [HTTP-19]', async () => {
+  const held = Promise.withResolvers<ServerResponse>();
+  const server: Server = createServer((_request, response) => held.resolve(response));
+  createFaultAnswers(createAllowedMethods()).attach(server);
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  try {
+    const { port } = server.address() as AddressInfo;
+    const client = connect(port, '127.0.0.1');
+    const connected = once(server, 'connect');
+    client.write('GET / HTTP/1.1\r\nhost: x\r\n\r\nCONNECT a:1 HTTP/1.1\r\nhost: a:1\r\n\r\n');
+    const [, socket] = await connected;
+    // once() would listen for errors, too.
+    const closed = new Promise((resolve) => (socket as Socket).once('close', resolve));
+    client.resetAndDestroy();
+    await closed;
+    (await held.promise).end();
   } finally {
     server.close();
   }

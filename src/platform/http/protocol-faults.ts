@@ -58,9 +58,12 @@ export function createFaultAnswers(allowed: AllowedMethods): FaultAnswers {
         const { body, headers } = answerOf(UNMET_EXPECTATION);
         response.writeHead(417, headers).end(body);
       });
-      server.on('connect', (_request, socket) =>
-        whenAnswered(unanswered.get(socket), () => answerAndClose(socket, noProxy(allowed))),
-      );
+      server.on('connect', (_request, socket) => {
+        // Node.js takes its own listeners off: without these, a reset ends the process, and a quiet connection stays.
+        const end = () => socket.destroy();
+        socket.on('error', end).on('timeout', end);
+        whenAnswered(unanswered.get(socket), () => answerAndClose(socket, noProxy(allowed)));
+      });
       server.on('timeout', (socket) => {
         if (!isOurTurn(unanswered.get(socket))) socket.destroy();
       });
