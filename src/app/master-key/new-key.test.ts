@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -25,4 +25,17 @@ test('no key is lost, however often the one of the data folder is replaced: back
     assert.equal((await stat(kept)).mode & 0o777, 0o600);
   }
   assert.equal((await readdir(folder)).length, 4, 'nothing else is left');
+});
+
+test('a key that was destroyed by emptying its file keeps nobody from rotating again [OPS-16]', async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), 'interchange-keys-'));
+  t.after(() => rm(folder, { recursive: true }));
+  const path = join(folder, 'master.key');
+  await makeKeyOnce(folder, path);
+  await writeFile(`${path}.previous`, '');
+  const key = await readFile(path, 'utf8');
+  await nextKey(folder, path);
+  await replaceKeyFile(folder, path);
+  assert.equal(await readFile(`${path}.previous`, 'utf8'), key);
+  assert.equal((await readdir(folder)).length, 2, 'nothing else is left');
 });

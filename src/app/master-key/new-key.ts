@@ -79,9 +79,10 @@ export async function replaceKeyFile(dataDir: string, path: string): Promise<voi
 /** The key of an earlier rotation may be the only one that opens the backups from before it. */
 async function keepOlderKey(path: string, previous: string): Promise<void> {
   if (!existsSync(previous)) return;
-  const [older, current] = [await idOf(previous), await idOf(path)];
+  // What was emptied in place of removed is no key any more.
+  const older = await idOf(previous).catch(() => undefined);
   // An interrupted rotation has put the current key there already.
-  if (older !== current) await rename(previous, `${previous}-${older}`);
+  if (older !== undefined && older !== (await idOf(path))) await rename(previous, `${previous}-${older}`);
 }
 
 async function idOf(path: string): Promise<string> {
