@@ -8,14 +8,7 @@ import { Decimal } from '../../fhir/json.ts';
 import type { Numeric, Quantity, Range, Ratio, SampledData } from '../../fhir/measured.ts';
 import { codeableConcept, compact, optional, period } from '../../fhir/reading/datatypes.ts';
 import type { ElementReader } from '../../fhir/reading/element-reader.ts';
-import {
-  known,
-  quantityAsGiven,
-  range,
-  ratio,
-  refuseComparator,
-  sampledData,
-} from '../../fhir/reading/measured.ts';
+import { known, quantityAsGiven, range, ratio, sampledData } from '../../fhir/reading/measured.ts';
 import { normaliseUnit } from '../../terminology/units/ucum.ts';
 import { unitsDisagree } from '../../terminology/units/vital-units.ts';
 import { columns, exactJson, numbers } from '../content/document.ts';
@@ -114,14 +107,18 @@ export function value(): Element<ObservedValue> {
 type Bound<Name extends 'low' | 'high'> = Member<`${Name}_number`, Numeric> &
   Member<`${Name}_unit` | `${Name}_unit_system` | `${Name}_unit_code`, string>;
 
-/** A reference range's `low` or `high`: a SimpleQuantity, which has no comparator. */
+/**
+ * A reference range's `low` or `high`: a SimpleQuantity, which has no comparator. Laboratories send some all the same. Such a
+ * bound is not kept: without its comparator the number would say something else.
+ */
 export function bound<const Name extends 'low' | 'high'>(prefix: Name): Element<Bound<Name>> {
   const parts = [`${prefix}_unit`, `${prefix}_unit_system`, `${prefix}_unit_code`];
   return {
     columns: [[`${prefix}_number`, 'numeric'], ...parts.map((part) => [part, 'text'] as const)],
     fields: ({ alias }) => [...numbers(alias, [`${prefix}_number`]), ...columns(alias, parts)],
     read(reader, name) {
-      const given = optional(reader.child(name), simpleQuantityAsGiven);
+      const bound = reader.child(name);
+      const given = bound?.has('comparator') ? undefined : optional(bound, quantityAsGiven);
       requireOneUnit(reader, name, given);
       const [unit = '', system = '', code = ''] = parts;
       return {
@@ -145,11 +142,6 @@ export function bound<const Name extends 'low' | 'high'>(prefix: Name): Element<
       output.json(name, quantity(number, unit));
     },
   };
-}
-
-function simpleQuantityAsGiven(reader: ElementReader): Quantity | undefined {
-  refuseComparator(reader);
-  return quantityAsGiven(reader);
 }
 
 /** FHIR types as the column names them: primitives in lower case. */

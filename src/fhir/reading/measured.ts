@@ -39,13 +39,9 @@ export function quantity(reader: ElementReader): Quantity | undefined {
 
 /** A SimpleQuantity has no comparator (R4 invariant sqty-1): without it the number would say something else. */
 export function simpleQuantity(reader: ElementReader): Quantity | undefined {
-  refuseComparator(reader);
-  return quantity(reader);
-}
-
-export function refuseComparator(reader: ElementReader): void {
   if (reader.has('comparator'))
     reader.fail('comparator', 'is there, where FHIR R4 has none (invariant sqty-1)');
+  return quantity(reader);
 }
 
 export function range(reader: ElementReader): Range | undefined {

@@ -33,6 +33,10 @@ test('eleven characters are too few, twelve are enough; characters count, not co
 
 test('a password of more than 1,024 characters is refused [SEC-6]', async () => {
   assert.match((await passwordFault('k2v9x7q4m1zp'.repeat(100), EMAIL)) ?? '', /at most 1024/);
+  const emoji = Array.from({ length: 600 }, (_, index) =>
+    String.fromCodePoint(0x1f300 + ((index * 37) % 600)),
+  );
+  assert.equal(await passwordFault(emoji.join(''), EMAIL), undefined);
 });
 
 test('common passwords are refused, in any case and with digits and signs around them [SEC-6]', async () => {

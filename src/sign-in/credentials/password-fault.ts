@@ -13,7 +13,7 @@ export async function passwordFault(password: string, email: string): Promise<Pa
   if ([...password.normalize('NFC')].length < PASSWORD_MIN_LENGTH) return 'short';
   const folded = password.normalize('NFKC').toLowerCase();
   // One character may become several here, and what follows works on these.
-  if (Math.max(password.length, folded.length) > PASSWORD_MAX_LENGTH) return 'long';
+  if (Math.max([...password].length, [...folded].length) > PASSWORD_MAX_LENGTH) return 'long';
   if (isEmail(folded, email.toLowerCase())) return 'email';
   if (isPattern(folded) || (await isCommon(folded))) return 'common';
   return undefined;
