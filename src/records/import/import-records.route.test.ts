@@ -164,7 +164,7 @@ test('every media type, plain and gzip; encounters alone are entered in the log 
   assert.equal((await logOf(someone)).length, before + 1);
 });
 
-test('what was there already, is older or is of somebody else now is in the log of whom it is and was about [LOG-7, IN-26]', async () => {
+test('the log of each patient whom a record is about, or was about before, says so, also where nothing is written [LOG-7, IN-26]', async () => {
   const [one, other] = [patient(), patient()];
   const subject = { reference: `Patient/${String(one.id)}` };
   const identifier = [{ system: NUMBER, value: randomUUID() }];
