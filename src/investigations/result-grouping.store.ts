@@ -165,6 +165,12 @@ export interface PartIds {
   observations: ReadonlySet<string>;
 }
 
+const TABLES = {
+  reports: 'investigation_report',
+  studies: 'imaging_study',
+  observations: 'observation',
+} as const satisfies Record<keyof PartIds, string>;
+
 /**
  * What is under the orders of these parts without naming them itself: what may have to leave, now that a part may
  * not list it any more. A result that names its order leaves it too where a report of another order lists it. `limit` of
@@ -181,18 +187,18 @@ export async function partsSharingOrders(
     text: `
       select found.kind, found.id
       from (
-        ${ordersOf('investigation_report', 3)}
+        ${ordersOf('reports', 3)}
         union
-        ${ordersOf('imaging_study', 4)}
+        ${ordersOf('studies', 4)}
         union
-        ${ordersOf('observation', 5)}
+        ${ordersOf('observations', 5)}
       ) as shared (id)
       cross join lateral (
-        ${underOrder('reports', 'investigation_report', NAMES_ANOTHER)}
+        ${underOrder('reports', 'shared', NAMES_ANOTHER)}
         union all
-        ${underOrder('studies', 'imaging_study', NAMES_ANOTHER)}
+        ${underOrder('studies', 'shared', NAMES_ANOTHER)}
         union all
-        ${underOrder('observations', 'observation', `(${NAMES_ANOTHER} or ${IS_LISTED_ELSEWHERE})`)}
+        ${underOrder('observations', 'shared', `(${NAMES_ANOTHER} or ${IS_LISTED_ELSEWHERE})`)}
       ) found
       limit $6`,
     values: [scope.organisationId, scope.facilityId, [...reports], [...studies], [...observations], limit],
@@ -218,17 +224,9 @@ export async function partsOfReassigned(
       from unnest($3::uuid[]) as asked (id)
       cross join ${rowById('investigation_order', 'o', 'asked.id', 'o.id, o.patient_id')} shared
       cross join lateral (
-        ${underOrder('reports', 'investigation_report', OF_ANOTHER)}
+        ${ofEachKind((kind) => underOrder(kind, 'shared', OF_ANOTHER))}
         union all
-        ${underOrder('studies', 'imaging_study', OF_ANOTHER)}
-        union all
-        ${underOrder('observations', 'observation', OF_ANOTHER)}
-        union all
-        ${namingOrder('reports', 'investigation_report')}
-        union all
-        ${namingOrder('studies', 'imaging_study')}
-        union all
-        ${namingOrder('observations', 'observation')}
+        ${ofEachKind(namingOrder)}
       ) found
       limit $4`,
     values: [scope.organisationId, scope.facilityId, [...orderIds], limit],
@@ -246,10 +244,10 @@ function byKind(rows: readonly FoundPart[]): PartIds {
   return { reports: of('reports'), studies: of('studies'), observations: of('observations') };
 }
 
-function ordersOf(table: string, place: number): string {
+function ordersOf(kind: keyof PartIds, place: number): string {
   return `select part.order_id
         from unnest($${place}::uuid[]) as asked (id)
-        cross join ${rowById(table, 'part', 'asked.id', 'part.order_id')} part
+        cross join ${rowById(TABLES[kind], 'part', 'asked.id', 'part.order_id')} part
         where part.order_id is not null`;
 }
 
@@ -261,18 +259,19 @@ const IS_LISTED_ELSEWHERE = `exists (
             where r.order_id <> part.order_id
           )`;
 
-function underOrder(kind: keyof PartIds, table: string, condition: string): string {
+/** Parts under the order `order`, a table of the statement. */
+function underOrder(kind: keyof PartIds, order: string, condition: string): string {
   return `select '${kind}' as kind, part.id
-        from ${table} part
+        from ${TABLES[kind]} part
         where part.organisation_id = $1
           and part.facility_id = $2
-          and part.order_id = shared.id
+          and part.order_id = ${order}.id
           and ${condition}`;
 }
 
 /** Parts under made-up orders of the patient of `shared`, which they name. */
-function namingOrder(kind: keyof PartIds, table: string): string {
-  return `select '${kind}' as kind, part.id
+function namingOrder(kind: keyof PartIds): string {
+  return `select under.kind, under.id
         from (
           select own.id
           from investigation_order own
@@ -283,12 +282,14 @@ function namingOrder(kind: keyof PartIds, table: string): string {
           offset 0
         ) own
         cross join lateral (
-          select part.id, part.based_on_id
-          from ${table} part
-          where part.organisation_id = $1
-            and part.facility_id = $2
-            and part.order_id = own.id
-          offset 0
-        ) part
-        where part.based_on_id = shared.id`;
+          ${underOrder(kind, 'own', 'part.based_on_id = shared.id')}
+        ) under`;
+}
+
+function ofEachKind(sql: (kind: keyof PartIds) => string): string {
+  return Object.keys(TABLES)
+    .map((kind) => sql(kind as keyof PartIds))
+    .join(`
+        union all
+        `);
 }

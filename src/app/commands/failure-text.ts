@@ -3,7 +3,7 @@ import { DatabaseError } from 'pg';
 import { CommandError } from '../../platform/command/command.ts';
 import { WrongMasterKeyError } from '../../platform/crypto/data-keys.ts';
 import { MigrationError } from '../../platform/db/migrate.ts';
-import { NO_TLS, NoServerError } from '../../platform/db/unavailable.ts';
+import { isOfConnection, NO_TLS, NoServerError } from '../../platform/db/unavailable.ts';
 
 export interface Failure {
   /** What happened. */
@@ -112,12 +112,8 @@ function failureOfState(state: string, variable: string): Failure {
   return describe?.(variable) ?? { text: `the database refused a statement (SQLSTATE ${state})` };
 }
 
-/** What pg says in words alone, and what the system says of a connection that was not made or that broke. */
+/** A connection was not made, or broke. */
 function isUnreached(error: Error): boolean {
   const { code, syscall } = error as NodeJS.ErrnoException;
-  const isOfConnection = syscall === 'connect' || code === 'ECONNRESET' || code === 'EPIPE';
-  return isOfConnection || CONNECTION_WORDS.test(error.message);
+  return syscall === 'connect' || code === 'ECONNRESET' || code === 'EPIPE' || isOfConnection(error);
 }
-
-const CONNECTION_WORDS =
-  /^Connection terminated|^timeout expired$|^timeout exceeded when trying to connect$|^There was an error establishing an SSL connection$/;

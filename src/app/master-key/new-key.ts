@@ -1,6 +1,5 @@
 /** Where a new master key comes from, and how the key file of the embedded database is replaced. */
 import { randomBytes } from 'node:crypto';
-import { existsSync } from 'node:fs';
 import { link, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import type { Readable } from 'node:stream';
@@ -78,8 +77,7 @@ export async function replaceKeyFile(dataDir: string, path: string): Promise<voi
 
 /** The key of an earlier rotation may be the only one that opens the backups from before it. */
 async function keepOlderKey(path: string, previous: string): Promise<void> {
-  if (!existsSync(previous)) return;
-  // What was emptied in place of removed is no key any more.
+  // None before the first rotation, and where it was destroyed.
   const older = await idOf(previous).catch(() => undefined);
   // An interrupted rotation has put the current key there already.
   if (older !== undefined && older !== (await idOf(path))) await rename(previous, `${previous}-${older}`);

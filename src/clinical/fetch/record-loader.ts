@@ -7,7 +7,6 @@
  * Contract: FETCH-23, FETCH-24.
  */
 import type { Queryable } from '../../platform/db/database.ts';
-import { DomainError } from '../../platform/domain-error.ts';
 import { createOrganisationBatcher } from '../../tenancy/organisations/organisation-batch.ts';
 import type { RecordName } from '../../tenancy/record-names.ts';
 import type { FacilityScope } from '../../tenancy/scope.ts';
@@ -104,9 +103,12 @@ function isTooLarge<RecordType>(found: Found<RecordType>): found is TooLarge {
   return found !== undefined && 'about' in found;
 }
 
+/** Beside the error and not in it: a log would have it. */
+const patientsOfErrors = new WeakMap<object, RecordPatient>();
+
 /** Whom a record that was refused as too large is about; undefined for every other failure. */
 export function patientOfTooLarge(error: unknown): RecordPatient | undefined {
-  return error instanceof DomainError && 'about' in error ? (error.about as RecordPatient) : undefined;
+  return error instanceof Error ? patientsOfErrors.get(error) : undefined;
 }
 
 /** That a record is too large is told only once its patient is known to allow the purpose (ACC-14, LOG-4). */
@@ -150,7 +152,9 @@ export function createRecordLoader<Key extends RecordKey, RecordType>(
       about ??= found.about;
     }
     const maxMiB = Math.floor(limits.aloneBytes / 1024 ** 2);
-    throw Object.assign(clinicalError('record_too_large', { record: source.title(key), maxMiB }), { about });
+    const error = clinicalError('record_too_large', { record: source.title(key), maxMiB });
+    if (about !== undefined) patientsOfErrors.set(error, about);
+    throw error;
   }
 
   const shared = createOrganisationBatcher<Key, Found<RecordType>>({

@@ -18,7 +18,12 @@ const OF_SQLSTATE: readonly [RegExp, Outage][] = [
 
 /** What pg says of a connection in words alone. */
 const MESSAGES =
-  /Connection terminated|timeout exceeded when trying to connect|timeout expired|Query read timeout|not queryable/;
+  /Connection terminated|timeout exceeded when trying to connect|timeout expired|Query read timeout|not queryable|error establishing an SSL connection/;
+
+/** Whether pg says that it has no connection, or has it no more. */
+export function isOfConnection({ message }: Error): boolean {
+  return MESSAGES.test(message);
+}
 
 /** What pg says of a server that is set up without TLS. */
 export const NO_TLS = 'The server does not support SSL connections';
@@ -55,7 +60,7 @@ export function outageOf(error: unknown): Outage | undefined {
   if (error instanceof NoServerError) return 'unreachable';
   const { code } = error as { code?: unknown };
   if (error instanceof DatabaseError) return OF_SQLSTATE.find(([states]) => states.test(String(code)))?.[1];
-  const lost = /^E[A-Z]+$/.test(String(code)) || MESSAGES.test(error.message);
+  const lost = /^E[A-Z]+$/.test(String(code)) || isOfConnection(error);
   return lost && FROM_DATABASE in error ? 'unreachable' : undefined;
 }
 

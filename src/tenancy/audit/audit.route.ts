@@ -1,4 +1,5 @@
 /** GET /administration/audit and …/export: who changed what. Contract: ADM-32, ADM-33. */
+import { once } from 'node:events';
 import { Readable } from 'node:stream';
 import { badRequest } from '../../platform/http/errors.ts';
 import { named } from '../../platform/http/named-schema.ts';
@@ -142,21 +143,16 @@ export function exportAuditRoute({
       return {
         contentType,
         headers: { 'content-disposition': `attachment; filename="${fileName}"` },
-        body: await startedStream(lines),
+        body: await started(Readable.from(lines, { objectMode: false })),
       };
     },
   });
 }
 
-/** Its first piece is there: what failed until then is answered as an error. */
-async function startedStream(pieces: AsyncGenerator<string>): Promise<Readable> {
-  const first = await pieces.next();
-  async function* all(): AsyncGenerator<string> {
-    if (first.done === true) return;
-    yield first.value;
-    yield* pieces;
-  }
-  return Readable.from(all(), { objectMode: false });
+/** Once its first piece is there: what failed until then is answered as an error. */
+async function started(stream: Readable): Promise<Readable> {
+  await once(stream, 'readable');
+  return stream;
 }
 
 function filterOf(given: GivenAuditFilter, { caller, scope }: FacilityContext): AuditFilter {
