@@ -6,7 +6,7 @@ import { openServiceKeys } from '../../src/app/master-key/service-keys.ts';
 import { checkTexts } from '../../src/clinical/kept/check-texts.ts';
 import { OBSERVATION_TEXTS } from '../../src/clinical/kept/observation-texts.store.ts';
 import { ENCOUNTER_TEXTS } from '../../src/encounters/encounter.store.ts';
-import { ORDER_TEXTS } from '../../src/investigations/kept/order-texts.store.ts';
+import { ORDER_TEXTS } from '../../src/investigations/kept/order-rendering.store.ts';
 import { PATIENT_TEXTS } from '../../src/patients/search/patient-texts.store.ts';
 import type { KeyRing } from '../../src/platform/crypto/key-ring.ts';
 import { createPool, type Pool } from '../../src/platform/db/database.ts';

@@ -8,8 +8,9 @@ import { checkTexts } from '../../clinical/kept/check-texts.ts';
 import { keepTexts } from '../../clinical/kept/kept-texts.store.ts';
 import type { Queryable } from '../../platform/db/database.ts';
 import { createWorkWatch } from '../../tenancy/organisations/organisation-work.ts';
+import { ORDER_TEXTS } from './order-rendering.store.ts';
 import { ORDER_MAPPING } from './order-text.fhir.ts';
-import { createOrderTextLoader, ORDER_TEXTS } from './order-texts.store.ts';
+import { createOrderTextLoader } from './order-texts.store.ts';
 import { renderOrders } from './render-orders.ts';
 
 const t = useKeptTexts('investigation_order');

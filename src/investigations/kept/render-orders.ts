@@ -1,7 +1,7 @@
 /** Renders orders in the background once they have changed, so that also their first fetch reads a text (docs/adr/0153). */
 import { listOrganisations } from '../../tenancy/organisations/organisation.store.ts';
 import { forEachOrganisation, type WorkContext } from '../../tenancy/organisations/organisation-work.ts';
-import { renderChangedOrders } from './order-texts.store.ts';
+import { renderChangedOrders } from './order-rendering.store.ts';
 
 /** One call ends after this, so that a process that stops waits for no more. The next call goes on. */
 const LONGEST_MS = 10_000;

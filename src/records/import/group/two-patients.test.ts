@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { createImportTest, type ImportTest } from '../../../../test-support/records/import.ts';
 import { sized } from '../../../../test-support/sized.ts';
 import { checkTexts } from '../../../clinical/kept/check-texts.ts';
-import { ORDER_TEXTS, renderChangedOrders } from '../../../investigations/kept/order-texts.store.ts';
+import { ORDER_TEXTS, renderChangedOrders } from '../../../investigations/kept/order-rendering.store.ts';
 
 let t: ImportTest;
 before(async () => {
