@@ -1,94 +1,38 @@
 /** Every check of the doctor, made to fail by what it looks for. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, before, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
 import pg from 'pg';
-import { createTestDatabase, type TestDatabase } from '../../../test-support/database/database.ts';
-import { startDatabaseProxy } from '../../../test-support/database/database-proxy.ts';
+import { createTestDatabase } from '../../../test-support/database/database.ts';
 import { makeDataDir } from '../../../test-support/database/embedded.ts';
 import { needsPlainPostgres } from '../../../test-support/database/plain-postgres.ts';
 import { recordCitus } from '../../../test-support/database/recorded-citus.ts';
-import { startReplication } from '../../../test-support/database/standby.ts';
-import { administer } from '../../../test-support/database/template.ts';
-import { startTransactionPooler } from '../../../test-support/database/transaction-pooler.ts';
 import { connect, insertPatients, queue } from '../../../test-support/exchange/exchange-records.ts';
+import { runCommand, startCommand } from '../../../test-support/service/command.ts';
 import {
-  type CommandResult,
-  runCommand,
-  runProcess,
-  startCommand,
-} from '../../../test-support/service/command.ts';
+  finding as find,
+  DOCTOR_MASTER_KEY as MASTER_KEY,
+  reportOf,
+  says,
+  useDoctor,
+} from '../../../test-support/service/doctor.ts';
 import { freePort } from '../../../test-support/service/free-port.ts';
-import { waitUntil } from '../../../test-support/wait-until.ts';
 import { createKeyRing } from '../../platform/crypto/key-ring.ts';
-import { createPool, type Pool } from '../../platform/db/database.ts';
+import { createPool } from '../../platform/db/database.ts';
 import { makePartitions } from '../../privacy/access-log/access-log-partition.store.ts';
 import { createFacility, createOrganisation } from '../../tenancy/organisations/facilities.ts';
 import { loadConfig } from '../config/config.ts';
 import { checkDisk } from './check-disk.ts';
 import { checkRole } from './check-schema.ts';
-import type { Finding } from './finding.ts';
-
-const MASTER_KEY = '17'.repeat(32);
-
-interface Report {
-  outcome: string;
-  findings: Finding[];
-}
-
-function reportOf({ stdout, stderr }: CommandResult): Report {
-  assert.equal(stderr, '');
-  return JSON.parse(stdout) as Report;
-}
-
-function find({ findings }: Report, check: string): Finding {
-  return findings.find((finding) => finding.check === check) ?? assert.fail(`there is no check ${check}`);
-}
 
 describe('interchange doctor', { timeout: 600_000 }, () => {
-  let database: TestDatabase;
-  let owner: Pool;
-  let env: Record<string, string>;
-
-  before(async () => {
-    database = await createTestDatabase();
-    owner = createPool({ url: database.adminUrl, max: 2, applicationName: 'test' }, () => undefined);
-    env = { DATABASE_URL: database.url, MASTER_KEY };
-    assert.equal((await runCommand(['organisation', 'create', '--name', 'Clinic'], { env })).code, 0);
-    await makePartitions(owner, new Date(), 4);
-  });
-  after(async () => {
-    await owner.end();
-    await database.drop();
-  });
-
-  const doctor = (extra: Record<string, string> = {}, ...args: string[]) =>
-    runCommand(['doctor', ...args], { env: { ...env, ...extra } });
-  const examined = async (check: string, extra: Record<string, string> = {}) => {
-    const result = await doctor(extra, '--json');
-    const report = reportOf(result);
-    assert.equal(result.code, report.outcome === 'failed' ? 1 : 0);
-    return find(report, check);
-  };
-  /** What a check says while `sql` holds, which `undo` takes back. */
-  const broken = async (check: string, sql: string, undo: string) => {
-    await owner.query(sql);
-    try {
-      return await examined(check);
-    } finally {
-      await owner.query(undo);
-    }
-  };
-  const says = (finding: Finding, outcome: string, text: RegExp, remedy: RegExp) => {
-    assert.equal(finding.outcome, outcome, JSON.stringify(finding));
-    assert.match(finding.text, text);
-    assert.match(finding.remedy ?? '', remedy);
-  };
+  const t = useDoctor();
+  const { broken, doctor, examined } = t;
 
   test('finds nothing where all is well, and ends with 0 [CMD-24]', async () => {
     const { stdout } = await doctor();
@@ -119,7 +63,7 @@ describe('interchange doctor', { timeout: 600_000 }, () => {
         /^Check that it is running\.$/,
       ],
       [
-        { DATABASE_URL: database.url.replace(new URL(database.url).pathname, '/nowhere') },
+        { DATABASE_URL: t.database.url.replace(new URL(t.database.url).pathname, '/nowhere') },
         'database',
         /does not exist\.$/,
         /^Create it first\.$/,
@@ -141,7 +85,7 @@ describe('interchange doctor', { timeout: 600_000 }, () => {
     ] as const) {
       const { code, stdout } = await doctor(extra, '--json');
       assert.equal(code, 1);
-      const report = JSON.parse(stdout) as Report;
+      const report = JSON.parse(stdout) as ReturnType<typeof reportOf>;
       says(find(report, check), 'failed', text, remedy);
       assert.ok(
         report.findings.slice(2).every(({ outcome }) => outcome === 'not run'),
@@ -150,145 +94,24 @@ describe('interchange doctor', { timeout: 600_000 }, () => {
     }
   });
 
-  test(
-    'tells of each of several servers what it is, and looks at a standby [CMD-24]',
-    needsPlainPostgres('it starts two servers of its own'),
-    async () => {
-      const replication = await startReplication();
-      try {
-        const run = async (url: string) =>
-          reportOf(await runCommand(['doctor', '--json'], { env: { DATABASE_URL: url, MASTER_KEY } }));
-        const [primary, standby] = [replication.primaryUrl, replication.standbyUrl].map(
-          (url) => new URL(url).host,
-        );
-        const both = find(await run(replication.url), 'database');
-        assert.equal(both.outcome, 'ok');
-        assert.ok(both.text.includes(`${standby} is a standby; ${primary} takes writes.`), both.text);
-        const onStandby = await run(replication.standbyUrl);
-        assert.equal(find(onStandby, 'database').outcome, 'failed');
-        const { outcome, text } = find(onStandby, 'notifications');
-        assert.deepEqual(
-          [outcome, text],
-          ['not run', 'It was left out, because the database takes no writes.'],
-        );
-
-        const gone = `127.0.0.1:${await freePort()}`;
-        const away = find(await run(replication.url.replace(`${standby}`, gone)), 'database');
-        says(away, 'warning', /takes writes/, /Start that server/);
-        assert.ok(away.text.includes(`${gone} cannot be used (ECONNREFUSED)`), away.text);
-
-        // Else commits of the old primary wait for the standby that left it.
-        await administer(replication.primaryUrl, [
-          'alter system reset synchronous_standby_names',
-          'select pg_reload_conf()',
-        ]);
-        await replication.promote();
-        await waitUntil(
-          async () => find(await run(replication.standbyUrl), 'database').outcome === 'ok',
-          'the standby takes writes',
-        );
-        says(
-          find(await run(replication.url), 'database'),
-          'failed',
-          /takes writes; .* takes writes/,
-          /Stop at once/,
-        );
-        const twice = replication.url.replace(`${standby}`, `${primary}`);
-        assert.equal(find(await run(twice), 'database').outcome, 'ok', 'one server that is named twice');
-      } finally {
-        await replication.close();
-      }
-    },
-  );
-
-  test('compares the clocks [CMD-24]', async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'interchange-doctor-'));
-    const SHIFTED_CLOCK_FILE = join(folder, 'ahead');
-    await writeFile(SHIFTED_CLOCK_FILE, '4000');
-    const NODE_OPTIONS = `--import ${new URL('../../../test-support/shifted-clock.js', import.meta.url).href}`;
-    const ahead = await runProcess(['doctor', '--json'], {
-      env: { ...env, NODE_OPTIONS, SHIFTED_CLOCK_FILE },
-    });
-    await rm(folder, { recursive: true });
-    says(
-      find(reportOf(ahead), 'clock'),
-      'failed',
-      /\d{4} s ahead of the database, and 30 s/,
-      /Correct the wrong clock/,
-    );
-  });
-
-  test('counts the connections that processes want [CMD-24]', async () => {
-    const { outcome, text } = await examined('connections', { DATABASE_CONNECTIONS: '200' });
-    const page = await readFile(new URL('../../../docs/operations.md', import.meta.url), 'utf8');
-    const [, table = ''] = /^\| Connections \| For \|\n([\s\S]*?)\n\n/m.exec(page) ?? [];
-    const further = [...table.matchAll(/^\| (\d+) \|/gm)].map(([, count]) => Number(count));
-    const all = further.reduce((sum, count) => sum + count, 200);
-    assert.deepEqual([outcome, text.includes(`may open ${all} connections`)], ['failed', true], text);
-  });
-
-  test('counts the connections of another service on the same server [CMD-24]', async () => {
-    const others = async () => {
-      const { text } = await examined('connections');
-      return Number(/others have (\d+)\.$/.exec(text)?.[1]);
-    };
-    const elsewhere = await createTestDatabase();
-    const clients = Array.from(
-      { length: 30 },
-      () => new pg.Client({ connectionString: elsewhere.url, application_name: 'interchange' }),
-    );
-    try {
-      await Promise.all(clients.map((client) => client.connect()));
-      // Other tests use the same server.
-      assert.ok((await others()) >= clients.length);
-    } finally {
-      await Promise.all(clients.map((client) => client.end()));
-      await elsewhere.drop();
-    }
-  });
-
-  test('finds a pooler that shares sessions, and notifications that do not come [CMD-24]', async () => {
-    const pooler = await startTransactionPooler(database.url);
-    try {
-      const report = reportOf(await doctor({ DATABASE_URL: pooler.url }, '--json'));
-      says(find(report, 'pooler'), 'failed', /share one session/, /pool_mode = session/);
-      says(find(report, 'notifications'), 'failed', /did not come back/, /pool_mode = session/);
-    } finally {
-      await pooler.close();
-    }
-  });
-
-  for (const swallowed of ['pg_notify', 'listen'])
-    test(`does not wait for a server that leaves ${swallowed} without an answer [CMD-24]`, async () => {
-      const proxy = await startDatabaseProxy(database.url);
-      try {
-        proxy.swallow(swallowed);
-        const report = reportOf(await doctor({ DATABASE_URL: proxy.url }, '--json'));
-        says(find(report, 'notifications'), 'failed', /did not come back within 5 s/, /pool_mode = session/);
-        assert.equal(find(report, 'schema').outcome, 'ok', 'the checks after it are made');
-      } finally {
-        await proxy.close();
-      }
-    });
-
   test('measures the disk [CMD-24]', async () => {
-    const config = { ...loadConfig(env), database: { kind: 'embedded' as const }, dataDir: tmpdir() };
+    const config = { ...loadConfig(t.env), database: { kind: 'embedded' as const }, dataDir: tmpdir() };
     const none = { failedBelowBytes: 0, warnBelowBytes: 0, warnBelowShare: 0 };
     const all = Number.MAX_SAFE_INTEGER;
-    assert.equal((await checkDisk(owner, config, none)).outcome, 'ok');
-    const little = await checkDisk(owner, config, { ...none, warnBelowBytes: all, warnBelowShare: 2 });
+    assert.equal((await checkDisk(t.owner, config, none)).outcome, 'ok');
+    const little = await checkDisk(t.owner, config, { ...none, warnBelowBytes: all, warnBelowShare: 2 });
     says({ check: 'disk', ...little }, 'warning', /% are free|%\) are free/, /Free some space/);
-    const full = await checkDisk(owner, config, { ...none, failedBelowBytes: all });
+    const full = await checkDisk(t.owner, config, { ...none, failedBelowBytes: all });
     says({ check: 'disk', ...full }, 'failed', /A full disk stops every write/, /Free some space/);
-    const missing = await checkDisk(owner, { ...config, dataDir: '/no/such/folder' });
+    const missing = await checkDisk(t.owner, { ...config, dataDir: '/no/such/folder' });
     assert.equal(missing.outcome, 'not applicable');
-    const asService = await checkDisk(database.pool, loadConfig(env));
+    const asService = await checkDisk(t.database.pool, loadConfig(t.env));
     assert.match(asService.text, /may not ask where .* pg_read_all_settings/);
   });
 
   test('compares the schema, and runs nothing that reads another one [CMD-24]', async () => {
     const last = `(select max(name) from schema_migration)`;
-    const kept = (await owner.query(`select * from schema_migration where name = ${last}`)).rows[0];
+    const kept = (await t.owner.query(`select * from schema_migration where name = ${last}`)).rows[0];
     const restored = `insert into schema_migration values ('${kept.name}', '${kept.checksum}', now())`;
     says(
       await broken('schema', `delete from schema_migration where name = ${last}`, restored),
@@ -343,7 +166,7 @@ describe('interchange doctor', { timeout: 600_000 }, () => {
       /npx interchange migrate/,
     );
     // Other tests use the role meanwhile: the change is seen in its own transaction alone.
-    const client = await owner.connect();
+    const client = await t.owner.connect();
     try {
       await client.query(`begin; alter role ${service} createdb`);
       const more = { check: 'role', ...(await checkRole(client)) };
@@ -361,7 +184,7 @@ describe('interchange doctor', { timeout: 600_000 }, () => {
       const other = await createTestDatabase();
       try {
         await recordCitus(other.url);
-        const onCitus = { ...env, DATABASE_URL: other.url };
+        const onCitus = { ...t.env, DATABASE_URL: other.url };
         assert.equal((await runCommand(['scale-out'], { env: onCitus })).code, 0);
         const run = async () =>
           find(reportOf(await runCommand(['doctor', '--json'], { env: onCitus })), 'placement');
@@ -397,12 +220,12 @@ describe('interchange doctor', { timeout: 600_000 }, () => {
       /^Set MASTER_KEY to that key/,
     );
     const rotate = (...args: string[]) =>
-      runCommand(['master-key', 'rotate', ...args], { env, stdin: '19'.repeat(32) });
+      runCommand(['master-key', 'rotate', ...args], { env: t.env, stdin: '19'.repeat(32) });
     assert.equal((await rotate('--new-key-stdin')).code, 0);
     says(await examined('master key'), 'warning', /is not finished/, /rotate --dry-run/);
     assert.equal((await rotate('--cancel')).code, 0);
     const other = new pg.Client({
-      connectionString: database.adminUrl,
+      connectionString: t.database.adminUrl,
       application_name: 'interchange live, key another',
     });
     await other.connect();
@@ -427,7 +250,7 @@ describe('interchange doctor', { timeout: 600_000 }, () => {
       /is not https/,
       /TLS/,
     );
-    const service = startCommand(['serve'], { env: { ...env, PORT: '0' } });
+    const service = startCommand(['serve'], { env: { ...t.env, PORT: '0' } });
     const stranger = createServer((_request, response) => response.end('{"keys":[{"kid":"other"}]}'));
     const proxy = createServer(async ({ url = '' }, response) => {
       const [, path] = /^\/records(\/.*)$/.exec(url) ?? [];
@@ -466,8 +289,8 @@ describe('interchange doctor', { timeout: 600_000 }, () => {
   });
 
   test('tells what the worker has not done: retention, months, deliveries [CMD-24]', async () => {
-    const { id: organisationId } = await createOrganisation(database.pool, { name: 'Late' });
-    const { id: facilityId } = await createFacility(database.pool, { organisationId, name: 'Ward' });
+    const { id: organisationId } = await createOrganisation(t.database.pool, { name: 'Late' });
+    const { id: facilityId } = await createFacility(t.database.pool, { organisationId, name: 'Ward' });
     const place = { organisationId, facilityId };
     const met = (days: number) =>
       `insert into terminology_unmapped values ('${organisationId}', '${facilityId}', 's', 'c', 'lab.order', null, 1,
@@ -481,9 +304,9 @@ describe('interchange doctor', { timeout: 600_000 }, () => {
     says(await broken('retention', met(403), forgotten), 'warning', /1 unmapped codes/, /retention run/);
 
     const month = `access_log_${new Date().toISOString().slice(0, 7).replace('-', '_')}`;
-    await owner.query(`drop table ${month}`);
+    await t.owner.query(`drop table ${month}`);
     says(await examined('access log'), 'warning', /has no partition for \d{4}-\d{2}\./, /interchange serve/);
-    await makePartitions(owner, new Date(), 1);
+    await makePartitions(t.owner, new Date(), 1);
     const stray = `insert into access_log values ('${organisationId}', '2001-01-01', gen_random_uuid(), 1, '${facilityId}',
       gen_random_uuid(), gen_random_uuid(), 'encounter.read', 'Encounter', null, 'TREATMENT', 'allowed', 'stray', '', '')`;
     says(
@@ -493,10 +316,10 @@ describe('interchange doctor', { timeout: 600_000 }, () => {
       /Correct the clock/,
     );
 
-    await connect({ pool: database.pool, keys: createKeyRing(Buffer.from(MASTER_KEY, 'hex')) }, place, {
+    await connect({ pool: t.database.pool, keys: createKeyRing(Buffer.from(MASTER_KEY, 'hex')) }, place, {
       address: 'http://127.0.0.1:9/in',
     });
-    await queue(database.pool, place, await insertPatients(database.pool, place, 1));
+    await queue(t.database.pool, place, await insertPatients(t.database.pool, place, 1));
     const set = (assignment: string) => `update exchange_head set ${assignment}`;
     says(
       await broken('deliveries', set(`queued_at = now() - interval '1 hour'`), set('queued_at = now()')),
@@ -520,7 +343,7 @@ describe('interchange doctor', { timeout: 600_000 }, () => {
       /1 exchange considered down/,
       /operator of the exchange/,
     );
-    await owner.query('update exchange_circuit set opened_at = now()');
+    await t.owner.query('update exchange_circuit set opened_at = now()');
     const strict = await doctor({}, '--strict');
     assert.equal(strict.code, 1, 'warnings count with --strict');
     assert.match(strict.stdout, /^warning +deliveries +1 exchange .*\n +What to do: Ask the operator/m);

@@ -1,0 +1,88 @@
+/** What tests of the doctor share: a database that it finds nothing wrong with, and its findings. */
+import assert from 'node:assert/strict';
+import { after, before } from 'node:test';
+import type { Finding } from '../../src/app/doctor/finding.ts';
+import { createPool, type Pool } from '../../src/platform/db/database.ts';
+import { makePartitions } from '../../src/privacy/access-log/access-log-partition.store.ts';
+import { createTestDatabase, type TestDatabase } from '../database/database.ts';
+import { type CommandResult, runCommand } from './command.ts';
+
+export const DOCTOR_MASTER_KEY = '17'.repeat(32);
+
+interface Report {
+  outcome: string;
+  findings: Finding[];
+}
+
+export function reportOf({ stdout, stderr }: CommandResult): Report {
+  assert.equal(stderr, '');
+  return JSON.parse(stdout) as Report;
+}
+
+export function finding({ findings }: Report, check: string): Finding {
+  return findings.find((one) => one.check === check) ?? assert.fail(`there is no check ${check}`);
+}
+
+export function says(found: Finding, outcome: string, text: RegExp, remedy: RegExp): void {
+  assert.equal(found.outcome, outcome, JSON.stringify(found));
+  assert.match(found.text, text);
+  assert.match(found.remedy ?? '', remedy);
+}
+
+interface DoctorTest {
+  readonly database: TestDatabase;
+  readonly owner: Pool;
+  readonly env: Record<string, string>;
+  doctor(extra?: Record<string, string>, ...args: string[]): Promise<CommandResult>;
+  /** What one check says. */
+  examined(check: string, extra?: Record<string, string>): Promise<Finding>;
+  /** The same while `sql` holds, which `undo` takes back. */
+  broken(check: string, sql: string, undo: string): Promise<Finding>;
+}
+
+export function useDoctor(): DoctorTest {
+  let database: TestDatabase;
+  let owner: Pool;
+  let env: Record<string, string>;
+  before(async () => {
+    database = await createTestDatabase();
+    owner = createPool({ url: database.adminUrl, max: 2, applicationName: 'test' }, () => undefined);
+    env = { DATABASE_URL: database.url, MASTER_KEY: DOCTOR_MASTER_KEY };
+    assert.equal((await runCommand(['organisation', 'create', '--name', 'Clinic'], { env })).code, 0);
+    await makePartitions(owner, new Date(), 4);
+  });
+  after(async () => {
+    await owner.end();
+    await database.drop();
+  });
+
+  const doctor: DoctorTest['doctor'] = (extra = {}, ...args) =>
+    runCommand(['doctor', ...args], { env: { ...env, ...extra } });
+  const examined: DoctorTest['examined'] = async (check, extra = {}) => {
+    const result = await doctor(extra, '--json');
+    const report = reportOf(result);
+    assert.equal(result.code, report.outcome === 'failed' ? 1 : 0);
+    return finding(report, check);
+  };
+  return {
+    get database() {
+      return database;
+    },
+    get owner() {
+      return owner;
+    },
+    get env() {
+      return env;
+    },
+    doctor,
+    examined,
+    async broken(check, sql, undo) {
+      await owner.query(sql);
+      try {
+        return await examined(check);
+      } finally {
+        await owner.query(undo);
+      }
+    },
+  };
+}
