@@ -7,7 +7,9 @@ export interface DatabaseProxy {
   url: string;
   /** Every connection is lost, and new ones are refused. */
   cut(): Promise<void>;
-  /** Connections are taken again. */
+  /** From now on nothing passes, and nobody hears that a connection ends. */
+  freeze(): void;
+  /** Connections are taken again; those of before are lost. */
   mend(): Promise<void>;
   /** From now on a message of a client with this text does not arrive, nor does what follows on its connection. */
   swallow(text: string): void;
@@ -19,21 +21,27 @@ export async function startDatabaseProxy(databaseUrl: string): Promise<DatabaseP
   const target = { host: url.hostname, port: Number(url.port) };
   const sockets = new Set<Socket>();
   let swallowed: string | undefined;
+  let frozen = false;
 
-  const server = createServer((client) => {
+  const server = createServer({ allowHalfOpen: true }, (client) => {
     const database = connect(target);
     let stalled = false;
     client.on('data', (bytes: Buffer) => {
       stalled ||= swallowed !== undefined && bytes.includes(swallowed);
-      if (!stalled) database.write(bytes);
+      if (!stalled && !frozen) database.write(bytes);
     });
-    database.on('data', (bytes: Buffer) => client.write(bytes));
+    database.on('data', (bytes: Buffer) => {
+      if (!frozen) client.write(bytes);
+    });
     for (const [socket, other] of [
       [client, database],
       [database, client],
     ] as const) {
       sockets.add(socket);
       socket.on('error', () => undefined);
+      socket.on('end', () => {
+        if (!frozen) other.end();
+      });
       socket.on('close', () => {
         sockets.delete(socket);
         other.destroy();
@@ -47,10 +55,14 @@ export async function startDatabaseProxy(databaseUrl: string): Promise<DatabaseP
     return (server.address() as AddressInfo).port;
   }
 
+  function lose(): void {
+    for (const socket of sockets) socket.destroy();
+  }
+
   async function cut(): Promise<void> {
     const closed = once(server, 'close');
     server.close();
-    for (const socket of sockets) socket.destroy();
+    lose();
     await closed;
   }
 
@@ -60,8 +72,13 @@ export async function startDatabaseProxy(databaseUrl: string): Promise<DatabaseP
   return {
     url: url.href,
     cut,
+    freeze() {
+      frozen = true;
+    },
     async mend() {
-      await listen(port);
+      lose();
+      frozen = false;
+      if (!server.listening) await listen(port);
     },
     swallow(text) {
       swallowed = text;

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { connect, createServer, type Server, type Socket } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { after, before, describe, test } from 'node:test';
 import pg from 'pg';
+import { startDatabaseProxy } from '../../../test-support/database/database-proxy.ts';
 import { parseAnswers, requestBytes } from '../../../test-support/http/raw-http.ts';
 import { insertEncounter, insertPatient } from '../../../test-support/records/clinical-records.ts';
 import {
@@ -288,40 +289,36 @@ describe('serve', { timeout: 600_000 }, () => {
   });
 
   test('answers 503 while the database is gone, and goes on when it is back [HTTP-23, OPS-18]', async () => {
-    const proxy = await startProxy(new URL(api.database.url));
-    const url = new URL(api.database.url);
-    url.port = String(proxy.port);
-    const service = await serve([], { DATABASE_URL: url.href });
+    const proxy = await startDatabaseProxy(api.database.url);
+    const service = await serve([], { DATABASE_URL: proxy.url });
     assert.equal((await service.read()).status, 200);
 
-    for (const goAway of [proxy.refuse, proxy.freeze]) {
-      goAway();
+    for (const goAway of [proxy.cut, proxy.freeze]) {
+      await goAway();
       const ready = await waitUntil(async () => {
         const answer = await service.get('/readyz');
         return answer.status === 503 ? answer : undefined;
       });
       assert.deepEqual(Object.keys((await ready.json()) as object), ['statusCode', 'message', 'error']);
       assert.equal((await service.get('/healthz')).status, 200);
-      if (goAway === proxy.refuse) {
+      if (goAway === proxy.cut) {
         const refused = await service.read();
         assert.equal(refused.status, 503);
         assert.ok(Number(refused.headers.get('retry-after')) > 0);
         assert.deepEqual(Object.keys((await refused.json()) as object), ['statusCode', 'message', 'error']);
       }
-      proxy.restore();
+      await proxy.mend();
       await waitUntil(async () => (await service.get('/readyz')).status === 200);
       await waitUntil(async () => (await service.read()).status === 200);
     }
     const { code } = await stop(service);
     assert.equal(code, 0);
-    proxy.close();
+    await proxy.close();
   });
 
   test('ends when it is told to, also while the database hangs [OPS-17]', async () => {
-    const proxy = await startProxy(new URL(api.database.url));
-    const url = new URL(api.database.url);
-    url.port = String(proxy.port);
-    const env = { DATABASE_URL: url.href, DATABASE_STATEMENT_SECONDS: '1' };
+    const proxy = await startDatabaseProxy(api.database.url);
+    const env = { DATABASE_URL: proxy.url, DATABASE_STATEMENT_SECONDS: '1' };
     const service = await serve(['--role', 'api'], env);
     assert.equal((await service.read()).status, 200);
     proxy.freeze();
@@ -330,7 +327,7 @@ describe('serve', { timeout: 600_000 }, () => {
     try {
       await waitUntil(() => isGone(pid), 'its connections to the database are not waited for');
     } finally {
-      proxy.close();
+      await proxy.close();
     }
     assert.match((await service.ended).stdout, /"event":"stopped"/);
   });
@@ -407,58 +404,4 @@ async function refusesConnections(port: number): Promise<void> {
     socket.destroy();
     return refused;
   });
-}
-
-/** Stands between the service and its database. */
-async function startProxy(target: URL) {
-  const sockets = new Set<Socket>();
-  let frozen = false;
-  const listen = (server: Server, port: number) => once(server.listen(port, '127.0.0.1'), 'listening');
-  const make = () =>
-    createServer({ allowHalfOpen: true }, (client) => {
-      const upstream = connect(Number(target.port), target.hostname);
-      for (const [from, to] of [
-        [client, upstream],
-        [upstream, client],
-      ] as const) {
-        sockets.add(from);
-        from.on('error', () => to.destroy());
-        from.on('close', () => to.destroy());
-        from.on('data', (chunk: Buffer) => {
-          if (!frozen) to.write(chunk);
-        });
-        from.on('end', () => {
-          if (!frozen) to.end();
-        });
-      }
-    });
-  let server = make();
-  await listen(server, 0);
-  const address = server.address();
-  const port = typeof address === 'object' && address !== null ? address.port : 0;
-  const cut = () => {
-    for (const socket of sockets) socket.destroy();
-    sockets.clear();
-  };
-  return {
-    port,
-    refuse() {
-      server.close();
-      cut();
-    },
-    freeze() {
-      frozen = true;
-    },
-    restore() {
-      if (frozen) cut();
-      frozen = false;
-      if (server.listening) return;
-      server = make();
-      void listen(server, port);
-    },
-    close() {
-      server.close();
-      cut();
-    },
-  };
 }
