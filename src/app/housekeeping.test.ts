@@ -1,21 +1,13 @@
 /** The worker of a process does every step of its housekeeping; what each step removes is tested beside it. */
 import assert from 'node:assert/strict';
 import { randomBytes, randomUUID } from 'node:crypto';
-import { after, before, test } from 'node:test';
-import { startTestApi, type Tenant, type TestAccount, type TestApi } from '../../test-support/service/api.ts';
+import { test } from 'node:test';
+import { useTestApi } from '../../test-support/service/use-api.ts';
 import { waitUntil } from '../../test-support/wait-until.ts';
 import { buildWorker } from './build-worker.ts';
 import { housekeepingSteps } from './features.ts';
 
-let api: TestApi;
-let tenant: Tenant;
-let account: TestAccount;
-before(async () => {
-  api = await startTestApi();
-  tenant = await api.createTenant();
-  account = await api.createAccount(tenant);
-});
-after(() => api.close());
+const t = useTestApi();
 
 /** One outdated row of each step, and what finds it. */
 const OUTDATED: Record<string, { insert: () => [string, unknown[]]; find: string }> = {
@@ -24,7 +16,7 @@ const OUTDATED: Record<string, { insert: () => [string, unknown[]]; find: string
       `insert into refresh_token (organisation_id, token_hash, session_id, issued_at, expires_at, exchanged_at,
          sealed_replacement)
        values ($1, $2, $3, now() - interval '1 hour', now() + interval '1 day', now() - interval '1 hour', '\\x00')`,
-      [tenant.organisationId, randomBytes(32), account.sessionId],
+      [t.tenant.organisationId, randomBytes(32), t.account.sessionId],
     ],
     find: 'from refresh_token where sealed_replacement is not null',
   },
@@ -40,7 +32,7 @@ const OUTDATED: Record<string, { insert: () => [string, unknown[]]; find: string
     insert: () => [
       `insert into publish_lease (organisation_id, target_id, resource_type, record_id, token, leased_until)
        values ($1, $2, 'Patient', $2, $2, now() - interval '2 days')`,
-      [tenant.organisationId, randomUUID()],
+      [t.tenant.organisationId, randomUUID()],
     ],
     find: 'from publish_lease',
   },
@@ -49,40 +41,41 @@ const OUTDATED: Record<string, { insert: () => [string, unknown[]]; find: string
       `insert into terminology_unmapped (organisation_id, facility_id, local_system, local_code, place, met_count,
          first_met_at, last_met_at)
        values ($1, $2, 'urn:lab', 'old', 'lab.result', 1, now() - interval '900 days', now() - interval '900 days')`,
-      [tenant.organisationId, tenant.facilityId],
+      [t.tenant.organisationId, t.tenant.facilityId],
     ],
     find: 'from terminology_unmapped',
   },
 };
 
-const isThere = async (find: string) => ((await api.database.pool.query(`select ${find}`)).rowCount ?? 0) > 0;
+const isThere = async (find: string) =>
+  ((await t.api.database.pool.query(`select ${find}`)).rowCount ?? 0) > 0;
 
 test('the worker removes what is outdated, of every kind, and makes the months of the access log ahead [LOG-13, OPS-23]', async () => {
   for (const [name, { insert, find }] of Object.entries(OUTDATED)) {
-    await api.database.pool.query(...insert());
+    await t.api.database.pool.query(...insert());
     assert.ok(await isThere(find), name);
   }
-  const worker = buildWorker(api.runtime, housekeepingSteps(api.runtime));
+  const worker = buildWorker(t.api.runtime, housekeepingSteps(t.api.runtime));
   worker.start();
   for (const [name, { find }] of Object.entries(OUTDATED))
     await waitUntil(async () => !(await isThere(find)), `${name} is removed`);
   await worker.stop();
-  assert.match(api.logs(), /"event":"housekeeping\.retention","count":1,"outcome":"unmapped codes"/);
-  const { now } = api.clock;
+  assert.match(t.api.logs(), /"event":"housekeeping\.retention","count":1,"outcome":"unmapped codes"/);
+  const { now } = t.api.clock;
   const ahead = new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 3, 1)).toISOString();
-  const { rows } = await api.database.pool.query('select to_regclass($1) is not null as made', [
+  const { rows } = await t.api.database.pool.query('select to_regclass($1) is not null as made', [
     `access_log_${ahead.slice(0, 7).replace('-', '_')}`,
   ]);
   assert.deepEqual(rows, [{ made: true }]);
 });
 
 test('what is outdated is judged by the clock of the database, not by that of the process [OPS-23]', async () => {
-  const node = await api.addNode({ aheadSeconds: 20 });
+  const node = await t.api.addNode({ aheadSeconds: 20 });
   const { promise: time, resolve } = Promise.withResolvers<Date>();
   const worker = buildWorker(node.runtime, [{ name: 'a step', run: async (now) => resolve(now) }]);
   worker.start();
   try {
-    assert.equal((await time).toISOString(), api.clock.now.toISOString());
+    assert.equal((await time).toISOString(), t.api.clock.now.toISOString());
   } finally {
     await worker.stop();
     await node.close();

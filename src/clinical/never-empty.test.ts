@@ -1,20 +1,12 @@
 /** A list whose items have only extensions, which the model does not keep, is no list when it goes out (R4, "JSON"). */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { fhirFaults } from '../../test-support/fhir/fhir-validator.ts';
 import { importJson } from '../../test-support/records/import-files.ts';
-import { startTestApi, type Tenant, type TestAccount, type TestApi } from '../../test-support/service/api.ts';
+import { useTestApi } from '../../test-support/service/use-api.ts';
 
-let api: TestApi;
-let tenant: Tenant;
-let account: TestAccount;
-before(async () => {
-  api = await startTestApi();
-  tenant = await api.createTenant();
-  account = await api.createAccount(tenant);
-});
-after(() => api.close());
+const t = useTestApi();
 
 const UNKNOWN = [
   {
@@ -26,8 +18,8 @@ test('a name and a timing of which only extensions say something [HTTP-30]', asy
   const [patient, result] = [randomUUID(), randomUUID()];
   const name = { given: [null], _given: UNKNOWN };
   const sent = await importJson(
-    api.database.pool,
-    tenant,
+    t.api.database.pool,
+    t.tenant,
     JSON.stringify({
       resourceType: 'Patient',
       id: patient,
@@ -53,7 +45,7 @@ test('a name and a timing of which only extensions say something [HTTP-30]', asy
   );
   assert.deepEqual(sent.rejected, []);
   for (const path of [`/patients/base/${patient}/clinical/fhir`, `/fhir/Observation/${result}`]) {
-    const { status, json } = await api.call(path, { token: account.token });
+    const { status, json } = await t.api.call(path, { token: t.account.token });
     assert.equal(status, 200);
     assert.deepEqual(fhirFaults(json), []);
   }

@@ -1,20 +1,12 @@
 /** The elements of an Encounter that a partner looks for, from the import to the read (https://hl7.org/fhir/R4/encounter.html). */
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { fhirFaults } from '../../test-support/fhir/fhir-validator.ts';
 import { importJson } from '../../test-support/records/import-files.ts';
-import { startTestApi, type Tenant, type TestAccount, type TestApi } from '../../test-support/service/api.ts';
+import { useTestApi } from '../../test-support/service/use-api.ts';
 import { parseFhirJson } from '../fhir/json.ts';
 
-let api: TestApi;
-let tenant: Tenant;
-let account: TestAccount;
-before(async () => {
-  api = await startTestApi();
-  tenant = await api.createTenant();
-  account = await api.createAccount(tenant);
-});
-after(() => api.close());
+const t = useTestApi();
 
 const id = (number: number) => `7f000000-0000-4000-8000-0000000000${String(number).padStart(2, '0')}`;
 const [PATIENT, OTHER, HOSPITAL, WARD, STAY, ICU] = [id(1), id(2), id(3), id(4), id(5), id(6)] as const;
@@ -76,13 +68,13 @@ const icu = (more: object = {}) => ({
 
 const send = (...resources: (object | string)[]) =>
   importJson(
-    api.database.pool,
-    tenant,
+    t.api.database.pool,
+    t.tenant,
     ...resources.map((one) => (typeof one === 'string' ? one : JSON.stringify(one))),
   );
 async function read(encounter: string): Promise<object> {
-  const answer = await api.call(`/encounters/fhir/Encounter/${encounter}?purposeOfUse=TREATMENT`, {
-    token: account.token,
+  const answer = await t.api.call(`/encounters/fhir/Encounter/${encounter}?purposeOfUse=TREATMENT`, {
+    token: t.account.token,
   });
   assert.equal(answer.status, 200);
   assert.deepEqual(fhirFaults(answer.json), []);
@@ -96,8 +88,8 @@ test('every element that is kept comes back, digits included [ENC-38]', async ()
   assert.deepEqual([report.rejected, report.unresolved, report.notKept], [[], [], []]);
   assert.deepEqual(await read(STAY), parseFhirJson(STAY_JSON));
   assert.deepEqual(await read(ICU), parseFhirJson(JSON.stringify(icu())));
-  const answer = await api.call(`/encounters/fhir/Encounter?patient=${PATIENT}&purposeOfUse=TREATMENT`, {
-    token: account.token,
+  const answer = await t.api.call(`/encounters/fhir/Encounter?patient=${PATIENT}&purposeOfUse=TREATMENT`, {
+    token: t.account.token,
   });
   const [first, second] = answer.json.entry.map(({ resource }: { resource: object }) => resource);
   assert.deepEqual([first.partOf, second.hospitalization.admitSource.coding[0].code], [icu().partOf, 'emd']);
@@ -127,8 +119,8 @@ test('a visit is no part of another patient’s [IN-20]', async () => {
     rejected.map(({ reason, resourceType }) => [resourceType, reason]),
     [['Encounter', 'Encounter.partOf refers to a record of another patient']],
   );
-  const found = await api.call(`/encounters/fhir/Encounter/${id(16)}?purposeOfUse=TREATMENT`, {
-    token: account.token,
+  const found = await t.api.call(`/encounters/fhir/Encounter/${id(16)}?purposeOfUse=TREATMENT`, {
+    token: t.account.token,
   });
   assert.equal(found.status, 404);
 });

@@ -1,20 +1,12 @@
 /** A culture, its organism and its susceptibility tests: links and extensions survive (https://hl7.org/fhir/R4/observation.html). */
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { clinicalFaults } from '../../test-support/fhir/clinical-conformance.ts';
 import { importJson } from '../../test-support/records/import-files.ts';
-import { startTestApi, type Tenant, type TestAccount, type TestApi } from '../../test-support/service/api.ts';
+import { useTestApi } from '../../test-support/service/use-api.ts';
 import { parseFhirJson } from '../fhir/json.ts';
 
-let api: TestApi;
-let tenant: Tenant;
-let account: TestAccount;
-before(async () => {
-  api = await startTestApi();
-  tenant = await api.createTenant();
-  account = await api.createAccount(tenant);
-});
-after(() => api.close());
+const t = useTestApi();
 
 const id = (number: number) => `8b000000-0000-4000-8000-00000000000${number}`;
 const [PATIENT, CULTURE, ORGANISM, TEST] = [id(1), id(2), id(3), id(4)] as const;
@@ -60,7 +52,7 @@ const susceptibility = (extensions: string) =>
 test('the concentration, the interpretation and the links of a culture come back as they were [FETCH-36]', async () => {
   const patient = JSON.stringify({ resourceType: 'Patient', id: PATIENT });
   const sources = [patient, susceptibility(`${KEPT}, ${OTHERS}`), organism, culture];
-  const document = await importJson(api.database.pool, tenant, ...sources);
+  const document = await importJson(t.api.database.pool, t.tenant, ...sources);
   assert.deepEqual([document.rejected, document.unresolved], [[], []]);
   assert.deepEqual(document.notKept, [
     { element: 'Observation.extension', count: 3, file: 'source 2', entry: 1 },
@@ -70,7 +62,7 @@ test('the concentration, the interpretation and the links of a culture come back
     [ORGANISM, organism],
     [TEST, susceptibility(KEPT)],
   ] as const) {
-    const answer = await api.call(`/fhir/Observation/${own}`, { token: account.token });
+    const answer = await t.api.call(`/fhir/Observation/${own}`, { token: t.account.token });
     assert.equal(answer.status, 200);
     assert.deepEqual(clinicalFaults(answer.text), []);
     const { basedOn: _order, ...resource } = parseFhirJson(answer.text) as Record<string, unknown>;

@@ -1,25 +1,12 @@
 /** Numbers whose meaning is not plain: a comparator in a string, and two units for one number. */
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { clinicalFaults } from '../../../../test-support/fhir/clinical-conformance.ts';
 import { importJson } from '../../../../test-support/records/import-files.ts';
-import {
-  startTestApi,
-  type Tenant,
-  type TestAccount,
-  type TestApi,
-} from '../../../../test-support/service/api.ts';
+import { useTestApi } from '../../../../test-support/service/use-api.ts';
 import { parseFhirJson } from '../../../fhir/json.ts';
 
-let api: TestApi;
-let tenant: Tenant;
-let account: TestAccount;
-before(async () => {
-  api = await startTestApi();
-  tenant = await api.createTenant();
-  account = await api.createAccount(tenant);
-});
-after(() => api.close());
+const t = useTestApi();
 
 const PATIENT = '7e000000-0000-4000-8000-000000000001';
 const RESULT = '7e000000-0000-4000-8000-000000000002';
@@ -58,13 +45,13 @@ const result = (value: object) => ({
 async function fetched(text: string) {
   const json = JSON.stringify(result({ value: 0 })).replace('"value":0', text);
   const document = await importJson(
-    api.database.pool,
-    tenant,
+    t.api.database.pool,
+    t.tenant,
     JSON.stringify({ resourceType: 'Patient', id: PATIENT }),
     json,
   );
   if (document.rejectedCount > 0) return document.rejected.map(({ reason }) => reason);
-  const answer = await api.call(`/fhir/Observation/${RESULT}`, { token: account.token });
+  const answer = await t.api.call(`/fhir/Observation/${RESULT}`, { token: t.account.token });
   assert.equal(answer.status, 200);
   assert.deepEqual(clinicalFaults(answer.text), []);
   const { basedOn: _order, ...resource } = parseFhirJson(answer.text) as Record<string, unknown>;

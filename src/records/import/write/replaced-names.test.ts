@@ -93,24 +93,25 @@ test('a name that comes while another import links the patient is inherited [PAT
   assert.deepEqual(await inherited(next), ['after as next']);
 });
 
+const keysOf = (ids: readonly string[]) =>
+  t.rows(
+    'select patient_id, kind, key, sort_name from patient_search_key where patient_id = any($1) order by 1, 2, 3',
+    [ids],
+  );
+const migrationText = (name: string) =>
+  readFile(new URL(`../../../../migrations/${name}.sql`, import.meta.url), 'utf8');
+
 test('the migration gives stored patients the same keys as an import [PAT-4, PAT-11]', async () => {
   const ids = [randomUUID(), randomUUID(), randomUUID(), randomUUID()];
   const [first = '', second = '', third = '', fourth = ''] = ids;
   await take(person(first, 'First'), person(second, 'Second', [['replaces', first]]), person(third, 'Third'));
   await take(person(fourth, 'Fourth', [['replaces', third]]), person(third, 'Third', [['replaces', second]]));
-  const keys = () =>
-    t.rows(
-      `select patient_id, kind, key, sort_name from patient_search_key where patient_id = any($1) order by 1, 2, 3`,
-      [ids],
-    );
+  const keys = () => keysOf(ids);
   const imported = await keys();
   assert.deepEqual(await inherited(fourth), ['first as fourth', 'second as fourth', 'third as fourth']);
   await t.rows(`delete from patient_search_key where kind = 'replaced'`);
   await t.rows('update patient_search_key set sort_name = null');
-  const migration = await readFile(
-    new URL('../../../../migrations/0196-patients-by-name-filled.sql', import.meta.url),
-    'utf8',
-  );
+  const migration = await migrationText('0196-patients-by-name-filled');
   for (const statement of [/^update [^;]*;/m, /^do \$\$.*?^\$\$;/ms])
     await t.rows(statement.exec(migration)?.[0] ?? '');
   assert.deepEqual(await keys(), imported);
@@ -119,23 +120,14 @@ test('the migration gives stored patients the same keys as an import [PAT-4, PAT
 test('the migration of plain letters gives stored names the keys that an import writes, also those that are inherited [PAT-3, PAT-11]', async () => {
   const [replaced, current] = [randomUUID(), randomUUID()];
   await t.run([person(replaced, 'Łukasz Sæther', []), person(current, 'Example', [['replaces', replaced]])]);
-  const keys = () =>
-    t.rows(
-      'select patient_id, kind, key, sort_name from patient_search_key where patient_id = any($1) order by 1, 2, 3',
-      [[replaced, current]],
-    );
+  const keys = () => keysOf([replaced, current]);
   const imported = await keys();
   const plain = await t.rows(
     `delete from patient_search_key where patient_id = any($1) and key ~ '(lukasz|saether)' returning kind`,
     [[replaced, current]],
   );
   assert.ok(plain.some((row) => row.kind === 'replaced') && plain.some((row) => row.kind === 'name'));
-  await t.rows(
-    await readFile(
-      new URL('../../../../migrations/0205-plain-letters-of-names.sql', import.meta.url),
-      'utf8',
-    ),
-  );
+  await t.rows(await migrationText('0205-plain-letters-of-names'));
   assert.deepEqual(await keys(), imported);
 });
 
@@ -145,11 +137,7 @@ test('the migration of hyphens gives stored names the keys that an import writes
     person(replaced, 'Ng Mary\u2011Ann', []),
     person(current, 'Ros Mary-Lou', [['replaces', replaced]]),
   ]);
-  const keys = () =>
-    t.rows(
-      'select patient_id, kind, key, sort_name from patient_search_key where patient_id = any($1) order by 1, 2, 3',
-      [[replaced, current]],
-    );
+  const keys = () => keysOf([replaced, current]);
   const imported = await keys();
   assert.ok(imported.some(({ key }) => key === 'mary-ann') && imported.some(({ key }) => key === 'mary-lou'));
   // As the version before had them: with the dash of the source, and no word with a hyphen in it.
@@ -158,9 +146,7 @@ test('the migration of hyphens gives stored names the keys that an import writes
     ['ng mary\u2010ann', 'ng', 'ros mary-lou', 'ros', 'mary', 'lou'],
   ]);
   assert.notDeepEqual(await keys(), imported);
-  await t.rows(
-    await readFile(new URL('../../../../migrations/0206-hyphens-of-names.sql', import.meta.url), 'utf8'),
-  );
+  await t.rows(await migrationText('0206-hyphens-of-names'));
   assert.deepEqual(await keys(), imported);
 });
 
@@ -170,19 +156,13 @@ test('the migration of apostrophes gives stored names the keys that an import wr
     person(replaced, 'Groß O\u00b4Néil-Ka\u02bbiulani Łu\u2032k', []),
     person(current, 'D\u201bArcy', [['replaces', replaced]]),
   ]);
-  const keys = () =>
-    t.rows(
-      'select patient_id, kind, key, sort_name from patient_search_key where patient_id = any($1) order by 1, 2, 3',
-      [[replaced, current]],
-    );
+  const keys = () => keysOf([replaced, current]);
   const imported = await keys();
   const written = (kind: string, key: string) => imported.some((row) => row.kind === kind && row.key === key);
   assert.ok(written('name', 'darcy') && written('replaced', 'oneil-kaiulani') && written('replaced', 'luk'));
   // As the version before had them: what it wrote in their place is found as before.
   await t.rows('delete from patient_search_key where patient_id = any($1)', [[replaced, current]]);
-  await t.rows(
-    await readFile(new URL('../../../../migrations/0208-apostrophes-of-names.sql', import.meta.url), 'utf8'),
-  );
+  await t.rows(await migrationText('0208-apostrophes-of-names'));
   assert.deepEqual(await keys(), imported);
 });
 
@@ -197,9 +177,7 @@ test('the migration of digits gives stored phone numbers the keys that an import
   await t.rows(`delete from patient_search_key where patient_id = $1 and kind = 'phone' and key <> '123'`, [
     id,
   ]);
-  await t.rows(
-    await readFile(new URL('../../../../migrations/0209-digits-of-phones.sql', import.meta.url), 'utf8'),
-  );
+  await t.rows(await migrationText('0209-digits-of-phones'));
   assert.deepEqual(await keys(), imported);
 });
 
