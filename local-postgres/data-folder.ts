@@ -117,7 +117,7 @@ const REASONS: Readonly<Record<string, string>> = {
   ENOSPC: 'the disk is full.',
   EDQUOT: 'the disk quota is exceeded.',
   [SHELL_PATH]:
-    'its path has one of the characters " $ ` or a line break, with which PostgreSQL does not start.',
+    'its path has one of the characters " $ ` or a line break. PostgreSQL does not start in such a folder.',
 };
 
 /** The password of the embedded server's owner, generated once. */

@@ -9,7 +9,7 @@ import { timing } from './timing.ts';
 const UCUM = 'http://unitsofmeasure.org';
 const reader = (value: JsonObject) => new ElementReader(value, 'T', 'UTC');
 const refuses = (work: () => unknown, message: string) => assert.throws(work, new ResourceRejected(message));
-const NO_COMPARATOR = 'comparator is there, where FHIR R4 has none (invariant sqty-1)';
+const NO_COMPARATOR = 'comparator is not allowed here (R4 invariant sqty-1)';
 
 test('a code without a system is the text of the unit, and is not kept beside one', () => {
   assert.deepEqual(quantity(reader({ value: 1, code: 'mg' })), { value: 1, unit: 'mg' });
@@ -31,7 +31,7 @@ test('a SimpleQuantity has no comparator', () => {
 
 test('the low of a range is not greater than its high, where both have one unit', () => {
   const of = (low: object, high: object) => reader({ low, high });
-  refuses(() => range(of({ value: 10 }, { value: 9.5 })), 'T.low is greater than high (invariant rng-2)');
+  refuses(() => range(of({ value: 10 }, { value: 9.5 })), 'T.low is greater than high (R4 invariant rng-2)');
   for (const [low, high] of [
     [{ value: 1 }, { value: 1 }],
     [
@@ -69,7 +69,10 @@ test('a timing has the codes, dates and times of R4, and what they stand beside'
   refuses(repeat({ periodUnit: 'hour' }), 'T.repeat.periodUnit is not one of s, min, h, d, wk, mo, a');
   for (const [name, value] of Object.entries({ dayOfWeek: 'monday', timeOfDay: '25:00:00', when: 'noon' }))
     refuses(repeat({ [name]: [value] }), `T.repeat.${name} has a value that FHIR R4 does not know`);
-  refuses(repeat({ when: ['HS'], timeOfDay: ['08:00:00'] }), 'T.repeat.when is there beside timeOfDay');
+  refuses(
+    repeat({ when: ['HS'], timeOfDay: ['08:00:00'] }),
+    'T.repeat.when is not allowed beside timeOfDay (R4 invariant tim-10)',
+  );
   const bounds = { boundsPeriod: { start: '2024' }, boundsDuration: { value: 1, unit: 'day' } };
   refuses(repeat(bounds), 'T.repeat.bounds[x] is given with more than one type');
 });

@@ -39,8 +39,7 @@ export function quantity(reader: ElementReader): Quantity | undefined {
 
 /** A SimpleQuantity has no comparator (R4 invariant sqty-1): without it the number would say something else. */
 export function simpleQuantity(reader: ElementReader): Quantity | undefined {
-  if (reader.has('comparator'))
-    reader.fail('comparator', 'is there, where FHIR R4 has none (invariant sqty-1)');
+  if (reader.has('comparator')) reader.fail('comparator', 'is not allowed here (R4 invariant sqty-1)');
   return quantity(reader);
 }
 
@@ -48,7 +47,7 @@ export function range(reader: ElementReader): Range | undefined {
   const low = optional(reader.child('low'), simpleQuantity);
   const high = optional(reader.child('high'), simpleQuantity);
   if (low !== undefined && high !== undefined && isGreater(low, high))
-    reader.fail('low', 'is greater than high (invariant rng-2)');
+    reader.fail('low', 'is greater than high (R4 invariant rng-2)');
   return compact<Range>({ low, high });
 }
 

@@ -38,8 +38,8 @@ function repeat(reader: ElementReader): Record<string, unknown> | undefined {
   reader.choice('bounds');
   for (const [name, other] of ASKS_FOR)
     if (reader.has(name) && !reader.has(other)) reader.fail(other, `is missing, but ${name} is given`);
-  // Invariant tim-10.
-  if (reader.has('timeOfDay') && reader.has('when')) reader.fail('when', 'is there beside timeOfDay');
+  if (reader.has('timeOfDay') && reader.has('when'))
+    reader.fail('when', 'is not allowed beside timeOfDay (R4 invariant tim-10)');
   return compact<Record<string, unknown>>({
     boundsDuration: optional(reader.child('boundsDuration'), quantity),
     boundsRange: optional(reader.child('boundsRange'), range),
