@@ -118,7 +118,7 @@ describe('clinical records that are refused', () => {
     [
       'a range of values upside down',
       observation({ valueRange: { low: { value: 2 }, high: { value: 1 } } }),
-      /^Observation\.valueRange\.low is greater than high \(invariant rng-2\)$/,
+      /^Observation\.valueRange\.low is greater than high \(R4 invariant rng-2\)$/,
     ],
     [
       'a note with two authors',
