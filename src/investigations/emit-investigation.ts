@@ -8,7 +8,8 @@ import type { FacilityScope } from '../tenancy/scope.ts';
 import type { Translator } from '../terminology/lookup/translate.ts';
 import { createWholeInvestigationLoader, findOrderVersion } from './investigation.store.ts';
 import { ORDER_NAMES } from './investigation.ts';
-import { fillOrder, orderText } from './kept/order-text.fhir.ts';
+import { fillOrder } from './kept/order-text.fhir.ts';
+import { createOrderTextLoader } from './kept/order-texts.store.ts';
 import { findReplacement } from './replaced-orders.store.ts';
 
 export interface EmitDependencies {
@@ -16,20 +17,23 @@ export interface EmitDependencies {
   translator: Translator;
 }
 
-/** An order for publishing. 404 outside the scope; 422 when it is too large. */
-export async function loadOrderResources(
-  { db, translator }: EmitDependencies,
+/** Orders for publishing, with all their documents. 404 outside the scope; 422 when one is too large. */
+export function createOrderEmitter({
+  db,
+  translator,
+}: EmitDependencies): (
   scope: FacilityScope,
-  { orderId, discipline }: { orderId: string; discipline: Discipline },
-): Promise<PublishableRecord> {
-  const load = createWholeInvestigationLoader(db);
-  const loaded = await load({ scope, id: orderId, discipline });
-  if (loaded === undefined) throw notFound(ORDER_NAMES[discipline]);
-  const { record, patientId, refusedPurposes, version } = loaded;
-  const text = orderText(record, scope.organisationId);
-  const filled = fillOrder(text, await translator.translate(scope, slotCodings({ text })));
-  const unmapped = filled.flatMap(({ unmapped }) => unmapped);
-  return { patientId, refusedPurposes, version, resources: filled.map(resourceIn), unmapped };
+  order: { orderId: string; discipline: Discipline },
+) => Promise<PublishableRecord> {
+  const load = createOrderTextLoader(db, createWholeInvestigationLoader(db));
+  return async (scope, { orderId, discipline }) => {
+    const loaded = await load({ scope, id: orderId, discipline });
+    if (loaded === undefined) throw notFound(ORDER_NAMES[discipline]);
+    const { record: text, patientId, refusedPurposes, version } = loaded;
+    const filled = fillOrder(text, await translator.translate(scope, slotCodings({ text })));
+    const unmapped = filled.flatMap(({ unmapped }) => unmapped);
+    return { patientId, refusedPurposes, version, resources: filled.map(resourceIn), unmapped };
+  };
 }
 
 /** How an order is loaded for publishing. */
@@ -38,11 +42,12 @@ export function orderSource(
   discipline: Discipline,
 ): Omit<PublishSource, 'kind' | 'placeOf'> {
   const { db } = deps;
+  const emit = createOrderEmitter(deps);
   return {
     name: ORDER_NAMES[discipline],
     resourceType: 'ServiceRequest',
     findReplacement: (scope, orderId) => findReplacement(db, scope, orderId),
-    load: (scope, orderId) => loadOrderResources(deps, scope, { orderId, discipline }),
+    load: (scope, orderId) => emit(scope, { orderId, discipline }),
     changedSince: async (scope, orderId, version) =>
       (await findOrderVersion(db, scope, { orderId, discipline })) !== version,
   };

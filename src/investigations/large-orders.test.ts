@@ -12,7 +12,9 @@ import {
 import { answered } from '../../test-support/service/worded-errors.ts';
 import type { Queryable } from '../platform/db/database.ts';
 import { HttpError } from '../platform/http/errors.ts';
-import { createInvestigationLoader, createWholeInvestigationLoader } from './investigation.store.ts';
+import { createTranslator } from '../terminology/lookup/translate.ts';
+import { createOrderEmitter } from './emit-investigation.ts';
+import { createInvestigationLoader } from './investigation.store.ts';
 
 const PATIENT = '7d000000-0000-4000-8000-000000000001';
 const MIB = 1_048_576;
@@ -167,11 +169,17 @@ describe('an order that is too large for one answer', () => {
     assert.deepEqual([status, json], [200, { items: [] }]);
   });
 
-  test('for publishing nothing is left out: such an order is refused', async () => {
-    const load = createWholeInvestigationLoader(api.database.pool);
-    assert.equal((await load(key(1)))?.record?.reports.length, 1);
+  test('for publishing nothing is left out: such an order is refused, also once it was fetched without documents', async () => {
+    const { pool } = api.database;
+    const emit = createOrderEmitter({ db: pool, translator: createTranslator({ db: pool }) });
+    const emitted = ({ scope, id, discipline }: ReturnType<typeof key>) =>
+      emit(scope, { orderId: id, discipline });
+    const { resources } = await emitted(key(1));
+    const report = resources.find(({ resourceType }) => resourceType === 'DiagnosticReport') as Json;
+    assert.equal(Buffer.from(report.presentedForm[0].data, 'base64').compare(DOCUMENT), 0);
+    assert.equal((await get(2)).status, 200);
     await assert.rejects(
-      answered(() => load(key(2))),
+      answered(() => emitted(key(2))),
       (error) => error instanceof HttpError && error.statusCode === 422,
     );
   });

@@ -7,7 +7,7 @@ import { startTestApi, type Tenant, type TestAccount, type TestApi } from '../..
 import { parseFhirJson } from '../fhir/json.ts';
 import { linked, publishLevels } from '../publish/plan/content.fhir.ts';
 import { createTranslator } from '../terminology/lookup/translate.ts';
-import { loadOrderResources } from './emit-investigation.ts';
+import { createOrderEmitter } from './emit-investigation.ts';
 
 let api: TestApi;
 let tenant: Tenant;
@@ -186,7 +186,7 @@ test('a specimen that changes changes the answer [FETCH-22, FETCH-35]', async ()
 test('a publish sends a specimen before what names it [FETCH-35]', async () => {
   const translator = createTranslator({ db: api.database.pool });
   const scope = { ...tenant, timeZone: 'UTC' };
-  const { resources } = await loadOrderResources({ db: api.database.pool, translator }, scope, {
+  const { resources } = await createOrderEmitter({ db: api.database.pool, translator })(scope, {
     orderId: ORDER,
     discipline: 'laboratory',
   });

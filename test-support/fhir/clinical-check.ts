@@ -9,7 +9,7 @@ import { createEncounterReader } from '../../src/encounters/encounter.store.ts';
 import { loadVitalSetResources } from '../../src/encounters/vitals/fetch-vital-set.ts';
 import { parseFhirJson } from '../../src/fhir/json.ts';
 import type { JsonObject } from '../../src/fhir/reading/json-resource.ts';
-import { loadOrderResources } from '../../src/investigations/emit-investigation.ts';
+import { createOrderEmitter } from '../../src/investigations/emit-investigation.ts';
 import type { Pool } from '../../src/platform/db/database.ts';
 import { isUuid } from '../../src/platform/uuid.ts';
 import { importRecords } from '../../src/records/import/import-records.ts';
@@ -108,9 +108,10 @@ async function emitAll(db: Pool, scope: FacilityScope): Promise<Map<string, Fhir
     text: 'select id, discipline from investigation_order where organisation_id = $1 and facility_id = $2',
     values,
   });
+  const emitOrder = createOrderEmitter(deps);
   for (const { id, discipline } of orders.rows) {
     if (discipline === 'laboratory' || discipline === 'imaging')
-      add(await loadOrderResources(deps, scope, { orderId: id, discipline }));
+      add(await emitOrder(scope, { orderId: id, discipline }));
   }
   const sets = await db.query<{ id: string }>({
     text: 'select id from vital_set where organisation_id = $1 and facility_id = $2',

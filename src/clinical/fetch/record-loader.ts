@@ -32,6 +32,8 @@ export interface Loaded<RecordType> {
   refusedPurposes: readonly string[];
   version: number;
   record: RecordType;
+  /** It was too large, and comes without what its source can leave out. */
+  isLesser?: true;
 }
 
 /** Bytes of one record as SQL writes it. */
@@ -148,7 +150,7 @@ export function createRecordLoader<Key extends RecordKey, RecordType>(
     ] as const) {
       if (load === undefined || (maxBytes < 0 && about !== undefined)) continue;
       const [found] = await load(organisationId, [key], maxBytes);
-      if (!isTooLarge(found)) return found;
+      if (!isTooLarge(found)) return found && load === lesser ? { ...found, isLesser: true } : found;
       about ??= found.about;
     }
     const maxMiB = Math.floor(limits.aloneBytes / 1024 ** 2);

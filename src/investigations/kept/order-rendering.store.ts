@@ -7,6 +7,7 @@ import type { CheckedText, CheckedTexts } from '../../clinical/kept/check-texts.
 import { countsSql, type FreshText, keepTexts } from '../../clinical/kept/kept-texts.store.ts';
 import type { Discipline } from '../../clinical/resources/discipline.ts';
 import type { Queryable } from '../../platform/db/database.ts';
+import { createInvestigationLoader } from '../investigation.store.ts';
 import { ORDER_MAPPING } from './order-text.fhir.ts';
 import { createOrderRenderer, ORDER_TABLE } from './order-texts.store.ts';
 
@@ -73,7 +74,7 @@ function createPlaceRenderer(
   db: Queryable,
   organisationId: string,
 ): (place: OrderPlace) => Promise<FreshText | undefined> {
-  const render = createOrderRenderer(db);
+  const render = createOrderRenderer(createInvestigationLoader(db));
   return async ({ facilityId, id, version, discipline }) => {
     const scope = { organisationId, facilityId, timeZone: 'UTC' };
     try {

@@ -7,7 +7,11 @@ import { countsSql, type FreshText, keepTexts } from '../../clinical/kept/kept-t
 import { rowByKey } from '../../platform/db/by-key.ts';
 import type { Queryable } from '../../platform/db/database.ts';
 import { createOrganisationBatcher } from '../../tenancy/organisations/organisation-batch.ts';
-import { createInvestigationLoader, type InvestigationKey } from '../investigation.store.ts';
+import {
+  createInvestigationLoader,
+  type InvestigationKey,
+  type InvestigationLoader,
+} from '../investigation.store.ts';
 import { ORDER_MAPPING, orderText } from './order-text.fhir.ts';
 
 /** Where the text of an order is kept. */
@@ -38,12 +42,13 @@ interface TextRow {
 
 /**
  * The text of an order; those that are asked for together share a round trip. Undefined: no such order of that discipline in
- * the scope. 422 when it is too large for one answer.
+ * the scope. 422 when it is too large for one answer. `load` is for an order of which no text counts.
  */
 export function createOrderTextLoader(
   db: Queryable,
+  load: InvestigationLoader = createInvestigationLoader(db),
 ): (key: InvestigationKey) => Promise<Loaded<string> | undefined> {
-  const render = createOrderRenderer(db);
+  const render = createOrderRenderer(load);
   const loadKept = createOrganisationBatcher<InvestigationKey, TextRow | undefined>({
     load: (organisationId, keys) => selectKept(db, organisationId, keys),
     maxKeys: MAX_KEYS,
@@ -63,24 +68,23 @@ export function createOrderTextLoader(
 
 interface RenderedOrder {
   loaded: Loaded<string>;
-  /** What is kept of it: nothing of a large one. */
+  /** What is kept of it: nothing of a large one, which also may lack the contents of its documents. */
   fresh: FreshText;
 }
 
 /** Makes the text of an order from its columns and its parts, as they are now. Answers and throws as the loader does. */
 export function createOrderRenderer(
-  db: Queryable,
+  load: InvestigationLoader,
 ): (key: InvestigationKey) => Promise<RenderedOrder | undefined> {
-  const load = createInvestigationLoader(db);
   return async (key) => {
-    const whole = await load(key);
-    if (whole === undefined) return undefined;
+    const loaded = await load(key);
+    if (loaded === undefined) return undefined;
     const { organisationId, facilityId } = key.scope;
-    const { version } = whole;
-    const text = orderText(whole.record, organisationId);
-    const keptText = text.length <= KEPT_CHARACTERS ? text : null;
+    const { version, isLesser = false } = loaded;
+    const text = orderText(loaded.record, organisationId);
+    const keptText = text.length <= KEPT_CHARACTERS && !isLesser ? text : null;
     return {
-      loaded: { ...whole, record: text },
+      loaded: { ...loaded, record: text },
       fresh: { facilityId, id: key.id, version, text: keptText },
     };
   };

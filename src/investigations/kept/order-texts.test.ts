@@ -7,6 +7,8 @@ import { ALL_RIGHT, useKeptTexts } from '../../../test-support/records/kept-text
 import { checkTexts } from '../../clinical/kept/check-texts.ts';
 import type { Queryable } from '../../platform/db/database.ts';
 import { createWorkWatch } from '../../tenancy/organisations/organisation-work.ts';
+import { createTranslator } from '../../terminology/lookup/translate.ts';
+import { createOrderEmitter } from '../emit-investigation.ts';
 import { ORDER_TEXTS } from './order-rendering.store.ts';
 import { ORDER_MAPPING } from './order-text.fhir.ts';
 import { createOrderTextLoader } from './order-texts.store.ts';
@@ -93,6 +95,19 @@ test('the background renders an order that an import wrote, and its first fetch 
   assert.deepEqual(await check(), { records: 1, ...ALL_RIGHT });
   const { db, names } = listening();
   assert.equal(await read(id, db), rendered);
+  assert.deepEqual(names, READ);
+});
+
+test('a publish reads the same text, in one statement', async () => {
+  const { id } = await imported();
+  await renderAll();
+  const { db, names } = listening();
+  const emit = createOrderEmitter({ db, translator: createTranslator({ db: t.pool }) });
+  const { resources } = await emit(t.scope, { orderId: id, discipline: 'laboratory' });
+  assert.deepEqual(
+    resources.map(({ resourceType }) => resourceType),
+    ['ServiceRequest', 'Observation', 'DiagnosticReport'],
+  );
   assert.deepEqual(names, READ);
 });
 
@@ -237,6 +252,6 @@ test('the text of an order whose parts have every element changes with the versi
   const hash = createHash('sha256').update(text).digest('hex');
   assert.deepEqual(
     [ORDER_MAPPING, hash],
-    [1_004, 'e5ddd2fa82f42301f19b331ef990239ae8f2ea0f0b00c9059f6cbe6c1ebaeadb'],
+    [2_004, 'e5ddd2fa82f42301f19b331ef990239ae8f2ea0f0b00c9059f6cbe6c1ebaeadb'],
   );
 });

@@ -4,7 +4,7 @@ import { patientOfTooLarge } from '../../clinical/fetch/record-loader.ts';
 import type { AccessLog } from '../../privacy/access-log/access-log.ts';
 import { authoriseAccess } from '../../privacy/authorise-access.ts';
 import type { FacilityContext } from '../../tenancy/callers/access.ts';
-import { type EmitDependencies, loadOrderResources } from '../emit-investigation.ts';
+import { createOrderEmitter, type EmitDependencies } from '../emit-investigation.ts';
 import { findResultWithCode } from './unmapped-example.store.ts';
 
 export interface UnmappedExampleDependencies extends EmitDependencies {
@@ -31,7 +31,7 @@ export async function readUnmappedExample(
   const found = await findResultWithCode(deps.db, scope, { ...local, purposeOfUse });
   if (found === undefined) return [];
   const order = { orderId: found.orderId, discipline: 'laboratory' } as const;
-  const loaded = await loadOrderResources(deps, scope, order).catch(noneIfTooLarge);
+  const loaded = await createOrderEmitter(deps)(scope, order).catch(noneIfTooLarge);
   if (loaded === undefined) return [];
   const { patientId, refusedPurposes, resources } = loaded;
   const resource = resources.find(
