@@ -3,7 +3,6 @@ import { resourceIn, slotCodings } from '../clinical/kept/fill-observation.fhir.
 import type { Discipline } from '../clinical/resources/discipline.ts';
 import type { Queryable } from '../platform/db/database.ts';
 import type { PublishableRecord, PublishSource } from '../publish/plan/prepare-publish.ts';
-import { notFound } from '../tenancy/errors.ts';
 import type { FacilityScope } from '../tenancy/scope.ts';
 import type { Translator } from '../terminology/lookup/translate.ts';
 import { createWholeInvestigationLoader, findOrderVersion } from './investigation.store.ts';
@@ -17,18 +16,18 @@ export interface EmitDependencies {
   translator: Translator;
 }
 
-/** Orders for publishing, with all their documents. 404 outside the scope; 422 when one is too large. */
+/** Orders for publishing, with all their documents. Undefined outside the scope; 422 when one is too large. */
 export function createOrderEmitter({
   db,
   translator,
 }: EmitDependencies): (
   scope: FacilityScope,
   order: { orderId: string; discipline: Discipline },
-) => Promise<PublishableRecord> {
+) => Promise<PublishableRecord | undefined> {
   const load = createOrderTextLoader(db, createWholeInvestigationLoader(db));
   return async (scope, { orderId, discipline }) => {
     const loaded = await load({ scope, id: orderId, discipline });
-    if (loaded === undefined) throw notFound(ORDER_NAMES[discipline]);
+    if (loaded === undefined) return undefined;
     const { record: text, patientId, refusedPurposes, version } = loaded;
     const filled = fillOrder(text, await translator.translate(scope, slotCodings({ text })));
     const unmapped = filled.flatMap(({ unmapped }) => unmapped);

@@ -174,8 +174,8 @@ describe('an order that is too large for one answer', () => {
     const emit = createOrderEmitter({ db: pool, translator: createTranslator({ db: pool }) });
     const emitted = ({ scope, id, discipline }: ReturnType<typeof key>) =>
       emit(scope, { orderId: id, discipline });
-    const { resources } = await emitted(key(1));
-    const report = resources.find(({ resourceType }) => resourceType === 'DiagnosticReport') as Json;
+    const whole = await emitted(key(1));
+    const report = whole?.resources.find(({ resourceType }) => resourceType === 'DiagnosticReport') as Json;
     assert.equal(Buffer.from(report.presentedForm[0].data, 'base64').compare(DOCUMENT), 0);
     assert.equal((await get(2)).status, 200);
     await assert.rejects(

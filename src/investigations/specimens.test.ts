@@ -186,11 +186,12 @@ test('a specimen that changes changes the answer [FETCH-22, FETCH-35]', async ()
 test('a publish sends a specimen before what names it [FETCH-35]', async () => {
   const translator = createTranslator({ db: api.database.pool });
   const scope = { ...tenant, timeZone: 'UTC' };
-  const { resources } = await createOrderEmitter({ db: api.database.pool, translator })(scope, {
+  const emitted = await createOrderEmitter({ db: api.database.pool, translator })(scope, {
     orderId: ORDER,
     discipline: 'laboratory',
   });
-  const levels = publishLevels(resources.map(linked)).map((level) => level.map(({ key }) => key));
+  assert.ok(emitted);
+  const levels = publishLevels(emitted.resources.map(linked)).map((level) => level.map(({ key }) => key));
   const levelOf = (key: string) => levels.findIndex((level) => level.includes(key as never));
   assert.ok(levelOf(`Specimen/${ALIQUOT}`) < levelOf(`Observation/${RESULT}`));
   assert.ok(levelOf(`Specimen/${BLOOD}`) < levelOf(`DiagnosticReport/${REPORT}`));

@@ -93,8 +93,9 @@ function profilesOf(original: JsonObject | undefined): readonly string[] {
 async function emitAll(db: Pool, scope: FacilityScope): Promise<Map<string, FhirResource>> {
   const deps = { db, translator: createTranslator({ db }) };
   const found = new Map<string, FhirResource>();
-  const add = ({ resources }: { resources: readonly FhirResource[] }) => {
-    for (const resource of resources) {
+  const add = (emitted: { resources: readonly FhirResource[] } | undefined) => {
+    if (emitted === undefined) throw new Error('a record of the database is not found');
+    for (const resource of emitted.resources) {
       const key = `${resource.resourceType}/${resource.id}`;
       const before = found.get(key);
       if (before !== undefined && JSON.stringify(before) !== JSON.stringify(resource))

@@ -74,8 +74,8 @@ export function createClinicalFetch<RecordType>(
   };
 }
 
-/** 404 where the record was not replaced by another. */
-async function requireReplacement(
+/** The id of the record that replaced one that is gone; 404 where none did. */
+export async function requireReplacement(
   { name, findReplacement }: Pick<ClinicalSource<never>, 'name' | 'findReplacement'>,
   scope: FacilityScope,
   id: string,

@@ -6,7 +6,6 @@ import { fillVitalSet, resourceIn, slotCodings } from '../../clinical/kept/fill-
 import type { Queryable } from '../../platform/db/database.ts';
 import type { PublishableRecord, PublishSource } from '../../publish/plan/prepare-publish.ts';
 import type { FacilityContext } from '../../tenancy/callers/access.ts';
-import { notFound } from '../../tenancy/errors.ts';
 import type { FacilityScope } from '../../tenancy/scope.ts';
 import type { Translator } from '../../terminology/lookup/translate.ts';
 import { createVitalSetLoader } from './vital-set.store.ts';
@@ -43,14 +42,14 @@ export function createFetchVitalSet({
   });
 }
 
-/** A vital set for publishing. 404 outside the scope. */
+/** A vital set for publishing. Undefined outside the scope. */
 export async function loadVitalSetResources(
   { db, translator }: { db: Queryable; translator: Translator },
   scope: FacilityScope,
   vitalSetId: string,
-): Promise<PublishableRecord> {
+): Promise<PublishableRecord | undefined> {
   const loaded = await createVitalSetLoader(db)({ scope, id: vitalSetId });
-  if (loaded === undefined) throw notFound(NAME);
+  if (loaded === undefined) return undefined;
   const { record, patientId, refusedPurposes, version } = loaded;
   const translations = await translator.translate(scope, record.observations.flatMap(slotCodings));
   const resources = fillVitalSet(record.observations, translations).map(resourceIn);

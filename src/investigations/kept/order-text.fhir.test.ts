@@ -47,7 +47,7 @@ const readable = (text: string) =>
  * `OWN_MAPPING` and write the new text and version here.
  */
 test('the text of an order changes with the version of the mapping only', () => {
-  assert.equal(ORDER_MAPPING, 1_000 + OBSERVATION_MAPPING);
+  assert.equal(ORDER_MAPPING, 2_000 + OBSERVATION_MAPPING);
   const subject = `"subject":{"reference":"Patient/${patientId}"}`;
   const begin = (type: string, last: number) =>
     `{"resourceType":"${type}","id":"${id(last)}","identifier":[{"system":"urn:uuid:${ORGANISATION}","value":"${id(last)}"}]`;

@@ -103,9 +103,9 @@ test('a publish reads the same text, in one statement', async () => {
   await renderAll();
   const { db, names } = listening();
   const emit = createOrderEmitter({ db, translator: createTranslator({ db: t.pool }) });
-  const { resources } = await emit(t.scope, { orderId: id, discipline: 'laboratory' });
+  const emitted = await emit(t.scope, { orderId: id, discipline: 'laboratory' });
   assert.deepEqual(
-    resources.map(({ resourceType }) => resourceType),
+    emitted?.resources.map(({ resourceType }) => resourceType),
     ['ServiceRequest', 'Observation', 'DiagnosticReport'],
   );
   assert.deepEqual(names, READ);

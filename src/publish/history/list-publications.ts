@@ -1,5 +1,6 @@
 /** The publication history of an order or a vital set (docs/publish.md). Contract: PUB-45. */
 
+import { requireReplacement } from '../../clinical/fetch/fetch-clinical.ts';
 import { patientOfTooLarge, type RecordPatient } from '../../clinical/fetch/record-loader.ts';
 import type { Queryable } from '../../platform/db/database.ts';
 import type { CursorCodec } from '../../platform/http/cursor.ts';
@@ -10,7 +11,7 @@ import { authoriseAccess } from '../../privacy/authorise-access.ts';
 import type { FacilityContext } from '../../tenancy/callers/access.ts';
 import { notFound } from '../../tenancy/errors.ts';
 import type { FacilityScope } from '../../tenancy/scope.ts';
-import { currentId, type PublishSource } from '../plan/prepare-publish.ts';
+import type { PublishSource } from '../plan/prepare-publish.ts';
 import { type ListedRun, listRuns, type RunPosition } from '../runs/run.store.ts';
 
 export interface ListPublicationsDependencies {
@@ -53,9 +54,10 @@ export async function listPublications(
 
 /** Also of a record that is too large to be published by now: its history stays. */
 async function patientOf(source: PublishSource, scope: FacilityScope, id: string): Promise<RecordPatient> {
-  return source.load(scope, await currentId(source, scope, id)).catch((error: unknown) => {
-    const patient = patientOfTooLarge(error);
-    if (patient === undefined) throw error;
-    return patient;
+  const patient = await source.load(scope, id).catch((error: unknown) => {
+    const ofTooLarge = patientOfTooLarge(error);
+    if (ofTooLarge === undefined) throw error;
+    return ofTooLarge;
   });
+  return patient ?? patientOf(source, scope, await requireReplacement(source, scope, id));
 }

@@ -5,6 +5,7 @@
  */
 import type { Registry } from 'prom-client';
 import type { UnmappedCode } from '../../clinical/content/coded-content.ts';
+import { requireReplacement } from '../../clinical/fetch/fetch-clinical.ts';
 import type { FhirResource } from '../../clinical/fetch/fhir-resource.ts';
 import { onceAuthorised, type RecordPatient } from '../../clinical/fetch/record-loader.ts';
 import type { KeyRing } from '../../platform/crypto/key-ring.ts';
@@ -48,10 +49,10 @@ export interface PublishSource {
   name: RecordName;
   /** For the access log. */
   resourceType: string;
-  /** The record that one which is not there any more became; without it, none is replaced. */
+  /** The id of the record that replaced one that is gone; without it, none is replaced. */
   findReplacement?: (scope: FacilityScope, id: string) => Promise<string | undefined>;
-  /** In scope; 404 outside. */
-  load: (scope: FacilityScope, id: string) => Promise<PublishableRecord>;
+  /** Undefined: no such record in the scope. */
+  load: (scope: FacilityScope, id: string) => Promise<PublishableRecord | undefined>;
   /** Whether it is no longer the version that was loaded. */
   changedSince: (scope: FacilityScope, id: string, version: number) => Promise<boolean>;
   placeOf: (resourceType: string) => UnmappedPlace;
@@ -110,11 +111,13 @@ export async function preparePublish(
   const { source, context } = act;
   if (!isUuid(givenId)) throw notFound(source.name);
   const { scope, purposeOfUse } = context;
-  const id = await currentId(source, scope, givenId);
+  const id = givenId.toLowerCase();
   const [record, found] = await Promise.all([
     source.load(scope, id).catch(onceAuthorised((record) => authorise(deps, act, { id, record }))),
     findFhirServer(deps.db, scope, name ?? null),
   ]);
+  if (record === undefined)
+    return preparePublish(deps, { id: await requireReplacement(source, scope, id), target: name }, act);
   const usable = found?.enabled === true ? found : undefined;
   // A refusal of the patient is logged and answered first. Only then the caller learns whether there is a FHIR server.
   if (usable === undefined && allowsPurpose(record.refusedPurposes, purposeOfUse))
@@ -126,17 +129,7 @@ export async function preparePublish(
   return { ...record, subject: { kind: source.kind, id }, server, context };
 }
 
-/** The id itself, or that of the record that it became. */
-export async function currentId(
-  { findReplacement }: PublishSource,
-  scope: FacilityScope,
-  givenId: string,
-): Promise<string> {
-  const id = givenId.toLowerCase();
-  return (await findReplacement?.(scope, id)) ?? id;
-}
-
-/** The record as it is now. Throws when its patient refuses the purpose by now, or is another one. */
+/** The record as it is now. Throws when it is gone, and when its patient refuses the purpose by now, or is another one. */
 export async function prepareAgain(
   deps: PrepareDependencies,
   prepared: Prepared,
@@ -145,6 +138,7 @@ export async function prepareAgain(
   const { scope, purposeOfUse } = act.context;
   const { id } = prepared.subject;
   const record = await act.source.load(scope, id);
+  if (record === undefined) throw notFound(act.source.name);
   if (!allowsPurpose(record.refusedPurposes, purposeOfUse) || record.patientId !== prepared.patientId)
     await authorise(deps, act, { id, record });
   if (record.patientId !== prepared.patientId) throw publishError('patient_changed');

@@ -95,6 +95,10 @@ describe('a result that comes before its order', () => {
     assert.deepEqual([resource.status, resource.json.id], [200, ORDER]);
     const history = await get(`${LAB}/${madeUp}/clinical/publish-fhir`);
     assert.equal(history.status, 200, history.text);
+    // The order is found, and no target is configured.
+    const publish = { method: 'POST', token: account.token };
+    const published = await api.call(`${LAB}/${madeUp}/clinical/publish-fhir`, publish);
+    assert.equal(published.status, 503, published.text);
   });
 
   test('the same again changes nothing', async () => {
