@@ -187,4 +187,17 @@ describe('a request that is asked about before it is written', () => {
     assert.equal(answer.kind === 'unanswered' && answer.code, 'FAILED');
     assert.equal(received, '');
   });
+
+  test('says nothing of the server when nobody said in time whether it may be written [EXC-22]', async (t) => {
+    t.mock.timers.enable({ apis: ['setTimeout'] });
+    const asked = Promise.withResolvers<void>();
+    const answer = send(() => {
+      asked.resolve();
+      return new Promise(() => undefined);
+    });
+    await asked.promise;
+    t.mock.timers.tick(5_000);
+    assert.deepEqual(await answer, { kind: 'unanswered', code: NOT_WRITTEN, reached: false });
+    assert.equal(received, '');
+  });
 });

@@ -59,7 +59,7 @@ export interface OutboundClient {
   close(): void;
 }
 
-/** `code` of a request that `mayWrite` stopped. */
+/** `code` of a request that `mayWrite` stopped, or did not answer for in time. */
 export const NOT_WRITTEN = 'NOT_WRITTEN';
 
 type Finish = (answer: OutboundAnswer | Unanswered) => void;
@@ -184,14 +184,15 @@ function answerTo(
       clearTimeout(timer);
       resolve(answer);
     };
+    const stands = () => sending.socket !== null && standing.has(sending.socket);
     const unanswered = (code: string) => {
       // Also what stands is not reached when its TLS is not trusted, and when nothing was written on it.
-      const { socket, writableEnded } = sending;
-      const stands = socket !== null && standing.has(socket);
-      finish({ kind: 'unanswered', code, reached: stands && writableEnded && !isUntrusted(code) });
+      const reached = stands() && sending.writableEnded && !isUntrusted(code);
+      finish({ kind: 'unanswered', code, reached });
     };
     const timer = setTimeout(() => {
-      unanswered('TIMEOUT');
+      // What stands and is not written waits for `mayWrite`: that is no failure of the server.
+      unanswered(stands() && !sending.writableEnded ? NOT_WRITTEN : 'TIMEOUT');
       sending.destroy();
     }, timeoutMs);
     let response: IncomingMessage | undefined;
