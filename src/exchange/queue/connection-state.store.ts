@@ -122,3 +122,33 @@ export async function probeNow(db: Queryable, key: ConnectionKey): Promise<void>
     values: [key.organisationId, key.connectionId],
   });
 }
+
+/** While a breaker is open, the delivery that is next is due now, whatever it was told to wait. */
+export async function nextDueNow(db: Queryable, key: ConnectionKey): Promise<void> {
+  await db.query({
+    name: 'exchange-next-due-now',
+    text: `
+      update exchange_head
+      set due_at = now()
+      where organisation_id = $1
+        and connection_id = $2
+        and due_at > now()
+        and patient_id = (
+          select patient_id
+          from exchange_head
+          where organisation_id = $1
+            and connection_id = $2
+            and due_at is not null
+          order by due_at
+          limit 1
+          for update skip locked
+        )
+        and exists (
+          select from exchange_circuit
+          where organisation_id = $1
+            and connection_id = $2
+            and opened_at is not null
+        )`,
+    values: [key.organisationId, key.connectionId],
+  });
+}

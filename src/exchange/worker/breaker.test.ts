@@ -142,6 +142,46 @@ test('leaves an exchange that asks for time alone for as long, with every patien
   );
 });
 
+test('tries again at once when the connection is changed, also when all that waits was told to wait [EXC-17]', async () => {
+  const ids = await insertPatients(t.database.pool, t.place, 5);
+  t.exchange.behave = () => ({ status: 503, headers: { 'retry-after': '86400' } });
+  await queue(t.database.pool, t.place, ids);
+  t.work();
+  await t.until('the circuit is open', isOpen);
+  await t.until('what was in flight is settled', async () =>
+    (await t.heads()).every((head) => head.lease_token === null),
+  );
+  t.exchange.behave = () => ({ status: 200 });
+  await updateConnection(t.database.pool, t.key(), { disabled: false });
+  await t.until('one delivery is tried', async () => (await t.heads()).length === 4);
+  await t.until('the circuit is closed', async () => !(await isOpen()));
+});
+
+test('does not let the answer of an address that was changed meanwhile keep back the new one [EXC-17]', async () => {
+  const ids = await insertPatients(t.database.pool, t.place, 8);
+  await queue(t.database.pool, t.place, ids);
+  await openBreaker(t.database.pool, t.key(), 0);
+  const changed = Promise.withResolvers<void>();
+  t.exchange.behave = () => ({ status: 503, headers: { 'retry-after': '86400' }, after: changed.promise });
+  t.work();
+  await t.exchange.waitFor(1);
+  const address = t.exchange.url.replace('/in', '/new');
+  await updateConnection(t.database.pool, t.key(), { address, operatorAddress: true });
+  await t.workersLook();
+  t.exchange.behave = () => ({ status: 200 });
+  changed.resolve();
+  await t.exchange.waitFor(8);
+  assert.ok(t.exchange.arrivals.slice(1).every(({ target }) => target.startsWith('/new')));
+});
+
+async function isOpen(): Promise<boolean> {
+  const { rows } = await t.database.pool.query(
+    'select from exchange_circuit where organisation_id = $1 and opened_at is not null',
+    [t.place.organisationId],
+  );
+  return rows.length === 1;
+}
+
 test('never takes an exchange for down because of one patient [EXC-22]', async () => {
   const [bad = '', good = ''] = await insertPatients(t.database.pool, t.place, 2);
   t.exchange.behave = ({ envelope }) => ({ status: envelope.resource.id === bad ? 503 : 200 });

@@ -106,13 +106,15 @@ function trySpan({ key }: Runner, { deliveryId, attempts, nonce }: Try): Span {
 }
 
 function noteTried(
-  { deps, key, results, breaker, report }: Runner,
+  runner: Runner,
   item: Try,
   { result, health, restMs, connection }: Tried & { connection: LoadedConnection },
 ): void {
+  const { deps, key, results, breaker, report } = runner;
   results.add(result, item.leaseEnd.ms);
   if (result.attempt !== null) deps.onAttempt(key, result.attempt, item.facilityId);
-  breaker.note(health, { ...item, restMs });
+  // What was sent before a change of the connection says nothing of the address and the secret that it has now.
+  if (runner.connection === connection) breaker.note(health, { ...item, restMs });
   void connection.noteUse(item.deliveryId, deps.now()).catch(report('delivery.secret-use'));
 }
 
