@@ -8,6 +8,13 @@ import { useCallbacks } from '../test-support/exchange/callback-calls.ts';
 import { connect, insertPatients, queue } from '../test-support/exchange/exchange-records.ts';
 
 const { t, api, pool, sign, callback, accepted, counts } = await useCallbacks();
+const HOUR_MS = 3_600_000;
+const rotating = () => ({
+  db: pool(),
+  keys: api.keys,
+  publicBaseUrl: api.baseUrl,
+  databaseTime: api.clock.now,
+});
 
 describe('callback signature', () => {
   test('refuses everything unauthenticated with one and the same 401 [EXC-36, EXC-37, EXC-52, SEC-18]', async () => {
@@ -105,7 +112,7 @@ describe('callback signature', () => {
   test('takes the old and the new secret until the overlap ends [EXC-46]', async () => {
     const key = { organisationId: t.tenant.organisationId, connectionId: t.connection.id };
     const { now } = api.clock;
-    const rotated = await rotateSecret({ db: pool(), keys: api.keys, now, publicBaseUrl: api.baseUrl }, key, {
+    const rotated = await rotateSecret({ ...rotating(), now }, key, {
       overlapSeconds: 3_600,
     });
     const statuses = async (message: string) => {
@@ -122,6 +129,22 @@ describe('callback signature', () => {
     api.clock.now = new Date(now.getTime() + 3_600_000);
     assert.deepEqual(await statuses('after'), [401, 200]);
     api.clock.now = now;
+  });
+
+  test('ends the old secret by the clock of the database, whatever the clocks of others say [EXC-47]', async () => {
+    const key = { organisationId: t.tenant.organisationId, connectionId: t.connection.id };
+    const body = JSON.stringify(accepted());
+    const later = new Date(api.clock.now.getTime() + HOUR_MS);
+    await rotateSecret({ ...rotating(), now: later }, key, { overlapSeconds: 0 });
+    assert.equal((await callback(body)).status, 401, 'the clock of who rotated is ahead');
+    const behind = await api.addNode({ aheadSeconds: -3_600 });
+    const answer = await behind.call(`/exchange/connections/${t.connection.id}/callback`, {
+      method: 'POST',
+      body,
+      headers: { 'content-type': 'application/json', 'x-signature': sign(body) },
+    });
+    assert.equal(answer.status, 401, 'the clock of the node is behind');
+    await behind.close();
   });
 
   test('notes what the secret was last used for [EXC-48]', async () => {

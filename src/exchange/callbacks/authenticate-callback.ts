@@ -2,6 +2,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { createKeyRing, type KeyRing } from '../../platform/crypto/key-ring.ts';
 import type { Pool } from '../../platform/db/database.ts';
+import type { DatabaseTime } from '../../platform/db/database-time.ts';
 import { isUuid } from '../../platform/uuid.ts';
 import { organisationOfConnection } from '../connections/connection.store.ts';
 import { goodCallbackSecrets, type SealedConnectionSecret } from '../connections/connection-secret.store.ts';
@@ -16,7 +17,7 @@ export interface CallbackRequest {
   headers: Readonly<Record<string, string | string[] | undefined>>;
   /** The bytes as they came. */
   body: Uint8Array;
-  now: Date;
+  databaseTime: DatabaseTime;
 }
 
 export interface Authenticated {
@@ -42,14 +43,14 @@ export function createAuthenticateCallback({ db, keys }: { db: Pool; keys: KeyRi
       makeConnectionSecret({ db, keys: decoyKeys }, decoy, 'callback'),
     ),
   );
-  return async ({ connectionId, headers, body, now }) => {
+  return async ({ connectionId, headers, body, databaseTime }) => {
     // Its secrets are sealed for the id as it is stored, in lower case.
     const asked = isUuid(connectionId) ? connectionId.toLowerCase() : decoy.connectionId;
     const organisationId = await organisationOfConnection(db, asked);
     const key = { organisationId: organisationId ?? decoy.organisationId, connectionId: asked };
     const [connection, good] = await Promise.all([
       callbackConnection(db, key),
-      goodCallbackSecrets(db, key, now),
+      goodCallbackSecrets(db, key, databaseTime),
     ]);
     const secrets = await Promise.all([
       ...good.map((secret) => openOrNone(keys, key, secret)),

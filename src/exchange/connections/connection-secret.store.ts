@@ -3,6 +3,7 @@
 import type { SealedSecret } from '../../outbound/sealed-secret.ts';
 import type { ResealedRow } from '../../platform/crypto/sealed-table.ts';
 import type { Queryable } from '../../platform/db/database.ts';
+import { type DatabaseTime, databaseTimeSql } from '../../platform/db/database-time.ts';
 import type { OrganisationScope } from '../../tenancy/scope.ts';
 import type { ConnectionKey } from '../queue/lane.store.ts';
 
@@ -147,11 +148,11 @@ export async function signingSecrets(db: Queryable, key: ConnectionKey): Promise
   }));
 }
 
-/** Callback secrets that are good at `now`, newest first. */
+/** Callback secrets that are good now, newest first. */
 export async function goodCallbackSecrets(
   db: Queryable,
   key: ConnectionKey,
-  now: Date,
+  databaseTime: DatabaseTime,
 ): Promise<SealedConnectionSecret[]> {
   const { rows } = await db.query<SealedConnectionSecret>({
     name: 'exchange-secret-good',
@@ -161,9 +162,9 @@ export async function goodCallbackSecrets(
       where organisation_id = $1
         and connection_id = $2
         and direction = 'callback'
-        and (good_until is null or good_until > $3)
+        and (good_until is null or good_until > ${databaseTimeSql(3)})
       order by created_at desc, id`,
-    values: [key.organisationId, key.connectionId, now],
+    values: [key.organisationId, key.connectionId, databaseTime],
   });
   return rows;
 }

@@ -29,7 +29,7 @@ export interface ManageDependencies {
   config: { delivery: AddressSettings };
 }
 
-type Context = Pick<FacilityContext, 'scope' | 'caller' | 'now' | 'correlationId'>;
+type Context = Pick<FacilityContext, 'scope' | 'caller' | 'now' | 'databaseTime' | 'correlationId'>;
 
 /** Connections that cover the facility of the call. */
 export function listCovering({ db }: ManageDependencies, { scope }: Context): Promise<Connection[]> {
@@ -88,7 +88,8 @@ export async function rotateManaged(
 ): Promise<RotatedSecrets> {
   const { key } = await manageable(deps, context, id);
   const by = { by: authorOf(context), requireRight: stillManageable(context, id) };
-  return rotateSecret({ ...deps, ...by, now: context.now }, key, { ...rotation, overlapSeconds });
+  const { now, databaseTime } = context;
+  return rotateSecret({ ...deps, ...by, now, databaseTime }, key, { ...rotation, overlapSeconds });
 }
 
 /** Let the new outbound secret sign. 409 when none waits for it. Returns the connection as it is then. */

@@ -3,6 +3,7 @@
  * Contract: EXC-46, EXC-47.
  */
 import { type Client, type Pool, transaction } from '../../platform/db/database.ts';
+import { type DatabaseTime, readDatabaseTime } from '../../platform/db/database-time.ts';
 import { type Author, OPERATOR } from '../../tenancy/administration/author.ts';
 import type { AuditEntry } from '../../tenancy/audit/audit-entry.ts';
 import { exchangeError } from '../errors.ts';
@@ -53,6 +54,8 @@ type RotateDependencies = Pick<ConnectionDependencies, 'db' | 'keys' | 'now' | '
   /** Default: the operator. */
   by?: Author;
   requireRight?: RequireRight;
+  /** Default: that of the database. */
+  databaseTime?: DatabaseTime;
 };
 
 /** Throws `bad_connection_setting` for a time that is not valid. The connection must exist. */
@@ -120,13 +123,15 @@ async function rotateOutbound(
   };
 }
 
+/** The overlap ends by the clock that callbacks are judged by (docs/adr/0091). */
 async function rotateCallback(
   client: Client,
-  { keys, now }: RotateDependencies,
+  { keys, now, databaseTime }: RotateDependencies,
   { key, overlapSeconds }: { key: ConnectionKey; overlapSeconds: number },
 ): Promise<Partial<RotatedSecrets>> {
   const { text, stored } = await makeConnectionSecret({ db: client, keys }, key, 'callback');
-  const goodUntil = new Date(now.getTime() + overlapSeconds * 1_000);
+  const rotatedAt = await readDatabaseTime(client, databaseTime);
+  const goodUntil = new Date(rotatedAt.getTime() + overlapSeconds * 1_000);
   await endCallbackSecrets(client, key, goodUntil);
   await insertSecret(client, key, stored, now);
   return { callbackSecret: text, oldGoodUntil: goodUntil.toISOString() };
