@@ -154,4 +154,13 @@ describe('callback signature', () => {
     assert.equal(secret.lastUsedFor, `callback ${t.deliveryId}`);
     assert.equal(secret.lastUsedAt, api.clock.now.toISOString());
   });
+
+  test('keeps nothing of an id that is none, which a terminal would obey [EXC-48]', async () => {
+    assert.equal((await callback(accepted('HIE-1', { deliveryId: '\u001b[2Jgone\n' }))).status, 404);
+    const { rows } = await pool().query(
+      'select last_used_for from exchange_secret where connection_id = $1 and last_used_for is not null',
+      [t.connection.id],
+    );
+    assert.deepEqual(rows, [{ last_used_for: 'callback' }]);
+  });
 });

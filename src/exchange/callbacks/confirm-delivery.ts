@@ -41,11 +41,9 @@ export async function confirmDelivery(
   context: ConfirmContext,
 ): Promise<Confirmed> {
   const bodyDigest = hash('sha256', context.body, 'buffer');
-  const use = {
-    secretId: from.secretId,
-    at: context.now,
-    purpose: `callback ${confirmation.deliveryId.slice(0, 64)}`,
-  };
+  // Shown on terminals: an id that is none may hold anything.
+  const named = isUuid(confirmation.deliveryId) ? ` ${confirmation.deliveryId}` : '';
+  const use = { secretId: from.secretId, at: context.now, purpose: `callback${named}` };
   await noteSecretUse(db, from.key, use);
   const said = await transaction(db, async (client) => {
     const before = await findCallback(client, from.key, bodyDigest);
