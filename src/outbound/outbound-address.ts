@@ -79,11 +79,10 @@ export function parseOutboundAddress(text: string, reach: Reach): URL {
  * loopback. Given to the socket, so that what was checked is what is connected to, whatever the name said before.
  */
 export function guardedLookup(plainHttp: boolean, reach: Reach): LookupFunction {
+  const lookUp = sharedLookup();
   return (hostname, options, callback) => {
-    const all: LookupOptions = { ...options, all: true };
-    resolve(hostname, all, (error, found) => {
+    lookUp(hostname, options, (error, addresses) => {
       if (error !== null) return callback(error, '', 0);
-      const addresses = found as unknown as LookupAddress[];
       try {
         for (const { address } of addresses) requireAllowed(address, { plainHttp, reach });
       } catch (refused) {
@@ -92,6 +91,28 @@ export function guardedLookup(plainHttp: boolean, reach: Reach): LookupFunction 
       const [first] = addresses;
       if (options.all === true || first === undefined) return callback(null, addresses as never, 0);
       return callback(null, first.address, first.family);
+    });
+  };
+}
+
+type Found = (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void;
+
+/**
+ * Those who wait for the same name wait for one look-up. Node.js looks up two names at a time, and ends none of them
+ * before the name server answers: requests to one name would keep back every other name, also that of the database.
+ */
+function sharedLookup(): (hostname: string, options: LookupOptions, found: Found) => void {
+  const waiting = new Map<string, Found[]>();
+  return (hostname, options, found) => {
+    const all: LookupOptions & { all: true } = { ...options, all: true };
+    const key = JSON.stringify([hostname, all]);
+    const others = waiting.get(key);
+    if (others !== undefined) return void others.push(found);
+    const own = [found];
+    waiting.set(key, own);
+    resolve(hostname, all, (error, addresses) => {
+      waiting.delete(key);
+      for (const one of own) one(error, addresses);
     });
   };
 }

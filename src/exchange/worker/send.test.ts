@@ -146,6 +146,30 @@ describe('a sent request', () => {
     }
   });
 
+  test('shares one look-up of a name with others that wait for it, which name servers may not answer [EXC-23]', async () => {
+    const lookups: ((error: Error) => void)[] = [];
+    const resolved = mock.method(
+      dns,
+      'lookup',
+      ((_name, _options, found) => void lookups.push(found as never)) as typeof dns.lookup,
+    );
+    syncBuiltinESMExports();
+    try {
+      const sender = createSender('https://hie.example.org/in', { ...LIMITS, timeoutMs: 50 });
+      open.push(sender);
+      const timeOut = { kind: 'unanswered', code: 'TIMEOUT', reached: false };
+      assert.deepEqual(await Promise.all([sender.post(signed()), sender.post(signed())]), [timeOut, timeOut]);
+      assert.deepEqual(await sender.post(signed()), timeOut);
+      assert.equal(lookups.length, 1);
+      lookups[0]?.(new Error('no such name'));
+      assert.deepEqual(await sender.post(signed()), timeOut);
+      assert.equal(lookups.length, 2, 'what was found is not kept');
+    } finally {
+      resolved.mock.restore();
+      syncBuiltinESMExports();
+    }
+  });
+
   test('is answered after longer than a connection may be idle', async () => {
     const address = await listen((_request, response) => void setTimeout(() => response.end('{}'), 4_500));
     const answer = await post(address, '{}', 8_000);
