@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, mock, test } from 'node:test';
 import fc from 'fast-check';
-import { isUcum, normaliseUnit } from './ucum.ts';
+import { differsInSize, isUcum, normaliseUnit } from './ucum.ts';
 
 const UCUM = 'http://unitsofmeasure.org';
 
@@ -24,6 +24,9 @@ describe('valid UCUM codes', () => {
     '{',
     '()',
     'µg/L',
+    'toString',
+    '__proto__',
+    'constructor',
   ];
   for (const code of [...bad, 'g'.repeat(101)])
     test(`${JSON.stringify(code.slice(0, 20))} is not [TERM-6]`, () => assert.equal(isUcum(code), false));
@@ -31,11 +34,13 @@ describe('valid UCUM codes', () => {
 
 test('no text throws or makes the library print what it was given', () => {
   const log = mock.method(console, 'log', () => undefined);
-  const pieces = 'mg L ( ) { } [ ] {x} / . 2 10* - + % ^ Hg [IU] \' " * $ 1.73 E µ () )2'.split(' ');
+  const pieces =
+    'mg L ( ) { } [ ] {x} / . 2 10* - + % ^ Hg [IU] \' " * $ 1.73 E µ () )2 toString __proto__'.split(' ');
   const text = fc.array(fc.constantFrom(...pieces), { maxLength: 9 }).map((parts) => parts.join(''));
   fc.assert(
-    fc.property(text, (unit) => {
-      isUcum(unit);
+    fc.property(text, (code) => {
+      isUcum(code);
+      differsInSize({ unit: 'mg', code });
     }),
     { numRuns: 5_000 },
   );

@@ -63,9 +63,13 @@ export function differsInSize({ unit, system, code }: QuantityUnit): boolean {
   return differs;
 }
 
+/** The library takes these for units, and throws when it converts to them: it looks units up in a plain object. */
+const MEMBERS_OF_OBJECTS = Object.getOwnPropertyNames(Object.prototype);
+
 /** Keeps from the library what it would print on the console about: its parser throws on these. */
 function hasShapeOfCode(text: string): boolean {
   if (text.length === 0 || text.length > MAX_LENGTH || !/^[!-~]+$/.test(text)) return false;
+  if (MEMBERS_OF_OBJECTS.some((name) => text.includes(name))) return false;
   if (/\}[^./)]/.test(text)) return false;
   const bare = text.replaceAll(/\{[^{}]*\}/g, '');
   if (!/^[A-Za-z0-9%*^+\-./()[\]'_]*$/.test(bare)) return false;
