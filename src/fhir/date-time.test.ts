@@ -177,9 +177,17 @@ describe('parseDateTime', () => {
 });
 
 describe('isTimeZone', () => {
-  test('knows zones of the IANA database', () => {
+  test('knows zones of the IANA database [ADM-21]', () => {
     for (const zone of ZONES) assert.equal(isTimeZone(zone), true, zone);
-    for (const zone of ['', 'Mars/Base', 'Lagos', 'UTC+25', "'; drop"])
+    for (const zone of ['', 'Mars/Base', 'Lagos', 'UTC+25', "'; drop", '+01:00', 'SystemV/EST5'])
       assert.equal(isTimeZone(zone), false, zone);
+  });
+
+  test('every zone that it knows has days', () => {
+    const zones = [...Intl.supportedValuesOf('timeZone'), 'UTC', 'EST', 'US/Eastern', 'Etc/GMT+5'];
+    for (const zone of zones) {
+      assert.equal(isTimeZone(zone), true, zone);
+      assert.ok(parseDateTime('2026-03-01')?.span(zone), zone);
+    }
   });
 });

@@ -60,10 +60,13 @@ function isDay({ year, month, day }: { year: number; month: number; day: number 
   return day >= 1 && day <= days;
 }
 
-/** True for an IANA zone that this runtime knows. */
+/** True for an IANA zone that this runtime knows. An offset, such as `+01:00`, is none. */
 export function isTimeZone(zone: string): boolean {
+  if (!/^[a-z]/i.test(zone)) return false;
   try {
     new Intl.DateTimeFormat('en', { timeZone: zone });
+    // Temporal does not take all that Intl takes, such as `SystemV/EST5`.
+    startOfDay(Temporal.PlainDate.from('2026-01-01'), zone);
     return true;
   } catch {
     return false;
