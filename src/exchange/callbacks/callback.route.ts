@@ -150,5 +150,5 @@ function parseConfirmation(bytes: Uint8Array): Static<typeof CallbackBody> {
 
 /** It stands for ever, as `value` of an identifier in the FHIR Patient. */
 function isAssignedId(text: string): boolean {
-  return /[\p{L}\p{N}\p{P}\p{S}]/u.test(text) && isOneLine(text);
+  return isOneLine(text);
 }

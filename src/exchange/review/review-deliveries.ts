@@ -31,7 +31,7 @@ const MAX_LISTED = 1_000;
 
 /** Why something is skipped: it is read on terminals. */
 export function isReason(text: string): boolean {
-  return text.trim() !== '' && isOneLine(text);
+  return isOneLine(text);
 }
 
 export interface ReviewDependencies {

@@ -21,7 +21,9 @@ test('a name is one line of text', () => {
       (error) =>
         error instanceof DomainError && error.code === 'name_length' && /1 to 200/.test(error.message),
     );
-  for (const name of ['a\nb', 'a\tb', 'a\0b', 'a\u001b[2Jb', 'a\u007fb', 'a\u0085b', 'a\u2028b', 'a\ud800b'])
+  const controls = ['a\nb', 'a\tb', 'a\0b', 'a\u001b[2Jb', 'a\u007fb', 'a\u0085b', 'a\u2028b', 'a\ud800b'];
+  const nothingShown = ['\u200b', '\u00ad\u2060', '\u202e'];
+  for (const name of [...controls, ...nothingShown])
     assert.throws(
       () => checkedName(name),
       (error) =>

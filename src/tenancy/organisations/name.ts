@@ -4,7 +4,7 @@ import { tenancyError } from '../errors.ts';
 const MAX_LENGTH = 200;
 
 /**
- * The name without spaces around it. Throws for one that is empty, too long, or has control
+ * The name without spaces around it. Throws for one that is empty or too long, that shows nothing, or has control
  * characters or line breaks (a FHIR string has no control characters: R4, datatypes, `string`).
  */
 export function checkedName(name: string): string {
@@ -15,7 +15,10 @@ export function checkedName(name: string): string {
   return trimmed;
 }
 
-/** Whether text has neither control characters nor line breaks: a terminal shows it and does nothing else. */
+/**
+ * Whether text shows something, and has neither control characters nor line breaks: a terminal shows it and does nothing
+ * else.
+ */
 export function isOneLine(text: string): boolean {
-  return !/[\p{Cc}\p{Zl}\p{Zp}]/u.test(text) && text.isWellFormed();
+  return /[\p{L}\p{N}\p{P}\p{S}]/u.test(text) && !/[\p{Cc}\p{Zl}\p{Zp}]/u.test(text) && text.isWellFormed();
 }
