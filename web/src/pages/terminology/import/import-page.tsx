@@ -1,5 +1,6 @@
 /** Maps from a file: what it would change is shown before it does. Contract: WEB-32, WEB-58, TERM-25. */
 import { Button, FileInput, NativeSelect, Stack, TextInput } from '@mantine/core';
+import { useDebouncedValue } from '@mantine/hooks';
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useTranslations } from 'use-intl';
@@ -17,6 +18,9 @@ import css from './import-page.module.css';
 import { MapImportReportView } from './import-report.tsx';
 import { importMap, type MapImportReport } from './map-import.ts';
 
+/** Each preview reads the whole file, and other changes of the maps wait for it: none for each letter that is typed. */
+const TYPING_MS = 400;
+
 interface Choices {
   level: Level;
   columns: string;
@@ -30,16 +34,18 @@ export function MapImportPage() {
   const level = useFirstLevel();
   const [file, setFile] = useState<File | null>(null);
   const [choices, setChoices] = useState<Choices>({ level, columns: '', localSystem: '', targetSystem: '' });
+  const [asked] = useDebouncedValue(choices, TYPING_MS);
+  const isTyping = asked !== choices;
   const [done, setDone] = useState<MapImportReport>();
   const run = (dryRun: boolean): Promise<MapImportReport> =>
     importMap(file ?? '', isJson(file) ? 'application/fhir+json' : 'text/csv', {
-      ...choices,
+      ...asked,
       dryRun,
       preview: dryRun ? undefined : preview.data?.preview,
     });
   const preview = useQuery({
     // Another file of the same name is another one; the moment of its change says so.
-    queryKey: ['terminology', 'preview', file?.name, file?.size, file?.lastModified, choices],
+    queryKey: ['terminology', 'preview', file?.name, file?.size, file?.lastModified, asked],
     queryFn: () => run(true),
     enabled: file !== null && done === undefined,
   });
@@ -53,7 +59,8 @@ export function MapImportPage() {
     // The maps may have been changed since: what the page shows next is what they are now.
     onError: () => void preview.refetch(),
   });
-  const error = submit.error ?? preview.error;
+  const seen = isTyping ? undefined : preview.data;
+  const error = submit.error ?? (isTyping ? null : preview.error);
   // 409: nothing is wrong with the file.
   const failure = (why: unknown) =>
     why instanceof ApiError && why.status === 409 ? errorText(why) : t('failed', { why: errorText(why) });
@@ -79,9 +86,9 @@ export function MapImportPage() {
             text={done === undefined ? t('previewText') : t('doneText')}
           >
             <CallFault error={error} errorText={failure} />
-            {preview.isFetching ? <p role="status">{t('reading')}</p> : undefined}
+            {isTyping || preview.isFetching ? <p role="status">{t('reading')}</p> : undefined}
             <MapImportReportView
-              report={done ?? preview.data}
+              report={done ?? seen}
               isDone={done !== undefined}
               isSending={submit.isPending}
               onImport={() => submit.mutate()}
@@ -89,7 +96,7 @@ export function MapImportPage() {
           </Section>
         )}
       </div>
-      {done === undefined && preview.data !== undefined ? <ImportChanges report={preview.data} /> : undefined}
+      {done === undefined && seen !== undefined ? <ImportChanges report={seen} /> : undefined}
     </>
   );
 }

@@ -109,6 +109,28 @@ describe('a map file', { skip: NO_BROWSER, timeout: 120_000 }, () => {
     await page.getByRole('button', { name: 'Import another file' }).waitFor();
   });
 
+  test('what is typed about a file is sent when the typing pauses, and not letter by letter [WEB-32]', async (t) => {
+    const { page } = await web.open(t, '/terminology/import', { expected: /400/ });
+    const asked: string[] = [];
+    page.on('request', (request) => {
+      if (request.url().includes('/maps/import')) asked.push(request.url());
+    });
+    await page.locator('input[type=file]').setInputFiles({
+      name: 'maps.csv',
+      mimeType: 'text/csv',
+      buffer: Buffer.from(`local_system,item,loinc\nurn:typed,T,718-7\n`),
+    });
+    await page.getByRole('alert').filter({ hasText: 'The file cannot be taken' }).waitFor();
+    await page.getByText('The file has other columns, or no systems').click();
+    await page.getByRole('textbox', { name: 'Standard system of every code' }).pressSequentially(LOINC);
+    await page
+      .getByRole('textbox', { name: 'Names of its columns' })
+      .pressSequentially('local_code=item,target_code=loinc');
+    await page.getByRole('button', { name: 'Import 1 entry' }).click();
+    await page.getByRole('button', { name: 'Import another file' }).waitFor();
+    assert.ok(asked.length < 25, `${asked.length} calls for 53 letters`);
+  });
+
   test('a file that is no map says why [WEB-32]', async (t) => {
     const { page } = await web.open(t, '/terminology/import', { expected: /400/ });
     await page.locator('input[type=file]').setInputFiles({
