@@ -67,6 +67,8 @@ export const terminologyMaps = {
   deleted: 'The mapping of {code} is deleted.',
   save: 'Save',
   saved: 'The mapping of {code} is saved.',
+  overtaken:
+    'Somebody else changed or deleted {code} meanwhile, so nothing was saved. Look at it, and edit it again.',
   notSent: 'Kept, but not sent',
   none: 'None',
 } as const;

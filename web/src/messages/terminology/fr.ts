@@ -69,6 +69,8 @@ export const terminologyMaps: Catalogue['terminologyMaps'] = {
   deleted: 'La correspondance de {code} est supprimée.',
   save: 'Enregistrer',
   saved: 'La correspondance de {code} est enregistrée.',
+  overtaken:
+    'Quelqu’un d’autre a modifié ou supprimé {code} entre-temps : rien n’a été enregistré. Regardez la correspondance, puis modifiez-la de nouveau.',
   notSent: 'Conservé, mais non envoyé',
   none: 'Aucun',
 };

@@ -152,12 +152,47 @@ describe('terminology', { skip: NO_BROWSER, timeout: 300_000 }, () => {
     await page.reload();
     await page.getByRole('button', { name: 'Edit LACTATE' }).click();
     await page.getByRole('textbox', { name: 'Official text' }).fill('Lactate');
-    await put(account, { ...entry, targetCode: '2524-7', comment: 'of the laboratory' });
+    await put(account, { ...entry, targetCode: '2519-7', comment: 'of the laboratory' });
     await page.getByRole('button', { name: /^Save/ }).click();
     await saved(page).waitFor();
     const { json } = await web.api.call('/terminology/maps?localCode=LACTATE', { token: account.token });
     const [{ targetCode, targetDisplay, comment }] = json.items;
-    assert.deepEqual([targetCode, targetDisplay, comment], ['2524-7', 'Lactate', 'of the laboratory']);
+    assert.deepEqual([targetCode, targetDisplay, comment], ['2519-7', 'Lactate', 'of the laboratory']);
+  });
+
+  test('a row whose code somebody else changed or deleted meanwhile is not saved [WEB-31]', async (t) => {
+    const { page, account } = await web.open(t, '/terminology/maps?search=URATE');
+    const entry = { localSystem: 'urn:lab', localCode: 'URATE', targetSystem: LOINC };
+    const stored = async () => {
+      const { json } = await web.api.call('/terminology/maps?localCode=URATE', { token: account.token });
+      return json.items.map((one: { targetCode: string; targetDisplay: string }) => [
+        one.targetCode,
+        one.targetDisplay,
+      ]);
+    };
+    const remove = () =>
+      web.api.call(`/terminology/maps?${new URLSearchParams(entry)}`, {
+        method: 'DELETE',
+        token: account.token,
+      });
+    const editMeanwhile = async (meanwhile: () => Promise<unknown>) => {
+      await page.getByRole('button', { name: 'Edit URATE' }).click();
+      await page.getByRole('textbox', { name: 'Official text' }).fill('Urate in Serum');
+      await meanwhile();
+      await page.getByRole('button', { name: /^Save/ }).click();
+      await page.getByText('Somebody else changed or deleted URATE').waitFor();
+      await page.getByRole('button', { name: 'Dismiss' }).click();
+    };
+    await put(account, { ...entry, targetCode: '3084-1', targetDisplay: 'Urate' });
+    await page.reload();
+    await editMeanwhile(() =>
+      put(account, { ...entry, targetCode: '3086-6', targetDisplay: 'Urate in Urine' }),
+    );
+    assert.deepEqual(await stored(), [['3086-6', 'Urate in Urine']]);
+    await page.getByText('Urate in Urine').waitFor();
+    await editMeanwhile(remove);
+    assert.deepEqual(await stored(), []);
+    await page.getByRole('heading', { name: 'Nothing matches the filters' }).waitFor();
   });
 
   test('a row that is not saved is left only after a question [WEB-76]', async (t) => {

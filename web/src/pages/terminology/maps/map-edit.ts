@@ -3,7 +3,7 @@ import { useMutation } from '@tanstack/react-query';
 import { useEffect, useRef, useState } from 'react';
 import { answered, api } from '../../../api/api.ts';
 import { changedOf } from '../../../app/form-changes.ts';
-import { type Draft, draftOf, type MapEntry, saveMapping } from '../draft.ts';
+import { type Draft, draftOf, type MapEntry, mapsChanged, saveMapping } from '../draft.ts';
 import { useMapCheck } from '../editor/map-check.ts';
 
 /** By which the fields of a row know their form, which stands outside of the table. */
@@ -20,13 +20,19 @@ interface Edited {
 
 export type MapEdit = ReturnType<typeof useMapEdit>;
 
-export function useMapEdit(onSaved: (draft: Draft) => void) {
+interface MapEditOptions {
+  onSaved: (draft: Draft) => void;
+  /** Somebody else changed the code, or deleted the entry: nothing was saved. */
+  onOvertaken: (draft: Draft) => void;
+}
+
+export function useMapEdit({ onSaved, onOvertaken }: MapEditOptions) {
   const [edited, setEdited] = useState<Edited>();
   const check = useMapCheck(edited?.draft, edited?.entry.facilityId === null ? 'organisation' : 'facility');
   const save = useMutation({
     mutationFn: saveChanges,
-    onSuccess: (_, { draft }) => {
-      onSaved(draft);
+    onSuccess: (isSaved, { draft }) => {
+      (isSaved ? onSaved : onOvertaken)(draft);
       edit(undefined);
     },
   });
@@ -53,14 +59,22 @@ export function useMapEdit(onSaved: (draft: Draft) => void) {
   };
 }
 
-/** The rest stays as it is stored now: somebody else may have changed it since the row was read. */
-async function saveChanges({ entry, draft }: Edited): Promise<void> {
+/**
+ * The rest stays as it is stored now: somebody else may have changed it since the row was read. False where that is the
+ * code: its text and its relation to the local code do not fit another.
+ */
+async function saveChanges({ entry, draft }: Edited): Promise<boolean> {
   const { localSystem, localCode, targetSystem, facilityId } = entry;
   const level = facilityId === null ? 'organisation' : 'facility';
   const query = { localSystem, localCode, targetSystem, level } as const;
   const { items } = await answered(api.GET('/terminology/maps', { params: { query } }));
-  const now = draftOf(items[0] ?? entry);
-  await saveMapping({ ...now, ...changedOf(draftOf(entry), draft) }, facilityId);
+  const [stored] = items;
+  if (stored?.targetCode !== entry.targetCode) {
+    await mapsChanged();
+    return false;
+  }
+  await saveMapping({ ...draftOf(stored), ...changedOf(draftOf(entry), draft) }, facilityId);
+  return true;
 }
 
 /** When the fields go, the keyboard is again at the button that brought them. */

@@ -29,7 +29,10 @@ export function MapsPage() {
   const [isAdding, setAdding] = useState(false);
   const [deleted, setDeleted] = useState<MapEntry>();
   const onSaved = ({ localCode }: Draft) => announce({ kind: 'good', text: t('saved', { code: localCode }) });
-  const edit = useMapEdit(onSaved);
+  const edit = useMapEdit({
+    onSaved,
+    onOvertaken: ({ localCode }) => announce({ kind: 'bad', text: t('overtaken', { code: localCode }) }),
+  });
   const mayChange = may('terminology.maps.manage');
   useCommands(mayChange ? [{ id: 'add-mapping', label: t('add'), run: () => setAdding(true) }] : []);
   return (
