@@ -195,6 +195,19 @@ describe('terminology', { skip: NO_BROWSER, timeout: 300_000 }, () => {
     await page.getByRole('heading', { name: 'Nothing matches the filters' }).waitFor();
   });
 
+  test('a question about a long code has its buttons in view on a telephone [WEB-31]', async (t) => {
+    const localCode = 'LONG'.repeat(50);
+    const { page, account } = await web.open(t, '/terminology/maps?search=LONGLONG');
+    await put(account, { localSystem: 'urn:lab', localCode, targetSystem: LOINC, targetCode: '718-7' });
+    await page.reload();
+    await page.setViewportSize({ width: 360, height: 740 });
+    await page.getByRole('button', { name: 'Delete LONG' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByRole('button', { name: 'Delete' }).waitFor();
+    const [shown, needed] = await dialog.evaluate((one) => [one.clientWidth, one.scrollWidth]);
+    assert.equal(needed, shown);
+  });
+
   test('a row that is not saved is left only after a question [WEB-76]', async (t) => {
     const { page, account } = await web.open(t, '/terminology/maps?search=CREA');
     await put(account, {

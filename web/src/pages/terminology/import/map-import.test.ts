@@ -136,7 +136,7 @@ describe('a map file', { skip: NO_BROWSER, timeout: 120_000 }, () => {
     await page.locator('input[type=file]').setInputFiles({
       name: 'maps.csv',
       mimeType: 'text/csv',
-      buffer: Buffer.from('a,b\n1,2\n'),
+      buffer: Buffer.from(`${'a'.repeat(200)},b\n1,2\n`),
     });
     await page.getByRole('alert').filter({ hasText: 'The file cannot be taken' }).waitFor();
   });
