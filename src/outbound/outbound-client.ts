@@ -28,8 +28,9 @@ export interface OutboundRequest {
   path: string;
   headers: Record<string, string | number>;
   body?: string | undefined;
-  /** Instead of that of the client. */
+  /** Each of the two instead of that of the client. */
   timeoutMs?: number | undefined;
+  maxResponseBytes?: number | undefined;
   /** Asked once the connection stands, just before anything is written on it. False: nothing is. */
   mayWrite?: (() => Promise<boolean>) | undefined;
 }
@@ -92,9 +93,10 @@ export function createOutboundClient(address: string, limits: OutboundLimits): O
 
   /** Undefined: a kept connection ended before anything was written on it. */
   async function sendOnce(request: OutboundRequest): Promise<OutboundAnswer | Unanswered | undefined> {
-    const { method, path, headers, body, timeoutMs = limits.timeoutMs, mayWrite } = request;
+    const { method, path, headers, body, mayWrite } = request;
+    const { timeoutMs = limits.timeoutMs, maxResponseBytes = limits.maxResponseBytes } = request;
     const sending = start({ ...server, method, path, headers: { host: url.host, ...headers } });
-    const answering = answerTo(sending, { ...limits, timeoutMs }, connecting);
+    const answering = answerTo(sending, { timeoutMs, maxResponseBytes }, connecting);
     whenConnected(sending, connecting, mayWrite && (() => writeIf(mayWrite, sending, body)));
     if (mayWrite === undefined) sending.end(body);
     const answer = await answering;
@@ -176,7 +178,7 @@ class NotWrittenError extends Error {
 
 function answerTo(
   sending: ClientRequest,
-  { timeoutMs, maxResponseBytes }: OutboundLimits,
+  { timeoutMs, maxResponseBytes }: Pick<OutboundLimits, 'timeoutMs' | 'maxResponseBytes'>,
   { standing }: Connecting,
 ): Promise<OutboundAnswer | Unanswered> {
   return new Promise((resolve) => {

@@ -242,4 +242,18 @@ describe('what a target does not have', () => {
     await publish();
     await whole();
   });
+
+  for (const idPolicy of ['client', 'server'] as const)
+    test(`a report with a large document whose answer was lost is found again (ids by ${idPolicy}) [PUB-30]`, async () => {
+      const server = await start('--no-integrity');
+      const { publish, whole } = await fresh(server, { idPolicy });
+      // Of other answers at most 4 MiB are read.
+      const data = Buffer.alloc(4 * 1024 ** 2).toString('base64');
+      await clinic.change({ report: { presentedForm: [{ contentType: 'application/pdf', data }] } });
+      // An id of ours is in doubt once there is a version.
+      if (idPolicy === 'client') await publish();
+      await server.script({ kind: 'drop-after', type: 'DiagnosticReport' });
+      await publish();
+      await whole();
+    });
 });

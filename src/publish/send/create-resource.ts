@@ -86,7 +86,7 @@ function heldAlready(
 async function search(context: PublishWriteContext, resource: FhirResource): Promise<Step | undefined> {
   const method = 'GET';
   const { resourceType: type, id } = resource;
-  const answer = await sendRead(context, `${type}?${ownIdentifierQuery(context, resource)}`);
+  const answer = await sendRead(context, resource, `${type}?${ownIdentifierQuery(context, resource)}`);
   if (answer.kind === 'unanswered') return { kind: 'again', method, answer, inDoubt: true };
   if (!isSuccess(answer.status)) {
     if (isTransient(answer.status)) return { kind: 'again', method, answer, inDoubt: true };

@@ -13,6 +13,8 @@ export interface FhirRequest {
   headers?: Record<string, string>;
   /** JSON. */
   body?: string;
+  /** So many bytes more of the answer are read than of others. */
+  moreBytes?: number;
 }
 
 /** What came of a request. */
@@ -55,7 +57,7 @@ export function createFhirClient(server: FhirServerSettings, secret: string | un
     ...authHeaders(server, secret),
   };
   return {
-    async send({ method, path, headers, body }, requestMs) {
+    async send({ method, path, headers, body, moreBytes = 0 }, requestMs) {
       const content =
         body === undefined
           ? {}
@@ -66,6 +68,7 @@ export function createFhirClient(server: FhirServerSettings, secret: string | un
         headers: { ...always, ...content, ...headers },
         body,
         timeoutMs: requestMs,
+        maxResponseBytes: MAX_RESPONSE_BYTES + moreBytes,
       });
       return answer.kind === 'unanswered' ? answer : fhirAnswer(answer);
     },

@@ -80,7 +80,7 @@ async function look(
 ): Promise<Step> {
   const lost: Step = { kind: 'lost', method: METHOD, answer: refused };
   const method = 'GET';
-  const answer = await sendRead(context, `${resource.resourceType}/${held.id}`);
+  const answer = await sendRead(context, resource, `${resource.resourceType}/${held.id}`);
   if (answer.kind === 'unanswered' || isTransient(answer.status))
     return { kind: 'again', method, answer, inDoubt: false };
   if (answer.status === 404 || answer.status === 410) return lost;

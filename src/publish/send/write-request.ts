@@ -5,7 +5,7 @@
 import { hash } from 'node:crypto';
 import type { FhirResource } from '../../clinical/fetch/fhir-resource.ts';
 import { ownIdentifier } from '../../fhir/coded.ts';
-import type { ResourceKey } from '../plan/content.fhir.ts';
+import { jsonOf, type ResourceKey } from '../plan/content.fhir.ts';
 import type { FhirAnswer, FhirRequest } from './fhir-client.ts';
 import type { StoredAs } from './read-answer.ts';
 import type { Clock, Tries } from './retry.ts';
@@ -69,9 +69,20 @@ export function sendWrite(
   });
 }
 
-export function sendRead(context: PublishWriteContext, path: string): Promise<FhirAnswer> {
+/** Asks what the server has of `resource`. The answer may repeat all of it, such as the document of a report. */
+export function sendRead(
+  context: PublishWriteContext,
+  resource: FhirResource,
+  path: string,
+): Promise<FhirAnswer> {
   const headers = { 'x-correlation-id': context.correlationId, 'cache-control': 'no-cache' };
-  return context.send({ method: 'GET', path, headers });
+  return context.send({
+    method: 'GET',
+    path,
+    headers,
+    // A server may write it with spaces or escapes that we leave out.
+    moreBytes: 2 * Buffer.byteLength(jsonOf(resource)),
+  });
 }
 
 /** SHA-256 over server, type, local id and content (docs/publish.md), in hex. */
