@@ -40,6 +40,9 @@ export interface LeaseDependencies {
   waiting: Waiting;
 }
 
+/** Begins the lease for the create of a Patient. */
+export const CREATE = 'create ';
+
 /** Between two looks at a lease that another process has. */
 const POLL = { firstMs: 100, maxMs: 1_000 };
 
@@ -109,7 +112,7 @@ async function untilTaken<T>(
 function whose({ records: [record, subject] }: LeaseKey): Words {
   if (record === undefined || subject !== undefined)
     return { en: 'this record or this patient', fr: 'ce dossier ou de ce patient' };
-  const { type } = splitKey(record);
+  const type = splitKey(record).type.replace(CREATE, '');
   return {
     en: `the ${type} that this record shares with others`,
     fr: `la ressource ${type} que ce dossier partage avec d’autres`,

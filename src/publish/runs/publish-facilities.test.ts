@@ -119,3 +119,32 @@ describe('two facilities that share a practitioner and an organisation', () => {
     );
   });
 });
+
+describe('two publishes of other patients that name the same one', () => {
+  test('at once, and with a publish of that patient: each record is made once [PUB-33]', async () => {
+    const named = await createClinic(database.pool, { results: 1 });
+    const { scope, practitioner, hospital } = named;
+    const focus = [
+      { reference: `Patient/${named.patientId}` },
+      { reference: `Encounter/${named.encounterId}` },
+    ];
+    const naming = () =>
+      createClinic(database.pool, {
+        results: 1,
+        scope,
+        practitioner,
+        hospital,
+        changes: { observation: { focus } },
+      });
+    const clinics = [await naming(), await naming(), named];
+    const node = createTestPublisher(database.pool, { clock: PUBLISH.clock });
+    await node.addTarget(named, { base: server.base, idPolicy: 'server', referencePolicy: 'send' });
+    await server.script(
+      { kind: 'slow', type: 'Patient', delayMs: 100, times: clinics.length },
+      { kind: 'slow', type: 'Encounter', delayMs: 100, times: clinics.length },
+    );
+    await Promise.all(clinics.map((clinic) => node.publish(clinic)));
+    const { resources } = await server.state();
+    assert.equal(resources.length, OWN * clinics.length + SHARED_TYPES.length);
+  });
+});

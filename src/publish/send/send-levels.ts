@@ -4,7 +4,7 @@
  */
 import type { FhirResource } from '../../clinical/fetch/fhir-resource.ts';
 import { keyOf, type ResourceKey, splitKey } from '../plan/content.fhir.ts';
-import { isShared } from '../plan/resource-types.ts';
+import { SENT_AHEAD } from '../plan/resource-types.ts';
 import type { PublishLease } from '../runs/lease.ts';
 import { noteCreates, recordStored, type StoredResource } from './resource.store.ts';
 import { createRetryBudget } from './retry.ts';
@@ -89,10 +89,10 @@ export async function sendLevels(options: SendOptions): Promise<Sent> {
   return sent;
 }
 
-/** The server assigns the id. Creates of shared records are noted later, under their own lease. */
+/** The server assigns the id. Creates of what the record refers to are noted later, under their own lease. */
 function isCreate({ server, recorded }: SendOptions, resource: FhirResource): boolean {
   const isNew = server.idPolicy === 'server' && !recorded.has(keyOf(resource));
-  return isNew && !isShared(resource.resourceType);
+  return isNew && !SENT_AHEAD.has(resource.resourceType);
 }
 
 export interface Recording {

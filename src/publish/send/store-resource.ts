@@ -3,8 +3,8 @@ import type { FhirResource } from '../../clinical/fetch/fhir-resource.ts';
 import type { FacilityScope } from '../../tenancy/scope.ts';
 import { keyOf, type ResourceKey, sentBody } from '../plan/content.fhir.ts';
 import { type Rendering, render } from '../plan/rendering.ts';
-import { isShared } from '../plan/resource-types.ts';
-import { type LeaseDependencies, type PublishLease, withLease } from '../runs/lease.ts';
+import { SENT_AHEAD } from '../plan/resource-types.ts';
+import { CREATE, type LeaseDependencies, type PublishLease, withLease } from '../runs/lease.ts';
 import type { LiveFhirServer } from '../servers/live-fhir-servers.ts';
 import type { PublishSettings } from '../servers/publish-settings.ts';
 import {
@@ -43,21 +43,24 @@ export interface StoreOutcome {
   how: 'kept' | 'written' | 'recorded';
 }
 
-/** A record that patients share is created under a lease of its own. */
+/**
+ * What a record refers to is created under a lease of its own: patients share practitioners, and a record may name another
+ * patient and their encounter, for whom this publish has no lease.
+ */
 export async function storeResource(storing: Storing, resource: FhirResource): Promise<StoreOutcome> {
   const before = storing.recorded.get(keyOf(resource));
-  if (!isShared(resource.resourceType))
+  if (!SENT_AHEAD.has(resource.resourceType))
     return store(storing, resource, before, { noteLost: (key) => noteCreate(storing, key) });
   const isCreate = storing.server.idPolicy === 'server' && before?.serverId == null;
   if (isCreate) return storeAlone(storing, resource, undefined);
   try {
     return await store(storing, resource, before, {
       noteLost: async (_, lostId) => {
-        throw new SharedLost(lostId);
+        throw new ReferredLost(lostId);
       },
     });
   } catch (error) {
-    if (error instanceof SharedLost) return storeAlone(storing, resource, error.lostId);
+    if (error instanceof ReferredLost) return storeAlone(storing, resource, error.lostId);
     throw error;
   }
 }
@@ -90,7 +93,9 @@ async function storeAlone(
     await recordStored(db, scope, { fhirServerId, stored: [stored] });
     return { stored, how: 'recorded' as const };
   };
-  const leaseKey = { organisationId: scope.organisationId, fhirServerId, records: [key] };
+  // `Patient/<id>` is the lease of the publishes of a patient, which this one may hold.
+  const lease: ResourceKey = resource.resourceType === 'Patient' ? `${CREATE}${key}` : key;
+  const leaseKey = { organisationId: scope.organisationId, fhirServerId, records: [lease] };
   // Nobody waits on for a publish that has failed meanwhile.
   return withLease(storing, leaseKey, { work, requireWanted: storing.requireMaySend });
 }
@@ -147,9 +152,9 @@ function keptFrom(
   return { key, serverId, versionId, contentHash, method, status, publishedAt, chainId };
 }
 
-/** The server has lost a record that patients share. It is created again under a lease of its own. */
-class SharedLost extends Error {
-  override name = 'SharedLost';
+/** The server has lost a record that others may refer to. It is created again under a lease of its own. */
+class ReferredLost extends Error {
+  override name = 'ReferredLost';
   readonly lostId: string;
 
   constructor(lostId: string) {
