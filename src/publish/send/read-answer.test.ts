@@ -106,6 +106,18 @@ describe('what a search found', () => {
     assert.deepEqual(foundIds(answer({ body: '{"resourceType":"Bundle","type":"searchset"}' }), wanted), []);
   });
 
+  test('an entry that is none is left out', () => {
+    const body = JSON.stringify({
+      resourceType: 'Bundle',
+      type: 'searchset',
+      entry: [null, 7, {}, { resource: null }, { resource: right }],
+    });
+    assert.deepEqual(
+      foundIds(answer({ body }), wanted)?.map(({ id }) => id),
+      ['a1'],
+    );
+  });
+
   test('what is no searchset is no answer', () => {
     for (const body of ['', '{}', '{"resourceType":"Bundle","type":"history"}', '<html>'])
       assert.equal(foundIds(answer({ body }), wanted), undefined, body);

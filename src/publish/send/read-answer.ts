@@ -72,8 +72,8 @@ export function foundIds(
 ): FoundResource[] | undefined {
   const bundle = answer.body === undefined ? undefined : parseObject(answer.body);
   if (bundle?.resourceType !== 'Bundle' || bundle.type !== 'searchset') return undefined;
-  const entries = Array.isArray(bundle.entry) ? (bundle.entry as { resource?: Json }[]) : [];
-  const found = entries.flatMap(({ resource }) => foundResource(resource, type) ?? []);
+  const entries = Array.isArray(bundle.entry) ? (bundle.entry as ({ resource?: Json } | null)[]) : [];
+  const found = entries.flatMap((entry) => foundResource(entry?.resource, type) ?? []);
   return found.filter(({ identifiers }) => hasIdentifier(identifiers, identifier));
 }
 
