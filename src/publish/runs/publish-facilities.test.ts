@@ -1,7 +1,8 @@
 /** Facilities of one organisation that publish what they share to a server without conditional create. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { describe, test } from 'node:test';
+import { after, describe, test } from 'node:test';
+import { startFhirServer } from '../../../test-support/fhir-server/start.ts';
 import {
   createClinic,
   createTestPublisher,
@@ -15,6 +16,8 @@ const SHARED_TYPES = ['Organization', 'Practitioner'];
 const OWN = 5;
 
 const { database, server } = await startPublishing('--no-client-ids', '--no-conditional-create');
+const takesOurs = await startFhirServer();
+after(() => takesOurs.stop());
 
 describe('two facilities that share a practitioner and an organisation', () => {
   async function createClinics(): Promise<[PublishClinic, PublishClinic]> {
@@ -118,6 +121,23 @@ describe('two facilities that share a practitioner and an organisation', () => {
       doctor?.id,
     );
   });
+});
+
+describe('many patients who share a practitioner and an organisation', () => {
+  for (const idPolicy of ['client', 'server'] as const)
+    test(`at once: none of their publishes fails because the others write these too (ids by ${idPolicy}) [PUB-30]`, async () => {
+      const first = await createClinic(database.pool, { results: 1 });
+      const { scope, practitioner, hospital } = first;
+      const clinics = [first];
+      while (clinics.length < 16)
+        clinics.push(await createClinic(database.pool, { results: 1, scope, practitioner, hospital }));
+      const node = createTestPublisher(database.pool, { clock: PUBLISH.clock });
+      const base = idPolicy === 'client' ? takesOurs.base : server.base;
+      await node.addTarget(first, { base, idPolicy, referencePolicy: 'send' });
+      await node.publish(first);
+      const published = await Promise.all(clinics.map((clinic) => node.publish(clinic)));
+      for (const one of published) assert.equal(one.length, OWN + SHARED_TYPES.length);
+    });
 });
 
 describe('two publishes of other patients that name the same one', () => {

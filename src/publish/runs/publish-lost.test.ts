@@ -11,6 +11,7 @@ import {
 } from '../../../test-support/publish/publish-records.ts';
 import { requireWhole } from '../../../test-support/publish/published.ts';
 import { waitUntil } from '../../../test-support/wait-until.ts';
+import { isShared } from '../plan/resource-types.ts';
 import type { NewFhirServer } from '../servers/manage-fhir-servers.ts';
 import type { PublishedResource } from './run.store.ts';
 
@@ -74,7 +75,7 @@ describe('what a target does not have', () => {
         assert.deepEqual(idsOf(await node.publish()), idsOf(first));
         await publishNext(server, node, turn % 2 === 0 ? 'amended' : 'final');
       }
-      for (const status of refused) await requireRefused(server, node, { status, steps: first.length });
+      for (const status of refused) await requireRefused(server, node, { status, first });
     });
 
   const idsOf = (published: PublishedResource[]) => published.map(({ id }) => id);
@@ -91,12 +92,14 @@ describe('what a target does not have', () => {
   async function requireRefused(
     server: TestFhirServer,
     node: Awaited<ReturnType<typeof fresh>>,
-    { status, steps }: { status: number; steps: number },
+    { status, first }: { status: number; first: PublishedResource[] },
   ): Promise<void> {
-    for (let nth = 1; nth <= steps; nth += 1) {
-      await server.script({ kind: 'status', status, nth });
-      await assert.rejects(node.publish(), new RegExp(`${status}`));
-      await publishNext(server, node, nth % 2 === 0 ? 'amended' : 'final');
+    for (const [index, { resourceType }] of first.entries()) {
+      await server.script({ kind: 'status', status, nth: index + 1 });
+      // 409 may tell that a publish of another patient writes it in this moment.
+      if (status === 409 && isShared(resourceType)) await node.publish();
+      else await assert.rejects(node.publish(), new RegExp(`${status}`));
+      await publishNext(server, node, index % 2 === 0 ? 'amended' : 'final');
     }
   }
 

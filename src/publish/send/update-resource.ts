@@ -8,6 +8,7 @@
 import type { FhirResource } from '../../clinical/fetch/fhir-resource.ts';
 import { ownIdentifier } from '../../fhir/coded.ts';
 import { hasIdentifier, keyOf, sentBody, withOwnIdentifier } from '../plan/content.fhir.ts';
+import { isShared } from '../plan/resource-types.ts';
 import { type Answered, type FoundResource, foundAt, type StoredAs, storedAs } from './read-answer.ts';
 import { isTransient } from './retry.ts';
 import { failure, isSuccess, WriteFailure } from './write-failure.ts';
@@ -39,7 +40,7 @@ export async function updateResource(
   if (isSuccess(status)) return storedStep(resource, { id, contentHash, answer });
   if (isMissing(status, { isOwn: id === ownId }) || isOtherVersion(status, held))
     return look(context, resource, { held, answer });
-  if (!isTransient(status)) throw failure(resource, METHOD, answer);
+  if (!isTransient(status) && !isAtOnce(status, resource)) throw failure(resource, METHOD, answer);
   return { kind: 'again', method: METHOD, answer, inDoubt: false };
 }
 
@@ -72,6 +73,11 @@ function isOtherVersion(status: number, { versionId }: StoredAs): boolean {
   return versionId !== null && (status === 412 || status === 409);
 }
 
+/** Without a version, 409 tells that somebody else writes it in this moment: a publish of another patient. */
+function isAtOnce(status: number, { resourceType }: FhirResource): boolean {
+  return status === 409 && isShared(resourceType);
+}
+
 /** Reads what the server has there. Ours: write it again, over that version. Nothing, or a record of somebody else: lost. */
 async function look(
   context: PublishWriteContext,
@@ -87,9 +93,10 @@ async function look(
   const found = isSuccess(answer.status) ? foundAt(answer, resource.resourceType, held.id) : undefined;
   if (found !== undefined) {
     if (!isOurs(context, resource, found)) return lost;
-    // It has the version that was asked for: the server does not read `If-Match` as we write it.
-    const versionId = found.versionId === held.versionId ? null : found.versionId;
-    return { kind: 'held', held: { id: held.id, versionId } };
+    // It has the version that was asked for: the server does not read `If-Match` as we write it. Or publishes of other
+    // patients write it too: of many at once, each would find another version each time.
+    const isAny = found.versionId === held.versionId || isShared(resource.resourceType);
+    return { kind: 'held', held: { id: held.id, versionId: isAny ? null : found.versionId } };
   }
   // It cannot be read: what the PUT said must do.
   if (isOtherVersion(refused.status, held)) throw failure(resource, METHOD, refused);
