@@ -116,6 +116,22 @@ describe('around a publish', () => {
     assert.deepEqual(clock.sleptMs, [7_000]);
   });
 
+  test('a target that did not answer is left alone also by publishes that waited meanwhile [PUB-51]', async () => {
+    const node = createTestPublisher(database.pool, {
+      clock: PUBLISH.clock,
+      retry: { ...WRITE_RETRY, budgetMs: 20, firstDelayMs: 5 },
+    });
+    await node.addTarget(clinic, { base: server.base });
+    await server.script({ kind: 'drop', times: 10_000 });
+    const ended = await Promise.allSettled(Array.from({ length: 5 }, () => node.publish(clinic)));
+    const codes = ended.map((one) => one.status === 'rejected' && one.reason.code);
+    assert.deepEqual(codes.toSorted(), [
+      'circuit_open',
+      'circuit_open',
+      ...Array(3).fill('target_unavailable'),
+    ]);
+  });
+
   test('a target that never answers is left alone after three publishes, then tried by one [PUB-51]', async () => {
     const clock = createTestClock();
     const { addTarget, publish } = createTestPublisher(database.pool, { clock });

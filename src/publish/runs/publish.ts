@@ -106,7 +106,11 @@ function publishPrepared(
   };
   return withLease({ ...parts, server }, key, {
     accountId: context.caller.accountId,
-    work: (lease) => runPublish(parts, { prepared, act, lease }),
+    work: (lease) => {
+      // The publishes that it waited for may have found that the server does not answer.
+      if (lease.waited) requireWorking(server);
+      return runPublish(parts, { prepared, act, lease });
+    },
   });
 }
 
