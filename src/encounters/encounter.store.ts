@@ -14,7 +14,7 @@ import {
   textStatements,
 } from '../clinical/kept/kept-texts.store.ts';
 import { ENCOUNTER, type EncounterRow } from '../clinical/resources/encounter.fhir.ts';
-import { rowByKey } from '../platform/db/by-key.ts';
+import { askedRows, rowByKey } from '../platform/db/by-key.ts';
 import type { Queryable } from '../platform/db/database.ts';
 import { instantFromTimestamp } from '../platform/db/timestamp.ts';
 import { createOrganisationBatcher } from '../tenancy/organisations/organisation-batch.ts';
@@ -99,9 +99,9 @@ export function selectionOf(
 }
 
 const readSql = (otherwise: InPlaceOfText) => `
-  select r.place, p.refused_purposes, ${encounterColumns(otherwise)}
-  from unnest($2::uuid[], $3::uuid[]) with ordinality as r (facility_id, id, place)
-  cross join ${rowByKey('encounter', 'e', { facility_id: 'r.facility_id', id: 'r.id' })} e
+  select asked.place, p.refused_purposes, ${encounterColumns(otherwise)}
+  from ${askedRows({ facility_id: 'uuid', id: 'uuid' })}
+  cross join ${rowByKey('encounter', 'e', { facility_id: 'asked.facility_id', id: 'asked.id' })} e
   cross join ${rowByKey('patient', 'p', { id: 'e.patient_id' }, 'p.refused_purposes')} p`;
 
 const READ = textStatements('encounter-read', readSql);

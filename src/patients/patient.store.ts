@@ -1,7 +1,7 @@
 /** SQL of patients: the columns of one, reading by id, and locking. Contract: ACC-3, PAT-10. */
 import { type HeldPatient, PATIENT } from '../clinical/resources/patient.fhir.ts';
 import type { PurposeOfUse } from '../fhir/purpose-of-use.ts';
-import { rowByKey } from '../platform/db/by-key.ts';
+import { askedRows, rowByKey } from '../platform/db/by-key.ts';
 import type { Queryable } from '../platform/db/database.ts';
 import { instantFromTimestamp } from '../platform/db/timestamp.ts';
 import { createOrganisationBatcher } from '../tenancy/organisations/organisation-batch.ts';
@@ -70,10 +70,9 @@ function patientColumns(viewer: Viewer): string {
   return columns.map(({ name, sql }) => `${sql} as "${name}"`).join(', ');
 }
 
-/** Arrays from selects are ten rows each to the planner, however many are sent, so that it keeps the plan. */
 const LOAD = `
   select asked.place::int as place, ${patientColumns({ facilityId: 'asked.facility_id', purposeOfUse: 'asked.purpose' })}
-  from unnest((select $2::uuid[]), (select $3::text[]), (select $4::uuid[])) with ordinality as asked (facility_id, purpose, id, place)
+  from ${askedRows({ facility_id: 'uuid', purpose: 'text', id: 'uuid' })}
   cross join ${rowByKey('patient_registration', 'r', { facility_id: 'asked.facility_id', patient_id: 'asked.id' }, 'r.patient_id')} registered
   cross join ${rowByKey('patient', 'p', { id: 'registered.patient_id' })} p`;
 

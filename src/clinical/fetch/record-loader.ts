@@ -6,6 +6,7 @@
  * can leave out; past that it is refused.
  * Contract: FETCH-23, FETCH-24.
  */
+import { askedRows } from '../../platform/db/by-key.ts';
 import type { Queryable } from '../../platform/db/database.ts';
 import { createOrganisationBatcher } from '../../tenancy/organisations/organisation-batch.ts';
 import type { RecordName } from '../../tenancy/record-names.ts';
@@ -220,13 +221,12 @@ function loadSql<Key extends RecordKey>(
   { fields, leastBytes }: LoadedMembers,
   otherwise: InPlaceOfText,
 ): string {
-  const asked = { ...ASKED, ...arrays };
-  const types = Object.values(asked).map(({ type }, index) => `$${index + 3}::${type}[]`);
+  const columns = Object.entries({ ...ASKED, ...arrays }).map(([name, { type }]) => [name, type] as const);
   return `
     select asked.place::int as place, ${alias}.patient_id, p.refused_purposes, ${alias}.version,
       case when written.bytes <= $2 then written.text end as document,
       case when written.bytes <= $2 then written.observations end as observations
-    from unnest(${types.join(', ')}) with ordinality as asked (${Object.keys(asked).join(', ')}, place)
+    from ${askedRows(Object.fromEntries(columns), 3)}
     ${joins}
     left join lateral (
       select made.*, octet_length(made.text) + coalesce(octet_length(made.observations), 0) as bytes

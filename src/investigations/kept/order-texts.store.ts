@@ -4,7 +4,7 @@
  */
 import type { Loaded } from '../../clinical/fetch/record-loader.ts';
 import { countsSql, type FreshText, keepTexts } from '../../clinical/kept/kept-texts.store.ts';
-import { rowByKey } from '../../platform/db/by-key.ts';
+import { askedRows, rowByKey } from '../../platform/db/by-key.ts';
 import type { Queryable } from '../../platform/db/database.ts';
 import { createOrganisationBatcher } from '../../tenancy/organisations/organisation-batch.ts';
 import {
@@ -100,8 +100,7 @@ async function selectKept(
     text: `
       select asked.place::int as place, o.patient_id, p.refused_purposes, o.version,
         case when ${countsSql(ORDER_TABLE)} then o.rendered end as text
-      from unnest($2::uuid[], $3::uuid[], $4::text[])
-        with ordinality as asked (facility_id, id, discipline, place)
+      from ${askedRows({ facility_id: 'uuid', id: 'uuid', discipline: 'text' })}
       cross join ${rowByKey('investigation_order', 'o', { facility_id: 'asked.facility_id', id: 'asked.id', discipline: 'asked.discipline' }, SELECTED)} o
       cross join ${rowByKey('patient', 'p', { id: 'o.patient_id' }, 'p.refused_purposes')} p`,
     values: [

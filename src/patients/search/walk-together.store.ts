@@ -6,6 +6,7 @@
 import { hash } from 'node:crypto';
 import type { SearchTerms } from '../../clinical/resources/search-key.ts';
 import type { PurposeOfUse } from '../../fhir/purpose-of-use.ts';
+import { askedRows } from '../../platform/db/by-key.ts';
 import type { Queryable } from '../../platform/db/database.ts';
 import { DEFAULT_LIMIT, type Slice } from '../../platform/http/paging.ts';
 import { createOrganisationBatcher } from '../../tenancy/organisations/organisation-batch.ts';
@@ -99,16 +100,13 @@ function askedOf({ terms, after }: Walk): Asked {
   };
 }
 
-/** Of all searches of one shape. Arrays from selects are ten rows each to the planner, so that it keeps the plan. */
+/** Of all searches of one shape. */
 function statementText(walk: Walk, depth: number): string {
   const { values, match, word, isBehind } = askedOf(walk);
-  const columns = values.map((_, index) => `p${index + 1}`);
-  const arrays = columns.map((_, index) => `(select $${index + 4}::text[])`);
+  const columns = Object.fromEntries(values.map((_, index) => [`p${index + 1}`, 'text']));
   return `
     select asked.place::int as place, found.*
-    from unnest(
-      (select $2::uuid[]), (select $3::text[]), ${arrays.join(', ')}
-    ) with ordinality as asked (facility_id, purpose, ${columns.join(', ')}, place)
+    from ${askedRows({ facility_id: 'uuid', purpose: 'text', ...columns })}
     cross join lateral (
       with recursive ${walkedPage(word, { match, depth, limit: walk.limit, isBehind })}
       ${pageOf('(select few from walked_count)', VIEWER)}

@@ -73,3 +73,14 @@ export function rowsByIndex(
       offset 0
     )`;
 }
+
+/**
+ * What is asked for, as rows of `asked` with their `place` from 1 on: the arrays `$first` and those after it, by the name
+ * and type of their column. The planner takes an array that a select gives for ten entries, whatever it has, so it keeps the
+ * plan. It would plan anew for each number of entries, which takes longer than to read a few rows by key.
+ */
+export function askedRows(columns: Columns, first = 2): string {
+  const arrays = Object.values(columns).map((type, index) => `(select $${first + index}::${type}[])`);
+  const names = [...Object.keys(columns), 'place'].join(', ');
+  return `unnest(${arrays.join(', ')}) with ordinality as asked (${names})`;
+}
