@@ -15,6 +15,7 @@ import {
 import { countsOf, createImportTest, type ImportTest, lines } from '../../../test-support/records/import.ts';
 import type { PatientChange } from '../../patients/patient.ts';
 import type { Client } from '../../platform/db/database.ts';
+import { facilityRecordId, recordId } from './resolve/record-id.ts';
 import { dataFault } from './run/import-transaction.ts';
 import { DEFAULT_LIMITS } from './source/limits.ts';
 
@@ -128,6 +129,22 @@ describe('rejections', () => {
     const { id: _, ...one } = someone;
     const nameless = await t.run([bundle([one, { ...one, gender: 'male' }])]);
     assert.match(nameless.rejected[0]?.reason ?? '', /no id, .* first identifier .* same record as entry 1/);
+  });
+
+  test('the id of a record here beside the id that its source gave it: one of the two is refused', async () => {
+    const [someone, other] = [patient({ id: `p-${randomUUID()}` }), patient()];
+    const idHere = facilityRecordId(t.scope.facilityId, recordId('Patient', String(someone.id)));
+    const twice = [{ ...someone, id: idHere }, someone, other];
+    for (const document of [bundle(twice), lines(twice)]) {
+      for (const dryRun of [true, false]) {
+        const { rejected, resources } = await t.run([document], { dryRun });
+        assert.deepEqual(
+          rejected.map(({ entry, reason }) => [entry, reason]),
+          [[1, 'Patient.id is the id that the service gave to the record of entry 2. Send that record once']],
+        );
+        assert.deepEqual(resources, typeof document === 'string' ? { Patient: 2 } : {});
+      }
+    }
   });
 
   test('reasons and reports carry no values, not even as element names [IN-25]', async () => {

@@ -30,14 +30,21 @@ function keepsId({ lookup }: ResourceImporter, { hasUuid }: SourceId): boolean {
   return hasUuid && lookup?.elsewhere === undefined;
 }
 
-/** Give every entry the id that it is stored under. */
+/** Give every entry the id that it is stored under. Returns those whose id here another entry was given. */
 export async function placeIds(
   db: Queryable,
   { unit, scope, reach, dryRun }: Pick<Placing, 'scope' | 'reach' | 'dryRun'> & { unit: Unit },
-): Promise<void> {
+): Promise<{ entry: UnitEntry; reason: string }[]> {
   const open = unit.entries.filter((entry) => !keepsId(entry.importer, entry));
   for (const [importer, entries] of Map.groupBy(open, (entry) => entry.importer))
     for (const chunk of chunks(entries)) await placeChunk(db, { importer, chunk, scope, reach, dryRun });
+  return open.flatMap((entry) => {
+    const { type, id } = entry.target;
+    const other = id === entry.id ? undefined : unit.sameRecord(type, id);
+    if (other === undefined || other.target.id !== id) return [];
+    const reason = `${type}.id is the id that the service gave to the record of entry ${entry.number}. Send that record once`;
+    return { entry: other, reason };
+  });
 }
 
 interface Placing {

@@ -119,7 +119,7 @@ export async function importUnit(client: Client, request: UnitRequest): Promise<
     },
   };
   const order = new OrderOfEntry(context, request);
-  await placeIds(client, request);
+  outcome.rejected.push(...(await placeIds(client, request)));
   outcome.rejected.push(...(await applyConditions(client, request)));
   if (outcome.rejected.length > 0) return outcome;
   const resolver = new ReferenceResolver(unit, scope, request.dryRun);
