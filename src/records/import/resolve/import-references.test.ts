@@ -170,6 +170,34 @@ describe('references', () => {
   });
 });
 
+describe('updates', () => {
+  test('the address and the resource must name the same record', async () => {
+    const [kept, other] = [patient({ id: 'A-1' }), patient()];
+    const sent = async (resource: Resource, url: string, fullUrl?: string) =>
+      t.run([bundle([{ ...(fullUrl && { fullUrl }), resource, request: { method: 'PUT', url } }])]);
+    for (const [resource, url] of [
+      [kept, 'Patient/A-2'],
+      [kept, 'Observation/A-1'],
+      [other, `https://source.example/Patient/${randomUUID()}`],
+      [other, `Practitioner?identifier=${LICENCE}|${identifierOf(other)?.value}`],
+    ] as const) {
+      const { rejected, resources } = await sent(resource, url);
+      assert.deepEqual(resources, {});
+      assert.deepEqual(
+        rejected.map(({ entry, reason }) => [entry, reason]),
+        [[1, 'request.url of this Patient names another record than the type and id of the resource']],
+      );
+    }
+    const { id: _, ...nameless } = kept;
+    for (const { rejected } of [
+      await sent(kept, 'https://source.example/Patient/A-1/_history/2'),
+      await sent(nameless as Resource, 'Patient/A-1', 'https://source.example/Patient/A-1'),
+      await sent(other, `Patient/${String(other.id).toUpperCase()}`),
+    ])
+      assert.deepEqual(rejected, []);
+  });
+});
+
 describe('conditional creates', () => {
   test('a record of the organisation with that identifier is used in place of a new one [IN-11]', async () => {
     const kept = practitioner();
@@ -226,6 +254,8 @@ describe('conditional creates', () => {
       other.rejected[0]?.reason ?? '',
       /ifNoneExist .* not have the form identifier=system\|value/,
     );
+    const nul = await t.run([bundle([conditionalCreate(practitioner(), 'identifier=a%00|b')])]);
+    assert.match(nul.rejected[0]?.reason ?? '', /ifNoneExist .* not have the form identifier=system\|value/);
     const removal = { resource: practitioner(), request: { method: 'DELETE', url: 'Practitioner/1' } };
     assert.match((await t.run([bundle([removal])])).rejected[0]?.reason ?? '', /must be POST or PUT/);
   });
