@@ -31,6 +31,10 @@ export function sourceVersion({ meta }: JsonObject): SourceVersion {
     ...(typeof versionId === 'string' && VERSION.test(versionId) ? { version: versionId } : {}),
     // PostgreSQL takes the leap second 23:59:60, and refuses a fraction of it.
     ...(isInstant ? { updatedAt: lastUpdated.replace(/(:60)\.\d+/, '$1') } : {}),
-    ...(system !== '' && system.length <= MAX_LENGTH && !system.includes('\0') ? { system } : {}),
+    ...(system !== '' && system.length <= MAX_LENGTH && isStorable(system) ? { system } : {}),
   };
+}
+
+function isStorable(text: string): boolean {
+  return text.isWellFormed() && !text.includes('\0');
 }

@@ -75,6 +75,7 @@ test('one that says nothing of itself is named as not kept [IN-7, IN-46]', async
     person({}),
     person({ name: [null], identifier: 7 }),
     person({ name: 'bad\0name' }),
+    person({ identifier: [{ system: LICENCE, value: 'bad\0value' }] }),
     { resourceType: 'Practitioner', id: 'other', name: [{ text: 'Somebody else' }] },
   ])
     assert.deepEqual(await performerOf(contained), [null, 1, 1], JSON.stringify(contained));

@@ -53,6 +53,8 @@ export function identifierQuery(query: string): IdentifierKey | undefined {
   const [name, ...rest] = (parameters[0] ?? '').split('=');
   if (parameters.length !== 1 || name !== 'identifier') return undefined;
   const token = decoded(rest.join('='));
+  // PostgreSQL has no text with NUL.
+  if (token?.includes('\0') === true) return undefined;
   const parts = token?.match(/^((?:[^\\|,]|\\.)+)\|((?:[^\\|,]|\\.)+)$/);
   if (parts === null || parts === undefined) return undefined;
   const plain = (part: string | undefined) => (part ?? '').replace(/\\(.)/g, '$1');

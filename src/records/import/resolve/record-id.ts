@@ -71,14 +71,15 @@ export function identifierName(type: string, { system, value }: { system: string
   return nameUuid(`${type}?${system}|${value}`);
 }
 
-/** The identifiers of a resource that have a system and a value, as far as they are well formed. */
+/** The identifiers of a resource that have a system and a value, as far as they are well formed and can be looked for. */
 export function identifiersOf(resource: JsonObject): { system: string; value: string }[] {
   const { identifier } = resource;
   const all: unknown[] = Array.isArray(identifier) ? identifier : [identifier];
   return all.flatMap((item) => {
     const { system, value } = (item ?? {}) as { system?: unknown; value?: unknown };
     const complete = typeof system === 'string' && typeof value === 'string' && system !== '' && value !== '';
-    return complete ? [{ system, value }] : [];
+    // PostgreSQL has no text with NUL.
+    return complete && !`${system}${value}`.includes('\0') ? [{ system, value }] : [];
   });
 }
 

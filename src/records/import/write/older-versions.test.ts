@@ -87,6 +87,12 @@ describe('what comes after a newer version', () => {
       from(`${SYSTEMS[0]}#2`, '2'),
       'first',
     ],
+    [
+      'a lower version of a system whose name is no text',
+      from(SYSTEMS[0], '3'),
+      from('bad\ud800', '2'),
+      'first',
+    ],
     ['a lower version of a system beside none', from(SYSTEMS[0], '3'), version('2'), 'first'],
     [
       'a higher version of another system at an earlier time',
