@@ -131,6 +131,23 @@ describe('rejections', () => {
     assert.match(nameless.rejected[0]?.reason ?? '', /no id, .* first identifier .* same record as entry 1/);
   });
 
+  test('two records under one fullUrl: nobody knows which one a reference means', async () => {
+    const [one, other] = [patient(), patient()];
+    for (const fullUrl of [
+      'urn:uuid:6F1A7C1E-0b5f-4d5c-8a34-0a7b1f0c9d11',
+      urnOf(one),
+      'https://a.example/1',
+    ]) {
+      const entries = [one, other].map((resource) => ({ fullUrl, resource }));
+      const { rejected, resources } = await t.run([bundle([...entries, encounter(fullUrl)])]);
+      assert.deepEqual(resources, {});
+      assert.deepEqual(
+        rejected.map(({ entry, reason }) => [entry, reason]),
+        [[2, 'The entry has the same fullUrl as entry 1, but is another record']],
+      );
+    }
+  });
+
   test('the id of a record here beside the id that its source gave it: one of the two is refused', async () => {
     const [someone, other] = [patient({ id: `p-${randomUUID()}` }), patient()];
     const idHere = facilityRecordId(t.scope.facilityId, recordId('Patient', String(someone.id)));

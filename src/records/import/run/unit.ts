@@ -70,13 +70,20 @@ export class Unit {
   /** The record of this unit that a `fullUrl` or a `Type/id` names; undefined when there is none. */
   find(reference: string): ReferencedRecord | undefined {
     const text = withoutVersion(reference);
-    const byUrl = this.#byUrl.get(text);
+    const byUrl = this.#under(text);
     if (byUrl !== undefined) return byUrl.target;
     const parsed = parseReference(text);
-    if (parsed.kind === 'uuid')
-      return several(this.#byId.get(parsed.id)).find((entry) => entry.namedById)?.target;
     if (parsed.kind !== 'literal') return undefined;
     return this.sameRecord(parsed.type, recordId(parsed.type, parsed.id))?.target;
+  }
+
+  /** The entry whose fullUrl this is. */
+  #under(url: string): UnitEntry | undefined {
+    const byUrl = this.#byUrl.get(url);
+    if (byUrl !== undefined) return byUrl;
+    const parsed = parseReference(url);
+    if (parsed.kind !== 'uuid') return undefined;
+    return several(this.#byId.get(parsed.id)).find(({ namedById }) => namedById);
   }
 
   /** True when the reference is to an entry of a type that is not taken. */
@@ -127,6 +134,11 @@ export class Unit {
   /** Note an entry whose id in the organisation is `id`. Throws ResourceRejected when it cannot be taken. */
   add(range: EntryRange, seen: SeenEntry, importer: ResourceImporter, id: string): UnitEntry {
     const { resource, resourceType, fullUrl } = seen;
+    const before = fullUrl === undefined ? undefined : this.#under(withoutVersion(fullUrl));
+    if (before !== undefined)
+      throw new ResourceRejected(
+        `The entry has the same fullUrl as entry ${before.number}, but is another record`,
+      );
     const entry: UnitEntry = {
       number: range.number,
       start: range.start,
