@@ -85,6 +85,11 @@ describe('rejections', () => {
       ),
       [2, 'ends in the middle of its entries'],
     );
+    for (const entry of ['{"resource":{"resourceType":"Patient"}}', 'null'])
+      assert.deepEqual(await reasonFor(`{"resourceType":"Bundle","type":"batch","entry":${entry}}`), [
+        null,
+        'is a Bundle, but its entry is not a list',
+      ]);
     assert.deepEqual(await reasonFor('{"resourceType":"Bundle","type":"batch","entry":[{}]}'), [
       1,
       'The entry has no resource',

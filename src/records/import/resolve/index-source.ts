@@ -62,6 +62,8 @@ export async function indexBundle(
   if (document.resourceType !== 'Bundle') return { kind: 'resource', resource: document, text: envelope };
   if (!BUNDLE_TYPES.includes(String(document.type)))
     throw new SourceError(`is a Bundle, but its type is not one of ${BUNDLE_TYPES.join(', ')}`);
+  if (document.entry !== undefined && !Array.isArray(document.entry))
+    throw new SourceError('is a Bundle, but its entry is not a list');
   try {
     requireUnderstood(document, 'Bundle', understood);
   } catch (error) {
