@@ -211,6 +211,19 @@ describe('limits', () => {
     assert.deepEqual(document.resources, { Patient: 2 });
   });
 
+  test('lines before the limit that wait for each other are taken, or named', async () => {
+    const late = patient();
+    const early = [encounter(`Patient/${String(late.id)}`), encounter('Patient/nobody')];
+    const document = await t.run([lines([...early, patient(), late, patient()])], {
+      deps: { limits: { ...DEFAULT_LIMITS, linesAtOnce: 2, maxLines: 4 } },
+    });
+    assert.deepEqual(document.resources, { Encounter: 1, Patient: 2 });
+    assert.deepEqual(
+      document.rejected.map(({ entry }) => entry),
+      [2, 5],
+    );
+  });
+
   test('NDJSON of any number of lines is taken, some at a time', async () => {
     const someone = patient();
     const resources = [

@@ -30,10 +30,12 @@ export async function importLines(run: ImportRun, place: LinesPlace): Promise<Li
   let from: LinePosition | undefined = { start: place.start, before: 0 };
   const { maxLines } = run.limits;
   while (from !== undefined) {
-    if (from.before === maxLines)
-      throw new SourceError(`is after the limit of ${maxLines} lines. Split the file.`, {
-        entry: maxLines + 1,
-      });
+    if (from.before === maxLines) {
+      const reason = `is after the limit of ${maxLines} lines. Split the file.`;
+      // Said once: those before it that wait are taken later.
+      if (place.only === undefined) run.report.reject({ file: place.file, entry: maxLines + 1, reason });
+      break;
+    }
     from = await importSomeLines(run, place, from, progress);
     if (from !== undefined) run.report.readTo(place.file, from.start);
   }
