@@ -1,4 +1,5 @@
 /** What an error that was caught is answered with: one of ours, of Fastify, or of the database. Contract: HTTP-2. */
+import type { IncomingMessage } from 'node:http';
 import type { FastifyError } from 'fastify';
 import { type Outage, outageOf } from '../db/unavailable.ts';
 import { DomainError } from '../domain-error.ts';
@@ -34,6 +35,21 @@ export function toHttpError(error: unknown): HttpError | undefined {
     );
   const outage = outageOf(error);
   return outage === undefined ? undefined : Object.assign(OUTAGES[outage](), { cause: error });
+}
+
+export const HUNG_UP = 'caller_hung_up';
+
+/** The connection ended before all of the request was read. Nobody is left to read the answer. */
+export function hungUp(error: unknown, raw: IncomingMessage): HttpError | undefined {
+  const { code } = error as { code?: unknown };
+  const broken = code === 'ECONNRESET' || code === 'ERR_STREAM_PREMATURE_CLOSE';
+  // All of it may have come, and stand unread.
+  const isOfRequest = raw.errored === error || !raw.complete;
+  if (!broken || !isOfRequest || !raw.destroyed) return undefined;
+  return new HttpError(400, HUNG_UP, {
+    en: 'The connection ended before the request was complete. Send it again.',
+    fr: 'La communication s’est terminée avant la fin de la requête. Envoyez-la à nouveau.',
+  });
 }
 
 const OUTAGES: Readonly<Record<Outage, () => HttpError>> = {

@@ -15,7 +15,7 @@ import type { Metrics } from '../metrics/metrics.ts';
 import { beginSpan, endSpan, inTrace, isTracing, type Span } from '../trace/trace.ts';
 import { contentLanguage, languageOf } from '../words/accept-language.ts';
 import { createAllowedMethods } from './allowed-methods.ts';
-import { toHttpError } from './caught-errors.ts';
+import { HUNG_UP, hungUp, toHttpError } from './caught-errors.ts';
 import { errorBody, HttpError, NO_SUCH_PATH } from './errors.ts';
 import { headerFault } from './header-faults.ts';
 import { createFaultAnswers, MAX_HEADER_BYTES } from './protocol-faults.ts';
@@ -166,7 +166,7 @@ function observe({ log, metrics, refusals }: Serving, request: FastifyRequest, r
 }
 
 function answerError(serving: Serving, error: unknown, { request, reply }: Answering): FastifyReply {
-  const answer = toHttpError(error) ?? hungUp(error, request) ?? failed(request);
+  const answer = toHttpError(error) ?? hungUp(error, request.raw) ?? failed(request);
   serving.refusals.set(request, answer);
   logRefusal(serving, request, { answer, error });
   setCommonHeaders(request, reply);
@@ -250,19 +250,4 @@ function setCommonHeaders({ id }: FastifyRequest, { raw }: FastifyReply): void {
 function correlationId(request: { headers: IncomingMessage['headers'] }): string {
   const given = request.headers['x-correlation-id'];
   return typeof given === 'string' && CORRELATION_ID.test(given) ? given : randomUUID();
-}
-
-const HUNG_UP = 'caller_hung_up';
-
-/** The connection ended before all of the request was read. Nobody is left to read the answer. */
-function hungUp(error: unknown, { raw }: FastifyRequest): HttpError | undefined {
-  const { code } = error as { code?: unknown };
-  const broken = code === 'ECONNRESET' || code === 'ERR_STREAM_PREMATURE_CLOSE';
-  // All of it may have come, and stand unread.
-  const isOfRequest = raw.errored === error || !raw.complete;
-  if (!broken || !isOfRequest || !raw.destroyed) return undefined;
-  return new HttpError(400, HUNG_UP, {
-    en: 'The connection ended before the request was complete. Send it again.',
-    fr: 'La communication s’est terminée avant la fin de la requête. Envoyez-la à nouveau.',
-  });
 }

@@ -8,6 +8,7 @@ import type { IncomingMessage } from 'node:http';
 import { DEFAULT_PURPOSE_OF_USE } from '../../fhir/purpose-of-use.ts';
 import type { Pool } from '../../platform/db/database.ts';
 import { bodyTooLarge } from '../../platform/http/body.ts';
+import { hungUp, toHttpError } from '../../platform/http/caught-errors.ts';
 import { firstWord, mediaTypeOf } from '../../platform/http/content-type.ts';
 import { badRequest, HttpError, unavailable } from '../../platform/http/errors.ts';
 import { named } from '../../platform/http/named-schema.ts';
@@ -174,7 +175,7 @@ export function importRecordsRoute(deps: ImportRouteDependencies): Route<Access>
           accountId: context.caller.accountId,
           fileName: fileName ?? null,
         } as const;
-        const result = await recordImport({ db: deps.db, ...recording(deps.log) }, run, work);
+        const result = await recordImport({ db: deps.db, ...recording(deps.log, body) }, run, work);
         return { headers: { 'x-import-id': id }, body: documentOf(result) };
       },
     },
@@ -199,9 +200,9 @@ function requireFileName(given: string | undefined): void {
 }
 
 /** How a failure is told, and where it is noted that an import could not be kept. */
-function recording(log: Log): Pick<RecordImportOptions, 'describe' | 'onError'> {
+function recording(log: Log, body: IncomingMessage): Pick<RecordImportOptions, 'describe' | 'onError'> {
   return {
-    describe: (error) => (error instanceof HttpError ? error.message : undefined),
+    describe: (error) => (toHttpError(error) ?? hungUp(error, body))?.message,
     onError: (error) => log.warn(errorFields(error), 'the state of an import could not be written'),
   };
 }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
+import { request } from 'node:http';
 import { after, before, test } from 'node:test';
 import { documentedCalls } from '../../../../test-support/http/documented-answers.ts';
 import { bundle, encounter, patient } from '../../../../test-support/records/clinic.ts';
@@ -122,6 +123,23 @@ test('one that rejected something is rejected, one that did not come to its end 
     assert.equal(items[0].id, wanted);
     assert.ok(items.every((item: { state: string }) => item.state === state));
   }
+});
+
+test('a caller who hangs up while the body is on its way: the reason says so [ADM-46]', async () => {
+  const id = randomUUID();
+  const call = request(`${api.baseUrl}/imports/fhir?importId=${id}`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${account.token}`, 'content-type': 'application/json' },
+  });
+  call.on('error', () => undefined);
+  call.write('{"resourceType":');
+  const stateOf = async () => (await read(id)).json;
+  await waitUntil(async () => (await stateOf()).state === 'running', 'the upload has begun');
+  call.destroy();
+  await waitUntil(async () => (await stateOf()).state !== 'running', 'the upload has ended');
+  const { state, failure } = await stateOf();
+  const reason = 'The connection ended before the request was complete. Send it again.';
+  assert.deepEqual([state, failure], ['failed', reason]);
 });
 
 test('pages go on where the last one ended; a state, cursor or id that is none is refused [ADM-46]', async () => {
