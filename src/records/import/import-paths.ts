@@ -13,7 +13,7 @@ export interface ImportPathsRequest extends Omit<ImportRequest, 'sources'> {
   /** Files, folders, or `-` for standard input. */
   paths: readonly string[];
   stdin?: Readable;
-  /** Called before the import begins, with the size and the number of sources. Standard input was read by then. */
+  /** Called before the import begins, with the size and the number of sources. Standard input and pipes were read by then. */
   onFound?: (totalBytes: number, files: number) => void;
 }
 
@@ -29,17 +29,29 @@ export async function importPaths(
 ): Promise<ImportPathsDocument> {
   const limits = deps.limits ?? fileLimits();
   const { files, missing, otherFiles } = await findFiles(paths.filter((given) => given !== '-'));
-  let input: Spool | undefined;
-  if (stdin !== undefined && paths.includes('-'))
-    input = await openStream(stdin, limits).catch((error: unknown) => {
+  /** What can be read only once, by name: an import may open a source again. */
+  const spools = new Map<string, Spool>();
+  const readOnce = async (name: string, opened: Promise<Spool>): Promise<void> => {
+    try {
+      spools.set(name, await opened);
+    } catch (error) {
       if (!(error instanceof SourceError)) throw error;
-      missing.push({ path: '-', reason: error.message });
-      return undefined;
-    });
+      missing.push({ path: name, reason: error.message });
+    }
+  };
   try {
+    if (stdin !== undefined && paths.includes('-')) await readOnce('-', openStream(stdin, limits));
+    for (const { path, isPipe } of files) if (isPipe) await readOnce(path, openFile(path, limits));
+    const whole = files.filter(({ path, isPipe }) => !isPipe || spools.has(path));
+    const input = spools.get('-');
     const sources = [
       ...(input === undefined ? [] : [spoolSource('-', input)]),
-      ...files.map(({ path, sizeBytes }) => ({ name: path, sizeBytes, open: () => openFile(path, limits) })),
+      ...whole.map(({ path, sizeBytes }): ImportSource => {
+        const spool = spools.get(path);
+        return spool === undefined
+          ? { name: path, sizeBytes, open: () => openFile(path, limits) }
+          : spoolSource(path, spool);
+      }),
     ];
     onFound?.(
       sources.reduce((total, { sizeBytes }) => total + sizeBytes, 0),
@@ -50,7 +62,7 @@ export async function importPaths(
     const rejected = [...notFound, ...document.rejected];
     return { ...document, rejected, rejectedCount: document.rejectedCount + missing.length, otherFiles };
   } finally {
-    await input?.close();
+    for (const spool of spools.values()) await spool.close();
   }
 }
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -8,6 +8,7 @@ import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import pg from 'pg';
 import {
@@ -164,6 +165,17 @@ test('standard input that cannot be read is rejected like a file, and the files 
     rejected.map(({ file: name }: { file: string }) => name),
     ['-'],
   );
+});
+
+test('a pipe is read once, also where lines of it are taken again at the end [IN-3]', async () => {
+  const pipe = path.join(folder, 'pipe');
+  await promisify(execFile)('mkfifo', [pipe]);
+  const running = run([...(await facility()), pipe, '--json']);
+  await writeFile(pipe, lines([patient(), encounter('Patient/nobody')]));
+  const { stdout, code } = await running;
+  const { files, resources, rejected } = JSON.parse(stdout);
+  assert.deepEqual([code, files, resources], [1, 1, { Patient: 1 }]);
+  assert.deepEqual([rejected.length, rejected[0].file, rejected[0].entry], [1, pipe, 2]);
 });
 
 test('a dry run says so and keeps nothing', async () => {

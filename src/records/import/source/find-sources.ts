@@ -9,6 +9,8 @@ import path from 'node:path';
 export interface FoundFile {
   path: string;
   sizeBytes: number;
+  /** True for what can be read only once. */
+  isPipe: boolean;
 }
 
 export interface FoundFiles {
@@ -34,7 +36,7 @@ export async function findFiles(paths: readonly string[]): Promise<FoundFiles> {
     try {
       const stats = await stat(given);
       if (stats.isDirectory()) await findInGivenFolder(given, found);
-      else found.files.push({ path: given, sizeBytes: stats.size });
+      else found.files.push({ path: given, sizeBytes: stats.size, isPipe: !stats.isFile() });
     } catch (error) {
       found.missing.push({ path: given, reason: missingReason(error) });
     }
@@ -74,7 +76,7 @@ async function findFile(name: string, entry: Dirent, found: FoundFiles): Promise
   const stats = entry.isFile() || entry.isSymbolicLink() ? await stat(name) : undefined;
   if (stats?.isFile() !== true) return;
   if (FHIR_NAME.test(name) || (await looksLikeFhir(name)))
-    found.files.push({ path: name, sizeBytes: stats.size });
+    found.files.push({ path: name, sizeBytes: stats.size, isPipe: false });
   else found.otherFiles += 1;
 }
 
