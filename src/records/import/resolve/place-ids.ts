@@ -35,7 +35,8 @@ export async function placeIds(
   db: Queryable,
   { unit, scope, reach, dryRun }: Pick<Placing, 'scope' | 'reach' | 'dryRun'> & { unit: Unit },
 ): Promise<{ entry: UnitEntry; reason: string }[]> {
-  const open = unit.entries.filter((entry) => !keepsId(entry.importer, entry));
+  // What waited has its id: under a condition, that of another record than its source calls it.
+  const open = unit.entries.filter((entry) => entry.known === undefined && !keepsId(entry.importer, entry));
   for (const [importer, entries] of Map.groupBy(open, (entry) => entry.importer))
     for (const chunk of chunks(entries)) await placeChunk(db, { importer, chunk, scope, reach, dryRun });
   return open.flatMap((entry) => {

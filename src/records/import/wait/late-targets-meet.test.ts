@@ -217,6 +217,29 @@ test('of two records of different types under one UUID, one may be refused and t
   assert.equal(await count('investigation_report', `order_id = '${ORDER}'`), 1);
 });
 
+for (const [id, called] of [
+  ['r-2', 'the id of another record'],
+  ['r-3', 'an id that no record has'],
+])
+  test(`what a condition found, and its source calls by ${called}, is joined where it was found [IN-11, IN-37]`, async () => {
+    const identifier = [{ system: 'urn:results', value: '7' }];
+    const found = result(1, { id: 'r-1', identifier, basedOn: undefined });
+    const other = result(2, { id: 'r-2', basedOn: undefined, code: { text: 'Sodium' } });
+    const request = { method: 'PUT', url: 'Observation?identifier=urn:results|7' };
+    const update = bundle([{ resource: result(1, { id, identifier }), request }]);
+    for (const document of [lines([person(PATIENT, 'Rivers'), found, other]), update, order])
+      assert.deepEqual((await t.run([document])).rejected, []);
+    const rows = await t.rows(
+      `select identifier is not null as found, code ->> 'text' as code, based_on_id
+       from observation
+       order by code`,
+    );
+    assert.deepEqual(rows, [
+      { found: true, code: 'Haemoglobin', based_on_id: ORDER },
+      { found: false, code: 'Sodium', based_on_id: null },
+    ]);
+  });
+
 test('very many that wait are joined some at a time', async () => {
   const many = 600;
   await t.run([person(PATIENT, 'Okafor')]);
