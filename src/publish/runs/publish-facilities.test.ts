@@ -138,6 +138,26 @@ describe('many patients who share a practitioner and an organisation', () => {
       const published = await Promise.all(clinics.map((clinic) => node.publish(clinic)));
       for (const one of published) assert.equal(one.length, OWN + SHARED_TYPES.length);
     });
+
+  test('that somebody else changed: the next publish writes over that version only [PUB-40]', async () => {
+    const clinic = await createClinic(database.pool, { results: 1 });
+    const node = createTestPublisher(database.pool, { clock: PUBLISH.clock });
+    await node.addTarget(clinic, { base: server.base, idPolicy: 'server', referencePolicy: 'send' });
+    await node.publish(clinic);
+    for (const resource of (await server.state()).resources)
+      if (SHARED_TYPES.includes(resource.resourceType)) await server.put(resource);
+    await server.script();
+    await node.publish(clinic);
+    const { seen } = await server.state();
+    for (const type of SHARED_TYPES) {
+      const puts = seen.filter(({ method, path }) => method === 'PUT' && path.includes(`${type}/`));
+      assert.deepEqual(
+        puts.map(({ headers }) => headers['if-match']),
+        ['W/"1"', 'W/"2"'],
+        type,
+      );
+    }
+  });
 });
 
 describe('two publishes of other patients that name the same one', () => {

@@ -25,7 +25,7 @@ const METHOD = 'PUT';
 
 export async function updateResource(
   context: PublishWriteContext,
-  { resource: given, ownId }: Pick<ResourceToWrite, 'resource' | 'ownId'>,
+  { resource: given, ownId, wasHeld }: Pick<ResourceToWrite, 'resource' | 'ownId'> & { wasHeld: boolean },
   held: StoredAs,
 ): Promise<Step> {
   const { id, versionId } = held;
@@ -39,7 +39,7 @@ export async function updateResource(
   const { status } = answer;
   if (isSuccess(status)) return storedStep(resource, { id, contentHash, answer });
   if (isMissing(status, { isOwn: id === ownId }) || isOtherVersion(status, held))
-    return look(context, resource, { held, answer });
+    return look(context, resource, { held, wasHeld, answer });
   if (!isTransient(status) && !isAtOnce(status, resource)) throw failure(resource, METHOD, answer);
   return { kind: 'again', method: METHOD, answer, inDoubt: false };
 }
@@ -82,7 +82,7 @@ function isAtOnce(status: number, { resourceType }: FhirResource): boolean {
 async function look(
   context: PublishWriteContext,
   resource: FhirResource,
-  { held, answer: refused }: { held: StoredAs; answer: Answered },
+  { held, wasHeld, answer: refused }: { held: StoredAs; wasHeld: boolean; answer: Answered },
 ): Promise<Step> {
   const lost: Step = { kind: 'lost', method: METHOD, answer: refused };
   const method = 'GET';
@@ -93,9 +93,9 @@ async function look(
   const found = isSuccess(answer.status) ? foundAt(answer, resource.resourceType, held.id) : undefined;
   if (found !== undefined) {
     if (!isOurs(context, resource, found)) return lost;
-    // It has the version that was asked for: the server does not read `If-Match` as we write it. Or publishes of other
-    // patients write it too: of many at once, each would find another version each time.
-    const isAny = found.versionId === held.versionId || isShared(resource.resourceType);
+    // It has the version that was asked for: the server does not read `If-Match` as we write it. Or it has another one for
+    // the second time, because publishes of other patients write it too: of many at once, each would find another each time.
+    const isAny = found.versionId === held.versionId || (wasHeld && isShared(resource.resourceType));
     return { kind: 'held', held: { id: held.id, versionId: isAny ? null : found.versionId } };
   }
   // It cannot be read: what the PUT said must do.

@@ -22,6 +22,8 @@ const MAX_TURNS = 6;
 interface Place extends Pick<ResourceToWrite, 'held' | 'inDoubt' | 'ownId'> {
   /** It was not there under our id, and is created under that id. */
   madeAnew: boolean;
+  /** It was read, and is written over the version that was found. */
+  wasHeld: boolean;
 }
 
 /** Throws WriteFailure when it is refused, or still not stored when no time is left to try again. */
@@ -35,7 +37,8 @@ export async function writeToServer(context: PublishWriteContext, item: Resource
 
 async function writeUntilStored(context: PublishWriteContext, item: ResourceToWrite): Promise<Written> {
   const { resource } = item;
-  let place: Place = { held: item.held, inDoubt: item.inDoubt, ownId: item.ownId, madeAnew: false };
+  const { held, inDoubt, ownId } = item;
+  let place: Place = { held, inDoubt, ownId, madeAnew: false, wasHeld: false };
   for (let turns = 0; turns < MAX_TURNS; ) {
     const { held } = place;
     const asked = { ...item, ...place };
@@ -50,7 +53,7 @@ async function writeUntilStored(context: PublishWriteContext, item: ResourceToWr
     turns += 1;
     place =
       step.kind === 'held'
-        ? { ...place, held: step.held }
+        ? { ...place, held: step.held, wasHeld: true }
         : await afterLoss(context, resource, { place, step });
   }
   const words = {
