@@ -41,7 +41,8 @@ export async function importPaths(
   };
   try {
     if (stdin !== undefined && paths.includes('-')) await readOnce('-', openStream(stdin, limits));
-    for (const { path, isPipe } of files) if (isPipe) await readOnce(path, openFile(path, limits));
+    const pipes = files.filter(({ isPipe }) => isPipe).map(({ path }) => path);
+    for (const path of new Set(pipes)) await readOnce(path, openFile(path, limits));
     const whole = files.filter(({ path, isPipe }) => !isPipe || spools.has(path));
     const input = spools.get('-');
     const sources = [

@@ -178,6 +178,16 @@ test('a pipe is read once, also where lines of it are taken again at the end [IN
   assert.deepEqual([rejected.length, rejected[0].file, rejected[0].entry], [1, pipe, 2]);
 });
 
+test('a pipe that is named twice is read once, too [IN-3]', { timeout: 60_000 }, async () => {
+  const pipe = path.join(folder, 'pipe-twice');
+  await promisify(execFile)('mkfifo', [pipe]);
+  const running = run([...(await facility()), pipe, pipe, '--json']);
+  await writeFile(pipe, lines([patient()]));
+  const { stdout, code } = await running;
+  const { files, resources, rejected } = JSON.parse(stdout);
+  assert.deepEqual([code, files, resources, rejected], [0, 2, { Patient: 2 }, []]);
+});
+
 test('a dry run says so and keeps nothing', async () => {
   const where = await facility();
   const { stdout, code } = await run([...where, '--dry-run', DEMO]);
