@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { AsyncLocalStorage } from 'node:async_hooks';
 import type { LookupAddress } from 'node:dns';
 import { describe, test } from 'node:test';
 import { guardedLookup, parseOutboundAddress, type Reach } from './outbound-address.ts';
@@ -158,6 +159,19 @@ describe('addresses that an administrator may set over HTTP', () => {
     await assert.rejects(look('localhost', false, 'public'), { code: 'address_refused' });
     for (const address of outside) assert.equal((await look(address, false, 'public')).length, 1);
   });
+});
+
+test('who shares a look-up goes on in the trace of its own', async () => {
+  const trace = new AsyncLocalStorage<string>();
+  const lookUp = guardedLookup(true, 'operator');
+  const seen = ['one', 'other'].map((name) =>
+    trace.run(name, async () => {
+      const { promise, resolve } = Promise.withResolvers<string | undefined>();
+      lookUp('localhost', {}, () => resolve(trace.getStore()));
+      return promise;
+    }),
+  );
+  assert.deepEqual(await Promise.all(seen), ['one', 'other']);
 });
 
 function look(name: string, plainHttp: boolean, reach: Reach = 'operator'): Promise<LookupAddress[]> {

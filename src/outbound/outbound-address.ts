@@ -3,6 +3,7 @@
  * Contract: SEC-24, SEC-25.
  */
 
+import { AsyncResource } from 'node:async_hooks';
 import type { LookupAddress, LookupOptions } from 'node:dns';
 import { lookup as resolve } from 'node:dns';
 import { BlockList, isIP, type LookupFunction } from 'node:net';
@@ -107,7 +108,8 @@ function sharedLookup(): (hostname: string, options: LookupOptions, found: Found
     const all: LookupOptions & { all: true } = { ...options, all: true };
     const key = JSON.stringify([hostname, all]);
     const others = waiting.get(key);
-    if (others !== undefined) return void others.push(found);
+    // Bound: what follows belongs to the trace of who asked.
+    if (others !== undefined) return void others.push(AsyncResource.bind(found));
     const own = [found];
     waiting.set(key, own);
     resolve(hostname, all, (error, addresses) => {
