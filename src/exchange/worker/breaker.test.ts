@@ -174,6 +174,22 @@ test('does not let the answer of an address that was changed meanwhile keep back
   assert.ok(t.exchange.arrivals.slice(1).every(({ target }) => target.startsWith('/new')));
 });
 
+test('does not let the answer of an address that was changed meanwhile keep back its own delivery [EXC-17]', async () => {
+  const ids = await insertPatients(t.database.pool, t.place, 1);
+  await queue(t.database.pool, t.place, ids);
+  const changed = Promise.withResolvers<void>();
+  t.exchange.behave = () => ({ status: 503, headers: { 'retry-after': '86400' }, after: changed.promise });
+  t.work();
+  await t.exchange.waitFor(1);
+  const address = t.exchange.url.replace('/in', '/new');
+  await updateConnection(t.database.pool, t.key(), { address, operatorAddress: true });
+  await t.workersLook();
+  t.exchange.behave = () => ({ status: 200 });
+  changed.resolve();
+  await t.exchange.waitFor(2);
+  assert.ok(t.exchange.arrivals[1]?.target.startsWith('/new'));
+});
+
 async function isOpen(): Promise<boolean> {
   const { rows } = await t.database.pool.query(
     'select from exchange_circuit where organisation_id = $1 and opened_at is not null',

@@ -4,6 +4,7 @@
  * Contract: EXC-24, EXC-26, EXC-27.
  */
 import { type Span, traced } from '../../platform/trace/trace.ts';
+import type { DeliveryResult } from '../queue/lane.store.ts';
 import type { LoadedConnection } from './loaded-connection.ts';
 import { giveBack, type Runner, releaseTries, type SingleTask, settleUnsent, singleTask } from './runner.ts';
 import { deliveryAccess, type Tried, type Try, tryDelivery } from './try-delivery.ts';
@@ -111,11 +112,17 @@ function noteTried(
   { result, health, restMs, connection }: Tried & { connection: LoadedConnection },
 ): void {
   const { deps, key, results, breaker, report } = runner;
-  results.add(result, item.leaseEnd.ms);
-  if (result.attempt !== null) deps.onAttempt(key, result.attempt, item.facilityId);
   // What was sent before a change of the connection says nothing of the address and the secret that it has now.
-  if (runner.connection === connection) breaker.note(health, { ...item, restMs });
+  const isChanged = runner.connection !== connection;
+  results.add(isChanged ? withoutDelay(result) : result, item.leaseEnd.ms);
+  if (result.attempt !== null) deps.onAttempt(key, result.attempt, item.facilityId);
+  if (!isChanged) breaker.note(health, { ...item, restMs });
   void connection.noteUse(item.deliveryId, deps.now()).catch(report('delivery.secret-use'));
+}
+
+/** The next try goes at once. */
+function withoutDelay(result: DeliveryResult): DeliveryResult {
+  return result.next.kind === 'retry' ? { ...result, next: { kind: 'retry', afterMs: 0 } } : result;
 }
 
 /** A delivery that may not be sent now is leased again at once. The lease then decides: withhold it, hold it or let it wait. */
