@@ -189,6 +189,11 @@ describe('updates', () => {
       );
     }
     const { id: _, ...nameless } = kept;
+    const { rejected } = await sent(nameless as Resource, 'Patient/A-1');
+    assert.deepEqual(
+      rejected.map(({ reason }) => reason),
+      ['request.url of this Patient names a record, but the resource has no id'],
+    );
     for (const { rejected } of [
       await sent(kept, 'https://source.example/Patient/A-1/_history/2'),
       await sent(nameless as Resource, 'Patient/A-1', 'https://source.example/Patient/A-1'),

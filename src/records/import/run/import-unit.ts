@@ -119,8 +119,8 @@ export async function importUnit(client: Client, request: UnitRequest): Promise<
     },
   };
   const order = new OrderOfEntry(context, request);
-  outcome.rejected.push(...(await placeIds(client, request)));
-  outcome.rejected.push(...(await applyConditions(client, request)));
+  const faults = [await placeIds(client, request), await applyConditions(client, request)];
+  outcome.rejected = outcome.rejected.concat(...faults);
   if (outcome.rejected.length > 0) return outcome;
   const resolver = new ReferenceResolver(unit, scope, request.dryRun);
   const byImporter = [...Map.groupBy(unit.entries, ({ importer }) => importer)];

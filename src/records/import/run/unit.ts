@@ -221,12 +221,12 @@ export function seenResource(value: unknown): SeenEntry {
 }
 
 /** What a Bundle entry asks for (R4, Bundle.entry.request): a create, an update, or either on a condition. */
-function conditionOf({ request, resourceType }: SeenEntry, id: string): UnitEntry['condition'] {
+function conditionOf({ request, resource, resourceType }: SeenEntry, id: string): UnitEntry['condition'] {
   if (request === undefined) return undefined;
   const { method, url, ifNoneExist } = request;
   if (method !== 'POST' && method !== 'PUT') throw new ResourceRejected('request.method must be POST or PUT');
   if (method === 'POST' && ifNoneExist === undefined) return undefined;
-  if (method === 'PUT') requireSame(String(url), resourceType, id);
+  if (method === 'PUT') requireSame(String(url), resource, id);
   if (method === 'PUT' && !(typeof url === 'string' && url.includes('?'))) return undefined;
   const query = method === 'POST' ? ifNoneExist : String(url).slice(String(url).indexOf('?') + 1);
   const key = typeof query === 'string' ? identifierQuery(query.slice(query.indexOf('?') + 1)) : undefined;
@@ -238,14 +238,16 @@ function conditionOf({ request, resourceType }: SeenEntry, id: string): UnitEntr
 }
 
 /** Throws ResourceRejected when an update names another record than its resource (R4, http.html#update). */
-function requireSame(url: string, resourceType: string, id: string): void {
+function requireSame(url: string, { resourceType, id: givenId }: JsonObject, id: string): void {
   const named = parseReference(url);
   if (!('type' in named)) return;
   if (named.type === resourceType && (named.kind !== 'literal' || recordId(named.type, named.id) === id))
     return;
-  throw new ResourceRejected(
-    `request.url of this ${resourceType} names another record than the type and id of the resource`,
-  );
+  const why =
+    givenId === undefined
+      ? 'names a record, but the resource has no id'
+      : 'names another record than the type and id of the resource';
+  throw new ResourceRejected(`request.url of this ${resourceType} ${why}`);
 }
 
 function asObject(value: unknown, what: string): JsonObject {
