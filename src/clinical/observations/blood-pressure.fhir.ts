@@ -14,6 +14,11 @@ export const BLOOD_PRESSURE = '85354-9';
 export const SYSTOLIC = '8480-6';
 export const DIASTOLIC = '8462-4';
 const PRESSURES = [SYSTOLIC, DIASTOLIC];
+/** LOINC codes of both together that sources send in place of {@link BLOOD_PRESSURE}. */
+export const NARROWER_PANELS = ['55284-4', '35094-2'];
+const PANELS = [BLOOD_PRESSURE, ...NARROWER_PANELS];
+/** LOINC codes of what may be one with another Observation of its vital set. */
+export const JOINED_CODES = [...PANELS, ...PRESSURES];
 
 export interface Component extends Record<string, unknown> {
   code: CodeableConcept;
@@ -27,7 +32,7 @@ export interface Part {
 
 /** True for the panel that holds systolic and diastolic pressure. */
 export function isBloodPressure(concept: CodeableConcept): boolean {
-  return loincCodes(concept).includes(BLOOD_PRESSURE);
+  return loincCodes(concept).some((code) => PANELS.includes(code));
 }
 
 /** Which pressure an Observation is; undefined when it has components or members, or is both or neither. */
@@ -40,7 +45,7 @@ function singlePressure({ code, component, hasMember }: FhirResource): string | 
 
 /** True for a blood pressure, which may be one with another of its vital set. */
 export function mayBeJoined({ code }: FhirResource): boolean {
-  return loincCodes(code as CodeableConcept).some((one) => one === BLOOD_PRESSURE || PRESSURES.includes(one));
+  return loincCodes(code as CodeableConcept).some((one) => JOINED_CODES.includes(one));
 }
 
 /** A panel with one component, of an Observation that is one pressure; any other Observation as it is. */

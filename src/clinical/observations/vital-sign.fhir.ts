@@ -18,6 +18,7 @@ import {
   type Component,
   DIASTOLIC,
   isBloodPressure,
+  NARROWER_PANELS,
   type Part,
   SYSTOLIC,
 } from './blood-pressure.fhir.ts';
@@ -67,7 +68,7 @@ const NARROWER: Readonly<Record<string, readonly string[]>> = {
   // Measured, stated, with and without clothes.
   '29463-7': ['3141-9', '3142-7', '8350-1', '8351-9'],
   // Systolic and diastolic pressure together.
-  [BLOOD_PRESSURE]: ['55284-4', '35094-2'],
+  [BLOOD_PRESSURE]: NARROWER_PANELS,
 };
 
 const PROFILE_CODE_OF: ReadonlyMap<string, string> = new Map(

@@ -330,6 +330,22 @@ describe('blood pressure in parts', () => {
     ]);
   });
 
+  test('a panel under another LOINC code holds the values of its members too [FETCH-9, FETCH-28, FETCH-29]', async () => {
+    const hasMember = [SYSTOLIC, DIASTOLIC].map((id) => ({ reference: `Observation/${id}` }));
+    for (const code of [loinc('35094-2', 'Blood pressure panel'), loinc('55284-4', 'Blood pressure')]) {
+      await take(systolic(), diastolic(), observation(PANEL, { code, hasMember }));
+      assert.deepEqual(
+        (await set()).map(({ id, code: { coding }, component, hasMember: members }) => [
+          id,
+          (coding as Json[]).map((one) => one.code),
+          (component as Json[]).map(({ valueQuantity }) => valueQuantity?.value),
+          members,
+        ]),
+        [[PANEL, ['85354-9', code.coding[0]?.code], [121, 79], undefined]],
+      );
+    }
+  });
+
   test('a panel holds one pressure of each kind; a further one stays by itself [FETCH-29]', async () => {
     const member = (id: string) => ({ reference: `Observation/${id}` });
     const second = { ...systolic({ valueQuantity: mmHg(130) }), id: OTHER, identifier: undefined };

@@ -8,7 +8,7 @@ import {
   patientPageSql,
   readPatientPage,
 } from '../../clinical/fetch/patient-page.store.ts';
-import { BLOOD_PRESSURE, DIASTOLIC, SYSTOLIC } from '../../clinical/observations/blood-pressure.fhir.ts';
+import { JOINED_CODES } from '../../clinical/observations/blood-pressure.fhir.ts';
 import { type ObservationRecord, PRESSURE_FIELDS } from '../../clinical/resources/observation.fhir.ts';
 import { rowsByIndex } from '../../platform/db/by-key.ts';
 import type { Queryable } from '../../platform/db/database.ts';
@@ -49,7 +49,7 @@ const PRESSURES = parts(
               select
               from jsonb_array_elements(b.code -> 'coding') coding
               where coding ->> 'system' is distinct from '${LOINC}'
-                or coding ->> 'code' in ('${SYSTOLIC}', '${DIASTOLIC}', '${BLOOD_PRESSURE}')
+                or coding ->> 'code' in (${JOINED_CODES.map((code) => `'${code}'`).join(', ')})
             )
             and not exists (
               select
