@@ -28,6 +28,8 @@ export interface TouchedInvestigations extends PartIds {
   orders: ReadonlySet<string>;
   /** Those that are about another patient now. */
   reassignedOrders: ReadonlySet<string>;
+  /** What a panel had as a member, and has no more: it may be under no order that leads to it. */
+  formerMembers: ReadonlySet<string>;
   specimens: ReadonlySet<string>;
 }
 
@@ -52,7 +54,8 @@ export async function groupInvestigations(
   const listed = await inBatches([...touched.reports], (ids) => resultsOf(client, scope, ids, null));
   const following = moved.filter((id) => !touched.reports.has(id));
   const more = following.length === 0 ? [] : await resultsOf(client, scope, following, limit);
-  const results = new Set([...observations, ...listed, ...more]);
+  const former = [...touched.formerMembers].slice(0, limit);
+  const results = new Set([...observations, ...listed, ...more, ...former]);
   await groupResults(client, scope, { asked: results, touched: touched.observations, limit, affected, left });
   const removed = await settleOrders(client, scope, affected);
   await noteReplaced(client, scope, new Map([...left].filter(([id]) => removed.has(id))));

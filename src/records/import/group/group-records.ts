@@ -17,6 +17,7 @@ export function nothingTouched(): TouchedRecords {
     specimens: new Set(),
     encounters: new Set(),
     reassignedOrders: new Set(),
+    formerMembers: new Set(),
     patients: new Set(),
   };
 }
@@ -26,7 +27,7 @@ export function noteTouched(
   context: WriteContext,
   kind: PatientRecords,
   rows: readonly RecordRow[],
-  { created, updated, reassigned }: RecordsWritten,
+  { created, updated, reassigned, formerMembers }: RecordsWritten,
 ): void {
   const changed = new Set([...created, ...updated]);
   const { touched } = context;
@@ -34,6 +35,7 @@ export function noteTouched(
   const written = rows.filter(({ id }) => changed.has(id));
   const patientIds = written.map(({ values }) => String(values.patient_id));
   for (const id of [...patientIds, ...reassigned.values()]) touched.patients.add(id);
+  for (const id of formerMembers) touched.formerMembers.add(id);
   if (kind === 'orders') for (const id of reassigned.keys()) touched.reassignedOrders.add(id);
   context.patientsTouched(reassigned.values());
 }

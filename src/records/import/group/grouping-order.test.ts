@@ -52,6 +52,8 @@ const result = (id: string, { basedOn = [], members = [] }: Links = {}, more: ob
     hasMember: refer('Observation', members),
     ...more,
   });
+const vitalSigns = (id: string, members: string[]) =>
+  result(id, { members }, { category: [{ coding: [{ ...category[0]?.coding[0], code: 'vital-signs' }] }] });
 const report = (id: string, { basedOn = [], results = [], studies = [] }: Links) =>
   of('DiagnosticReport', id, {
     issued: `2024-05-0${(id.charCodeAt(id.length - 1) % 3) + 1}T10:00:00Z`,
@@ -147,10 +149,14 @@ describe('a change is followed by all that it concerns', () => {
     result('z', { basedOn: ['s1'] }),
     report('e', { basedOn: ['s2'], results: ['z'] }),
     report('c', { basedOn: ['s1'], results: ['z'] }),
+    result('m'),
+    vitalSigns('q1', ['m']),
+    result('q2', { basedOn: ['s2'], members: ['m'] }),
   ];
   for (const [what, changed] of [
     ['the order of the panel above the panel', result('p1', { basedOn: ['s2'], members: ['p2'] })],
     ['a panel that lost its member', result('p1', { basedOn: ['s1'] })],
+    ['a panel without an order that lost a member of another one', vitalSigns('q1', [])],
     ['the order of a result, which gives the report one', result('y', { basedOn: ['s2'] })],
     ['a report that lists a result no more', report('d', { results: ['x'] })],
     [

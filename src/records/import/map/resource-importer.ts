@@ -45,6 +45,8 @@ export interface TouchedRecords {
   readonly encounters: Set<string>;
   /** Orders that are about another patient now. */
   readonly reassignedOrders: Set<string>;
+  /** What was a member of a panel that changed, and is none of it any more. */
+  readonly formerMembers: Set<string>;
   /** Whom all of these are about, and were about before. */
   readonly patients: Set<string>;
 }
@@ -58,7 +60,7 @@ export interface RecordPlacement {
 }
 
 /** Kinds of records that belong to a patient. */
-export type PatientRecords = Exclude<keyof TouchedRecords, 'reassignedOrders' | 'patients'>;
+export type PatientRecords = Exclude<keyof TouchedRecords, 'reassignedOrders' | 'formerMembers' | 'patients'>;
 
 export interface WriteContext {
   /** The client of the Bundle's transaction. */

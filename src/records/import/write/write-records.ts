@@ -24,6 +24,8 @@ interface DigestedRow {
 export interface RecordsWritten extends WriteResult {
   /** Whom changed records were about before, by id, where they are about somebody else now. */
   reassigned: ReadonlyMap<string, string>;
+  /** Ids of what changed panels had as members, and have no more. */
+  formerMembers: readonly string[];
 }
 
 /** Looks at rows that differ from what is stored under their ids; nothing is written when it answers false. */
@@ -114,6 +116,10 @@ export async function writeRecords(
     overtaken: [...overtaken, ...left.filter((id) => !returned.has(id) && renewed.has(id))],
     older: [...older, ...left.filter(isOlderNow)],
     reassigned: new Map(reassigned),
+    formerMembers: replaced.flatMap(({ row: { id, values } }) => {
+      const members = new Set(values.has_member_ids as string[] | undefined);
+      return stored.get(id)?.memberIds?.filter((member) => !members.has(member)) ?? [];
+    }),
   };
 }
 
@@ -136,6 +142,8 @@ interface StoredRecord {
   renews: boolean;
   /** Null in tables that are not about patients. */
   patientId: string | null;
+  /** Null in tables whose records have no members. */
+  memberIds: string[] | null;
 }
 
 /** What becomes of a row. `renewed`: its content is stored already, under an older version or none. */
@@ -148,6 +156,7 @@ const NOTHING: RecordsWritten = {
   overtaken: [],
   older: [],
   reassigned: new Map(),
+  formerMembers: [],
 };
 
 function fateOf(stored: StoredRecord | undefined): Fate {
@@ -214,10 +223,12 @@ async function storedRecords(
   const { keys, values } = key(scope, table);
   const columns: readonly Column[] = [['id', 'uuid'], ['content_digest', 'bytea'], ...SOURCE_COLUMNS];
   const sources = SOURCE_COLUMNS.map(([name]) => name);
-  const patient = table.columns.some(([name]) => name === 'patient_id') ? 'stored.patient_id' : 'null::uuid';
+  const ofStored = (column: string, type: string) =>
+    table.columns.some(([name]) => name === column) ? `stored.${column}` : `null::${type}`;
   const { rows: stored } = await client.query<StoredRecord>({
     name: statementName('stored', table.name),
-    text: `select stored.id, stored.content_digest = coming.content_digest as same, ${patient} as "patientId",
+    text: `select stored.id, stored.content_digest = coming.content_digest as same,
+        ${ofStored('patient_id', 'uuid')} as "patientId", ${ofStored('has_member_ids', 'uuid[]')} as "memberIds",
         ${isOlder('coming', 'stored')} as older,
         (${sources.map((name) => keptSource(name, 'coming', 'stored')).join(', ')})
           is distinct from (${sources.map((name) => `stored.${name}`).join(', ')}) as renews
