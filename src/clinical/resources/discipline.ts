@@ -9,7 +9,14 @@ import {
 
 export type Discipline = 'laboratory' | 'imaging' | 'other';
 
-const LABORATORY: Readonly<Record<string, readonly string[]>> = {
+type CodesBySystem = ReadonlyMap<string, readonly string[]>;
+
+/** A map, because a source may name a system as it likes: an object has a `constructor`. */
+function codesBySystem(codes: Readonly<Record<string, readonly string[]>>): CodesBySystem {
+  return new Map(Object.entries(codes));
+}
+
+const LABORATORY = codesBySystem({
   [OBSERVATION_CATEGORY]: ['laboratory'],
   // HL7 v2 table 0074: the laboratory and its departments.
   [V2_DIAGNOSTIC_SERVICE]: [
@@ -32,15 +39,15 @@ const LABORATORY: Readonly<Record<string, readonly string[]>> = {
     'VR',
   ],
   [SNOMED_CT]: ['108252007', '15220000'],
-};
+});
 
-const IMAGING: Readonly<Record<string, readonly string[]>> = {
+const IMAGING = codesBySystem({
   [OBSERVATION_CATEGORY]: ['imaging'],
   [V2_DIAGNOSTIC_SERVICE]: ['RAD', 'CT', 'CUS', 'IMG', 'NMR', 'NMS', 'OUS', 'RUS', 'RX', 'VUS', 'XRC'],
   [SNOMED_CT]: ['363679005', '394914008'],
   // LOINC part "Radiology", as US Core categorises reports.
   [LOINC]: ['LP29684-5'],
-};
+});
 
 /** LOINC names imaging procedures by their modality. */
 const MODALITY = /\b(CT|MR|MRI|XR|US|DXA|MG|NM|PET|RF|X-?ray|ultrasound|mammogra\w*|radiograph\w*)\b/i;
@@ -48,8 +55,8 @@ const MODALITY = /\b(CT|MR|MRI|XR|US|DXA|MG|NM|PET|RF|X-?ray|ultrasound|mammogra
 /** By category; undefined when the categories are of neither discipline, or absent. */
 export function categorised(category: readonly CodeableConcept[] | undefined): Discipline | undefined {
   const codings = (category ?? []).flatMap(({ coding }) => coding ?? []);
-  const among = (known: Readonly<Record<string, readonly string[]>>) =>
-    codings.some(({ system, code }) => known[system ?? '']?.includes(code ?? '') === true);
+  const among = (known: CodesBySystem) =>
+    codings.some(({ system, code }) => known.get(system ?? '')?.includes(code ?? '') === true);
   if (among(IMAGING)) return 'imaging';
   return among(LABORATORY) ? 'laboratory' : undefined;
 }

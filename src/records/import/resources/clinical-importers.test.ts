@@ -235,6 +235,13 @@ describe('clinical records that are refused', () => {
     assert.equal(countsOf(notKept)['DiagnosticReport.presentedForm'], 1);
   });
 
+  test('a category whose system has the name of a member of every object is a category like any other', async () => {
+    for (const system of ['constructor', '__proto__']) {
+      const source = report({ id: 'r10', category: [{ coding: [{ system, code: 'LAB' }] }] });
+      assert.deepEqual((await importJson(database.pool, tenant, JSON.stringify(source))).rejected, []);
+    }
+  });
+
   test('a bound of a reference range with a comparator, which R4 does not have there, is counted and left out', async () => {
     const high = { value: 5, unit: 'mg', comparator: '<' };
     const source = observation({ id: 'o10', referenceRange: [{ low: { value: 1 }, high }, { high }] });
