@@ -39,6 +39,10 @@ export const publishError = domainErrors(
       status: 400,
       text: 'There is no target of that name. Correct the name, or leave target out to use the default target.',
     },
+    order_replaced: {
+      status: 409,
+      text: 'What the order stood for came under another order. Publish again.',
+    },
     patient_changed: { status: 409, text: 'The record now belongs to another patient. Publish again.' },
     unmapped_codes: {
       status: 422,

@@ -138,7 +138,10 @@ export async function prepareAgain(
   const { scope, purposeOfUse } = act.context;
   const { id } = prepared.subject;
   const record = await act.source.load(scope, id);
-  if (record === undefined) throw notFound(act.source.name);
+  if (record === undefined) {
+    await requireReplacement(act.source, scope, id);
+    throw publishError('order_replaced');
+  }
   if (!allowsPurpose(record.refusedPurposes, purposeOfUse) || record.patientId !== prepared.patientId)
     await authorise(deps, act, { id, record });
   if (record.patientId !== prepared.patientId) throw publishError('patient_changed');

@@ -8,6 +8,7 @@ import {
   startPublishing,
   withStatement,
 } from '../../../test-support/publish/publish-records.ts';
+import { importJson } from '../../../test-support/records/import-files.ts';
 import { waitUntil } from '../../../test-support/wait-until.ts';
 import { PUBLISH } from '../servers/publish-settings.ts';
 
@@ -53,6 +54,48 @@ describe('records that change meanwhile', () => {
       );
       assert.deepEqual(await outcomes(target.id), ['done', 'done']);
     });
+
+  test('a publish of a made-up order that another one replaces is to be sent again, and goes to that one [IN-38]', async () => {
+    const { pool } = database;
+    const clinic = await createClinic(pool);
+    const id = randomUUID();
+    const system = 'http://terminology.hl7.org/CodeSystem/observation-category';
+    const category = { coding: [{ system, code: 'laboratory' }] };
+    const take = async (...resources: object[]) => {
+      const documents = resources.map((one) => JSON.stringify(one));
+      assert.deepEqual((await importJson(pool, clinic.scope, ...documents)).rejected, []);
+    };
+    const shared = {
+      status: 'final',
+      code: { text: 'K' },
+      subject: { reference: `Patient/${clinic.patientId}` },
+    };
+    const result = { ...shared, resourceType: 'Observation', id, category: [category] };
+    await take(result);
+    const { rows } = await pool.query<{ order_id: string }>(
+      'select order_id from observation where organisation_id = $1 and id = $2',
+      [clinic.scope.organisationId, id],
+    );
+    const madeUp = { ...clinic, orderId: rows[0]?.order_id ?? '' };
+    const order = {
+      ...shared,
+      resourceType: 'ServiceRequest',
+      id: randomUUID(),
+      status: 'active',
+      intent: 'order',
+    };
+    const { addTarget, publish } = createTestPublisher(
+      withStatement(pool, 'publish-run-begin', () =>
+        take(order, { ...result, basedOn: [{ reference: `ServiceRequest/${order.id}` }] }),
+      ),
+    );
+    await addTarget(clinic, { base: server.base, allowLocalCodes: true });
+    await assert.rejects(publish(madeUp), { code: 'order_replaced' });
+    assert.deepEqual(
+      (await publish(madeUp)).map(({ localId }) => localId),
+      [order.id, id],
+    );
+  });
 
   test('many publishes of a few orders that move between patients all end', async () => {
     const { pool } = database;
