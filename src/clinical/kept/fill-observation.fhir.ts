@@ -62,18 +62,22 @@ export function fillVitalSet(kept: readonly KeptObservation[], translations: Tra
     inOrder: one.orderId !== undefined,
   }));
   const joined = joinedOf(texts.filter(({ needsProfile }) => needsProfile));
-  const gone = texts.filter(({ id, needsProfile }) => needsProfile && !joined.has(id));
-  const isLed = ({ json }: { json: string }) => gone.some(({ id }) => json.includes(`Observation/${id}`));
+  const parts = texts.filter(({ id, needsProfile }) => needsProfile && !joined.has(id));
+  const gone = new Set(parts.map(({ id }) => id));
+  const isLed = ({ json }: { json: string }) => json.matchAll(REFERENCE).some(([, id = '']) => gone.has(id));
   const changed = texts.some((one) => !one.needsProfile && isLed(one))
     ? joinedOf(texts.filter((one) => one.needsProfile || isLed(one)))
     : joined;
   return texts.flatMap((text) => {
     const resource = changed.get(text.id);
-    if (resource === undefined) return gone.includes(text) ? [] : [text];
+    if (resource === undefined) return gone.has(text.id) ? [] : [text];
     if (text.needsProfile) return [vitalSign(resource, text.summary, translations)];
     return [{ ...text, json: JSON.stringify(resource) }];
   });
 }
+
+/** A quote inside a JSON string is escaped, so this is found where a member is named so and nowhere else. */
+const REFERENCE = /"reference":"Observation\/([^"]+)"/g;
 
 function joinedOf(texts: readonly (FilledText & { inOrder: boolean })[]): Map<string, FhirResource> {
   const members = texts.map((text) => ({ resource: resourceIn(text), inOrder: text.inOrder }));

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { cpuMs } from '../../../test-support/cpu-time.ts';
 import { Decimal } from '../../fhir/json.ts';
 import type { ObservationRecord } from '../resources/observation.fhir.ts';
-import { slotCodings } from './fill-observation.fhir.ts';
+import { fillVitalSet, slotCodings } from './fill-observation.fhir.ts';
 import { keptObservation, OBSERVATION_MAPPING, PART, SLOT } from './observation-text.fhir.ts';
 
 const ORGANISATION = '11111111-1111-4111-8111-111111111111';
@@ -73,4 +74,27 @@ test('the text of an observation changes with the version of the mapping only', 
 test('a text whose last slot has no end is refused, not read for ever', () => {
   const text = `a${PART}""${PART}{"x":1${SLOT}O`;
   assert.throws(() => slotCodings({ text }), SyntaxError);
+});
+
+test('a vital set of very many pressures and other signs is filled in linear time [FETCH-24]', async () => {
+  const kept = (record: ObservationRecord, id: string) => ({
+    id,
+    orderId: undefined,
+    text: keptObservation({ ...record, id }, ORGANISATION),
+  });
+  const pressures = Array.from({ length: 4_000 }, (_, index) =>
+    ['8480-6', '8462-4'].map((code) =>
+      kept(
+        { ...pulse, code: { coding: [{ code, system: LOINC }] }, bodySite: { text: `${index}` } },
+        `${code}-${index}`,
+      ),
+    ),
+  );
+  const pulses = Array.from({ length: 20_000 }, (_, index) => kept(pulse, `pulse-${index}`));
+  let filled = 0;
+  const ms = await cpuMs(() => {
+    filled = fillVitalSet([...pressures.flat(), ...pulses], new Map()).length;
+  });
+  assert.equal(filled, pressures.length + pulses.length);
+  assert.ok(ms < 2_500, `${ms}`);
 });
