@@ -65,9 +65,10 @@ export function fillVitalSet(kept: readonly KeptObservation[], translations: Tra
   const parts = texts.filter(({ id, needsProfile }) => needsProfile && !joined.has(id));
   const gone = new Set(parts.map(({ id }) => id));
   const isLed = ({ json }: { json: string }) => json.matchAll(REFERENCE).some(([, id = '']) => gone.has(id));
-  const changed = texts.some((one) => !one.needsProfile && isLed(one))
-    ? joinedOf(texts.filter((one) => one.needsProfile || isLed(one)))
-    : joined;
+  const changed =
+    gone.size > 0 && texts.some((one) => !one.needsProfile && isLed(one))
+      ? joinedOf(texts.filter((one) => one.needsProfile || isLed(one)))
+      : joined;
   return texts.flatMap((text) => {
     const resource = changed.get(text.id);
     if (resource === undefined) return gone.has(text.id) ? [] : [text];
