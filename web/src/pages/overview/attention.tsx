@@ -17,7 +17,8 @@ const PLACES: Record<Item['kind'], { to: string; search?: Record<string, string>
   'held-deliveries': { to: '/exchange/held' },
   'exchanges-down': { to: '/exchange/connections' },
   'failing-targets': { to: '/publishing', search: { state: 'failed' } },
-  'rejected-imports': { to: '/imports', search: { state: 'rejected' } },
+  // Not of one state: they were rejected, or failed, or run no more.
+  'rejected-imports': { to: '/imports' },
   'unmapped-codes': { to: '/terminology' },
   'accounts-must-change-password': {
     to: '/integration-accounts',

@@ -22,6 +22,7 @@ const PERMISSIONS = [
   'terminology.maps.read',
   'terminology.maps.manage',
   'accounts.manage',
+  'people.manage',
   'roles.manage',
 ];
 

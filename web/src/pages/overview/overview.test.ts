@@ -91,11 +91,23 @@ describe('overview', { skip: NO_BROWSER, timeout: 240_000 }, () => {
       'Held deliveries': '1 exchange/held',
       'Exchanges that do not answer': '1 exchange/connections',
       'Publish targets that fail': '1 publishing?state=failed',
-      'Imports that did not go in': '1 imports?state=rejected',
+      'Imports that did not go in': '1 imports',
       'Codes without a standard code': '2 terminology',
       'Accounts that must change their password': '1 integration-accounts?state=must-change-password',
       'Accounts without a password yet': '1 integration-accounts?state=requires-setup',
     });
+  });
+
+  test('an import that failed is in the list that the overview leads to [WEB-55]', async (t) => {
+    const tenant = await web.api.createTenant({ timeZone: 'Europe/Paris' });
+    await run(
+      `insert into import_run (organisation_id, facility_id, id, source, state, file_name)
+       values ($1, $2, $3, 'http', 'failed', 'march.ndjson')`,
+      [tenant.organisationId, tenant.facilityId, randomUUID()],
+    );
+    const { page } = await web.open(t, '/', { tenant });
+    await page.getByRole('link', { name: 'Read the reports' }).click();
+    await page.getByText('march.ndjson').waitFor();
   });
 
   test('accounts that wait lead to the list that has them: of systems, of people, or both [WEB-55]', async (t) => {
@@ -111,6 +123,14 @@ describe('overview', { skip: NO_BROWSER, timeout: 240_000 }, () => {
     await line.getByRole('link', { name: 'See the people' }).click();
     await page.waitForURL('**/console/people?state=must-change-password');
     await page.getByRole('link', { name: person.email }).waitFor();
+  });
+
+  test('who manages people and nothing else is told of the people who wait [WEB-55]', async (t) => {
+    const tenant = await web.api.createTenant({ timeZone: 'Europe/Paris' });
+    await web.api.createAccount(tenant, { userType: 'STAFF', mustChangePassword: true });
+    const { page } = await web.open(t, '/', { tenant, permissions: ['people.manage'] });
+    await page.getByRole('heading', { name: 'Accounts that must change their password' }).waitFor();
+    await page.getByRole('figure', { name: /^Calls of systems/ }).waitFor();
   });
 
   test('calls, publishes and deliveries are drawn over time, with what failed of them [WEB-55]', async (t) => {
