@@ -36,8 +36,8 @@ export async function administer<T>(
   });
 }
 
-/** Read behind the lock: who was disabled, or whose session ended, while waiting for it holds nothing any more. */
-async function managerOf(client: Client, scope: OrganisationScope, author: Author): Promise<Manager> {
+/** To be read behind a lock: who was disabled, or whose session ended, while waiting for it holds nothing any more. */
+export async function managerOf(client: Client, scope: OrganisationScope, author: Author): Promise<Manager> {
   if (author.kind === 'operator') return { accountId: null, permissions: NOTHING, facilityIds: NOTHING };
   const row = await readManager(client, scope, author);
   return {

@@ -126,31 +126,55 @@ test('a facility that is added takes the right from who may not use it', async (
   assert.equal((await put(manager, { ...entry, targetCode: '20509-6' })).status, 403);
 });
 
-const takenFrom = {
-  'its facility': {
+const takenFrom: Record<string, { text: string; values: () => unknown[]; levels?: readonly string[] }> = {
+  'a facility': {
+    text: 'delete from account_facility where organisation_id = $1 and account_id = $2 and facility_id <> $3',
+    values: () => [tenant.organisationId, manager.userId, tenant.facilityId],
+    levels: ['organisation'],
+  },
+  'the facility of the call': {
     text: 'delete from account_facility where organisation_id = $1 and account_id = $2 and facility_id = $3',
-    values: () => [tenant.organisationId, manager.userId, sisterFacilityId],
+    values: () => [tenant.organisationId, manager.userId, tenant.facilityId],
   },
   'the account': {
     text: 'update account set disabled_at = now() where organisation_id = $1 and id = $2',
     values: () => [tenant.organisationId, manager.userId],
   },
+  'the permission': {
+    text: `update role r set permissions = '{}' from account a
+      where r.organisation_id = $1 and a.organisation_id = $1 and a.id = $2 and r.id = a.role_id`,
+    values: () => [tenant.organisationId, manager.userId],
+  },
+  'the session': {
+    text: `update session set revoked_at = now(), revoked_reason = 'logout'
+      where organisation_id = $1 and account_id = $2`,
+    values: () => [tenant.organisationId, manager.userId],
+  },
 };
-for (const [what, { text, values }] of Object.entries(takenFrom))
-  test(`a right that is lost while the change waits for another one is not used: ${what} [TERM-7]`, async () => {
-    const blocker = await api.database.pool.connect();
-    try {
-      await blocker.query('begin');
-      await blocker.query(
-        `select pg_advisory_xact_lock(hashtextextended('terminology_map ' || $1::text, 0))`,
-        [tenant.organisationId],
-      );
-      const answer = put(manager);
-      await waitForLock(api.database.pool);
-      await api.database.pool.query({ text, values: values() });
-      await blocker.query('commit');
-      assert.equal((await answer).status, 403);
-    } finally {
-      blocker.release();
-    }
-  });
+for (const [what, { text, values, levels = ['organisation', 'facility'] }] of Object.entries(takenFrom))
+  for (const level of levels)
+    for (const [name, write] of WRITES)
+      test(`a right that is lost while the change waits for another one is not used: ${what}, ${name}, ${level} [TERM-7]`, async () => {
+        for (const facilityId of [null, manager.facilityId])
+          assert.equal((await put(manager, { ...entry, facilityId })).status, 201);
+        const blocker = await api.database.pool.connect();
+        try {
+          await blocker.query('begin');
+          await blocker.query(
+            `select pg_advisory_xact_lock(hashtextextended('terminology_map ' || $1::text, 0))`,
+            [tenant.organisationId],
+          );
+          const answer = write(manager, level);
+          await waitForLock(api.database.pool);
+          await api.database.pool.query({ text, values: values() });
+          await blocker.query('commit');
+          assert.equal((await answer).status, 403);
+        } finally {
+          blocker.release();
+        }
+        const { rows } = await api.database.pool.query(
+          'select distinct target_code from terminology_map where organisation_id = $1',
+          [tenant.organisationId],
+        );
+        assert.deepEqual(rows, [{ target_code: '718-7' }]);
+      });

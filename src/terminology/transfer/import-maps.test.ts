@@ -5,6 +5,7 @@ import { createTestDatabase, type TestDatabase } from '../../../test-support/dat
 import { addAccount, addTenant, cheapPasswords } from '../../../test-support/sign-in/sign-in.ts';
 import { OPERATOR } from '../../tenancy/administration/author.ts';
 import { createFacility, createOrganisation } from '../../tenancy/organisations/facilities.ts';
+import { setPermissions } from '../../tenancy/roles/roles.ts';
 import { listEntries } from '../maps/list-maps.store.ts';
 import type { MapScope } from '../maps/map.store.ts';
 import { type ExportFormat, exportMaps } from './export-maps.ts';
@@ -109,6 +110,8 @@ urn:lab,H,h,${LOINC},2345-7,y
 
   test('the trace says who made which version when', async () => {
     const tenant = await addTenant(database);
+    const managing = { ...tenant, name: tenant.role, permissions: ['terminology.maps.manage'] };
+    await setPermissions(database.pool, managing);
     const { userId: accountId } = await addAccount({ database, passwords: cheapPasswords() }, tenant);
     const ofTenant = { organisationId: tenant.organisationId, facilityId: null };
     await take(csv(file), ofTenant);
