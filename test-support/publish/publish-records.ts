@@ -303,7 +303,9 @@ export function contextOf(
     permissions: new Set(['investigations.lab.list']),
     facilities: new Map([[scope.facilityId, { modules: new Set(['lab']) }]]),
   };
-  return { scope, purposeOfUse, correlationId, caller, now: new Date() } as unknown as FacilityContext;
+  const stillAllowed = async () => undefined;
+  const context = { scope, purposeOfUse, correlationId, caller, now: new Date(), stillAllowed };
+  return context as unknown as FacilityContext;
 }
 
 /** The database, with something that happens once before the statement of that name, or instead where it throws. */

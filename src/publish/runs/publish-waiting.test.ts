@@ -14,6 +14,7 @@ import {
 import { answered } from '../../../test-support/service/worded-errors.ts';
 import { waitUntil } from '../../../test-support/wait-until.ts';
 import type { FacilityContext } from '../../tenancy/callers/access.ts';
+import { tenancyError } from '../../tenancy/errors.ts';
 import { giveLeaseBack, takeLease } from './lease.store.ts';
 
 /** Time that passes only when the test says so. */
@@ -125,6 +126,28 @@ describe('publishes that wait', () => {
       assert.equal(one.status, 'rejected');
       assert.equal(one.reason.code, 'publish_busy');
     }
+  });
+
+  test('a caller who lost the right while the publish waited is refused, and nothing is sent [PUB-58]', async () => {
+    const clock = createHeldClock();
+    const node = createTestPublisher(database.pool, { clock });
+    const { target, giveBack } = await targetInUse(node.addTarget);
+    let isAllowed = true;
+    const context = {
+      ...contextOf(clinic.scope, { purposeOfUse: 'OPS', correlationId: randomUUID() }),
+      async stillAllowed() {
+        if (!isAllowed) throw tenancyError('module_disabled', { module: 'publish' });
+      },
+    };
+    const source = labOrderSource(database.pool);
+    const publish = node.publisher.publish(source, { id: clinic.orderId, target }, context);
+    const refused = assert.rejects(publish, { code: 'module_disabled' });
+    await waitUntil(() => clock.sleepers() === 1);
+    isAllowed = false;
+    await giveBack();
+    clock.pass(A_WHILE_MS);
+    await refused;
+    assert.equal((await server.state()).seen.length, 0);
   });
 
   test('an account may let so many publishes wait; one more is 503, and others are not kept out [PUB-38]', async () => {

@@ -1,6 +1,6 @@
 /**
  * One publish under its lease, from its entry in the history to its end (docs/publish.md).
- * Contract: PUB-7, PUB-28, PUB-30, PUB-35.
+ * Contract: PUB-7, PUB-28, PUB-30, PUB-35, PUB-58.
  */
 import { randomUUID } from 'node:crypto';
 import { DomainError } from '../../platform/domain-error.ts';
@@ -47,7 +47,10 @@ export async function runPublish(
   const { lease, prepared } = leased;
   const { server } = prepared;
   const { scope, correlationId } = prepared.context;
-  if (lease.waited) await requireUnchangedServer(deps, prepared);
+  if (lease.waited) {
+    await prepared.context.stillAllowed();
+    await requireUnchangedServer(deps, prepared);
+  }
   const id = randomUUID();
   const chainId = await begin(deps, prepared, id);
   const reached = { resumable: true, published: [] as PublishedResource[] };
