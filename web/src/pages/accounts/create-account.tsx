@@ -45,9 +45,10 @@ function Form({ kind: userType, onClose, onCreated }: CreateAccountProperties) {
       const issued = await answered(
         api.POST('/accounts', { body: { email, userType, roleId, facilityIds, ...password.body } }),
       );
-      await readAccountsAgain();
+      // First of all: it is told once, and what is read after it may be long in coming.
       onClose();
       onCreated(issued);
+      await readAccountsAgain();
     },
   });
   return (

@@ -37,9 +37,10 @@ function Form({ account, onClose, onReset }: ResetPasswordProperties) {
           body: password.body,
         }),
       );
-      await readAccountsAgain();
+      // First of all: it is told once, and what is read after it may be long in coming.
       onClose();
       onReset(issued);
+      await readAccountsAgain();
     },
   });
   return (

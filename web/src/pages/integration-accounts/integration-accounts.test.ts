@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { describe, test } from 'node:test';
-import type { Locator } from 'playwright-core';
+import type { Locator, Page } from 'playwright-core';
 import type { TestAccount } from '../../../../test-support/service/api.ts';
 import { NO_BROWSER, useConsole } from '../../../../test-support/service/console-page.ts';
 
@@ -55,6 +55,35 @@ describe('integration accounts', { skip: NO_BROWSER, timeout: 300_000 }, () => {
       body: { identity: page.url().split('/').at(-1), credential: password, userType: 'EHR' },
     });
     assert.equal(status, 200);
+  });
+
+  test('how an account signs in is shown, also where the lists are not answered then [WEB-21, WEB-22]', async (t) => {
+    const { tenant, path } = await managed();
+    /** Nothing that is read from now on is answered. */
+    const leaveUnanswered = (page: Page) =>
+      page.route(/\/api\/(accounts|roles|overview)/, (route) =>
+        route.request().method() === 'GET' ? undefined : route.continue(),
+      );
+    const keep = async (page: Page) => {
+      const once = page.getByRole('dialog', { name: /^How .* signs in$/ });
+      await once.locator('code').first().waitFor();
+      await page.unrouteAll({ behavior: 'ignoreErrors' });
+      await page.reload();
+    };
+    const { page } = await web.open(t, path, { tenant });
+    await page.getByRole('button', { name: 'Reset password' }).click();
+    const reset = page.getByRole('dialog', { name: /^Reset the password/ });
+    await leaveUnanswered(page);
+    await reset.getByRole('button', { name: 'Reset' }).click();
+    await keep(page);
+    await page.getByRole('link', { name: 'Integration accounts' }).first().click();
+    await page.getByRole('button', { name: 'New integration account' }).first().click();
+    const dialog = page.getByRole('dialog', { name: 'New integration account' });
+    await dialog.getByLabel('Email').fill(`ris-${randomUUID()}@example.org`);
+    await dialog.getByLabel('Role').selectOption({ label: 'Reader' });
+    await leaveUnanswered(page);
+    await dialog.getByRole('button', { name: 'Create' }).click();
+    await keep(page);
   });
 
   test('an account is created with the keyboard alone, from the palette on [WEB-9, WEB-21]', async (t) => {

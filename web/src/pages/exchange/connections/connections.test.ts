@@ -57,6 +57,30 @@ describe('connections', { skip: NO_BROWSER, timeout: 240_000 }, () => {
     await page.getByRole('button', { name: 'Activate the new secret' }).waitFor({ state: 'detached' });
   });
 
+  test('secrets are shown, also where the list is not answered then [WEB-43, WEB-44]', async (t) => {
+    const { tenant, id } = await connected();
+    const { page } = await web.open(t, `/exchange/connections/${id}`, { tenant });
+    const showsSecrets = async (send: () => Promise<void>) => {
+      await page.route(/\/api\/exchange\/connections/, (route) =>
+        route.request().method() === 'GET' ? undefined : route.continue(),
+      );
+      await send();
+      const secrets = page.getByRole('dialog', { name: 'Give these to the exchange' });
+      await secrets.getByRole('button', { name: 'Copy: Outbound secret' }).waitFor();
+      await page.unrouteAll({ behavior: 'ignoreErrors' });
+      await page.reload();
+    };
+    await page.getByRole('button', { name: 'Rotate secrets' }).click();
+    await showsSecrets(() => page.getByRole('button', { name: 'Make new secrets' }).click());
+    await page.getByRole('link', { name: 'Connections' }).first().click();
+    await page.getByRole('button', { name: 'Connect to an exchange' }).first().click();
+    const dialog = page.getByRole('dialog', { name: 'Connect to an exchange' });
+    await dialog.getByLabel('Name').fill('Regional exchange');
+    await dialog.getByLabel('Address').fill('https://exchange.example.org/patients');
+    await dialog.getByLabel('Client id').fill('hospital-7');
+    await showsSecrets(() => dialog.getByRole('button', { name: 'Connect', exact: true }).click());
+  });
+
   test('disables after a question, enables, and edits; a setting that is wrong stays in the form [WEB-4, WEB-44]', async (t) => {
     const { tenant, id } = await connected();
     const { page } = await web.open(t, `/exchange/connections/${id}`, { tenant, expected: /400/ });

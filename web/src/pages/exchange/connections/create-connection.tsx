@@ -39,9 +39,10 @@ function Form({ onClose, onCreated }: CreateConnectionProperties) {
     aboutField: ABOUT_CONNECTION,
     submit: async (values) => {
       const made = await answered(api.POST('/exchange/connections', { body: { ...values, facilityIds } }));
-      await queries.invalidateQueries({ queryKey: ['exchange-connections'] });
+      // First of all: it is told once, and what is read after it may be long in coming.
       onClose();
       onCreated(named(made));
+      await queries.invalidateQueries({ queryKey: ['exchange-connections'] });
     },
   });
   return (

@@ -61,7 +61,7 @@ function Form({ connectionId, onClose, onRotated }: FormProperties) {
           },
         }),
       );
-      await queries.invalidateQueries({ queryKey: ['exchange-connections'] });
+      // First of all: they are told once, and what is read after them may be long in coming.
       onClose();
       const texts = [
         t('rotatedText'),
@@ -69,6 +69,7 @@ function Form({ connectionId, onClose, onRotated }: FormProperties) {
         ...(made.discardedWaiting === true ? [t('rotatedDiscarded')] : []),
       ];
       onRotated({ secrets: named(made), text: texts.join(' ') });
+      await queries.invalidateQueries({ queryKey: ['exchange-connections'] });
     },
   });
   const choices = [
