@@ -22,9 +22,17 @@ export function onChange(listener: () => void): void {
   changed = listener;
 }
 
-/** A call that was answered: it may have ended the session, or changed something. */
+let refused: () => void = () => undefined;
+
+/** What to do when the service refuses a call: a permission or a facility may have been taken away. */
+export function onRefusal(listener: () => void): void {
+  refused = listener;
+}
+
+/** A call that was answered: it may have ended the session, been refused, or changed something. */
 export function tellOf(method: string, status: number): void {
   if (status === 401) sessionEnded();
+  if (status === 403) refused();
   if (method !== 'GET' && status < 300) changed();
 }
 
@@ -77,8 +85,8 @@ export async function send(method: string, path: string, body?: unknown): Promis
   }).catch(() => {
     throw unreachable();
   });
-  // Reading the session is how the console learns that there is none.
-  if (response.status !== 401 || path !== '/session') tellOf(method, response.status);
+  // Reading the session is how the console learns that there is none, or what it lost.
+  if (response.ok || path !== '/session') tellOf(method, response.status);
   if (response.ok) return response;
   throw errorOf(response, await response.json().catch(() => undefined));
 }

@@ -1,6 +1,6 @@
 /** What the console has read, for how long it counts as fresh, and for whom it is. Contract: WEB-66, WEB-75. */
 import { QueryClient } from '@tanstack/react-query';
-import { onChange, onSessionEnd } from '../api/api.ts';
+import { onChange, onRefusal, onSessionEnd } from '../api/api.ts';
 import { ApiError } from '../api/api-error.ts';
 import { type Session, sessionQuery } from '../api/session.ts';
 import { keepTextsOf } from './unaddressed-texts.ts';
@@ -92,5 +92,12 @@ export async function readWordsAgain(): Promise<void> {
   });
 }
 
+/** The navigation and the facility are those of the session: what was taken away is in them no more. Contract: WEB-6, WEB-7. */
+function readSessionOfRefused(): void {
+  if (owner === undefined) return;
+  void queries.refetchQueries({ queryKey: sessionQuery.queryKey }, { cancelRefetch: false });
+}
+
 onSessionEnd(() => endSession('ended'));
+onRefusal(readSessionOfRefused);
 onChange(nothingIsFresh);

@@ -1,6 +1,10 @@
 /** What every page stands in: sign-in, navigation, facility, languages, palette. In a real browser. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { changeAccount } from '../../../src/sign-in/administration/change-account.ts';
+import { operatorOn } from '../../../src/sign-in/administration/managed-account.ts';
+import { OPERATOR } from '../../../src/tenancy/administration/author.ts';
+import { createRole } from '../../../src/tenancy/roles/roles.ts';
 import { holdDeliveries } from '../../../test-support/exchange/held-deliveries.ts';
 import { NO_BROWSER, useConsole } from '../../../test-support/service/console-page.ts';
 
@@ -119,6 +123,44 @@ describe('the shell', { skip: NO_BROWSER, timeout: 240_000 }, () => {
     await page.reload();
     await page.getByLabel('Facility').waitFor();
     assert.equal(await page.getByLabel('Facility').inputValue(), other);
+  });
+
+  test('a facility that is taken away while the console works in it: it goes on in another [WEB-6]', async (t) => {
+    const { pool } = web.api.database;
+    const other = await web.api.createFacility(web.tenant.organisationId);
+    const { page, account } = await web.open(t, '/exchange', {
+      facilityIds: [web.tenant.facilityId, other],
+      expected: /403/,
+    });
+    await page.getByLabel('Facility').selectOption(other);
+    await page.getByRole('heading', { name: 'Exchange', level: 1 }).waitFor();
+    await changeAccount(pool, {
+      ...operatorOn(account.email),
+      changes: { facilityIds: [web.tenant.facilityId] },
+    });
+    await page.getByRole('link', { name: 'Audit log' }).click();
+    await page.getByRole('row').nth(1).waitFor();
+    assert.equal(await page.getByLabel('Facility').count(), 0, 'there is one left');
+  });
+
+  test('a permission that is taken away while its page is open: the navigation knows with the next call [WEB-7]', async (t) => {
+    const tenant = await web.api.createTenant();
+    const { page, account } = await web.open(t, '/exchange', { tenant, expected: /403/ });
+    await page.getByRole('heading', { name: 'Exchange', level: 1 }).waitFor();
+    const { organisationId } = tenant;
+    const role = await createRole(
+      web.api.database.pool,
+      { organisationId, name: 'Less', permissions: ['exchange.deliveries.read'] },
+      OPERATOR,
+    );
+    await changeAccount(web.api.database.pool, {
+      ...operatorOn(account.email),
+      changes: { role: { id: role.id } },
+    });
+    await page.getByRole('link', { name: 'Audit log' }).click();
+    await page.getByRole('heading', { name: 'Your role does not open this page' }).waitFor();
+    const links = await page.getByRole('navigation').getByRole('link').allTextContents();
+    assert.deepEqual(links, ['Overview', 'Exchange', 'My account']);
   });
 
   test('language and colours are chosen in the menu, and kept [WEB-8]', async (t) => {
