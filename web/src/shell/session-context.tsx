@@ -1,5 +1,5 @@
 /** Who is signed in, and in which facility they work: for every page. */
-import { createContext, type ReactNode, useContext, useMemo, useState } from 'react';
+import { createContext, type ReactNode, useContext, useLayoutEffect, useMemo, useRef, useState } from 'react';
 import { chosenFacility, rememberFacility } from '../api/call-headers.ts';
 import type { Facility, SignedIn } from '../api/session.ts';
 import { readAllAgain } from '../app/queries.ts';
@@ -34,6 +34,7 @@ export function SessionProvider({ session, children }: SessionProviderProperties
     session.facilities[0];
   // Before the pages below ask anything.
   if (facility?.id !== chosenFacility()) rememberFacility(facility?.id);
+  useReadingAgain(facility?.id);
   const value = useMemo<SessionContextValue>(
     () => ({
       session,
@@ -41,7 +42,6 @@ export function SessionProvider({ session, children }: SessionProviderProperties
       chooseFacility: (facilityId) => {
         rememberFacility(facilityId);
         setWanted(facilityId);
-        void readAllAgain();
       },
       may: (...permissions) =>
         permissions.length === 0 || permissions.some((one) => session.permissions.includes(one)),
@@ -49,4 +49,14 @@ export function SessionProvider({ session, children }: SessionProviderProperties
     [session, facility],
   );
   return <SessionContext value={value}>{children}</SessionContext>;
+}
+
+/** Another facility was chosen, or the one of before was taken away: what was read is that of the other. */
+function useReadingAgain(facilityId: string | undefined): void {
+  const shown = useRef(facilityId);
+  useLayoutEffect(() => {
+    if (shown.current === facilityId) return;
+    shown.current = facilityId;
+    void readAllAgain();
+  }, [facilityId]);
 }

@@ -143,6 +143,33 @@ describe('the shell', { skip: NO_BROWSER, timeout: 240_000 }, () => {
     assert.equal(await page.getByLabel('Facility').count(), 0, 'there is one left');
   });
 
+  test('what was read of a facility that is taken away is shown as that of no other [WEB-6]', async (t) => {
+    const tenant = await web.api.createTenant();
+    const { pool } = web.api.database;
+    const { organisationId, facilityId } = tenant;
+    const other = await web.api.createFacility(organisationId);
+    await pool.query(
+      `insert into import_run (organisation_id, facility_id, id, source, state)
+       values ($1, $2, gen_random_uuid(), 'http', 'failed')`,
+      [organisationId, other],
+    );
+    const { page, account } = await web.open(t, '/my-account', {
+      tenant,
+      facilityIds: [facilityId, other],
+      expected: /403/,
+    });
+    await page.getByLabel('Facility').selectOption(other);
+    await page.getByRole('link', { name: 'Overview' }).click();
+    const trouble = page.getByRole('heading', { name: 'Imports that did not go in' });
+    await trouble.waitFor();
+    await changeAccount(pool, { ...operatorOn(account.email), changes: { facilityIds: [facilityId] } });
+    await page.getByRole('link', { name: 'Audit log' }).click();
+    await page.getByLabel('Facility').waitFor({ state: 'detached' });
+    await page.getByRole('link', { name: 'Overview' }).click();
+    await page.getByRole('heading', { name: 'Nothing needs you now' }).waitFor();
+    assert.equal(await trouble.count(), 0);
+  });
+
   test('a permission that is taken away while its page is open: the navigation knows with the next call [WEB-7]', async (t) => {
     const tenant = await web.api.createTenant();
     const { page, account } = await web.open(t, '/exchange', { tenant, expected: /403/ });
