@@ -4,8 +4,9 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 import { after, before, test } from 'node:test';
+import { seedRecords } from '../test-support/records/seed-tenant.ts';
 import { startTestApi, type TestApi } from '../test-support/service/api.ts';
-import { waitUntil } from '../test-support/wait-until.ts';
+import { waitForLock, waitUntil } from '../test-support/wait-until.ts';
 
 let api: TestApi;
 before(async () => {
@@ -69,4 +70,51 @@ for (const { path, method, contentType, body } of parked)
       [account.organisationId],
     );
     assert.equal(rows[0]?.n, 0, 'nothing was written');
+  });
+
+const waiting = [
+  {
+    path: '/patients/base/patientId/privacy',
+    method: 'PUT',
+    body: { refusedPurposes: ['RESEARCH'] },
+    table: 'patient',
+  },
+  {
+    path: '/exchange/connections/connectionId',
+    method: 'PATCH',
+    body: { timeoutMs: 9_000 },
+    table: 'exchange_connection',
+  },
+  { path: '/exchange/deliveries/replay', method: 'POST', body: {}, table: 'exchange_head' },
+];
+for (const { path, method, body, table } of waiting)
+  test(`${method} ${path}: who was disabled while it waited for another change changes nothing [ACC-18]`, async () => {
+    const { pool } = api.database;
+    const tenant = await api.createTenant();
+    const { patientId, connectionId } = await seedRecords(pool, tenant);
+    const { token, userId } = await api.createAccount(tenant);
+    const rows = async () => {
+      const text = `select * from ${table} where organisation_id = $1`;
+      return (await pool.query(text, [tenant.organisationId])).rows;
+    };
+    const before = await rows();
+    const blocker = await pool.connect();
+    try {
+      await blocker.query('begin');
+      await blocker.query(`select from ${table} where organisation_id = $1 for update`, [
+        tenant.organisationId,
+      ]);
+      const address = path.replace('patientId', patientId).replace('connectionId', connectionId);
+      const answer = api.call(address, { method, token, body });
+      await waitForLock(pool);
+      await pool.query('update account set disabled_at = now() where organisation_id = $1 and id = $2', [
+        tenant.organisationId,
+        userId,
+      ]);
+      await blocker.query('commit');
+      assert.equal((await answer).status, 403);
+    } finally {
+      blocker.release();
+    }
+    assert.deepEqual(await rows(), before);
   });

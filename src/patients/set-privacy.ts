@@ -5,6 +5,7 @@ import { type Pool, transaction } from '../platform/db/database.ts';
 import { isUuid } from '../platform/uuid.ts';
 import { type AccessAction, type AccessLog, OPERATOR_ACCOUNT_ID } from '../privacy/access-log/access-log.ts';
 import { accessEntry, type Reader } from '../privacy/authorise-access.ts';
+import { requireStillHeld } from '../tenancy/administration/administer.ts';
 import { authorOf, OPERATOR } from '../tenancy/administration/author.ts';
 import { recordChange } from '../tenancy/audit/audit.ts';
 import { notFound } from '../tenancy/errors.ts';
@@ -36,6 +37,11 @@ export async function setPrivacy(
     const standing = await replaceRefusedPurposes(client, scope, setting);
     if (standing === undefined) throw notFound('The patient');
     const by = caller.accountId === OPERATOR_ACCOUNT_ID ? OPERATOR : authorOf(author);
+    await requireStillHeld(client, scope, {
+      author: by,
+      permission: 'patients.privacy.manage',
+      facilityIds: [scope.facilityId],
+    });
     await recordChange(client, scope, by, {
       action: 'patient.privacy',
       subject: { type: 'patient', id },

@@ -6,6 +6,7 @@
 import type { KeyRing } from '../../platform/crypto/key-ring.ts';
 import type { Pool, Queryable } from '../../platform/db/database.ts';
 import { isUuid } from '../../platform/uuid.ts';
+import { requireStillHeld } from '../../tenancy/administration/administer.ts';
 import { authorOf } from '../../tenancy/administration/author.ts';
 import type { FacilityContext } from '../../tenancy/callers/access.ts';
 import { notFound } from '../../tenancy/errors.ts';
@@ -110,12 +111,19 @@ export async function manageable(deps: { db: Queryable }, context: Context, id: 
   if (facilityIds !== null) requireFacilities(context.caller, facilityIds);
   else if (await hasOtherFacilities(deps.db, { organisationId }, [...context.caller.facilities.keys()]))
     throw facilityRefused();
-  return { key: { organisationId, connectionId }, address };
+  return { key: { organisationId, connectionId }, address, facilityIds };
 }
 
-/** Asked once more behind the lock: what waited for it may meet facilities that the caller may not use. */
+/** Asked once more behind the lock: what waited for it may meet facilities that the caller may not use, or no more. */
 function stillManageable(context: Context, id: string): RequireRight {
-  return async (client) => void (await manageable({ db: client }, context, id));
+  return async (client) => {
+    const { facilityIds } = await manageable({ db: client }, context, id);
+    await requireStillHeld(client, context.scope, {
+      author: authorOf(context),
+      permission: 'exchange.connections.manage',
+      facilityIds: facilityIds ?? [context.scope.facilityId],
+    });
+  };
 }
 
 function isSameAddress(given: string, standing: string): boolean {

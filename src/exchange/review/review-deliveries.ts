@@ -1,6 +1,7 @@
 /** Replaying and skipping held deliveries: one, many, or by filter. Contract: EXC-29, EXC-30, ADM-35. */
 import type { Client, Pool } from '../../platform/db/database.ts';
 import { isUuid } from '../../platform/uuid.ts';
+import { requireStillHeld } from '../../tenancy/administration/administer.ts';
 import type { Author } from '../../tenancy/administration/author.ts';
 import { recordChange } from '../../tenancy/audit/audit.ts';
 import { notFound } from '../../tenancy/errors.ts';
@@ -101,6 +102,11 @@ async function recordReview(
   count: number,
 ): Promise<void> {
   const { ids, connectionId, patientId, facilityId, heldReason, since, until } = filter;
+  await requireStillHeld(client, scope, {
+    author,
+    permission: 'exchange.deliveries.replay',
+    facilityIds: facilityId === undefined ? [] : [facilityId],
+  });
   await recordChange(client, scope, author, {
     action: `delivery.${decision.action}`,
     subject: { type: 'deliveries', id: connectionId ?? facilityId ?? scope.organisationId },

@@ -1,15 +1,16 @@
 /**
  * The one way in which accounts, roles and facilities of an organisation are changed: one change at a time, decided by
  * the rights of that moment (docs/adr/0140).
- * Contract: ADM-2, ADM-6.
+ * Contract: ACC-18, ADM-2, ADM-6.
  */
 import { type Client, type Pool, transaction } from '../../platform/db/database.ts';
 import { tenancyError } from '../errors.ts';
 import { notifyLive } from '../live.ts';
+import type { Permission } from '../roles/permissions.ts';
 import type { OrganisationScope } from '../scope.ts';
 import type { Author } from './author.ts';
 import { hasAdministrator, lockAdministration, readManager } from './manager.store.ts';
-import type { Manager } from './manager.ts';
+import { type Manager, requireOwnFacilities, requirePermission } from './manager.ts';
 
 const NOTHING: ReadonlySet<string> = new Set();
 
@@ -36,8 +37,23 @@ export async function administer<T>(
   });
 }
 
-/** To be read behind a lock: who was disabled, or whose session ended, while waiting for it holds nothing any more. */
-export async function managerOf(client: Client, scope: OrganisationScope, author: Author): Promise<Manager> {
+/** For a change that waited for a lock, behind it: 403 for whoever lost the permission or a facility meanwhile. */
+export async function requireStillHeld(
+  client: Client,
+  scope: OrganisationScope,
+  {
+    author,
+    permission,
+    facilityIds,
+  }: { author: Author; permission: Permission; facilityIds: readonly string[] },
+): Promise<void> {
+  const manager = await managerOf(client, scope, author);
+  requirePermission(manager, [permission]);
+  requireOwnFacilities(manager, facilityIds);
+}
+
+/** Read behind the lock: who was disabled, or whose session ended, while waiting for it holds nothing any more. */
+async function managerOf(client: Client, scope: OrganisationScope, author: Author): Promise<Manager> {
   if (author.kind === 'operator') return { accountId: null, permissions: NOTHING, facilityIds: NOTHING };
   const row = await readManager(client, scope, author);
   return {

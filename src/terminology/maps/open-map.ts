@@ -1,7 +1,6 @@
 /** What every change of a terminology map begins with. Contract: TERM-7. */
 import type { Client } from '../../platform/db/database.ts';
-import { managerOf } from '../../tenancy/administration/administer.ts';
-import { requireOwnFacilities, requirePermission } from '../../tenancy/administration/manager.ts';
+import { requireStillHeld } from '../../tenancy/administration/administer.ts';
 import { recordChange } from '../../tenancy/audit/audit.ts';
 import type { AuditedMembers } from '../../tenancy/audit/audit-entry.ts';
 import { mayActForOrganisation } from '../../tenancy/roles/organisation-rights.store.ts';
@@ -18,10 +17,12 @@ const PERMISSION: Permission = 'terminology.maps.organisation';
 export async function openMap(client: Client, scope: MapScope, change: MapChange): Promise<void> {
   await lockMaps(client, scope);
   const accountId = accountOf(change);
-  if (accountId === null) return;
-  const manager = await managerOf(client, scope, change.author);
-  requirePermission(manager, ['terminology.maps.manage']);
-  if (scope.facilityId !== null) return requireOwnFacilities(manager, [scope.facilityId]);
+  await requireStillHeld(client, scope, {
+    author: change.author,
+    permission: 'terminology.maps.manage',
+    facilityIds: scope.facilityId === null ? [] : [scope.facilityId],
+  });
+  if (scope.facilityId !== null || accountId === null) return;
   if (await mayActForOrganisation(client, scope, { accountId, permission: PERMISSION })) return;
   throw terminologyError('permission_missing', { permission: PERMISSION });
 }
