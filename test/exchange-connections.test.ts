@@ -167,8 +167,8 @@ describe('/exchange/connections', () => {
     );
     return [rows[0]?.address, rows[0]?.operator_address];
   };
-  const patch = (id: string, body: object) =>
-    api.call(`/exchange/connections/${id}`, { token: caller.account.token, method: 'PATCH', body });
+  const patch = (id: string, body: object, token = caller.account.token) =>
+    api.call(`/exchange/connections/${id}`, { token, method: 'PATCH', body });
 
   test('keeps an address as it is sent to, and who set it', async () => {
     const { id } = (await create({ address: 'HTTPS://hie.example.org:443/a/../in' })).json;
@@ -332,8 +332,16 @@ describe('/exchange/connections', () => {
   });
 
   describe('while somebody else changes it', () => {
-    /** Sends `call` while another change of the connection is under way, and lets that one end when the call waits for it. */
-    async function meanwhile<T>(id: string, change: string, call: () => Promise<T>): Promise<T> {
+    /**
+     * Sends `call` while another change of the connection is under way. Once the call waits for it, `before` is done, and
+     * that change ends.
+     */
+    async function meanwhile<T>(
+      id: string,
+      change: string,
+      call: () => Promise<T>,
+      before: () => Promise<unknown> = async () => undefined,
+    ): Promise<T> {
       const client = await pool().connect();
       try {
         await client.query('begin');
@@ -341,6 +349,7 @@ describe('/exchange/connections', () => {
         const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid');
         const answer = call();
         await waitForLock(pool(), { blockedBy: rows[0]?.pid ?? 0 });
+        await before();
         await client.query('commit');
         return await answer;
       } finally {
@@ -348,6 +357,12 @@ describe('/exchange/connections', () => {
       }
     }
     const EXTEND = 'update exchange_connection set all_facilities = true where id = $1';
+    const TOUCH = 'update exchange_connection set version = version where id = $1';
+    const narrow = (id: string) =>
+      pool().query({
+        text: 'update exchange_connection set all_facilities = false where id = $1',
+        values: [id],
+      });
     const act = (id: string, what: string, body?: object) =>
       post(`/exchange/connections/${id}/${what}`, body).then(({ status }) => status);
 
@@ -356,11 +371,6 @@ describe('/exchange/connections', () => {
       const { id } = (await create()).json;
       await post(`/exchange/connections/${id}/rotate-secret`, { direction: 'outbound' });
       const before = (await readRow(id)).address;
-      const narrow = () =>
-        pool().query({
-          text: 'update exchange_connection set all_facilities = false where id = $1',
-          values: [id],
-        });
       const calls = [
         () => patch(id, { address: 'https://elsewhere.example.org/in' }).then(({ status }) => status),
         () => act(id, 'disable'),
@@ -369,11 +379,34 @@ describe('/exchange/connections', () => {
       ];
       for (const call of calls) {
         assert.equal(await meanwhile(id, EXTEND, call), 403);
-        await narrow();
+        await narrow(id);
       }
       const { address: now, disabled_at: disabledAt, secrets } = await readRow(id);
       assert.deepEqual([now, disabledAt, secrets], [before, null, 3]);
     });
+
+    for (const { what, statement, isExtended } of [
+      { what: 'it covers', statement: EXTEND, isExtended: false },
+      { what: 'it is to cover', statement: TOUCH, isExtended: true },
+    ])
+      test(`leaves it to those who may use by then what ${what} [EXC-49, ACC-18]`, async () => {
+        const { organisationId, facilityId } = caller.tenant;
+        const other = await api.createFacility(organisationId);
+        const facilityIds = [facilityId, other];
+        const account = await api.createAccount(caller.tenant, { facilityIds });
+        const { id } = (await create()).json;
+        const before = await get(`/exchange/connections/${id}`);
+        const body = isExtended ? { facilityIds } : { name: 'Mine' };
+        const change = () => patch(id, body, account.token).then(({ status }) => status);
+        const lose = () =>
+          pool().query({
+            text: 'delete from account_facility where organisation_id = $1 and account_id = $2 and facility_id = $3',
+            values: [organisationId, account.userId, other],
+          });
+        assert.equal(await meanwhile(id, statement, change, lose), 403);
+        await narrow(id);
+        assert.deepEqual((await get(`/exchange/connections/${id}`)).json, before.json);
+      });
 
     test('keeps on record what each change found [ADM-31, ADM-34]', async () => {
       const { id } = (await create()).json;

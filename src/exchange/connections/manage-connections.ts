@@ -30,6 +30,9 @@ export interface ManageDependencies {
   config: { delivery: AddressSettings };
 }
 
+/** Ids of the facilities that the caller may use. */
+type OwnFacilities = Pick<ReadonlySet<string>, 'has' | 'keys'>;
+
 type Context = Pick<FacilityContext, 'scope' | 'caller' | 'now' | 'databaseTime' | 'correlationId'>;
 
 /** Connections that cover the facility of the call. */
@@ -59,7 +62,7 @@ export async function createCovering(
 ): Promise<CreatedConnection> {
   const { scope, caller, now } = context;
   const facilityIds = input.facilityIds ?? [scope.facilityId];
-  requireFacilities(caller, facilityIds);
+  requireFacilities(caller.facilities, facilityIds);
   const author = overHttp(deps.config.delivery, authorOf(context));
   return createConnection({ ...deps, now, author }, scope, { ...input, facilityIds });
 }
@@ -72,12 +75,13 @@ export async function changeManagedConnection(
   changes: ConnectionChanges,
 ): Promise<Connection> {
   const { key, address: standing } = await manageable(deps, context, id);
-  if (changes.facilityIds != null) requireFacilities(context.caller, changes.facilityIds);
+  const next = changes.facilityIds ?? [];
+  requireFacilities(context.caller.facilities, next);
   const { address, ...rest } = changes;
   const author = overHttp(deps.config.delivery, authorOf(context));
   // An address that stays is not set anew: one of the operator's remains that.
   const given = address === undefined || isSameAddress(address, standing) ? rest : changes;
-  const requireRight = stillManageable(context, id);
+  const requireRight = stillManageable(context, id, next);
   return changeConnection(deps.db, key, { changes: given, author, requireRight });
 }
 
@@ -106,23 +110,30 @@ export async function activateManaged(
 }
 
 /** 404 unless it covers the facility of the call, 403 when it also covers one that the caller may not use. */
-export async function manageable(deps: { db: Queryable }, context: Context, id: string) {
+export async function manageable(
+  deps: { db: Queryable },
+  context: Context,
+  id: string,
+  own: OwnFacilities = context.caller.facilities,
+) {
   const { id: connectionId, organisationId, facilityIds, address } = await readCovering(deps, context, id);
-  if (facilityIds !== null) requireFacilities(context.caller, facilityIds);
-  else if (await hasOtherFacilities(deps.db, { organisationId }, [...context.caller.facilities.keys()]))
-    throw facilityRefused();
-  return { key: { organisationId, connectionId }, address, facilityIds };
+  if (facilityIds !== null) requireFacilities(own, facilityIds);
+  else if (await hasOtherFacilities(deps.db, { organisationId }, [...own.keys()])) throw facilityRefused();
+  return { key: { organisationId, connectionId }, address };
 }
 
-/** Asked once more behind the lock: what waited for it may meet facilities that the caller may not use, or no more. */
-function stillManageable(context: Context, id: string): RequireRight {
+/**
+ * Asked once more behind the lock. The change that this one waited for may have added facilities to the connection, and
+ * the caller may have lost some. `next`: the facilities that it is to cover.
+ */
+function stillManageable(context: Context, id: string, next: readonly string[] = []): RequireRight {
   return async (client) => {
-    const { facilityIds } = await manageable({ db: client }, context, id);
-    await requireStillHeld(client, context.scope, {
+    const { facilityIds } = await requireStillHeld(client, context.scope, {
       author: authorOf(context),
       permission: 'exchange.connections.manage',
-      facilityIds: facilityIds ?? [context.scope.facilityId],
+      facilityIds: [context.scope.facilityId, ...next],
     });
+    await manageable({ db: client }, context, id, facilityIds);
   };
 }
 
@@ -130,6 +141,6 @@ function isSameAddress(given: string, standing: string): boolean {
   return given === standing || URL.parse(given)?.href === URL.parse(standing)?.href;
 }
 
-function requireFacilities({ facilities }: Context['caller'], ids: readonly string[]): void {
-  if (!ids.every((id) => facilities.has(id.toLowerCase()))) throw facilityRefused();
+function requireFacilities(own: OwnFacilities, ids: readonly string[]): void {
+  if (!ids.every((id) => own.has(id.toLowerCase()))) throw facilityRefused();
 }

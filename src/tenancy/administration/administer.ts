@@ -37,7 +37,10 @@ export async function administer<T>(
   });
 }
 
-/** For a change that waited for a lock, behind it: 403 for whoever lost the permission or a facility meanwhile. */
+/**
+ * For a change that waited for a lock, behind it: 403 for whoever lost the permission or a facility meanwhile. Returns who
+ * makes the change, with the rights of that moment.
+ */
 export async function requireStillHeld(
   client: Client,
   scope: OrganisationScope,
@@ -46,10 +49,11 @@ export async function requireStillHeld(
     permission,
     facilityIds,
   }: { author: Author; permission: Permission; facilityIds: readonly string[] },
-): Promise<void> {
+): Promise<Manager> {
   const manager = await managerOf(client, scope, author);
   requirePermission(manager, [permission]);
   requireOwnFacilities(manager, facilityIds);
+  return manager;
 }
 
 /** Read behind the lock: who was disabled, or whose session ended, while waiting for it holds nothing any more. */
