@@ -4,6 +4,8 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 import { after, before, test } from 'node:test';
+import { changeAccount } from '../src/sign-in/administration/change-account.ts';
+import { OPERATOR } from '../src/tenancy/administration/author.ts';
 import { seedRecords } from '../test-support/records/seed-tenant.ts';
 import { startTestApi, type TestApi } from '../test-support/service/api.ts';
 import { waitForLock, waitUntil } from '../test-support/wait-until.ts';
@@ -42,34 +44,76 @@ const parked: Parked[] = [
   },
 ];
 
-for (const { path, method, contentType, body } of parked)
-  test(`${method} ${path.replaceAll(/[0-9a-f-]{36}/g, '<id>')}: a logout before the body arrives is 401 [ACC-18]`, async () => {
+/** The status of a request of which the service has read a first part when `meanwhile` is done. The rest follows then. */
+async function statusOf(
+  { path, method, contentType, body }: Parked,
+  token: string,
+  meanwhile: () => Promise<unknown>,
+): Promise<number | undefined> {
+  const held = request(api.baseUrl + path, {
+    method,
+    headers: {
+      authorization: `Bearer ${token}`,
+      'content-type': contentType,
+      'content-length': Buffer.byteLength(body),
+    },
+  });
+  const answered = once(held, 'response');
+  const begun = once(api.api.server.server, 'request');
+  held.write(body.slice(0, 5));
+  const [incoming] = (await begun) as [IncomingMessage];
+  // The first check has passed once the service reads the body.
+  await waitUntil(() => incoming.readableDidRead, 'the service reads the body');
+  await meanwhile();
+  held.end(body.slice(5));
+  const [response] = await answered;
+  response.resume();
+  return response.statusCode;
+}
+
+for (const call of parked)
+  test(`${call.method} ${call.path.replaceAll(/[0-9a-f-]{36}/g, '<id>')}: a logout before the body arrives is 401 [ACC-18]`, async () => {
     const account = await api.createAccount(await api.createTenant());
-    const held = request(api.baseUrl + path, {
-      method,
-      headers: {
-        authorization: `Bearer ${account.token}`,
-        'content-type': contentType,
-        'content-length': Buffer.byteLength(body),
-      },
+    const status = await statusOf(call, account.token, async () => {
+      const logout = await api.call('/auth/logout', { method: 'POST', token: account.token });
+      assert.equal(logout.status, 204);
     });
-    const answered = once(held, 'response');
-    const begun = once(api.api.server.server, 'request');
-    held.write(body.slice(0, 5));
-    const [incoming] = (await begun) as [IncomingMessage];
-    // The first check has passed once the service reads the body.
-    await waitUntil(() => incoming.readableDidRead, 'the service reads the body');
-    const logout = await api.call('/auth/logout', { method: 'POST', token: account.token });
-    assert.equal(logout.status, 204);
-    held.end(body.slice(5));
-    const [response] = await answered;
-    response.resume();
-    assert.equal(response.statusCode, 401);
+    assert.equal(status, 401);
     const { rows } = await api.database.pool.query(
       'select count(*)::int as n from patient where organisation_id = $1',
       [account.organisationId],
     );
     assert.equal(rows[0]?.n, 0, 'nothing was written');
+  });
+
+for (const isLost of [true, false])
+  test(`an import whose facility is ${isLost ? 'taken away' : 'no more the default one'} before the body arrives ${isLost ? 'is 403' : 'goes into it'} [ACC-18]`, async () => {
+    const { pool } = api.database;
+    const { organisationId, facilityId } = await api.createTenant();
+    const other = await api.createFacility(organisationId);
+    const { token, userId: accountId } = await api.createAccount(
+      { organisationId, facilityId },
+      { facilityIds: [facilityId, other] },
+    );
+    const call = {
+      path: '/imports/fhir',
+      method: 'POST',
+      contentType: 'application/json',
+      body: '{"resourceType":"Patient","id":"parked","name":[{"family":"Okafor"}]}',
+    };
+    const status = await statusOf(call, token, () =>
+      changeAccount(pool, {
+        key: { organisationId, accountId },
+        author: OPERATOR,
+        changes: { facilityIds: isLost ? [other] : [other, facilityId] },
+      }),
+    );
+    assert.equal(status, isLost ? 403 : 200);
+    const { rows } = await pool.query(
+      'select facility_id from patient_registration where organisation_id = $1',
+      [organisationId],
+    );
+    assert.deepEqual(rows, isLost ? [] : [{ facility_id: facilityId }]);
   });
 
 const waiting = [

@@ -14,7 +14,7 @@ import {
   refuseUnencodedBytes,
   refuseUnusableText,
 } from '../../platform/http/input.ts';
-import type { Reply, RequestContext, Route } from '../../platform/http/route.ts';
+import type { Reply, RequestContext, RequestHeaders, Route } from '../../platform/http/route.ts';
 import { DEFAULT_BODY_LIMIT_BYTES } from '../../platform/http/server.ts';
 import { Type } from '../../platform/json-schema.ts';
 import type { ActivityKind, ActivityRecorder } from '../../tenancy/activity/record-activity.ts';
@@ -233,7 +233,8 @@ function contextOf(request: FastifyRequest, { route, exchange, clock }: Phases):
     ...context,
     identity: checked.identity,
     caller: checked.entry.caller,
-    stillAllowed: async () => void (await check?.admit(checked, request.headers, clock.now())),
+    stillAllowed: async () =>
+      void (await check?.admit(checked, headersNaming(checked.scope, request.headers), clock.now())),
   };
   if (route.access.kind !== 'facility') return session;
   const { purposeOfUse } = request.query as { purposeOfUse?: PurposeOfUse };
@@ -241,6 +242,12 @@ function contextOf(request: FastifyRequest, { route, exchange, clock }: Phases):
     scope: checked.scope,
     purposeOfUse: purposeOfUse ?? DEFAULT_PURPOSE_OF_USE,
   });
+}
+
+/** The account may have another default facility by now; the handler works on that of the call. */
+function headersNaming(scope: FacilityScope | undefined, headers: RequestHeaders): RequestHeaders {
+  if (scope === undefined) return headers;
+  return { ...headers, 'x-org-id': scope.organisationId, 'x-facility-id': scope.facilityId };
 }
 
 function send(reply: FastifyReply, answer: Reply): FastifyReply {

@@ -52,7 +52,7 @@ export type Access = OpenAccess | SessionAccess | FacilityAccess | ConsoleAccess
 export interface SessionContext extends RequestContext {
   identity: TokenIdentity;
   caller: Caller;
-  /** For a handler that reads its body as a stream: throws when the caller lost the right meanwhile. */
+  /** For a handler that waits, or reads its body as a stream: throws when the caller lost the right meanwhile. */
   stillAllowed(): Promise<void>;
 }
 
