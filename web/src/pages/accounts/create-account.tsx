@@ -45,7 +45,7 @@ function Form({ kind: userType, onClose, onCreated }: CreateAccountProperties) {
       const issued = await answered(
         api.POST('/accounts', { body: { email, userType, roleId, facilityIds, ...password.body } }),
       );
-      // First of all: it is told once, and what is read after it may be long in coming.
+      // Before the list is read again, which may take long: the password or link is shown only once.
       onClose();
       onCreated(issued);
       await readAccountsAgain();

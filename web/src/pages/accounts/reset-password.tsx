@@ -37,7 +37,7 @@ function Form({ account, onClose, onReset }: ResetPasswordProperties) {
           body: password.body,
         }),
       );
-      // First of all: it is told once, and what is read after it may be long in coming.
+      // Before the list is read again, which may take long: the password or link is shown only once.
       onClose();
       onReset(issued);
       await readAccountsAgain();

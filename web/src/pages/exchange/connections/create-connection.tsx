@@ -39,7 +39,7 @@ function Form({ onClose, onCreated }: CreateConnectionProperties) {
     aboutField: ABOUT_CONNECTION,
     submit: async (values) => {
       const made = await answered(api.POST('/exchange/connections', { body: { ...values, facilityIds } }));
-      // First of all: it is told once, and what is read after it may be long in coming.
+      // Before the list is read again, which may take long: the secrets are shown only once.
       onClose();
       onCreated(named(made));
       await queries.invalidateQueries({ queryKey: ['exchange-connections'] });

@@ -61,7 +61,7 @@ function Form({ connectionId, onClose, onRotated }: FormProperties) {
           },
         }),
       );
-      // First of all: they are told once, and what is read after them may be long in coming.
+      // Before the list is read again, which may take long: the secrets are shown only once.
       onClose();
       const texts = [
         t('rotatedText'),
