@@ -1,6 +1,7 @@
 /** Fills the slots of the text that an Observation is kept as (docs/adr/0148). Pure. Contract: FETCH-11, TERM-1. */
 import type { CodeableConcept, Coding } from '../../fhir/coded.ts';
 import { parseFhirJson } from '../../fhir/json.ts';
+import { referencesIn } from '../../fhir/reference.ts';
 import { applyMap, type Translations } from '../../terminology/maps/apply-map.ts';
 import { codingsOf, unmappedAmong } from '../content/coded-content.ts';
 import { officially } from '../content/official-display.ts';
@@ -63,22 +64,23 @@ export function fillVitalSet(kept: readonly KeptObservation[], translations: Tra
   }));
   const joined = joinedOf(texts.filter(({ needsProfile }) => needsProfile));
   const parts = texts.filter(({ id, needsProfile }) => needsProfile && !joined.has(id));
-  const gone = new Set(parts.map(({ id }) => id));
-  const isLed = ({ json }: { json: string }) => json.matchAll(REFERENCE).some(([, id = '']) => gone.has(id));
+  const gone = new Set(parts.map(keyOf));
+  const isLed = ({ json }: { json: string }) => referencesIn(json).some((key) => gone.has(key));
   const changed =
     gone.size > 0 && texts.some((one) => !one.needsProfile && isLed(one))
       ? joinedOf(texts.filter((one) => one.needsProfile || isLed(one)))
       : joined;
   return texts.flatMap((text) => {
     const resource = changed.get(text.id);
-    if (resource === undefined) return gone.has(text.id) ? [] : [text];
+    if (resource === undefined) return gone.has(keyOf(text)) ? [] : [text];
     if (text.needsProfile) return [vitalSign(resource, text.summary, translations)];
     return [{ ...text, json: JSON.stringify(resource) }];
   });
 }
 
-/** A quote inside a JSON string is escaped, so this is found where a member is named so and nowhere else. */
-const REFERENCE = /"reference":"Observation\/([^"]+)"/g;
+function keyOf({ id }: { id: string }): string {
+  return `Observation/${id}`;
+}
 
 function joinedOf(texts: readonly (FilledText & { inOrder: boolean })[]): Map<string, FhirResource> {
   const members = texts.map((text) => ({ resource: resourceIn(text), inOrder: text.inOrder }));

@@ -129,7 +129,8 @@ function parseConfirmation(bytes: Uint8Array): Static<typeof CallbackBody> {
       'bad_callback',
     );
   const document = given as Static<typeof CallbackBody>;
-  if (typeof document.assignedId === 'string' && !isAssignedId(document.assignedId))
+  // It stands for ever, as `value` of an identifier in the FHIR Patient.
+  if (typeof document.assignedId === 'string' && !isOneLine(document.assignedId))
     throw badRequest(
       {
         en: 'assignedId must be one line with at least one visible character and no control characters.',
@@ -146,9 +147,4 @@ function parseConfirmation(bytes: Uint8Array): Static<typeof CallbackBody> {
       'bad_callback',
     );
   return document;
-}
-
-/** It stands for ever, as `value` of an identifier in the FHIR Patient. */
-function isAssignedId(text: string): boolean {
-  return isOneLine(text);
 }

@@ -1,4 +1,5 @@
 /** `interchange delivery replay` and `skip`. Contract: EXC-29, CMD-14. */
+
 import { Command } from 'commander';
 import {
   type CommandEnvironment,
@@ -8,9 +9,10 @@ import {
 } from '../../platform/command/command.ts';
 import { DomainError } from '../../platform/domain-error.ts';
 import { OPERATOR } from '../../tenancy/administration/author.ts';
+import { isOneLine } from '../../tenancy/organisations/name.ts';
 import { exchangeError } from '../errors.ts';
 import { filterOf, organisations, type Selection, statusOf, withSelection } from './delivery-selection.ts';
-import { isReason, type ReviewOutcome, type ReviewRequest, reviewDeliveries } from './review-deliveries.ts';
+import { type ReviewOutcome, type ReviewRequest, reviewDeliveries } from './review-deliveries.ts';
 import { traceForOperator } from './trace-for-operator.ts';
 import type { AboutPatient } from './trace-shown.ts';
 
@@ -39,7 +41,7 @@ export function skipDeliveriesCommand(environment: CommandEnvironment): Command 
       '\nExample:\n  npx interchange delivery skip --id 0197a3c2… --reason "patient entered twice"',
     )
     .action(async ({ reason, ...options }: Selection & { reason: string; dryRun?: true }) => {
-      if (!isReason(reason)) throw new UsageError('Give the reason with --reason "…", as one line of text.');
+      if (!isOneLine(reason)) throw new UsageError('Give the reason with --reason "…", as one line of text.');
       await review(environment, options, { action: 'skip', reason });
     });
 }

@@ -1,4 +1,5 @@
 /** POST /exchange/deliveries/replay and …/skip: decide about held deliveries. Contract: EXC-29. */
+
 import type { Static } from 'typebox';
 import type { Pool } from '../../platform/db/database.ts';
 import { badRequest } from '../../platform/http/errors.ts';
@@ -9,9 +10,10 @@ import { isUuid } from '../../platform/uuid.ts';
 import type { AccessLog } from '../../privacy/access-log/access-log.ts';
 import { authorOf } from '../../tenancy/administration/author.ts';
 import { type Access, type FacilityContext, facilityRoute } from '../../tenancy/callers/access.ts';
+import { isOneLine } from '../../tenancy/organisations/name.ts';
 import { ReviewOutcomeSchema } from './delivery.schema.ts';
 import { parseInstant } from './list-deliveries.route.ts';
-import { isReason, reviewDeliveries } from './review-deliveries.ts';
+import { reviewDeliveries } from './review-deliveries.ts';
 import { type AboutPatient, traceShown } from './trace-shown.ts';
 
 const selection = {
@@ -91,7 +93,7 @@ export function skipDeliveriesRoute(deps: Dependencies): Route<Access> {
     },
     responses,
     handle: async ({ body }, context) => {
-      if (!isReason(body.reason))
+      if (!isOneLine(body.reason))
         throw badRequest(
           {
             en: 'reason must be one line of text that is not empty.',

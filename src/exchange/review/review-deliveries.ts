@@ -5,7 +5,6 @@ import { requireStillHeld } from '../../tenancy/administration/administer.ts';
 import type { Author } from '../../tenancy/administration/author.ts';
 import { recordChange } from '../../tenancy/audit/audit.ts';
 import { notFound } from '../../tenancy/errors.ts';
-import { isOneLine } from '../../tenancy/organisations/name.ts';
 import type { OrganisationScope } from '../../tenancy/scope.ts';
 import { exchangeError } from '../errors.ts';
 import type { DeliveryFilter } from '../queue/delivery.ts';
@@ -29,11 +28,6 @@ export interface ReviewOutcome {
 }
 
 const MAX_LISTED = 1_000;
-
-/** Why something is skipped: it is read on terminals. */
-export function isReason(text: string): boolean {
-  return isOneLine(text);
-}
 
 export interface ReviewDependencies {
   db: Pool;
@@ -61,8 +55,18 @@ export async function reviewDeliveries(
   if (filter.ids !== undefined) await requireHeld(db, scope, { ...filter, ids: filter.ids });
   const found = dryRun
     ? await heldDeliveries(db, scope, filter)
-    : await decide(db, scope, { filter, decision: { ...decision, accountId } }, (client, { length }) =>
-        recordReview(client, scope, request, length),
+    : await decide(
+        db,
+        scope,
+        { filter, decision: { ...decision, accountId } },
+        async (client, { length }) => {
+          await requireStillHeld(client, scope, {
+            author,
+            permission: 'exchange.deliveries.replay',
+            facilityIds: filter.facilityId === undefined ? [] : [filter.facilityId],
+          });
+          await recordReview(client, scope, request, length);
+        },
       );
   return { dryRun, count: found.length, deliveryIds: found.slice(0, MAX_LISTED) };
 }
@@ -102,11 +106,6 @@ async function recordReview(
   count: number,
 ): Promise<void> {
   const { ids, connectionId, patientId, facilityId, heldReason, since, until } = filter;
-  await requireStillHeld(client, scope, {
-    author,
-    permission: 'exchange.deliveries.replay',
-    facilityIds: facilityId === undefined ? [] : [facilityId],
-  });
   await recordChange(client, scope, author, {
     action: `delivery.${decision.action}`,
     subject: { type: 'deliveries', id: connectionId ?? facilityId ?? scope.organisationId },

@@ -161,15 +161,7 @@ test('does not let the answer of an address that was changed meanwhile keep back
   const ids = await insertPatients(t.database.pool, t.place, 8);
   await queue(t.database.pool, t.place, ids);
   await openBreaker(t.database.pool, t.key(), 0);
-  const changed = Promise.withResolvers<void>();
-  t.exchange.behave = () => ({ status: 503, headers: { 'retry-after': '86400' }, after: changed.promise });
-  t.work();
-  await t.exchange.waitFor(1);
-  const address = t.exchange.url.replace('/in', '/new');
-  await updateConnection(t.database.pool, t.key(), { address, operatorAddress: true });
-  await t.workersLook();
-  t.exchange.behave = () => ({ status: 200 });
-  changed.resolve();
+  await changeAddressDuringTry();
   await t.exchange.waitFor(8);
   assert.ok(t.exchange.arrivals.slice(1).every(({ target }) => target.startsWith('/new')));
 });
@@ -177,6 +169,13 @@ test('does not let the answer of an address that was changed meanwhile keep back
 test('does not let the answer of an address that was changed meanwhile keep back its own delivery [EXC-17]', async () => {
   const ids = await insertPatients(t.database.pool, t.place, 1);
   await queue(t.database.pool, t.place, ids);
+  await changeAddressDuringTry();
+  await t.exchange.waitFor(2);
+  assert.ok(t.exchange.arrivals[1]?.target.startsWith('/new'));
+});
+
+/** The exchange answers its first try, with a long wait, once the connection has another address; there it takes all. */
+async function changeAddressDuringTry(): Promise<void> {
   const changed = Promise.withResolvers<void>();
   t.exchange.behave = () => ({ status: 503, headers: { 'retry-after': '86400' }, after: changed.promise });
   t.work();
@@ -186,9 +185,7 @@ test('does not let the answer of an address that was changed meanwhile keep back
   await t.workersLook();
   t.exchange.behave = () => ({ status: 200 });
   changed.resolve();
-  await t.exchange.waitFor(2);
-  assert.ok(t.exchange.arrivals[1]?.target.startsWith('/new'));
-});
+}
 
 async function isOpen(): Promise<boolean> {
   const { rows } = await t.database.pool.query(

@@ -6,6 +6,7 @@ import type { Route } from '../../platform/http/route.ts';
 import { Type } from '../../platform/json-schema.ts';
 import { type Access, facilityRoute } from '../../tenancy/callers/access.ts';
 import { LOCAL_CODE_QUERY } from '../../terminology/unmapped/suggest-maps.route.ts';
+import { createOrderEmitter, type EmitDependencies } from '../emit-investigation.ts';
 import { readUnmappedExample, type UnmappedExampleDependencies } from './unmapped-example.ts';
 
 const PATIENT_ID = 'b8a1f6d2-54c7-4e0b-8f19-2c3d4e5f6a7b';
@@ -36,7 +37,10 @@ const ExampleSchema = named(
   ),
 );
 
-export function unmappedExampleRoute(deps: UnmappedExampleDependencies): Route<Access> {
+export function unmappedExampleRoute(
+  given: EmitDependencies & Pick<UnmappedExampleDependencies, 'accessLog'>,
+): Route<Access> {
+  const deps = { ...given, emitOrder: createOrderEmitter(given) };
   return facilityRoute(
     {
       permissions: ['investigations.lab.list'],

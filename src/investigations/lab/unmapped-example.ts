@@ -1,14 +1,17 @@
 /** One real laboratory result with a local code and no standard one from its source, as it goes out now. Contract: ADM-67. */
 import type { FhirResource } from '../../clinical/fetch/fhir-resource.ts';
 import { patientOfTooLarge } from '../../clinical/fetch/record-loader.ts';
+import type { Queryable } from '../../platform/db/database.ts';
 import type { AccessLog } from '../../privacy/access-log/access-log.ts';
 import { authoriseAccess } from '../../privacy/authorise-access.ts';
 import type { FacilityContext } from '../../tenancy/callers/access.ts';
-import { createOrderEmitter, type EmitDependencies } from '../emit-investigation.ts';
+import type { createOrderEmitter } from '../emit-investigation.ts';
 import { findResultWithCode } from './unmapped-example.store.ts';
 
-export interface UnmappedExampleDependencies extends EmitDependencies {
+export interface UnmappedExampleDependencies {
+  db: Queryable;
   accessLog: AccessLog;
+  emitOrder: ReturnType<typeof createOrderEmitter>;
 }
 
 export interface UnmappedExample {
@@ -31,7 +34,7 @@ export async function readUnmappedExample(
   const found = await findResultWithCode(deps.db, scope, { ...local, purposeOfUse });
   if (found === undefined) return [];
   const order = { orderId: found.orderId, discipline: 'laboratory' } as const;
-  const loaded = await createOrderEmitter(deps)(scope, order).catch(noneIfTooLarge);
+  const loaded = await deps.emitOrder(scope, order).catch(noneIfTooLarge);
   if (loaded === undefined) return [];
   const { patientId, refusedPurposes, resources } = loaded;
   const resource = resources.find(

@@ -5,6 +5,7 @@
 
 import type { FhirResource } from '../../clinical/fetch/fhir-resource.ts';
 import { type Identifier, ownIdentifier, type Reference } from '../../fhir/coded.ts';
+import { referencesIn } from '../../fhir/reference.ts';
 import { sendingStageOf } from './resource-types.ts';
 
 /** `Type/id` of a record of ours. */
@@ -21,14 +22,9 @@ export function splitKey(key: ResourceKey): { type: string; id: string } {
 
 const RELATIVE = /^[A-Z][A-Za-z]{2,40}\/[A-Za-z0-9\-.]{1,64}$/;
 
-/** A quote inside a JSON string is escaped, so this is found where a member is named so and nowhere else. */
-const REFERENCE_IN_JSON = /"reference":"([A-Z][A-Za-z]{2,40}\/[A-Za-z0-9\-.]{1,64})"/g;
-
 /** Every record that a resource refers to by `Type/id`; the resource as `JSON.stringify` writes it. */
 export function referencedKeys(json: string): Set<ResourceKey> {
-  const found = new Set<ResourceKey>();
-  for (const [, key] of json.matchAll(REFERENCE_IN_JSON)) found.add(key as ResourceKey);
-  return found;
+  return new Set(referencesIn(json) as IteratorObject<ResourceKey>);
 }
 
 /** The resource with references replaced; `replace` answers undefined for those that stay as they are. */

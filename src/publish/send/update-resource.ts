@@ -93,10 +93,14 @@ async function look(
   const found = isSuccess(answer.status) ? foundAt(answer, resource.resourceType, held.id) : undefined;
   if (found !== undefined) {
     if (!isOurs(context, resource, found)) return lost;
-    // It has the version that was asked for: the server does not read `If-Match` as we write it. Or it has another one for
-    // the second time, because publishes of other patients write it too: of many at once, each would find another each time.
-    const isAny = found.versionId === held.versionId || (wasHeld && isShared(resource.resourceType));
-    return { kind: 'held', held: { id: held.id, versionId: isAny ? null : found.versionId } };
+    // The version was right: the server does not read `If-Match` as we write it.
+    const isUnread = found.versionId === held.versionId;
+    // Publishes of other patients write it too. Of many at once, each would find another version each time.
+    const isContended = wasHeld && isShared(resource.resourceType);
+    return {
+      kind: 'held',
+      held: { id: held.id, versionId: isUnread || isContended ? null : found.versionId },
+    };
   }
   // It cannot be read: what the PUT said must do.
   if (isOtherVersion(refused.status, held)) throw failure(resource, METHOD, refused);
