@@ -8,7 +8,8 @@ const stopped = ({ target, record, reason, stored, all }: Stopped) =>
 export const french = {
   no_such_target:
     'Il n’y a pas de cible de ce nom. Corrigez le nom, ou omettez target pour utiliser la cible par défaut.',
-  order_replaced: 'Ce que la demande représentait relève désormais d’une autre demande. Publiez à nouveau.',
+  order_replaced:
+    'Une autre demande a remplacé celle-ci pendant que la publication attendait. Publiez à nouveau.',
   patient_changed: 'Le dossier appartient désormais à un autre patient. Publiez à nouveau.',
   unmapped_codes: ({ codes }: { codes: readonly string[] }) => {
     const more = codes.length > MAX_LISTED ? ` et ${codes.length - MAX_LISTED} autres` : '';

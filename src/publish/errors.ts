@@ -41,7 +41,7 @@ export const publishError = domainErrors(
     },
     order_replaced: {
       status: 409,
-      text: 'What the order stood for came under another order. Publish again.',
+      text: 'Another order replaced this one while the publish waited. Publish again.',
     },
     patient_changed: { status: 409, text: 'The record now belongs to another patient. Publish again.' },
     unmapped_codes: {
