@@ -83,7 +83,7 @@ export function coveragePage(coverage: Coverage): string {
     '# Coverage of the contract\n',
     'Each sentence of [the contract](contract.md), the code that keeps it and the tests that prove it.',
     '`npm run spec-coverage` writes this page from the ids in comments and in the titles of tests. `npm run check` fails',
-    'when the page is out of date, and `npm test` when no test that passed proves a sentence.\n',
+    'when the page is out of date, and `TEST_SIZE=full npm test` when no test that passed proves a sentence.\n',
     tables.join('\n'),
   ].join('\n');
 }

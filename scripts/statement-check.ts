@@ -1,6 +1,6 @@
 /**
  * Checks the statements that a test run recorded (test-support/record-statements.js) by statement-rules.ts.
- * scripts/test.ts does it after every whole run. Contract: OPS-25.
+ * scripts/test.ts does it after every run of all or most files. Contract: OPS-25.
  */
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';

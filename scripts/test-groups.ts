@@ -13,21 +13,46 @@ const ALONE = /\bimport \{ run,|\bmock\b|cpuMs|process\.(?:on|seteuid|env\.\w+ =
 /** The validators of others take three seconds of processor time to load: these files share them. */
 const CHECKS_FHIR =
   /test-support\/fhir\/(?:clinical-conformance|clinical-check|fhir-validator|fhir-json-schema)/;
-/** These take longest. They begin first, each alone, so that none is left over at the end. */
-const LONG = [
+/** The console, and other pages, in a real browser. */
+const IN_A_BROWSER = /\b(?:useConsole|startBrowser)\(/;
+/** Whole programs, database servers and clusters that are started, killed and filled. */
+const WHOLE_PROGRAMS = [
+  'src/app/serving/serve.test.ts',
+  'tools/demo/demo.test.ts',
+  'test/organisation-deliveries.test.ts',
+  'test/backup-restore.test.ts',
+  'src/app/serving/processes.test.ts',
+  'test/exchange-chaos.test.ts',
+  'test/failover.test.ts',
+  'src/records/import/run/later-tenant.test.ts',
+  'src/app/scale-out/scale-out.test.ts',
+  'test/traces.test.ts',
+  'src/app/doctor/check-server.test.ts',
+  'test/master-key-rotation.test.ts',
+  'local-postgres/embedded-postgres-recovery.test.ts',
+  'soak/run.test.ts',
   'src/records/import/run/first-load.test.ts',
+  'test/fuzz.test.ts',
+  'test/later-tenant.test.ts',
+  'src/publish/runs/publish-killed.test.ts',
+  'test/time-limits.test.ts',
+  'test/master-key-embedded.test.ts',
+  'test/full-disk.test.ts',
+  'local-postgres/embedded-postgres-user.test.ts',
+  'test/database-outage.test.ts',
+  'test/pgbouncer.test.ts',
+  'test/backup-restore-faults.test.ts',
+];
+/** What takes longest begins first, each alone, so that none is left over at the end. */
+export const LONG = [
+  ...WHOLE_PROGRAMS,
   'src/records/import/run/shuffled-imports.test.ts',
   'src/publish/send/publish-faults-send.test.ts',
   'src/publish/send/publish-faults-server.test.ts',
   'src/publish/send/publish-faults-client.test.ts',
   'src/publish/runs/publish-lost.test.ts',
-  'src/publish/runs/publish-killed.test.ts',
-  'src/app/serving/serve.test.ts',
-  'src/app/serving/processes.test.ts',
   'src/app/commands.test.ts',
-  'local-postgres/embedded-postgres-recovery.test.ts',
   'local-postgres/embedded-postgres.test.ts',
-  'local-postgres/embedded-postgres-user.test.ts',
   'src/records/import/group/grouping-order.test.ts',
   'src/records/import/group/grouping-plans.test.ts',
   'src/records/import/run/import-order.test.ts',
@@ -35,12 +60,12 @@ const LONG = [
   'src/records/import/import.command.test.ts',
   'src/records/import/write/older-versions.test.ts',
   'src/privacy/archive/archive-access-log.test.ts',
-  'test/exchange-chaos.test.ts',
-  'test/failover.test.ts',
-  'test/full-disk.test.ts',
-  'test/master-key-rotation.test.ts',
-  'test/fuzz.test.ts',
 ];
+
+/** Whether a file is left to the whole run. These have an eighth of the tests and take three fifths of the time (docs/adr/0119). */
+export function isForWholeRun(file: string): boolean {
+  return WHOLE_PROGRAMS.includes(file) || IN_A_BROWSER.test(readFileSync(file, 'utf8'));
+}
 
 /** Files of the folder, one for each process, for `node --test`, which takes them in the order of their names. */
 export async function inGroups(files: readonly string[], folder: string): Promise<string[]> {

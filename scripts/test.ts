@@ -3,8 +3,11 @@
  * TEST_DATABASE_URL names another (a superuser's URL). With TEST_CITUS_URL the databases lie on a Citus cluster
  * (CONTRIBUTING.md). The migrations are applied once, to a template that each test file clones
  * (test-support/database/database.ts). What tests write is kept in memory where there is room. Files share processes
- * (test-groups.ts). A run without arguments also fails when a sentence of docs/contract.md is proved by no
- * test that passed, or when a statement that the service issued is one that Citus could not run (statement-rules.ts).
+ * (test-groups.ts).
+ *
+ * Without arguments it runs all files but those that take longest, and fails when a statement that the service issued is one
+ * that Citus could not run (statement-rules.ts). With TEST_SIZE=full too it runs all files, with more cases
+ * (test-support/sized.ts), and also fails when a sentence of docs/contract.md is proved by no test that passed.
  * `--statements` with files has their statements checked too. STATEMENTS_FOLDER keeps what was recorded.
  */
 import { execFileSync, spawn } from 'node:child_process';
@@ -16,10 +19,12 @@ import { fileURLToPath } from 'node:url';
 import { openEmbeddedPostgres, stopAbandoned } from '../local-postgres/embedded-postgres.ts';
 import { isAlive } from '../local-postgres/postgres-process.ts';
 import { createTemplate } from '../test-support/database/template.ts';
+import { isFullSize } from '../test-support/sized.ts';
 import { parseContract, unprovenFaults } from './contract-coverage.ts';
 import { checkStatements, readStatements } from './statement-check.ts';
-import { inGroups } from './test-groups.ts';
+import { inGroups, isForWholeRun } from './test-groups.ts';
 
+const PLACES = ['src', 'local-postgres', 'tools', 'test', 'scripts', 'bench', 'soak', 'web/src'];
 const PREFIX = 'interchange-test-';
 const DATABASE = 'database';
 const RECORD_STATEMENTS = new URL('../test-support/record-statements.js', import.meta.url).href;
@@ -112,46 +117,53 @@ async function runTests(folder: string, environment: NodeJS.ProcessEnv): Promise
   const given = all.filter((argument) => argument !== '--statements');
   const flags = given.filter((argument) => argument.startsWith('-'));
   const named = given.filter((argument) => !argument.startsWith('-'));
-  const places =
-    named.length > 0
-      ? named
-      : ['src', 'local-postgres', 'tools', 'test', 'scripts', 'bench', 'soak', 'web/src'];
-  const found = places.flatMap((place) => (isFolder(place) ? testsBelow(place) : [place]));
-  // Flags such as --test-name-pattern pass over a suite that is not loaded yet.
-  const files = found.length === 1 || flags.length > 0 ? found : await inGroups(found, folder);
-  const usual = [
-    '--test',
-    `--test-concurrency=${CONCURRENCY}`,
-    '--test-timeout=1800000',
-    '--test-reporter=spec',
-  ];
-  const recorded = process.env.STATEMENTS_FOLDER ?? join(folder, 'statements');
-  const recording = {
-    ...environment,
-    STATEMENTS_FOLDER: recorded,
-    NODE_OPTIONS: `${process.env.NODE_OPTIONS ?? ''} --import=${RECORD_STATEMENTS}`,
-  };
-  await mkdir(recorded, { recursive: true });
-  // Tests start programs as other users, too.
-  await chmod(recorded, 0o1777);
-  if (given.length > 0) {
-    if (given.length === all.length) return runNode([...usual, ...flags, ...files], environment);
-    const code = await runNode([...usual, ...flags, ...files], recording);
-    return (await canBeDistributed(recorded, { whole: false })) ? code : code || 1;
-  }
-
-  const passed = join(folder, 'titles');
-  const toFile = [`--test-reporter=${PASSED_TITLES}`, `--test-reporter-destination=${passed}`];
-  const code = await runNode(
-    [...usual, '--test-reporter-destination=stdout', ...toFile, ...files],
-    recording,
+  const found = (named.length > 0 ? named : PLACES).flatMap((place) =>
+    isFolder(place) ? testsBelow(place) : [place],
   );
+  const isAll = given.length === 0 && isFullSize();
+  const isQuick = given.length === 0 && !isFullSize();
+  const chosen = isQuick ? found.filter((file) => !isForWholeRun(file)) : found;
+  // Flags such as --test-name-pattern pass over a suite that is not loaded yet.
+  const files = chosen.length === 1 || flags.length > 0 ? chosen : await inGroups(chosen, folder);
+  const statements = process.env.STATEMENTS_FOLDER ?? join(folder, 'statements');
+  const titles = join(folder, 'titles');
+  const checksStatements = isAll || isQuick || given.length < all.length;
+  const code = await runNode(
+    [
+      '--test',
+      `--test-concurrency=${CONCURRENCY}`,
+      '--test-timeout=1800000',
+      '--test-reporter=spec',
+      '--test-reporter-destination=stdout',
+      ...(isAll ? [`--test-reporter=${PASSED_TITLES}`, `--test-reporter-destination=${titles}`] : []),
+      ...flags,
+      ...files,
+    ],
+    checksStatements ? { ...environment, ...(await recordingIn(statements)) } : environment,
+  );
+  if (isQuick) sayLeftOut(found.length - chosen.length);
   // On a cluster some tests are left out, so their sentences have no proof, and their statements are not recorded.
   if (code !== 0 || process.env.TEST_CITUS_URL !== undefined) return code;
-  const proven = await provesContract(passed);
-  return (await canBeDistributed(recorded, { whole: process.env.TEST_CITUS_URL === undefined })) && proven
-    ? 0
-    : 1;
+  const proven = !isAll || (await provesContract(titles));
+  const distributable = !checksStatements || (await canBeDistributed(statements, { whole: isAll }));
+  return proven && distributable ? 0 : 1;
+}
+
+async function recordingIn(folder: string): Promise<NodeJS.ProcessEnv> {
+  await mkdir(folder, { recursive: true });
+  // Tests start programs as other users, too.
+  await chmod(folder, 0o1777);
+  return {
+    STATEMENTS_FOLDER: folder,
+    NODE_OPTIONS: `${process.env.NODE_OPTIONS ?? ''} --import=${RECORD_STATEMENTS}`,
+  };
+}
+
+function sayLeftOut(count: number): void {
+  process.stdout.write(
+    `\n${count} files that take longest were left out: pages in a browser, whole programs and servers. ` +
+      'TEST_SIZE=full npm test runs them too, as .ci/run does.\n',
+  );
 }
 
 /** False when the service issued a statement that Citus would refuse, or run on all nodes; says which. */
