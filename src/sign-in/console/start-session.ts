@@ -49,13 +49,9 @@ export async function startSession(
   const entry = await findByEmail(deps.db, address);
   const network = networkOf(context.remoteAddress);
   const sessionId = randomUUID();
-  const proof = {
-    identity: entry?.userId ?? decoy,
-    credential: password,
-    userType: 'STAFF',
-    secondFactor: 'to-come',
-  } as const;
+  const proof = { identity: entry?.userId ?? decoy, credential: password, userType: 'STAFF' };
   const { account, started, replaced } = await withProvenIdentity(deps, proof, context, {
+    isFirstStep: true,
     prepare: async (_, { now }) => now,
     async commit(client, proven, now) {
       const token = newOrganisationToken(proven.organisationId);

@@ -2,11 +2,11 @@
  * Changing a password that is known: clears the flag and ends the old sessions.
  * Contract: SIGN-IN-19, SIGN-IN-42, SIGN-IN-43, ADM-70.
  */
-import type { Client } from '../../platform/db/database.ts';
 import { notifyLive } from '../../tenancy/live.ts';
 import { storePassword } from '../accounts/account.store.ts';
 import { recordOwnChange } from '../administration/record-own-change.ts';
 import { signInError } from '../errors.ts';
+import { renewToken } from '../second-factor/step-up.store.ts';
 import { revokeSessionsOf } from '../sessions/session.store.ts';
 import { assertGoodPassword, canonicalPassword } from './password.ts';
 import {
@@ -17,32 +17,22 @@ import {
 } from './prove-identity.ts';
 import { deleteUnusedSetupLinks } from './setup-link.store.ts';
 
-export interface PasswordChange extends IdentityProof {
-  newCredential: string;
-}
-
-/** 403, 429 and 503 as at login; behind the right password, 400 for a new one against the rules. */
+/**
+ * 403, 429 and 503 as at login; behind the right password, 400 for a new one against the rules. A session in which the
+ * password is changed goes on, with another token.
+ */
 export async function changePassword(
   deps: ProofDependencies,
-  change: PasswordChange,
+  { newCredential, ...proof }: IdentityProof & { newCredential: string },
   context: CallContext,
+  session?: { sessionId: string; tokenHash: Buffer },
 ): Promise<void> {
-  await changePasswordOf(deps, change, context, {});
-}
-
-/** Where the change is made in a session, that one may go on. `also` is done in the transaction of the change. */
-export async function changePasswordOf(
-  deps: ProofDependencies,
-  change: PasswordChange,
-  context: CallContext,
-  { keep, also }: { keep?: string; also?: (client: Client) => Promise<void> },
-): Promise<void> {
-  const { newCredential, credential } = change;
   const { correlationId } = context;
-  const account = await withProvenIdentity(deps, change, context, {
+  const account = await withProvenIdentity(deps, proof, context, {
+    sessionId: session?.sessionId,
     // Behind the proof, so that nobody else can make the service look at passwords.
     async prepare({ email }, { from, now }) {
-      if (canonicalPassword(newCredential) === canonicalPassword(credential))
+      if (canonicalPassword(newCredential) === canonicalPassword(proof.credential))
         throw signInError('password_refused', { fault: 'same' });
       await assertGoodPassword(newCredential, email);
       return { passwordHash: await deps.passwords.hash(newCredential, from), now };
@@ -55,9 +45,9 @@ export async function changePasswordOf(
         accountId,
         reason: 'password-changed',
         now,
-        ...(keep === undefined ? {} : { except: keep }),
+        except: session?.sessionId,
       });
-      await also?.(client);
+      if (session !== undefined) await renewToken(client, proven, { ...session, proven: false });
       await recordOwnChange(
         client,
         { organisationId: proven.organisationId, accountId, correlationId },

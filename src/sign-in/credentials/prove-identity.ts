@@ -25,18 +25,12 @@ import { hasSecondFactor } from '../second-factor/second-factor.ts';
 import { isLiveSession } from '../sessions/session.store.ts';
 import type { Passwords } from './password.ts';
 
+/** As it was sent. A body may have more members than these: nothing that the service decides by stands among them. */
 export interface IdentityProof {
-  /** The user id as it was sent. */
+  /** The user id. */
   identity: string;
   credential: string;
   userType: string;
-  /**
-   * What a password is good for alone, where the account has a second factor or its role requires one: nothing (the
-   * default), a sign-in that goes on, or the confirmation of a session in which it was proven.
-   */
-  secondFactor?: 'refused' | 'to-come' | 'proven';
-  /** In which it is given; 401 when it has ended by the time that the account is held. */
-  sessionId?: string;
 }
 
 export interface CallContext {
@@ -71,8 +65,16 @@ export interface ProofDependencies {
   audit: Audit;
 }
 
+/** Where a password counts although the account has a second factor, or its role requires one. Else it is refused. */
+interface ProofTerms {
+  /** The first step of a sign-in, which a second factor finishes. */
+  isFirstStep?: boolean;
+  /** The session in which it is given, and a factor was proven. 401 when it has ended by the time that the account is held. */
+  sessionId?: string | undefined;
+}
+
 /** What is done for an account whose password was given. */
-export interface ProvenWork<Prepared, Result> {
+interface ProvenWork<Prepared, Result> extends ProofTerms {
   /** Whatever needs no transaction. What it throws counts neither as failure nor as success. */
   prepare(account: ProvenAccount, attempt: Pick<SignInAttempt, 'from' | 'now'>): Promise<Prepared>;
   /** In a transaction that holds the account as it was proven. */
@@ -98,14 +100,8 @@ export async function withProvenIdentity<Prepared, Result>(
 }
 
 /** The password of whoever is signed in, asked for once more. */
-export function passwordProof({ accountId, sessionId }: Caller, password: string): IdentityProof {
-  return {
-    identity: accountId,
-    credential: password,
-    userType: 'STAFF',
-    secondFactor: 'proven',
-    sessionId,
-  };
+export function passwordProof({ accountId }: Caller, password: string): IdentityProof {
+  return { identity: accountId, credential: password, userType: 'STAFF' };
 }
 
 /** As {@link withProvenIdentity}, for whoever is signed in. Does `work` in the transaction; `now` is the time of the call. */
@@ -115,7 +111,9 @@ export function withOwnPassword<Result>(
   call: OwnCall,
   work: (client: Client, account: ProvenAccount, now: Date) => Promise<Result>,
 ): Promise<Result> {
-  return withProvenIdentity(deps, passwordProof(call.caller, password), call, {
+  const { caller } = call;
+  return withProvenIdentity(deps, passwordProof(caller, password), call, {
+    sessionId: caller.sessionId,
     prepare: async (_, { now }) => now,
     commit: work,
   });
@@ -132,9 +130,9 @@ async function prove<Prepared, Result>(
   let account: AccountOfIdentity | undefined;
   const look = async () => {
     account = await findAccount(deps.db, proof.identity);
-    const usable = usableAccount(account, proof);
+    const usable = usableAccount(account, proof, work);
     const matches = await deps.passwords.verify(usable?.passwordHash, proof.credential, attempt.from);
-    return usable !== undefined && matches ? enter(deps, usable, { attempt, proof }, work) : 'refused';
+    return usable !== undefined && matches ? enter(deps, usable, attempt, work) : 'refused';
   };
   try {
     // Who finds the account changed looks once more: another login may have made the hash of the same password anew.
@@ -153,7 +151,7 @@ async function prove<Prepared, Result>(
   deps.audit('sign-in.failed', ids);
   if (locked) deps.audit('sign-in.locked', ids);
   // Only who is signed in already knows that the rest is right.
-  if (proof.secondFactor === 'proven') throw signInError('password_wrong');
+  if (work.sessionId !== undefined) throw signInError('password_wrong');
   throw signInError('invalid_credentials');
 }
 
@@ -169,50 +167,45 @@ async function findAccount(db: Pool, identity: string): Promise<AccountOfIdentit
 /** Undefined for whoever may not sign in, whatever the password. */
 function usableAccount(
   account: AccountOfIdentity | undefined,
-  proof: IdentityProof,
+  { userType }: IdentityProof,
+  terms: ProofTerms,
 ): ProvenAccount | undefined {
-  if (account === undefined || account.disabled || account.userType !== proof.userType) return undefined;
-  if (!suffices(account, proof)) return undefined;
+  if (account === undefined || account.disabled || account.userType !== userType) return undefined;
+  if (!suffices(account, terms)) return undefined;
   const { passwordHash } = account;
   return passwordHash === null ? undefined : { ...account, passwordHash };
 }
 
-function suffices(factor: SecondFactor, { secondFactor = 'refused' }: IdentityProof): boolean {
-  return secondFactor !== 'refused' || (!hasSecondFactor(factor) && !factor.required);
+function suffices(factor: SecondFactor, { isFirstStep = false, sessionId }: ProofTerms): boolean {
+  return isFirstStep || sessionId !== undefined || (!hasSecondFactor(factor) && !factor.required);
 }
 
 /** Undefined when the account was disabled or given another password since it was read. */
 async function enter<Prepared, Result>(
   deps: ProofDependencies,
   account: ProvenAccount,
-  { attempt, proof }: { attempt: SignInAttempt; proof: IdentityProof },
-  { prepare, commit }: ProvenWork<Prepared, Result>,
+  attempt: SignInAttempt,
+  work: ProvenWork<Prepared, Result>,
 ): Promise<{ value: Result } | undefined> {
-  const prepared = await prepare(account, attempt);
+  const { isFirstStep = false, sessionId } = work;
+  const prepared = await work.prepare(account, attempt);
   const outcome = await transaction(deps.db, async (client) => {
     const held = await lockCredentials(client, account, account.id);
     if (held === undefined || held.disabled || held.passwordHash !== account.passwordHash) return undefined;
     // Read once more: the lock was waited for, and what the statement that took it saw may be older.
     const factor = await readSecondFactor(client, account, account.id);
-    if (!suffices(factor, proof)) return undefined;
-    await requireSession(client, account, { attempt, proof });
+    if (!suffices(factor, work)) return undefined;
+    // Whoever ended the session while the password was being checked ended what is done in it.
+    if (sessionId !== undefined) {
+      const session = { accountId: account.id, sessionId, now: attempt.now };
+      if (!(await isLiveSession(client, account, session))) throw signInError('not_signed_in');
+    }
     // Else whoever has the password could forget the failures of codes with it.
-    const isHalf = proof.secondFactor === 'to-come' && hasSecondFactor(factor);
+    const isHalf = isFirstStep && hasSecondFactor(factor);
     await (isHalf ? deps.lockout.pass(client, attempt) : deps.lockout.succeed(client, attempt));
     const now = { ...account, ...held, ...factor, passwordHash: account.passwordHash };
-    return { value: await commit(client, now, prepared) };
+    return { value: await work.commit(client, now, prepared) };
   });
   if (outcome !== undefined) deps.passwords.prefer(attempt.from);
   return outcome;
-}
-
-/** Whoever ended the session while the password was being checked ended what is done in it. */
-async function requireSession(
-  client: Client,
-  account: ProvenAccount,
-  { attempt: { now }, proof: { sessionId } }: { attempt: SignInAttempt; proof: IdentityProof },
-): Promise<void> {
-  if (sessionId === undefined) return;
-  if (!(await isLiveSession(client, account, { accountId: account.id, sessionId, now })))
-    throw signInError('not_signed_in');
 }

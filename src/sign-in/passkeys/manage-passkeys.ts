@@ -8,7 +8,7 @@ import { readDatabaseTime } from '../../platform/db/database-time.ts';
 import { uuidBytes } from '../../platform/uuid.ts';
 import type { Caller } from '../../tenancy/callers/caller.ts';
 import { notFound } from '../../tenancy/errors.ts';
-import { type OwnCall, passwordProof, withProvenIdentity } from '../credentials/prove-identity.ts';
+import { type OwnCall, withOwnPassword } from '../credentials/prove-identity.ts';
 import { signInError } from '../errors.ts';
 import { type AddedFactor, addFactor, type FactorDependencies } from '../second-factor/add-factor.ts';
 import { removeOwnFactor } from '../second-factor/remove-factor.ts';
@@ -50,28 +50,24 @@ export async function beginPasskey(
   const { accountId, sessionId } = caller;
   const { rpId } = passkeyParty(deps.publicBaseUrl);
   const { generateRegistrationOptions } = await import('@simplewebauthn/server');
-  return withProvenIdentity(deps, passwordProof(caller, password), call, {
-    async prepare({ email }, { now }) {
-      const existing = await listPasskeys(deps.db, caller, accountId);
-      const options = await generateRegistrationOptions({
-        rpName: 'interchange',
-        rpID: rpId,
-        userName: email,
-        userDisplayName: email,
-        userID: Uint8Array.from(uuidBytes(accountId)),
-        attestationType: 'none',
-        excludeCredentials: existing.map(({ credentialId: id, transports }) => ({ id, transports })),
-        authenticatorSelection: { residentKey: 'preferred', userVerification: 'required' },
-        supportedAlgorithmIDs: ALGORITHMS,
-        timeout: CHALLENGE_SECONDS * 1_000,
-      });
-      return { options, until: secondsAfter(now, CHALLENGE_SECONDS) };
-    },
-    async commit(client, _, { options, until }) {
-      const { challenge } = options;
-      await storeChallenge(client, caller, { sessionId, challenge, purpose: 'add', until });
-      return options;
-    },
+  return withOwnPassword(deps, password, call, async (client, { email }, now) => {
+    const existing = await listPasskeys(client, caller, accountId);
+    const options = await generateRegistrationOptions({
+      rpName: 'interchange',
+      rpID: rpId,
+      userName: email,
+      userDisplayName: email,
+      userID: Uint8Array.from(uuidBytes(accountId)),
+      attestationType: 'none',
+      excludeCredentials: existing.map(({ credentialId: id, transports }) => ({ id, transports })),
+      authenticatorSelection: { residentKey: 'preferred', userVerification: 'required' },
+      supportedAlgorithmIDs: ALGORITHMS,
+      timeout: CHALLENGE_SECONDS * 1_000,
+    });
+    const { challenge } = options;
+    const until = secondsAfter(now, CHALLENGE_SECONDS);
+    await storeChallenge(client, caller, { sessionId, challenge, purpose: 'add', until });
+    return options;
   });
 }
 

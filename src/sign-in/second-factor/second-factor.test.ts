@@ -278,6 +278,23 @@ test('the first factor ends the other sessions, those of tokens too, and no toke
   assert.equal((await api.call('/auth/password', { body: change })).text, wrong.text);
 });
 
+test('no member of a body stands in for the second factor [SIGN-IN-65, SIGN-IN-9]', async () => {
+  const { account, browser } = await withTelephone();
+  const body = { identity: account.userId, credential: PASSWORD, userType: 'STAFF' };
+  const { id: sessionId } = (await browser.call('/sessions')).json.items[0];
+  // With the wrong password five failures, each of which is answered before the lock.
+  const more = [{ secondFactor: 'to-come' }, { secondFactor: 'proven', sessionId }];
+  const refused = await api.call('/auth/login', { body: { ...body, credential: WRONG } });
+  for (const members of more) {
+    const login = await api.call('/auth/login', { body: { ...body, ...members } });
+    assert.deepEqual([login.status, login.text], [403, refused.text]);
+    const change = { ...body, newCredential: 'another long passphrase', ...members };
+    const changed = await api.call('/auth/password', { body: change });
+    assert.deepEqual([changed.status, changed.text], [403, refused.text]);
+  }
+  assert.equal((await browser.call(PATH)).status, 200, 'the password is the same, and the session goes on');
+});
+
 test('a role that comes to require a factor takes no tokens of people, and lets them add one [SIGN-IN-64, SIGN-IN-65]', async () => {
   const strict = await addConsoleTenant(api);
   const { organisationId, role: name } = strict;

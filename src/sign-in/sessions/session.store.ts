@@ -71,7 +71,7 @@ export async function isLiveSession(
 export async function revokeSessionsOf(
   db: Queryable,
   { organisationId }: OrganisationScope,
-  revocation: { accountId: string; reason: RevocationReason; now: Date; except?: string },
+  revocation: { accountId: string; reason: RevocationReason; now: Date; except?: string | undefined },
 ): Promise<void> {
   await db.query({
     name: 'session-revoke-all',
