@@ -1,6 +1,6 @@
 /** SQL of what happened at a facility, by the hour. Contract: ADM-55, ADM-57. */
 import type { Queryable } from '../../platform/db/database.ts';
-import { type RetentionRule, removeOverdue } from '../organisations/retention.ts';
+import { removeOverdue } from '../organisations/retention.ts';
 import type { FacilityScope, OrganisationScope } from '../scope.ts';
 
 export interface CountedHour {
@@ -54,36 +54,11 @@ export async function readActivity(
   return rows;
 }
 
-/** More than a month, so that the same weeks can be compared. */
-const KEPT_DAYS = 35;
-
-const OVER = `
-  from activity_hour
-  where organisation_id = $1
-    and hour < now() - $2::integer * interval '1 day'`;
-
-const COUNT = `select count(*)::integer as removed ${OVER}`;
-
-const REMOVE = `
-  with over as materialized (
-    select facility_id, hour, kind
-    ${OVER}
-    limit $3
-  ), removed as (
-    delete from activity_hour a
-    using over o
-    where a.organisation_id = $1
-      and a.facility_id = o.facility_id
-      and a.hour = o.hour
-      and a.kind = o.kind
-    returning 1
-  )
-  select count(*)::integer as removed
-  from removed`;
-
-export const ACTIVITY_RETENTION: RetentionRule = removeOverdue({
+export const ACTIVITY_RETENTION = removeOverdue({
   name: 'hours of activity',
-  days: KEPT_DAYS,
-  count: COUNT,
-  remove: REMOVE,
+  // More than a month, so that the same weeks can be compared.
+  days: 35,
+  table: 'activity_hour',
+  key: ['facility_id', 'hour', 'kind'],
+  time: 'hour',
 });

@@ -33,18 +33,37 @@ export interface Swept {
   last: string | undefined;
 }
 
-/** Statements of a rule whose rows are simply over: `$1` is the organisation, `$2` the days, `$3` the rows at most. */
-export interface OverdueRows {
+/** Rows that are over so many days after the time in a column of theirs. */
+interface OverdueRows {
   name: string;
   days: number;
-  /** Answers `removed`, the rows that are over. Takes no `$3`. */
-  count: string;
-  /** Answers `removed`, the rows that it removed. */
-  remove: string;
+  table: string;
+  /** Columns that a row of an organisation is found by. */
+  key: readonly string[];
+  time: string;
 }
 
 /** What is over is gone after a batch, so the next one begins where this one did. */
-export function removeOverdue({ name, days, count, remove }: OverdueRows): RetentionRule {
+export function removeOverdue({ name, days, table, key, time }: OverdueRows): RetentionRule {
+  const isOver = (row: string) =>
+    `${row}.organisation_id = $1 and ${row}.${time} < now() - $2::integer * interval '1 day'`;
+  const count = `select count(*)::integer as removed from ${table} t where ${isOver('t')}`;
+  // Looked at once more: a row may get a later time while it is being removed.
+  const remove = `
+    with over as materialized (
+      select ${key.join(', ')}
+      from ${table} t
+      where ${isOver('t')}
+      limit $3
+    ), removed as (
+      delete from ${table} t
+      using over o
+      where ${isOver('t')}
+        and ${key.map((column) => `t.${column} = o.${column}`).join(' and ')}
+      returning 1
+    )
+    select count(*)::integer as removed
+    from removed`;
   return {
     name,
     days,

@@ -2,6 +2,7 @@
 import { rowsByIndex } from '../../platform/db/by-key.ts';
 import type { Queryable } from '../../platform/db/database.ts';
 import type { Slice } from '../../platform/http/paging.ts';
+import { type RetentionRule, removeOverdue } from '../../tenancy/organisations/retention.ts';
 import type { OrganisationScope } from '../../tenancy/scope.ts';
 
 /** A local code that was met without a standard one. */
@@ -131,4 +132,16 @@ export async function listUnmapped(
     ],
   });
   return rows;
+}
+
+/** Forgets codes that were not met for so many days. One that is met again is counted anew. */
+export function unmappedRetentionRule(days: number): RetentionRule {
+  const key = ['facility_id', 'local_system', 'local_code', 'place'];
+  return removeOverdue({
+    name: 'unmapped codes',
+    days,
+    table: 'terminology_unmapped',
+    key,
+    time: 'last_met_at',
+  });
 }

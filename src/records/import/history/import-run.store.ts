@@ -3,6 +3,7 @@ import type { Queryable } from '../../../platform/db/database.ts';
 import { instantFromTimestamp } from '../../../platform/db/timestamp.ts';
 import type { Slice } from '../../../platform/http/paging.ts';
 import { addressOfAccount } from '../../../tenancy/callers/account-address.ts';
+import { type RetentionRule, removeOverdue } from '../../../tenancy/organisations/retention.ts';
 import type { FacilityScope } from '../../../tenancy/scope.ts';
 import type { ImportDocument } from '../import-report.ts';
 import type { ImportContent, ImportProgress, ImportState, ImportWay, ListedImport } from './kept-import.ts';
@@ -189,4 +190,9 @@ function toListed(row: StoredRow): ListedImport {
     progress: { files, totalBytes, doneBytes, resources, rejected },
     failure: diedText === null ? failure : DIED,
   };
+}
+
+/** Forgets imports that began so many days ago. What they brought stays. Contract: ADM-51. */
+export function importRetentionRule(days: number): RetentionRule {
+  return removeOverdue({ name: 'imports', days, table: 'import_run', key: ['id'], time: 'started_at' });
 }

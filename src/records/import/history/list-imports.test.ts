@@ -14,10 +14,10 @@ import { waitUntil } from '../../../../test-support/wait-until.ts';
 import { createWorkWatch } from '../../../tenancy/organisations/organisation-work.ts';
 import { runRetention } from '../../../tenancy/organisations/retention.ts';
 import type { ImportDocument } from '../import-report.ts';
+import { importRetentionRule } from './import-run.store.ts';
 import type { ImportProgress } from './kept-import.ts';
 import { keptReport } from './kept-report.ts';
 import { type ImportWatch, recordImport } from './record-import.ts';
-import { importRetentionRule } from './retention.store.ts';
 
 let api: TestApi;
 let account: TestAccount;
