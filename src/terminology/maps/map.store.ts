@@ -19,7 +19,7 @@ export interface MapChange {
 }
 
 /** Null for an operator's command. */
-export function accountOf({ author }: MapChange): string | null {
+function accountOf({ author }: MapChange): string | null {
   return author.kind === 'account' ? author.accountId : null;
 }
 
