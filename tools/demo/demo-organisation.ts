@@ -98,7 +98,7 @@ export async function makeDemoOrganisation(
   const scope = { organisationId };
   if ((await findOrganisation(db, organisationId)) === undefined)
     await createOrganisation(db, { id: organisationId, name: 'Demo Hospitals' });
-  if ((await listFacilities(db, scope, facilityId)).length === 0)
+  if ((await listFacilities(db, scope, { facilityIds: [facilityId] })).length === 0)
     await createFacility(db, {
       organisationId,
       id: facilityId,

@@ -176,7 +176,7 @@ async function requireFacility(db: Pool, { organisation, facility }: Options): P
       `There is no organisation ${organisation}. List organisations with: npx interchange organisation list`,
     );
   const scope = { organisationId: organisation.toLowerCase() };
-  const [found] = isUuid(facility) ? await listFacilities(db, scope, facility) : [];
+  const [found] = isUuid(facility) ? await listFacilities(db, scope, { facilityIds: [facility] }) : [];
   if (found === undefined)
     throw new CommandError(
       `Organisation ${organisation} has no facility ${facility}. List its facilities with: npx interchange facility list --organisation ${organisation}`,

@@ -22,7 +22,6 @@ import {
   insertFacility,
   insertOrganisation,
   listFacilities,
-  listFacilityPage,
   replaceModules,
   updateFacility,
 } from './organisation.store.ts';
@@ -90,7 +89,7 @@ export async function listOwnFacilities(
   const binding = ['facilities', caller.organisationId, caller.accountId];
   const page = openPage<FacilityPosition>(cursors, request, binding);
   const facilityIds = [...caller.facilities.keys()];
-  const found = await listFacilityPage(db, caller, { ...page.slice, facilityIds });
+  const found = await listFacilities(db, caller, { ...page.slice, facilityIds });
   return page.close(found, ({ name, id }) => [name, id]);
 }
 
@@ -171,7 +170,7 @@ export async function requireFacility(
 ): Promise<Facility> {
   await requireOrganisation(db, organisationId);
   checkedId('facilityId', facilityId);
-  const [facility] = await listFacilities(db, { organisationId }, facilityId);
+  const [facility] = await listFacilities(db, { organisationId }, { facilityIds: [facilityId] });
   if (facility === undefined) throw tenancyError('unknown_facility', { organisationId, facilityId });
   return facility;
 }

@@ -62,20 +62,11 @@ export async function insertFacility(
   return rowCount === 1;
 }
 
-/** The facilities of an organisation, or the one with `facilityId`. */
+/** Some of the facilities by their name, or all. */
 export async function listFacilities(
   db: Queryable,
   scope: OrganisationScope,
-  facilityId: string | null = null,
-): Promise<Facility[]> {
-  return listFacilityPage(db, scope, { facilityIds: facilityId === null ? undefined : [facilityId] });
-}
-
-/** Some of the facilities by their name, or all. */
-export async function listFacilityPage(
-  db: Queryable,
-  scope: OrganisationScope,
-  page: Partial<Slice<FacilityPosition>> & { facilityIds?: readonly string[] | undefined },
+  page: Partial<Slice<FacilityPosition>> & { facilityIds?: readonly string[] } = {},
 ): Promise<Facility[]> {
   const { rows } = await db.query<Facility>({
     text: `
