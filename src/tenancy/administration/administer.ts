@@ -4,6 +4,7 @@
  * Contract: ACC-18, ADM-2, ADM-6.
  */
 import { type Client, type Pool, transaction } from '../../platform/db/database.ts';
+import { isUuid } from '../../platform/uuid.ts';
 import { tenancyError } from '../errors.ts';
 import { notifyLive } from '../live.ts';
 import type { Permission } from '../roles/permissions.ts';
@@ -16,7 +17,8 @@ const NOTHING: ReadonlySet<string> = new Set();
 
 /**
  * Do `work` in a transaction that all other changes of the organisation wait for. Every node knows of it with the next
- * call. 409 when it would take away the last administrator; what it did is undone then.
+ * call. Throws for an unknown organisation, and 409 when it would take away the last administrator; what it did is undone
+ * then.
  */
 export async function administer<T>(
   db: Pool,
@@ -24,6 +26,7 @@ export async function administer<T>(
   author: Author,
   work: (client: Client, manager: Manager) => Promise<T>,
 ): Promise<T> {
+  if (!isUuid(organisationId)) throw tenancyError('malformed_id', { field: 'organisationId' });
   const scope = { organisationId };
   return transaction(db, async (client) => {
     if (!(await lockAdministration(client, scope))) throw tenancyError('unknown_organisation', scope);

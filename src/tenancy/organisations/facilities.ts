@@ -60,7 +60,6 @@ export async function createFacility(db: Pool, input: NewFacility): Promise<{ id
   if (!isTimeZone(timeZone)) throw tenancyError('bad_time_zone', { field: 'timeZone' });
   const name = checkedName(input.name);
   const modules = checkedModules(input.modules ?? MODULES);
-  await requireOrganisation(db, organisationId);
   await administer(db, { organisationId }, OPERATOR, async (client) => {
     if (!(await insertFacility(client, { organisationId }, { id, name, timeZone })))
       throw tenancyError('facility_exists', { id });
@@ -113,7 +112,6 @@ export async function changeFacility(
 ): Promise<{ facility: Facility; changed: boolean }> {
   const scope = { organisationId };
   const checked = checkedChanges(changes);
-  await requireOrganisation(db, organisationId);
   return administer(db, scope, author, async (client, manager) => {
     requirePermission(manager, ['facilities.manage']);
     if (!usesAll(manager, [facilityId])) throw notFound('The facility');

@@ -64,6 +64,7 @@ test('unknown permissions, organisations and roles, taken names and empty input 
     asCommand(createRole(database.pool, { ...role, name: 'new', ...changed }, OPERATOR));
   await assert.rejects(asCommand(createRole(database.pool, role, OPERATOR)), CommandError);
   await assert.rejects(create({ organisationId: randomUUID() }), CommandError);
+  await assert.rejects(create({ organisationId: '7' }), { name: 'UsageError', message: /must be a UUID/ });
   await assert.rejects(create({ permissions: ['encounters.access', 'everything'] }), {
     name: 'UsageError',
     message: /everything/,

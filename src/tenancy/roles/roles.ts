@@ -13,7 +13,6 @@ import { type Manager, requireHeld, requirePermission } from '../administration/
 import { recordChange } from '../audit/audit.ts';
 import type { AuditAction } from '../audit/audit-entry.ts';
 import { notFound, tenancyError } from '../errors.ts';
-import { requireOrganisation } from '../organisations/facilities.ts';
 import { checkedName } from '../organisations/name.ts';
 import type { OrganisationScope } from '../scope.ts';
 import { isPermission, PERMISSIONS } from './permissions.ts';
@@ -67,7 +66,6 @@ export async function createRole(db: Pool, input: RoleInput, author: Author): Pr
     permissions: checkedPermissions(input.permissions),
     requiresSecondFactor: input.requiresSecondFactor ?? false,
   };
-  await requireOrganisation(db, input.organisationId);
   await administer(db, input, author, async (client, manager) => {
     requirePermission(manager, ['roles.manage']);
     requireHeld(manager, role.permissions);
@@ -86,7 +84,6 @@ export async function changeRole(
   const scope = { organisationId };
   const name = changes.name === undefined ? undefined : checkedName(changes.name);
   const permissions = changes.permissions === undefined ? undefined : checkedPermissions(changes.permissions);
-  await requireOrganisation(db, organisationId);
   return administer(db, scope, author, async (client, manager) => {
     const role = await requireManagedRole(client, scope, { key, manager });
     const next = {
@@ -125,7 +122,6 @@ export async function removeRole(
   author: Author,
 ): Promise<void> {
   const scope = { organisationId };
-  await requireOrganisation(db, organisationId);
   await administer(db, scope, author, async (client, manager) => {
     const role = await requireManagedRole(client, scope, { key, manager });
     if (!(await deleteRole(client, scope, role.id))) throw tenancyError('role_held');
