@@ -1,10 +1,8 @@
 /** How roles look over HTTP. */
-import type { Static } from 'typebox';
 import { named } from '../../platform/http/named-schema.ts';
 import { Choice } from '../../platform/http/schema.ts';
 import { Type } from '../../platform/json-schema.ts';
 import { PERMISSIONS, type Permission } from './permissions.ts';
-import type { ListedRole, Role } from './role.store.ts';
 
 const PermissionSchema = named('Permission', Choice(Object.keys(PERMISSIONS) as Permission[]));
 
@@ -55,15 +53,6 @@ export const ListedRoleSchema = named(
     { examples: [{ ...ROLE, holders: { EHR: 3, STAFF: 0 } }] },
   ),
 );
-
-/** Without what other columns of a stored role say. */
-export function roleView({ id, name, permissions, requiresSecondFactor }: Role): Static<typeof RoleSchema> {
-  return { id, name, permissions, requiresSecondFactor };
-}
-
-export function listedRoleView(role: ListedRole): Static<typeof ListedRoleSchema> {
-  return { ...roleView(role), holders: role.holders };
-}
 
 export const PermissionListSchema = named(
   'PermissionCatalogue',

@@ -1,7 +1,7 @@
 /** /roles: administrators manage what accounts may do. Contract: ADM-11, ADM-12, ADM-13, ADM-14. */
 
 import type { Pool } from '../../platform/db/database.ts';
-import { mapPage, PAGE_PARAMETERS, pageSchema } from '../../platform/http/paging.ts';
+import { PAGE_PARAMETERS, pageSchema } from '../../platform/http/paging.ts';
 import type { Route } from '../../platform/http/route.ts';
 import { Type } from '../../platform/json-schema.ts';
 import { authorOf } from '../administration/author.ts';
@@ -10,12 +10,10 @@ import { PERMISSIONS } from './permissions.ts';
 import { PRESETS } from './presets.ts';
 import {
   ListedRoleSchema,
-  listedRoleView,
   NewRoleBody,
   PermissionListSchema,
   RoleChangesBody,
   RoleSchema,
-  roleView,
 } from './role.schema.ts';
 import { changeRole, createRole, type ListRolesDependencies, listRolePage, removeRole } from './roles.ts';
 
@@ -43,7 +41,7 @@ export function listRolesRoute(deps: ListRolesDependencies): Route<Access> {
     }),
     responses: { 200: { description: 'By name.', schema: pageSchema(ListedRoleSchema) } },
     handle: async ({ query }, { scope }) => ({
-      body: mapPage(await listRolePage(deps, scope, query), listedRoleView),
+      body: await listRolePage(deps, scope, query),
     }),
   });
 }
@@ -62,7 +60,7 @@ export function createRoleRoute({ db }: Dependencies): Route<Access> {
     handle: async ({ body }, context) => {
       const { organisationId } = context.scope;
       const role = await createRole(db, { organisationId, ...body }, authorOf(context));
-      return { status: 201, body: roleView(role) };
+      return { status: 201, body: role };
     },
   });
 }
@@ -82,9 +80,9 @@ export function changeRoleRoute({ db }: Dependencies): Route<Access> {
     responses: { 200: { description: 'The role as it is now.', schema: RoleSchema }, ...REFUSED },
     handle: async ({ params, body }, context) => {
       const { organisationId } = context.scope;
-      const role = { id: params.roleId };
-      const changed = await changeRole(db, { organisationId, role, changes: body }, authorOf(context));
-      return { body: roleView(changed) };
+      const change = { organisationId, role: { id: params.roleId }, changes: body };
+      const { role } = await changeRole(db, change, authorOf(context));
+      return { body: role };
     },
   });
 }

@@ -80,7 +80,7 @@ export async function changeRole(
   db: Pool,
   { organisationId, role: key, changes }: OrganisationScope & { role: RoleKey; changes: RoleChanges },
   author: Author,
-): Promise<Role & { changed: boolean }> {
+): Promise<{ role: Role; changed: boolean }> {
   const scope = { organisationId };
   const name = changes.name === undefined ? undefined : checkedName(changes.name);
   const permissions = changes.permissions === undefined ? undefined : checkedPermissions(changes.permissions);
@@ -103,7 +103,7 @@ export async function changeRole(
       before: role,
       after: next,
     });
-    return { ...next, changed };
+    return { role: next, changed };
   });
 }
 
@@ -111,8 +111,8 @@ export async function changeRole(
 export async function setPermissions(db: Pool, input: RoleInput): Promise<{ id: string; changed: boolean }> {
   const { organisationId, name, permissions, requiresSecondFactor } = input;
   const changes = { permissions, requiresSecondFactor };
-  const { id, changed } = await changeRole(db, { organisationId, role: { name }, changes }, OPERATOR);
-  return { id, changed };
+  const { role, changed } = await changeRole(db, { organisationId, role: { name }, changes }, OPERATOR);
+  return { id: role.id, changed };
 }
 
 /** 409 while an account holds it. */
