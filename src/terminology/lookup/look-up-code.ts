@@ -4,37 +4,32 @@
  * Contract: TERM-15.
  */
 import type { Queryable } from '../../platform/db/database.ts';
+import type { StandardCoding } from '../maps/apply-map.ts';
 import { entriesOfCode } from '../maps/list-maps.store.ts';
-import type { StoredEntry } from '../maps/map.schema.ts';
 import type { MapScope } from '../maps/map.store.ts';
 import type { Equivalence } from '../maps/map-entry.ts';
 import { officialTarget } from './translate.ts';
 
-export interface CodeLookUp {
-  system: string;
-  code: string;
-  targetSystem?: string | undefined;
-}
-
-export interface CodeMatch {
-  equivalence: Equivalence;
-  /** Absent where the maps say that there is no such code. */
-  concept?: { system: string; code: string; display?: string };
-  /** Whose entry it is: null for the organisation's. */
-  facilityId: string | null;
-}
-
 export interface CodeAnswer {
   /** True when at least one match has an equivalence that is neither `unmatched` nor `disjoint`. */
   result: boolean;
-  matches: CodeMatch[];
+  /** `concept` is absent where the maps say that there is no such code. */
+  matches: { equivalence: Equivalence; concept?: StandardCoding }[];
 }
 
-export async function lookUpCode(db: Queryable, scope: MapScope, lookUp: CodeLookUp): Promise<CodeAnswer> {
-  const { system, code, targetSystem } = lookUp;
+export async function lookUpCode(
+  db: Queryable,
+  scope: MapScope,
+  { system, code, targetSystem }: { system: string; code: string; targetSystem?: string | undefined },
+): Promise<CodeAnswer> {
   const entries = await entriesOfCode(db, scope, { localSystem: system, localCode: code, targetSystem });
-  const result = entries.some(({ equivalence }) => equivalence !== 'unmatched' && equivalence !== 'disjoint');
-  return { result, matches: entries.map(matchOf) };
+  const matches = entries.map(({ equivalence, targetSystem: target, targetCode, targetDisplay }) => {
+    if (targetCode === null) return { equivalence };
+    const display = targetDisplay === null ? {} : { display: targetDisplay };
+    return { equivalence, concept: officialTarget({ system: target, code: targetCode, ...display }) };
+  });
+  const result = matches.some(({ equivalence }) => equivalence !== 'unmatched' && equivalence !== 'disjoint');
+  return { result, matches };
 }
 
 /** The answer as FHIR Parameters. */
@@ -53,17 +48,4 @@ export function translateParameters({ result, matches }: CodeAnswer): object {
     resourceType: 'Parameters',
     parameter: [{ name: 'result', valueBoolean: result }, ...message, ...parts],
   };
-}
-
-function matchOf({
-  equivalence,
-  facilityId,
-  targetSystem,
-  targetCode,
-  targetDisplay,
-}: StoredEntry): CodeMatch {
-  if (targetCode === null) return { equivalence, facilityId };
-  const display = targetDisplay === null ? {} : { display: targetDisplay };
-  const concept = officialTarget({ system: targetSystem, code: targetCode, ...display });
-  return { equivalence, concept, facilityId };
 }
