@@ -7,7 +7,7 @@ import type { Route } from '../../platform/http/route.ts';
 import { Choice, Nullable, NullableText } from '../../platform/http/schema.ts';
 import { Type } from '../../platform/json-schema.ts';
 import { type Access, facilityRoute } from '../../tenancy/callers/access.ts';
-import { SUGGESTION_REASONS, suggestMaps } from './suggest-maps.ts';
+import { MAP_OWNERS, SUGGESTION_REASONS, suggestMaps } from './suggest-maps.ts';
 
 /** A local code; shared with the example of a result. */
 export const LOCAL_CODE_QUERY = {
@@ -33,7 +33,7 @@ const SuggestionSchema = named(
           'MapSuggestionReason',
           Type.Object({
             reason: Choice(SUGGESTION_REASONS),
-            from: Choice(['organisation', 'facility', 'other-facility'] as const, 'Whose map it stands in.'),
+            from: Choice(MAP_OWNERS, 'Whose map it stands in.'),
             localSystem: Type.String(),
             localCode: Type.String(),
             localDisplay: NullableText(),

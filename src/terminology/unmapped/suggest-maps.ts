@@ -8,9 +8,13 @@ import type { FacilityScope } from '../../tenancy/scope.ts';
 import { findLikeMaps, findMetDisplay, type LikeMap } from './suggest-maps.store.ts';
 
 export const SUGGESTION_REASONS = ['same-code', 'same-name', 'like-name'] as const;
-export type SuggestionReason = (typeof SUGGESTION_REASONS)[number];
+type SuggestionReason = (typeof SUGGESTION_REASONS)[number];
 
-export interface UnmappedCodeRequest {
+/** Whose map a suggestion stands in. */
+export const MAP_OWNERS = ['organisation', 'facility', 'other-facility'] as const;
+type MapOwner = (typeof MAP_OWNERS)[number];
+
+interface UnmappedCodeRequest {
   system: string;
   code: string;
   /** Default: as the code was met. */
@@ -19,47 +23,17 @@ export interface UnmappedCodeRequest {
   unit?: string | undefined;
 }
 
-export interface SuggestionSource {
-  reason: SuggestionReason;
-  /** Whose map it stands in. */
-  from: 'organisation' | 'facility' | 'other-facility';
-  localSystem: string;
-  localCode: string;
-  localDisplay: string | null;
-}
-
-export interface Suggestion {
-  targetSystem: string;
-  targetCode: string;
-  targetDisplay: string | null;
-  /** Whether the name of the target has the property that the unit measures; null when that cannot be told. */
-  unitFits: boolean | null;
-  why: SuggestionSource[];
-}
-
 const SUGGESTIONS = 10;
 const SOURCES = 5;
 /** Words that say nothing about what is measured. */
-const EMPTY_WORDS = new Set([
-  'the',
-  'and',
-  'for',
-  'with',
-  'from',
-  'test',
-  'level',
-  'serum',
-  'plasma',
-  'blood',
-]);
+const EMPTY_WORDS = new Set('the and for with from test level serum plasma blood'.split(' '));
 const WORDS = 6;
-const POINTS: Readonly<Record<SuggestionReason, number>> = { 'same-code': 4, 'same-name': 3, 'like-name': 0 };
 
 export async function suggestMaps(
   db: Queryable,
   scope: FacilityScope,
   { system, code, display: given, unit }: UnmappedCodeRequest,
-): Promise<Suggestion[]> {
+) {
   const display = given ?? (await findMetDisplay(db, scope, { system, code })) ?? '';
   const asked = { code, name: normal(display), words: wordsOf(display) };
   const maps = await findLikeMaps(db, scope, asked);
@@ -79,40 +53,36 @@ interface Asked {
   facilityId: string;
 }
 
-function suggestionOf(maps: readonly LikeMap[], asked: Asked): { points: number; shown: Suggestion } {
+/** Of maps that lead to one target. */
+function suggestionOf(maps: readonly LikeMap[], asked: Asked) {
   const judged = maps
     .map((map) => ({ map, ...judge(map, asked) }))
     .toSorted((a, b) => b.points - a.points || (a.map.localCode < b.map.localCode ? -1 : 1));
   const [best] = judged;
   const { targetSystem = '', targetCode = '', targetDisplay = null } = best?.map ?? {};
   const unitFits = fitsUnit(targetDisplay, asked.unit);
+  const why = judged.slice(0, SOURCES).map(({ map, reason }) => ({
+    reason,
+    from: ownerOf(map, asked.facilityId),
+    localSystem: map.localSystem,
+    localCode: map.localCode,
+    localDisplay: map.localDisplay,
+  }));
   return {
     points: (best?.points ?? 0) + (unitFits === null ? 0 : unitFits ? 0.5 : -0.5),
-    shown: {
-      targetSystem,
-      targetCode,
-      targetDisplay,
-      unitFits,
-      why: judged.slice(0, SOURCES).map(({ map, reason }) => ({
-        reason,
-        from:
-          map.facilityId === null
-            ? 'organisation'
-            : map.facilityId === asked.facilityId
-              ? 'facility'
-              : 'other-facility',
-        localSystem: map.localSystem,
-        localCode: map.localCode,
-        localDisplay: map.localDisplay,
-      })),
-    },
+    shown: { targetSystem, targetCode, targetDisplay, unitFits, why },
   };
 }
 
+function ownerOf({ facilityId }: LikeMap, own: string): MapOwner {
+  if (facilityId === null) return 'organisation';
+  return facilityId === own ? 'facility' : 'other-facility';
+}
+
 function judge(map: LikeMap, { code, name, words }: Asked): { reason: SuggestionReason; points: number } {
-  if (map.localCode === code) return { reason: 'same-code', points: POINTS['same-code'] };
+  if (map.localCode === code) return { reason: 'same-code', points: 4 };
   const names = [map.localDisplay, map.targetDisplay].map((text) => normal(text ?? ''));
-  if (name !== '' && names.includes(name)) return { reason: 'same-name', points: POINTS['same-name'] };
+  if (name !== '' && names.includes(name)) return { reason: 'same-name', points: 3 };
   const shared = words.filter((word) => names.some((text) => text.split(' ').includes(word))).length;
   return { reason: 'like-name', points: words.length === 0 ? 0 : (2 * shared) / words.length };
 }
