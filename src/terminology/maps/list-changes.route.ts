@@ -7,7 +7,7 @@ import { Choice, InstantText, NullableText } from '../../platform/http/schema.ts
 import { Type } from '../../platform/json-schema.ts';
 import { type Access, facilityRoute } from '../../tenancy/callers/access.ts';
 import { type ListMapsDependencies, listMapChanges } from './list-maps.ts';
-import { MAP_EXAMPLE, MapItemSchema } from './map.schema.ts';
+import { MAP_EXAMPLE, MapItemSchema, READING_MAPS } from './map.schema.ts';
 
 const { facilityId, localSystem, localCode, targetSystem, targetCode, targetDisplay, equivalence, version } =
   MapItemSchema.properties;
@@ -37,27 +37,24 @@ const ChangeSchema = named(
 );
 
 export function listChangesRoute(deps: ListMapsDependencies): Route<Access> {
-  return facilityRoute(
-    { permissions: ['terminology.maps.read', 'terminology.maps.manage'], purposeOfUse: 'none' },
-    {
-      docs: {
-        operationId: 'listTerminologyMapChanges',
-        summary: 'List the changes of terminology maps',
-        description:
-          'Newest first. A change shows the entry as it was after the change; a deletion shows it as it was before.',
-        tag: 'Terminology',
-      },
-      query: Type.Object({
-        localCode: Type.Optional(Type.String({ description: 'Only changes of this local code.' })),
-        ...PAGE_PARAMETERS,
-      }),
-      responses: {
-        200: {
-          description: 'One page.',
-          schema: pageSchema(ChangeSchema),
-        },
-      },
-      handle: async ({ query }, { scope }) => ({ body: await listMapChanges(deps, scope, query) }),
+  return facilityRoute(READING_MAPS, {
+    docs: {
+      operationId: 'listTerminologyMapChanges',
+      summary: 'List the changes of terminology maps',
+      description:
+        'Newest first. A change shows the entry as it was after the change; a deletion shows it as it was before.',
+      tag: 'Terminology',
     },
-  );
+    query: Type.Object({
+      localCode: Type.Optional(Type.String({ description: 'Only changes of this local code.' })),
+      ...PAGE_PARAMETERS,
+    }),
+    responses: {
+      200: {
+        description: 'One page.',
+        schema: pageSchema(ChangeSchema),
+      },
+    },
+    handle: async ({ query }, { scope }) => ({ body: await listMapChanges(deps, scope, query) }),
+  });
 }

@@ -8,6 +8,13 @@ import type { FacilityContext } from '../../tenancy/callers/access.ts';
 import type { MapScope } from './map.store.ts';
 import { EQUIVALENCES } from './map-entry.ts';
 
+/** What a call needs that reads maps, or that changes them. */
+export const READING_MAPS = {
+  permissions: ['terminology.maps.read', 'terminology.maps.manage'],
+  purposeOfUse: 'none',
+} as const;
+export const CHANGING_MAPS = { permissions: ['terminology.maps.manage'], purposeOfUse: 'none' } as const;
+
 const EquivalenceSchema = named(
   'Equivalence',
   Choice(

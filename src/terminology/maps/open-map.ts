@@ -25,7 +25,8 @@ export async function openMap(client: Client, scope: MapScope, change: MapChange
   });
   if (scope.facilityId !== null || manager.permissions.has(PERMISSION)) return;
   const facilityIds = (await listFacilities(client, scope)).map(({ id }) => id);
-  if (!usesAll(manager, facilityIds)) throw terminologyError('permission_missing', { permission: PERMISSION });
+  if (!usesAll(manager, facilityIds))
+    throw terminologyError('permission_missing', { permission: PERMISSION });
 }
 
 /** Keep on record that the map was changed; the map itself keeps entry by entry. Contract: ADM-34. */

@@ -6,38 +6,35 @@ import { isUuid } from '../../platform/uuid.ts';
 import { authorOf } from '../../tenancy/administration/author.ts';
 import { type Access, type FacilityContext, facilityRoute } from '../../tenancy/callers/access.ts';
 import { putMapEntry } from './change-maps.ts';
-import { type Level, MapItemSchema, mapScope, PutMapBody } from './map.schema.ts';
+import { CHANGING_MAPS, type Level, MapItemSchema, mapScope, PutMapBody } from './map.schema.ts';
 
 export function putMapRoute(deps: { db: Pool }): Route<Access> {
-  return facilityRoute(
-    { permissions: ['terminology.maps.manage'], purposeOfUse: 'none' },
-    {
-      docs: {
-        operationId: 'putTerminologyMap',
-        summary: 'Create or change one entry of a terminology map',
-        description:
-          'The service finds the entry by facilityId, localSystem, localCode and targetSystem, and replaces it completely: members that you leave out become empty. Fetches use the entry from now on. Sending it again changes nothing. Only an account that may use every facility, or whose role has terminology.maps.organisation, may change an entry of the organisation (one without facilityId).',
-        tag: 'Terminology',
-      },
-      body: PutMapBody,
-      bodyExample: {
-        localSystem: 'urn:lab',
-        localCode: 'HB',
-        targetSystem: 'http://loinc.org',
-        targetCode: '718-7',
-      },
-      responses: {
-        200: { description: 'The entry existed. The answer shows it as it is now.', schema: MapItemSchema },
-        201: { description: 'The entry is new.', schema: MapItemSchema },
-      },
-      handle: async ({ body: { facilityId, ...given } }, context) => {
-        const scope = mapScope(context, levelOf(facilityId ?? null, context));
-        const change = { now: context.now, author: authorOf(context) };
-        const { entry, created } = await putMapEntry(deps.db, scope, { given, change });
-        return { status: created ? 201 : 200, body: entry };
-      },
+  return facilityRoute(CHANGING_MAPS, {
+    docs: {
+      operationId: 'putTerminologyMap',
+      summary: 'Create or change one entry of a terminology map',
+      description:
+        'The service finds the entry by facilityId, localSystem, localCode and targetSystem, and replaces it completely: members that you leave out become empty. Fetches use the entry from now on. Sending it again changes nothing. Only an account that may use every facility, or whose role has terminology.maps.organisation, may change an entry of the organisation (one without facilityId).',
+      tag: 'Terminology',
     },
-  );
+    body: PutMapBody,
+    bodyExample: {
+      localSystem: 'urn:lab',
+      localCode: 'HB',
+      targetSystem: 'http://loinc.org',
+      targetCode: '718-7',
+    },
+    responses: {
+      200: { description: 'The entry existed. The answer shows it as it is now.', schema: MapItemSchema },
+      201: { description: 'The entry is new.', schema: MapItemSchema },
+    },
+    handle: async ({ body: { facilityId, ...given } }, context) => {
+      const scope = mapScope(context, levelOf(facilityId ?? null, context));
+      const change = { now: context.now, author: authorOf(context) };
+      const { entry, created } = await putMapEntry(deps.db, scope, { given, change });
+      return { status: created ? 201 : 200, body: entry };
+    },
+  });
 }
 
 function levelOf(facilityId: string | null, { scope }: FacilityContext): Level {

@@ -7,7 +7,7 @@ import { Type } from '../../platform/json-schema.ts';
 import { contentLanguage, languageOf } from '../../platform/words/accept-language.ts';
 import { authorOf } from '../../tenancy/administration/author.ts';
 import { type Access, facilityRoute } from '../../tenancy/callers/access.ts';
-import { ConceptMapSchema, LevelParameter, mapScope } from '../maps/map.schema.ts';
+import { CHANGING_MAPS, ConceptMapSchema, LevelParameter, mapScope } from '../maps/map.schema.ts';
 import { parseColumns } from './csv-header.ts';
 import { importMaps } from './import-maps.ts';
 import { MapImportReportSchema } from './import-report.schema.ts';
@@ -48,48 +48,45 @@ const ImportQuery = Type.Object({
 });
 
 export function importMapsRoute(deps: { db: Pool }): Route<Access> {
-  return facilityRoute(
-    { permissions: ['terminology.maps.manage'], purposeOfUse: 'none' },
-    {
-      docs: {
-        operationId: 'importTerminologyMaps',
-        summary: 'Import a terminology map from CSV or a FHIR ConceptMap',
-        description:
-          'CSV (`text/csv`, UTF-8) has the header local_system,local_code,local_display,target_system,target_code,target_display and may also have equivalence,comment. The service keeps valid entries and reports each entry that it leaves out. A file may have up to 8 MiB; import larger files at the command line. Only an account that may use every facility, or whose role has terminology.maps.organisation, may import into the map of the organisation (without level=facility).',
-        tag: 'Terminology',
-      },
-      query: ImportQuery,
-      body: Type.Unsafe<Uint8Array>({}),
-      bodyMode: 'raw',
-      bodyContents: {
-        'text/csv': Type.String(),
-        'application/fhir+json': ConceptMapSchema,
-        'application/json': ConceptMapSchema,
-      },
-      bodyExample:
-        'local_system,local_code,local_display,target_system,target_code,target_display\nurn:lab,HB,Haemoglobin,http://loinc.org,718-7,Hemoglobin [Mass/volume] in Blood\n',
-      bodyLimitBytes: MAX_FILE_BYTES,
-      responses: {
-        200: { description: 'What was done.', schema: MapImportReportSchema, headers: ['content-language'] },
-        409: { description: 'The maps were changed after the preview, or it is of another import.' },
-      },
-      handle: async ({ query, body }, context) => {
-        requireContentType(context.headers, MEDIA_TYPES);
-        const format = mediaTypeOf(context.headers) === 'text/csv' ? 'csv' : 'conceptmap';
-        const columns = query.columns === undefined ? new Map() : parseColumns(query.columns);
-        const { localSystem, targetSystem, level, dryRun = false, preview } = query;
-        const ignored = new Map<string, number>();
-        const options = { columns, localSystem, targetSystem, ignored };
-        const rows = readMapFile(Readable.from([body]), format, options);
-        const language = languageOf(context.headers['accept-language']);
-        const change = { now: context.now, author: authorOf(context) };
-        const request = { rows, change, dryRun, language, preview };
-        const report = await importMaps(deps.db, mapScope(context, level), request);
-        return {
-          headers: contentLanguage(language),
-          body: { ...report, ignored: Object.fromEntries(ignored) },
-        };
-      },
+  return facilityRoute(CHANGING_MAPS, {
+    docs: {
+      operationId: 'importTerminologyMaps',
+      summary: 'Import a terminology map from CSV or a FHIR ConceptMap',
+      description:
+        'CSV (`text/csv`, UTF-8) has the header local_system,local_code,local_display,target_system,target_code,target_display and may also have equivalence,comment. The service keeps valid entries and reports each entry that it leaves out. A file may have up to 8 MiB; import larger files at the command line. Only an account that may use every facility, or whose role has terminology.maps.organisation, may import into the map of the organisation (without level=facility).',
+      tag: 'Terminology',
     },
-  );
+    query: ImportQuery,
+    body: Type.Unsafe<Uint8Array>({}),
+    bodyMode: 'raw',
+    bodyContents: {
+      'text/csv': Type.String(),
+      'application/fhir+json': ConceptMapSchema,
+      'application/json': ConceptMapSchema,
+    },
+    bodyExample:
+      'local_system,local_code,local_display,target_system,target_code,target_display\nurn:lab,HB,Haemoglobin,http://loinc.org,718-7,Hemoglobin [Mass/volume] in Blood\n',
+    bodyLimitBytes: MAX_FILE_BYTES,
+    responses: {
+      200: { description: 'What was done.', schema: MapImportReportSchema, headers: ['content-language'] },
+      409: { description: 'The maps were changed after the preview, or it is of another import.' },
+    },
+    handle: async ({ query, body }, context) => {
+      requireContentType(context.headers, MEDIA_TYPES);
+      const format = mediaTypeOf(context.headers) === 'text/csv' ? 'csv' : 'conceptmap';
+      const columns = query.columns === undefined ? new Map() : parseColumns(query.columns);
+      const { localSystem, targetSystem, level, dryRun = false, preview } = query;
+      const ignored = new Map<string, number>();
+      const options = { columns, localSystem, targetSystem, ignored };
+      const rows = readMapFile(Readable.from([body]), format, options);
+      const language = languageOf(context.headers['accept-language']);
+      const change = { now: context.now, author: authorOf(context) };
+      const request = { rows, change, dryRun, language, preview };
+      const report = await importMaps(deps.db, mapScope(context, level), request);
+      return {
+        headers: contentLanguage(language),
+        body: { ...report, ignored: Object.fromEntries(ignored) },
+      };
+    },
+  });
 }

@@ -9,6 +9,7 @@ import type { Route } from '../../platform/http/route.ts';
 import { Choice, InstantText, NullableText } from '../../platform/http/schema.ts';
 import { Type } from '../../platform/json-schema.ts';
 import { type Access, facilityRoute } from '../../tenancy/callers/access.ts';
+import { READING_MAPS } from '../maps/map.schema.ts';
 import { type ListUnmappedDependencies, listUnmappedCodes } from './list-unmapped.ts';
 import { UNMAPPED_PLACES } from './record-unmapped.ts';
 
@@ -53,30 +54,27 @@ const UnmappedSchema = named(
 );
 
 export function listUnmappedRoute(deps: ListUnmappedDependencies): Route<Access> {
-  return facilityRoute(
-    { permissions: ['terminology.maps.read', 'terminology.maps.manage'], purposeOfUse: 'none' },
-    {
-      docs: {
-        operationId: 'listUnmappedCodes',
-        summary: 'List local codes that no terminology map covers',
-        description:
-          'Codes of the facility of the call, most frequent first. A code leaves the list when a terminology map covers it.',
-        tag: 'Terminology',
-      },
-      query: Type.Object({
-        place: Type.Optional(Choice(UNMAPPED_PLACES, 'Only met in this.')),
-        ...PAGE_PARAMETERS,
-      }),
-      responses: {
-        200: {
-          description: 'One page.',
-          schema: pageSchema(UnmappedSchema),
-        },
-      },
-      handle: async ({ query }, { scope }) => {
-        const request = { ...query, facilityId: scope.facilityId };
-        return { body: await listUnmappedCodes(deps, scope, request) };
+  return facilityRoute(READING_MAPS, {
+    docs: {
+      operationId: 'listUnmappedCodes',
+      summary: 'List local codes that no terminology map covers',
+      description:
+        'Codes of the facility of the call, most frequent first. A code leaves the list when a terminology map covers it.',
+      tag: 'Terminology',
+    },
+    query: Type.Object({
+      place: Type.Optional(Choice(UNMAPPED_PLACES, 'Only met in this.')),
+      ...PAGE_PARAMETERS,
+    }),
+    responses: {
+      200: {
+        description: 'One page.',
+        schema: pageSchema(UnmappedSchema),
       },
     },
-  );
+    handle: async ({ query }, { scope }) => {
+      const request = { ...query, facilityId: scope.facilityId };
+      return { body: await listUnmappedCodes(deps, scope, request) };
+    },
+  });
 }

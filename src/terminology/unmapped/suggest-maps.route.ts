@@ -7,6 +7,7 @@ import type { Route } from '../../platform/http/route.ts';
 import { Choice, Nullable, NullableText } from '../../platform/http/schema.ts';
 import { Type } from '../../platform/json-schema.ts';
 import { type Access, facilityRoute } from '../../tenancy/callers/access.ts';
+import { READING_MAPS } from '../maps/map.schema.ts';
 import { MAP_OWNERS, SUGGESTION_REASONS, suggestMaps } from './suggest-maps.ts';
 
 /** A local code; shared with the example of a result. */
@@ -64,32 +65,29 @@ const SuggestionSchema = named(
 );
 
 export function suggestMapsRoute({ db }: { db: Queryable }): Route<Access> {
-  return facilityRoute(
-    { permissions: ['terminology.maps.read', 'terminology.maps.manage'], purposeOfUse: 'none' },
-    {
-      docs: {
-        operationId: 'suggestTerminologyMaps',
-        summary: 'Suggest standard codes for a local code',
-        description:
-          'From the maps of the organisation: by the same code, the same name or a like name. At most ten, best first. A person decides.',
-        tag: 'Terminology',
-      },
-      query: Type.Object({
-        ...LOCAL_CODE_QUERY,
-        display: Type.Optional(
-          Type.String({ maxLength: 500, description: 'Name of the code. Default: as it was met.' }),
-        ),
-        unit: Type.Optional(Type.String({ maxLength: 100, description: 'Unit of a result with that code.' })),
-      }),
-      responses: {
-        200: {
-          description: 'The suggestions.',
-          schema: listSchema(SuggestionSchema),
-        },
-      },
-      handle: async ({ query: { system = '', ...rest } }, { scope }) => ({
-        body: { items: await suggestMaps(db, scope, { system, ...rest }) },
-      }),
+  return facilityRoute(READING_MAPS, {
+    docs: {
+      operationId: 'suggestTerminologyMaps',
+      summary: 'Suggest standard codes for a local code',
+      description:
+        'From the maps of the organisation: by the same code, the same name or a like name. At most ten, best first. A person decides.',
+      tag: 'Terminology',
     },
-  );
+    query: Type.Object({
+      ...LOCAL_CODE_QUERY,
+      display: Type.Optional(
+        Type.String({ maxLength: 500, description: 'Name of the code. Default: as it was met.' }),
+      ),
+      unit: Type.Optional(Type.String({ maxLength: 100, description: 'Unit of a result with that code.' })),
+    }),
+    responses: {
+      200: {
+        description: 'The suggestions.',
+        schema: listSchema(SuggestionSchema),
+      },
+    },
+    handle: async ({ query: { system = '', ...rest } }, { scope }) => ({
+      body: { items: await suggestMaps(db, scope, { system, ...rest }) },
+    }),
+  });
 }
