@@ -121,7 +121,6 @@ export const PutMapBody = named(
     { additionalProperties: false },
   ),
 );
-export type PutMapBody = Static<typeof PutMapBody>;
 
 export const LEVELS = ['organisation', 'facility'] as const;
 export type Level = (typeof LEVELS)[number];
