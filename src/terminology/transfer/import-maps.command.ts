@@ -4,10 +4,10 @@ import { Command } from 'commander';
 import { type CommandEnvironment, CommandError } from '../../platform/command/command.ts';
 import { OPERATOR } from '../../tenancy/administration/author.ts';
 import { type MapOptions, requireMap } from '../maps/map-command.ts';
-import { CSV_COLUMNS, parseColumns } from './csv-header.ts';
+import { CSV_COLUMNS, FIELDS, parseColumns } from './csv-header.ts';
 import { importMaps, type MapImportReport } from './import-maps.ts';
 import { placeText } from './import-row.ts';
-import { previewLines } from './preview-text.ts';
+import type { PreviewedChange } from './preview-changes.ts';
 import { detectFormat, readMapFile } from './read-map-file.ts';
 
 interface Options extends MapOptions {
@@ -102,4 +102,31 @@ function reportText(report: MapImportReport, ignored: ReadonlyMap<string, number
 
 function codeText(localCode: string | null): string {
   return localCode === null || localCode === '' ? '' : `${JSON.stringify(localCode)} `;
+}
+
+/** One line for each change of a dry run, then how many more there are. */
+function previewLines({ changes = [], created, changed }: MapImportReport): string[] {
+  const lines = changes.map(changeLine);
+  for (const [kind, count] of Object.entries({ created, changed })) {
+    const more = count - changes.filter((change) => change.kind === kind).length;
+    if (changes.length > 0 && more > 0) lines.push(`… and ${more} more ${kind}`);
+  }
+  return lines;
+}
+
+/** Columns of what an entry says, besides what it is found by. */
+const CONTENT = ['local_display', 'target_code', 'target_display', 'equivalence', 'comment'] as const;
+
+function changeLine(change: PreviewedChange): string {
+  const { kind, localSystem, localCode, targetSystem, before, after } = change;
+  const values = CONTENT.flatMap((column) => {
+    const [was, is] = [before?.[FIELDS[column]] ?? null, after[FIELDS[column]]];
+    if (was === is) return [];
+    return `${column} ${before === null ? '' : `${valueText(was)} → `}${valueText(is)}`;
+  });
+  return `${placeText(change)}: ${kind} ${localSystem}|${localCode} in ${targetSystem}: ${values.join(', ')}`;
+}
+
+function valueText(value: string | null): string {
+  return value === null ? '(none)' : JSON.stringify(value);
 }
