@@ -3,20 +3,12 @@
 import type { Words } from '../../platform/words/words.ts';
 import { badFile } from '../errors.ts';
 import type { GivenEntry, MapEntry } from '../maps/map-entry.ts';
-import type { IgnoredElements, ImportRow } from './import-row.ts';
+import type { IgnoredElements, ImportRow, MapReadOptions } from './import-row.ts';
 
 type Json = Record<string, unknown>;
 
-export interface ConceptMapReadOptions {
-  /** For groups without a source or a target. */
-  localSystem?: string | undefined;
-  targetSystem?: string | undefined;
-  /** Filled with the elements that a map has no place for. */
-  ignored: IgnoredElements;
-}
-
 /** The entries of a parsed ConceptMap. Throws when it is none. */
-export function* readConceptMapRows(resource: unknown, options: ConceptMapReadOptions): Generator<ImportRow> {
+export function* readConceptMapRows(resource: unknown, options: MapReadOptions): Generator<ImportRow> {
   const map = objectOf(resource, { en: 'The file', fr: 'Le fichier' });
   if (map.resourceType !== 'ConceptMap')
     throw badFile({
@@ -27,7 +19,7 @@ export function* readConceptMapRows(resource: unknown, options: ConceptMapReadOp
     yield* readGroup(group, `ConceptMap.group[${position}]`, options);
 }
 
-function* readGroup(value: unknown, path: string, options: ConceptMapReadOptions): Generator<ImportRow> {
+function* readGroup(value: unknown, path: string, options: MapReadOptions): Generator<ImportRow> {
   const group = objectOf(value, path);
   countIgnored(options.ignored, 'group', group, ['source', 'target', 'element']);
   const systems = {

@@ -3,7 +3,7 @@
 import type { DomainError } from '../../platform/domain-error.ts';
 import { badFile, terminologyError } from '../errors.ts';
 import type { GivenEntry, MapEntry } from '../maps/map-entry.ts';
-import type { IgnoredElements } from './import-row.ts';
+import type { MapReadOptions } from './import-row.ts';
 
 /** The columns of the header, in the order of export; the last two may be left out. */
 export const FIELDS = {
@@ -21,16 +21,6 @@ export const CSV_COLUMNS = Object.keys(FIELDS) as CsvColumn[];
 
 /** Columns that are named as not read. */
 const MAX_UNREAD_COLUMNS = 100;
-
-export interface CsvReadOptions {
-  /** Which column of the file holds what; a column that is not named here has its own name. */
-  columns?: ReadonlyMap<CsvColumn, string>;
-  /** For a file without such a column. */
-  localSystem?: string | undefined;
-  targetSystem?: string | undefined;
-  /** Told of each column that is not read, with the number of its rows. */
-  ignored?: IgnoredElements;
-}
 
 /** `local_code=itemid,target_code=loinc` as the columns that it names. */
 export function parseColumns(text: string): ReadonlyMap<CsvColumn, string> {
@@ -64,7 +54,7 @@ export interface Header {
 }
 
 /** Throws where a column is missing. */
-export function readHeader(names: string[], options: CsvReadOptions): Header {
+export function readHeader(names: string[], options: MapReadOptions): Header {
   refuseOtherSeparators(names);
   const positions: Header['positions'] = [];
   const constants: GivenEntry = { localSystem: options.localSystem, targetSystem: options.targetSystem };

@@ -5,18 +5,21 @@ import fc from 'fast-check';
 import { cpuMs } from '../../../test-support/cpu-time.ts';
 import { DomainError } from '../../platform/domain-error.ts';
 import type { MapEntry } from '../maps/map-entry.ts';
-import { type CsvReadOptions, parseColumns } from './csv-header.ts';
+import { parseColumns } from './csv-header.ts';
 import { csvText, readCsvRows } from './csv-maps.ts';
-import type { ImportRow } from './import-row.ts';
+import type { ImportRow, MapReadOptions } from './import-row.ts';
 
 const HEADER = 'local_system,local_code,local_display,target_system,target_code,target_display';
 const LOINC = 'http://loinc.org';
 
-async function rowsOf(file: string | Uint8Array, options: CsvReadOptions = {}): Promise<ImportRow[]> {
-  return Array.fromAsync(readCsvRows(Readable.from([Buffer.from(file)]), options));
+type Options = Partial<MapReadOptions>;
+
+async function rowsOf(file: string | Uint8Array, options: Options = {}): Promise<ImportRow[]> {
+  const source = Readable.from([Buffer.from(file)]);
+  return Array.fromAsync(readCsvRows(source, { ignored: new Map(), ...options }));
 }
 
-async function refusalOf(file: string | Uint8Array, options: CsvReadOptions = {}): Promise<string> {
+async function refusalOf(file: string | Uint8Array, options: Options = {}): Promise<string> {
   const error = await rowsOf(file, options).then(
     () => undefined,
     (thrown: unknown) => thrown,
@@ -82,7 +85,7 @@ describe('reading', () => {
     const bytes = Buffer.from(`${HEADER}\nurn:lab,A,Hämoglobin 血,${LOINC},718-7,Hemoglobin\n`);
     for (let cut = 1; cut < bytes.length; cut += 1) {
       const source = Readable.from([bytes.subarray(0, cut), bytes.subarray(cut)]);
-      const [row] = await Array.fromAsync(readCsvRows(source, {}));
+      const [row] = await Array.fromAsync(readCsvRows(source, { ignored: new Map() }));
       assert.equal(row?.given.localDisplay, 'Hämoglobin 血');
     }
   });
@@ -122,7 +125,7 @@ describe('reading', () => {
         yield Buffer.from(`urn:lab,A${chunks},b,${LOINC},718-7,c\n`.repeat(100));
       }
     }
-    const rows = readCsvRows(Readable.from(endless()), {});
+    const rows = readCsvRows(Readable.from(endless()), { ignored: new Map() });
     for (let taken = 0; taken < 5_000; taken += 1) await rows.next();
     await rows.return(undefined);
     assert.ok(chunks < 200, `${chunks} chunks of 100 rows were read for 5,000 rows`);

@@ -5,14 +5,14 @@ import { csvCell } from '../../platform/csv-cell.ts';
 import type { DomainError } from '../../platform/domain-error.ts';
 import { badFile } from '../errors.ts';
 import type { GivenEntry, MapEntry } from '../maps/map-entry.ts';
-import { CSV_COLUMNS, type CsvReadOptions, FIELDS, type Header, readHeader } from './csv-header.ts';
-import type { ImportRow } from './import-row.ts';
+import { CSV_COLUMNS, FIELDS, type Header, readHeader } from './csv-header.ts';
+import type { ImportRow, MapReadOptions } from './import-row.ts';
 
 const PLAIN_COLUMNS = CSV_COLUMNS.slice(0, 6);
 const MAX_RECORD_CHARACTERS = 65_536;
 
 /** The rows of a CSV file in UTF-8, one at a time. Throws when it is none. */
-export async function* readCsvRows(source: Readable, options: CsvReadOptions): AsyncGenerator<ImportRow> {
+export async function* readCsvRows(source: Readable, options: MapReadOptions): AsyncGenerator<ImportRow> {
   const parser = parse({
     bom: true,
     info: true,
@@ -34,7 +34,7 @@ export async function* readCsvRows(source: Readable, options: CsvReadOptions): A
       const line = info.lines - countedTwice - quotedIn(record, /\r\n|\r|\n/g);
       if (header === undefined) header = readHeader(record, options);
       else {
-        for (const name of header.unread) options.ignored?.set(name, (options.ignored.get(name) ?? 0) + 1);
+        for (const name of header.unread) options.ignored.set(name, (options.ignored.get(name) ?? 0) + 1);
         yield readRecord(record, line, header);
       }
     }

@@ -1,4 +1,4 @@
-/** What a map file is read into, whatever its format. */
+/** What a map file is read into, whatever its format, and what may be said beside it. */
 import { DEFAULT_LANGUAGE, type Language, type Words } from '../../platform/words/words.ts';
 import type { GivenEntry } from '../maps/map-entry.ts';
 
@@ -16,3 +16,13 @@ export type ImportRow = EntryPlace & { given: GivenEntry; fault?: Words };
 
 /** Elements or columns of a file that have no place in a map, with how often each was met. */
 export type IgnoredElements = Map<string, number>;
+
+export interface MapReadOptions {
+  /** Which column of a CSV file holds what; a column that is not named here has its own name. */
+  columns?: ReadonlyMap<string, string>;
+  /** For entries that have none in their file. */
+  localSystem?: string | undefined;
+  targetSystem?: string | undefined;
+  /** Filled while the file is read. */
+  ignored: IgnoredElements;
+}

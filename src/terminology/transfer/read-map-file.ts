@@ -2,24 +2,19 @@
 import { Readable } from 'node:stream';
 import { badFile } from '../errors.ts';
 import { readConceptMapRows } from './concept-map.fhir.ts';
-import type { CsvReadOptions } from './csv-header.ts';
 import { readCsvRows } from './csv-maps.ts';
-import type { IgnoredElements, ImportRow } from './import-row.ts';
+import type { ImportRow, MapReadOptions } from './import-row.ts';
 
 export type MapFileFormat = 'csv' | 'conceptmap';
 
 /** A ConceptMap is read whole before its entries are taken; CSV is not. */
 const MAX_CONCEPT_MAP_BYTES = 32 * 1_048_576;
 
-export interface MapFileOptions extends CsvReadOptions {
-  ignored: IgnoredElements;
-}
-
 /** The rows of a file. Throws, while they are read, when it is none. */
 export async function* readMapFile(
   source: Readable,
   format: MapFileFormat,
-  options: MapFileOptions,
+  options: MapReadOptions,
 ): AsyncGenerator<ImportRow> {
   if (format === 'csv') yield* readCsvRows(source, options);
   else yield* readConceptMapRows(parseJson(await readWhole(source)), options);
