@@ -30,20 +30,10 @@ export async function listAuditPage(
   return shown;
 }
 
-interface AuditItem {
-  id: string;
-  at: Date;
-  actor: { kind: 'account' | 'operator'; id?: string; email?: string };
-  action: string;
-  subject: { type: string; id: string; name?: string };
-  /** Where it concerns one facility. */
-  facilityId?: string;
-  before: Record<string, unknown>;
-  after: Record<string, unknown>;
-  correlationId: string;
-}
+type AuditItem = ReturnType<typeof auditItem>;
 
-export function auditItem(row: AuditRow): AuditItem {
+/** As it is shown; `facilityId` where it concerns one facility. */
+export function auditItem(row: AuditRow) {
   const { id, at, action, before, after, correlationId, facilityIds } = row;
   const [facilityId, second] = facilityIds ?? [];
   return {
