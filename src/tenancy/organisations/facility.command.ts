@@ -14,14 +14,10 @@ import {
   setModules,
 } from './facilities.ts';
 import { MODULES } from './modules.ts';
-import { listFacilities } from './organisation.store.ts';
+import { type Facility, listFacilities } from './organisation.store.ts';
 
-interface CreateOptions {
+interface CreateOptions extends Omit<NewFacility, 'organisationId'> {
   organisation: string;
-  name: string;
-  id?: string;
-  timeZone?: string;
-  modules?: string[];
 }
 
 /** The commands of `interchange facility`, in the order of its help. */
@@ -69,15 +65,9 @@ function listFacilitiesCommand(environment: CommandEnvironment): Command {
         await requireOrganisation(db, organisation);
         return listFacilities(db, { organisationId: organisation });
       });
-      const lines = items.map(
-        ({ id, name, timeZone, modules }) => `${id}  ${name}  ${timeZone}  ${modules.join(',') || 'none'}`,
-      );
-      environment.print(
-        { items },
-        lines.length === 0
-          ? 'This organisation has no facility yet. Create one with: npx interchange facility create'
-          : lines.join('\n'),
-      );
+      const lines = items.map((facility) => `${facility.id}  ${textOf(facility)}`);
+      const none = 'This organisation has no facility yet. Create one with: npx interchange facility create';
+      environment.print({ items }, lines.join('\n') || none);
     });
 }
 
@@ -109,12 +99,12 @@ function setFacilityCommand(environment: CommandEnvironment): Command {
       const { facility, changed } = await environment.withSession(({ db }) =>
         changeFacility(db, change, OPERATOR),
       );
-      const { name: called, timeZone: zone, modules: on } = facility;
-      environment.print(
-        facility,
-        `${changeText(called, changed)}\n${called}  ${zone}  ${on.join(',') || 'none'}`,
-      );
+      environment.print(facility, `${changeText(facility.name, changed)}\n${textOf(facility)}`);
     });
+}
+
+function textOf({ name, timeZone, modules }: Facility): string {
+  return `${name}  ${timeZone}  ${modules.join(',') || 'none'}`;
 }
 
 interface ModulesOptions {

@@ -27,11 +27,8 @@ function listOrganisationsCommand(environment: CommandEnvironment): Command {
     .action(async () => {
       const items = await environment.withSession(({ db }) => listOrganisations(db));
       const lines = items.map(({ id, name }) => `${id}  ${name}`);
-      environment.print(
-        { items },
-        lines.length === 0
-          ? 'There is no organisation yet. Create one with: npx interchange organisation create --name <name>'
-          : lines.join('\n'),
-      );
+      const none =
+        'There is no organisation yet. Create one with: npx interchange organisation create --name <name>';
+      environment.print({ items }, lines.join('\n') || none);
     });
 }

@@ -55,12 +55,8 @@ function listRolesCommand(environment: CommandEnvironment): Command {
         ({ id, name, permissions, requiresSecondFactor }) =>
           `${id}  ${name}  ${permissions.join(',')}${requiresSecondFactor ? '  second factor required' : ''}`,
       );
-      environment.print(
-        { items },
-        lines.length === 0
-          ? 'This organisation has no role yet. Create one with: npx interchange role create'
-          : lines.join('\n'),
-      );
+      const none = 'This organisation has no role yet. Create one with: npx interchange role create';
+      environment.print({ items }, lines.join('\n') || none);
     });
 }
 
