@@ -9,6 +9,11 @@ export interface ChainedEntry extends AccessEntry {
   sequence: number;
 }
 
+/** Where an entry stands, as a key of maps. */
+export function placeOf(writerId: string, sequence: number): string {
+  return `${writerId}/${sequence}`;
+}
+
 /**
  * HMAC-SHA256 over the previous hash and every field of the entry, in a fixed order. UUIDs count as the database
  * gives them back, in lower case, however the caller wrote them.

@@ -6,6 +6,7 @@ import { ADVISORY_LOCKS } from '../../platform/db/advisory-locks.ts';
 import { type Client, type Pool, type Queryable, transaction } from '../../platform/db/database.ts';
 import type { HashedEntry } from '../access-log/access-log.store.ts';
 import { listWriters } from '../access-log/access-log-chain.store.ts';
+import { placeOf } from '../access-log/hash-chain.ts';
 import { organisationsOfLog } from '../verification/log-organisations.store.ts';
 import { mergedEntries } from '../verification/merged-entries.ts';
 import {
@@ -167,10 +168,6 @@ async function neighbours(owner: Queryable, runs: readonly ArchivedRun[]): Promi
     for (const row of rows) found.set(placeOf(row.writerId, row.sequence), row);
   }
   return found;
-}
-
-function placeOf(writerId: string, sequence: number): string {
-  return `${writerId}/${sequence}`;
 }
 
 function hex(hash: Buffer | undefined): string | undefined {

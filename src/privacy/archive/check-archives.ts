@@ -5,6 +5,8 @@
  */
 import { isDeepStrictEqual } from 'node:util';
 import type { Queryable } from '../../platform/db/database.ts';
+import type { HashedEntry } from '../access-log/access-log.store.ts';
+import { placeOf } from '../access-log/hash-chain.ts';
 import { listArchives } from './archive.store.ts';
 import { checkFile, readArchiveManifest } from './archive-file.ts';
 import {
@@ -20,32 +22,20 @@ import {
 
 export interface Archives {
   manifests: ArchiveManifest[];
-  /** Manifests whose seal is not good; their runs are not believed. */
-  broken: ArchiveManifest[];
+  /** Those whose seal is good; the runs of others are not believed. */
+  good: ArchiveManifest[];
   /** The run of a chain that begins at a sequence number. */
   runAt(writerId: string, sequence: number): ArchivedRun | undefined;
-  /** Entries of a chain that are archived. */
-  entriesOf(writerId: string): number;
 }
 
 export async function loadArchives(db: Queryable, readKeys: ReadChainKeys): Promise<Archives> {
-  const { manifests, broken } = await readUnderKeys(db, readKeys, async ([newest]) => {
+  const { manifests, good } = await readUnderKeys(db, readKeys, async ([newest]) => {
     const all = await listArchives(db);
-    return { manifests: all, broken: all.filter((manifest) => !isSealed([newest], manifest)) };
+    return { manifests: all, good: all.filter((manifest) => isSealed([newest], manifest)) };
   });
-  const runs = new Map<string, ArchivedRun>();
-  const entries = new Map<string, number>();
-  for (const run of manifests.filter((manifest) => !broken.includes(manifest)).flatMap((it) => it.runs)) {
-    runs.set(`${run.writerId}/${run.firstSequence}`, run);
-    const length = run.lastSequence - run.firstSequence + 1;
-    entries.set(run.writerId, (entries.get(run.writerId) ?? 0) + length);
-  }
-  return {
-    manifests,
-    broken,
-    runAt: (writerId, sequence) => runs.get(`${writerId}/${sequence}`),
-    entriesOf: (writerId) => entries.get(writerId) ?? 0,
-  };
+  const runs = good.flatMap((manifest) => manifest.runs);
+  const byPlace = new Map(runs.map((run) => [placeOf(run.writerId, run.firstSequence), run]));
+  return { manifests, good, runAt: (writerId, sequence) => byPlace.get(placeOf(writerId, sequence)) };
 }
 
 /**
@@ -55,11 +45,11 @@ export async function loadArchives(db: Queryable, readKeys: ReadChainKeys): Prom
 export async function checkFiles(
   keys: ChainKeys,
   folder: string,
-  { archives, onEntry }: { archives: Archives; onEntry: Parameters<typeof checkFile>[2]['onEntry'] },
+  { archives, onEntry }: { archives: Archives; onEntry: (entry: HashedEntry) => void },
 ): Promise<{ filesRead: number; faults: { archive: string; reason: string }[] }> {
   const faults: { archive: string; reason: string }[] = [];
   let filesRead = 0;
-  for (const manifest of archives.manifests.filter((it) => !archives.broken.includes(it))) {
+  for (const manifest of archives.good) {
     try {
       const beside = await readArchiveManifest(folder, manifest);
       if (beside === undefined) throw new BrokenArchive('its manifest is not in the folder');
@@ -67,7 +57,7 @@ export async function checkFiles(
       if (!isDeepStrictEqual({ ...beside, seal: '' }, { ...manifest, seal: '' }))
         throw new BrokenArchive('the manifest differs from the one in the database');
       filesRead += 1;
-      await checkFile(keys, folder, { manifest: beside, ...(onEntry === undefined ? {} : { onEntry }) });
+      await checkFile(keys, folder, { manifest: beside, onEntry });
     } catch (error) {
       if (!(error instanceof BrokenArchive)) throw error;
       faults.push({ archive: archiveName(manifest), reason: error.message });

@@ -3,7 +3,7 @@
  */
 
 import type { ListedWriter, ReadEntry } from '../access-log/access-log-chain.store.ts';
-import { entryHash, genesisHash, headSeal } from '../access-log/hash-chain.ts';
+import { entryHash, genesisHash, headSeal, placeOf } from '../access-log/hash-chain.ts';
 import type { ChainKeys } from '../archive/archive-manifest.ts';
 import type { Archives } from '../archive/check-archives.ts';
 
@@ -29,7 +29,7 @@ export interface WalkContext {
   /** Newest first. */
   keys: ChainKeys;
   archives: Archives;
-  /** Hashes by position; those that are met are taken out. */
+  /** Hashes of noted heads by their places; those that are met are taken out. */
   noted: Map<string, string>;
   /** Organisations that could not be read so far: their entries are gaps. */
   unread: ReadonlySet<string>;
@@ -108,14 +108,10 @@ export function createWalk(context: WalkContext, writer: ListedWriter): ChainWal
   };
 }
 
-export function positionOf(writerId: string, sequence: number): string {
-  return `${writerId}/${sequence}`;
-}
-
 /** A head that was noted earlier is found where it was. */
 export function meetNoted(noted: Map<string, string>, writerId: string, link: Link): Link {
-  const position = positionOf(writerId, link.sequence);
-  if (noted.get(position) === link.hash.toString('hex')) noted.delete(position);
+  const place = placeOf(writerId, link.sequence);
+  if (noted.get(place) === link.hash.toString('hex')) noted.delete(place);
   return link;
 }
 

@@ -2,16 +2,15 @@
 import type { Queryable } from '../../platform/db/database.ts';
 import type { HashedEntry } from '../access-log/access-log.store.ts';
 import { type ListedWriter, listWriters, readRegistry } from '../access-log/access-log-chain.store.ts';
-import { registrySeal } from '../access-log/hash-chain.ts';
+import { placeOf, registrySeal } from '../access-log/hash-chain.ts';
 import {
-  type ArchivedRun,
   archiveName,
   type ChainKeys,
   type ReadChainKeys,
   readUnderKeys,
 } from '../archive/archive-manifest.ts';
-import { type Archives, checkFiles, loadArchives } from '../archive/check-archives.ts';
-import { meetNoted, positionOf, REGISTRATION_CHANGED, type WalkFinding } from './chain-walk.ts';
+import { checkFiles, loadArchives } from '../archive/check-archives.ts';
+import { meetNoted, REGISTRATION_CHANGED, type WalkFinding } from './chain-walk.ts';
 import { organisationsOfLog } from './log-organisations.store.ts';
 import { listRestores, type Restore } from './restore.store.ts';
 import { type WalkedLog, walkWriters } from './walk-chains.ts';
@@ -79,7 +78,7 @@ export async function verifyAccessLog(
   const { keys, registry, writers } = await readRegister(db, readKeys);
   const faults: ChainFault[] = [...numberFaults(writers), ...registryFaults(keys[0], registry, writers)];
   const noted = new Map(
-    (options.noted ?? []).map((head) => [positionOf(head.writerId, head.sequence), head.hash]),
+    (options.noted ?? []).map((head) => [placeOf(head.writerId, head.sequence), head.hash]),
   );
   const headsGiven = noted.size;
   const log: WalkedLog = {
@@ -94,18 +93,14 @@ export async function verifyAccessLog(
   };
   const { findings, strangers } = await walkWriters(log, writers);
   faults.push(...strangers.map(strangerFault), ...findings.flatMap(({ fault }) => fault ?? []));
-  const { archives } = log;
-  const { headsInArchives, filesRead } = await settleArchives(await readKeys(db), {
-    archives,
-    noted,
-    faults,
-    folder: options.archiveFolder,
-  });
+  const { headsInArchives, filesRead, faults: inArchives } = await settleArchives(log, options.archiveFolder);
+  faults.push(...inArchives);
   const { restores, forged } = await listRestores(db, keys);
   faults.push(...forged.map(forgedFault));
-  const missing = (options.noted ?? []).filter((head) => noted.has(positionOf(head.writerId, head.sequence)));
+  const missing = (options.noted ?? []).filter((head) => noted.has(placeOf(head.writerId, head.sequence)));
   // One that is missing may be of an entry that could not be read.
   if (log.unread.size === 0) faults.push(...missing.map((head) => missingHead(head, { writers, restores })));
+  const { manifests } = log.archives;
   const sum = (read: (finding: WalkFinding) => number) =>
     findings.reduce((total, finding) => total + read(finding), 0);
   return {
@@ -113,8 +108,8 @@ export async function verifyAccessLog(
     writers: writers.length,
     entries: sum(({ entries }) => entries),
     archived: {
-      months: [...new Set(archives.manifests.map(({ month }) => month))],
-      entries: archives.manifests.reduce((total, manifest) => total + manifest.entries, 0),
+      months: [...new Set(manifests.map(({ month }) => month))],
+      entries: manifests.reduce((total, manifest) => total + manifest.entries, 0),
       filesChecked: options.archiveFolder !== undefined,
       filesRead,
     },
@@ -155,47 +150,34 @@ function missingHead(
   return { writerId, sequence, reason, restoredAt };
 }
 
-interface ArchiveCheck {
-  archives: Archives;
-  /** Positions that are found are taken out. */
-  noted: Map<string, string>;
-  /** Is added to. */
-  faults: ChainFault[];
-  folder: string | undefined;
-}
-
 /** Reads the files where they are given. `headsInArchives` lie in archives that were not read. */
 async function settleArchives(
-  keys: ChainKeys,
-  check: ArchiveCheck,
-): Promise<{ headsInArchives: number; filesRead: number }> {
-  const { archives, noted, faults, folder } = check;
-  const archiveFault = (archive: string, reason: string) =>
-    faults.push({ writerId: '', sequence: null, reason, archive });
-  for (const manifest of archives.broken) archiveFault(archiveName(manifest), 'its record was changed');
+  { archives, noted, db, readKeys }: WalkedLog,
+  folder: string | undefined,
+): Promise<{ headsInArchives: number; filesRead: number; faults: ChainFault[] }> {
+  const faults = archives.manifests
+    .filter((manifest) => !archives.good.includes(manifest))
+    .map((manifest) => archiveFault({ archive: archiveName(manifest), reason: 'its record was changed' }));
   if (folder !== undefined) {
     const onEntry = (entry: HashedEntry) => meetNoted(noted, entry.writerId, entry);
-    const { filesRead, faults: found } = await checkFiles(keys, folder, { archives, onEntry });
-    for (const { archive, reason } of found) archiveFault(archive, reason);
-    return { headsInArchives: 0, filesRead };
+    const found = await checkFiles(await readKeys(db), folder, { archives, onEntry });
+    faults.push(...found.faults.map(archiveFault));
+    return { headsInArchives: 0, filesRead: found.filesRead, faults };
   }
-  const inside = archives.manifests
-    .filter((manifest) => !archives.broken.includes(manifest))
-    .flatMap(({ runs }) => runs)
-    .flatMap((run) => positionsInside(noted, run));
-  for (const position of inside) noted.delete(position);
-  return { headsInArchives: inside.length, filesRead: 0 };
-}
-
-function positionsInside(noted: ReadonlyMap<string, string>, run: ArchivedRun): string[] {
-  return [...noted.keys()].filter((position) => {
-    const [writerId, sequence] = position.split('/');
-    return (
-      writerId === run.writerId &&
-      Number(sequence) >= run.firstSequence &&
-      Number(sequence) < run.lastSequence
+  const runs = archives.good.flatMap((manifest) => manifest.runs);
+  const inside = [...noted.keys()].filter((place) => {
+    const [writerId, number] = place.split('/');
+    const sequence = Number(number);
+    return runs.some(
+      (run) => run.writerId === writerId && sequence >= run.firstSequence && sequence < run.lastSequence,
     );
   });
+  for (const place of inside) noted.delete(place);
+  return { headsInArchives: inside.length, filesRead: 0, faults };
+}
+
+function archiveFault({ archive, reason }: { archive: string; reason: string }): ChainFault {
+  return { writerId: '', sequence: null, reason, archive };
 }
 
 interface Register {
