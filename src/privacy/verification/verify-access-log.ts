@@ -3,12 +3,7 @@ import type { Queryable } from '../../platform/db/database.ts';
 import type { HashedEntry } from '../access-log/access-log.store.ts';
 import { type ListedWriter, listWriters, readRegistry } from '../access-log/access-log-chain.store.ts';
 import { placeOf, registrySeal } from '../access-log/hash-chain.ts';
-import {
-  archiveName,
-  type ChainKeys,
-  type ReadChainKeys,
-  readUnderKeys,
-} from '../archive/archive-manifest.ts';
+import { archiveName, type ReadChainKeys, readUnderKeys } from '../archive/archive-manifest.ts';
 import { checkFiles, loadArchives } from '../archive/check-archives.ts';
 import { meetNoted, REGISTRATION_CHANGED, type WalkFinding } from './chain-walk.ts';
 import { organisationsOfLog } from './log-organisations.store.ts';
@@ -92,7 +87,11 @@ export async function verifyAccessLog(
     onEntries: options.onProgress ?? (() => undefined),
   };
   const { findings, strangers } = await walkWriters(log, writers);
-  faults.push(...strangers.map(strangerFault), ...findings.flatMap(({ fault }) => fault ?? []));
+  const unregistered = 'there are entries of a writer that is not registered';
+  faults.push(
+    ...strangers.map((id) => faultOf(id, unregistered)),
+    ...findings.flatMap(({ fault }) => fault ?? []),
+  );
   const { headsInArchives, filesRead, faults: inArchives } = await settleArchives(log, options.archiveFolder);
   faults.push(...inArchives);
   const { restores, forged } = await listRestores(db, keys);
@@ -123,13 +122,14 @@ export async function verifyAccessLog(
   };
 }
 
-function strangerFault(writerId: string): ChainFault {
-  return { writerId, sequence: null, reason: 'there are entries of a writer that is not registered' };
+/** Of a chain as a whole, or of none where the writer is empty. */
+function faultOf(writerId: string, reason: string): ChainFault {
+  return { writerId, sequence: null, reason };
 }
 
 function forgedFault({ restoredAt }: Restore): ChainFault {
-  const reason = `the record of the restore of ${restoredAt.toISOString()} was changed or written by somebody else`;
-  return { writerId: '', sequence: null, reason };
+  const when = restoredAt.toISOString();
+  return faultOf('', `the record of the restore of ${when} was changed or written by somebody else`);
 }
 
 /**
@@ -177,16 +177,10 @@ async function settleArchives(
 }
 
 function archiveFault({ archive, reason }: { archive: string; reason: string }): ChainFault {
-  return { writerId: '', sequence: null, reason, archive };
+  return { ...faultOf('', reason), archive };
 }
 
-interface Register {
-  keys: ChainKeys;
-  registry: { lastNumber: number; seal: Buffer } | undefined;
-  writers: ListedWriter[];
-}
-
-function readRegister(db: Queryable, readKeys: ReadChainKeys): Promise<Register> {
+function readRegister(db: Queryable, readKeys: ReadChainKeys) {
   return readUnderKeys(db, readKeys, async (keys) => {
     // Before the writers: one that registers meanwhile is then not missed.
     const registry = await readRegistry(db);
@@ -207,7 +201,7 @@ function numberFaults(writers: readonly ListedWriter[]): ChainFault[] {
   return writers.flatMap((writer, index) =>
     writer.number === index + 1 || writer.number === (writers[index - 1]?.number ?? 0) + 1
       ? []
-      : [{ writerId: writer.id, sequence: null, reason: 'a writer registered before this one was removed' }],
+      : faultOf(writer.id, 'a writer registered before this one was removed'),
   );
 }
 
@@ -217,7 +211,7 @@ function registryFaults(
   writers: readonly ListedWriter[],
 ): ChainFault[] {
   const last = writers.at(-1);
-  const fault = (reason: string) => [{ writerId: last?.id ?? '', sequence: null, reason }];
+  const fault = (reason: string) => [faultOf(last?.id ?? '', reason)];
   if (registry === undefined) return last === undefined ? [] : fault('the register of writers was removed');
   if (!registrySeal(key, registry.lastNumber).equals(registry.seal)) return fault(REGISTRATION_CHANGED);
   return (last?.number ?? 0) < registry.lastNumber ? fault('the writer registered last was removed') : [];
