@@ -90,6 +90,21 @@ export function openPage<At extends Position>(
   };
 }
 
+/** All rows of a list, a page at a time: memory is bounded, and no transaction stays open between the statements. */
+export async function* everyPage<Row, At extends Position>(
+  limit: number,
+  read: (slice: Slice<At>) => Promise<Row[]>,
+  positionOf: (row: Row) => At,
+): AsyncGenerator<Row[]> {
+  for (let after: At | undefined; ; ) {
+    const page = await read({ after, limit });
+    if (page.length > 0) yield page;
+    const last = page.at(-1);
+    if (last === undefined || page.length < limit) return;
+    after = positionOf(last);
+  }
+}
+
 /** The page as JSON text, of items that are JSON text already. */
 export function pageJson<Item>({ items, nextCursor }: Page<Item>, textOf: (item: Item) => string): string {
   return `{"items":[${items.map(textOf).join(',')}],"nextCursor":${JSON.stringify(nextCursor)}}`;

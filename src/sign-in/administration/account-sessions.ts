@@ -1,7 +1,7 @@
 /** Lists the live sessions of an account, and ends one or all. Contract: ADM-10, ADM-19. */
 import type { Pool } from '../../platform/db/database.ts';
 import type { DatabaseTime } from '../../platform/db/database-time.ts';
-import { openPage, type Page, type PageRequest } from '../../platform/http/paging.ts';
+import { everyPage, openPage, type Page, type PageRequest, type Slice } from '../../platform/http/paging.ts';
 import { notFound } from '../../tenancy/errors.ts';
 import {
   endSessions,
@@ -24,7 +24,7 @@ export async function listSessionsOf(
   const page = openPage<SessionPosition>(deps.cursors, request, ['sessions', caller.organisationId, userId]);
   const query = { ...page.slice, accountId: userId, databaseTime };
   const found = await listLiveSessions(deps.db, caller, query);
-  return page.close(found, ({ createdAt, id }) => [createdAt.toISOString(), id]);
+  return page.close(found, sessionPosition);
 }
 
 /** More than somebody looks at. A system that signs in for each call has more. */
@@ -33,16 +33,12 @@ export const LISTED_AT_MOST = 1_000;
 /** All of them. Throws `unknown_account`. */
 export async function listSessionsForOperator(db: Pool, key: { email: string }): Promise<LiveSession[]> {
   const entry = await requireEntry(db, key);
-  const query = { accountId: entry.userId, databaseTime: null, limit: LISTED_AT_MOST };
-  const all: LiveSession[] = [];
-  for (let after: SessionPosition | undefined; ; ) {
-    const page = await listLiveSessions(db, entry, { ...query, after });
-    all.push(...page);
-    const last = page.at(-1);
-    if (last === undefined || page.length < LISTED_AT_MOST) return all;
-    after = [last.createdAt.toISOString(), last.id];
-  }
+  const read = (slice: Slice<SessionPosition>) =>
+    listLiveSessions(db, entry, { ...slice, accountId: entry.userId, databaseTime: null });
+  return (await Array.fromAsync(everyPage(LISTED_AT_MOST, read, sessionPosition))).flat();
 }
+
+const sessionPosition = ({ createdAt, id }: LiveSession): SessionPosition => [createdAt.toISOString(), id];
 
 export interface SessionEnding extends AccountChange {
   /** Null: all. */

@@ -3,7 +3,7 @@
 import { csvCell } from '../../platform/csv-cell.ts';
 import type { Queryable } from '../../platform/db/database.ts';
 import type { CursorCodec } from '../../platform/http/cursor.ts';
-import { openPage, type Page, type PageRequest } from '../../platform/http/paging.ts';
+import { everyPage, openPage, type Page, type PageRequest, type Slice } from '../../platform/http/paging.ts';
 import type { OrganisationScope } from '../scope.ts';
 import { type AuditFilter, type AuditPosition, type AuditRow, listAudit } from './audit-list.store.ts';
 
@@ -82,7 +82,7 @@ const COLUMNS = [
   'id',
 ];
 
-/** All that the filter means, in bounded memory. Reads page by page, so that no transaction stays open. */
+/** All that the filter means, in bounded memory. */
 export async function* exportAudit(
   { db, onShown }: Pick<AuditDependencies, 'db' | 'onShown'>,
   scope: OrganisationScope,
@@ -90,16 +90,13 @@ export async function* exportAudit(
 ): AsyncGenerator<string> {
   let heading = format === 'csv' ? `${COLUMNS.join(',')}\r\n` : '';
   const line = format === 'csv' ? csvLine : (item: AuditItem) => `${JSON.stringify(item)}\n`;
-  for (let after: AuditPosition | undefined; ; ) {
-    const page = await listAudit(db, scope, { filter, after, limit: ROWS_IN_PAGE });
+  const read = (slice: Slice<AuditPosition>) => listAudit(db, scope, { ...slice, filter });
+  for await (const page of everyPage(ROWS_IN_PAGE, read, auditPosition)) {
     await onShown(page);
-    const text = heading + page.map((row) => line(auditItem(row))).join('');
-    if (text !== '') yield text;
+    yield heading + page.map((row) => line(auditItem(row))).join('');
     heading = '';
-    const last = page.at(-1);
-    if (last === undefined || page.length < ROWS_IN_PAGE) return;
-    after = auditPosition(last);
   }
+  if (heading !== '') yield heading;
 }
 
 function csvLine(item: AuditItem): string {

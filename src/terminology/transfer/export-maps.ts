@@ -1,5 +1,6 @@
 /** Writes one map, the organisation's or a facility's, as text, in bounded memory. Contract: TERM-14. */
 import type { Queryable } from '../../platform/db/database.ts';
+import { everyPage, type Slice } from '../../platform/http/paging.ts';
 import { type EntryPosition, entryPosition, listEntries, listGroups } from '../maps/list-maps.store.ts';
 import type { MapScope } from '../maps/map.store.ts';
 import type { MapEntry } from '../maps/map-entry.ts';
@@ -14,7 +15,7 @@ export const EXPORT_FORMATS = {
 } as const;
 export type ExportFormat = keyof typeof EXPORT_FORMATS;
 
-/** What {@link importMaps} reads back to the same map. Reads page by page, so that no transaction stays open. */
+/** What {@link importMaps} reads back to the same map. */
 export async function exportMaps(
   db: Queryable,
   scope: MapScope,
@@ -35,19 +36,13 @@ async function* concatenated(groups: Iterable<MapGroup>): AsyncGenerator<MapEntr
   for (const group of groups) yield* group.pages;
 }
 
-async function* pagesOf(
+function pagesOf(
   db: Queryable,
   scope: MapScope,
   { localSystem, targetSystem }: { localSystem: string; targetSystem: string },
-): AsyncGenerator<MapEntry[]> {
+): AsyncIterable<MapEntry[]> {
   const level = scope.facilityId === null ? 'organisation' : 'facility';
   const filter = { localSystem, targetSystem, level } as const;
-  let after: EntryPosition | undefined;
-  for (;;) {
-    const page = await listEntries(db, scope, { filter, after, limit: ENTRIES_IN_PAGE });
-    if (page.length > 0) yield page;
-    const last = page.at(-1);
-    if (last === undefined || page.length < ENTRIES_IN_PAGE) return;
-    after = entryPosition(last);
-  }
+  const read = (slice: Slice<EntryPosition>) => listEntries(db, scope, { ...slice, filter });
+  return everyPage(ENTRIES_IN_PAGE, read, entryPosition);
 }
