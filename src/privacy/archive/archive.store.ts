@@ -59,36 +59,46 @@ export async function monthsBefore(owner: Queryable, before: string): Promise<st
       where i.inhparent = 'access_log'::regclass
         and c.relname ~ '^access_log_\\d{4}_\\d{2}$'`,
   });
-  const months = new Set(rows.map(({ month }) => month));
-  for (const organisationId of await organisationsOfLog(owner, 'access_log_default')) {
-    const early = await owner.query<{ month: string }>({
-      text: `
-        select distinct to_char(occurred_at at time zone 'UTC', 'YYYY-MM') as month
-        from access_log_default
-        where organisation_id = $1`,
-      values: [organisationId],
-    });
-    for (const { month } of early.rows) months.add(month);
-  }
+  const early = await ofEachOrganisation<{ month: string }>(owner, 'access_log_default', {
+    text: `
+      select distinct to_char(occurred_at at time zone 'UTC', 'YYYY-MM') as month
+      from access_log_default
+      where organisation_id = $1`,
+  });
+  const months = new Set([...rows, ...early].map(({ month }) => month));
   return [...months].filter((month) => month < before).sort();
 }
 
 /** Entries of a month, wherever they are. */
 export async function countMonth(owner: Queryable, month: string): Promise<number> {
-  let entries = 0;
-  for (const organisationId of await organisationsOfLog(owner)) {
-    const { rows } = await owner.query<{ entries: number }>({
-      text: `
-        select count(*) as entries
-        from access_log
-        where organisation_id = $1
-          and occurred_at >= $2::timestamptz
-          and occurred_at < $2::timestamptz + interval '1 month'`,
-      values: [organisationId, `${month}-01T00:00:00Z`],
-    });
-    entries += rows[0]?.entries ?? 0;
+  const counts = await ofEachOrganisation<{ entries: number }>(owner, 'access_log', {
+    text: `
+      select count(*) as entries
+      from access_log
+      where organisation_id = $1
+        and occurred_at >= $2::timestamptz
+        and occurred_at < $2::timestamptz + interval '1 month'`,
+    values: [`${month}-01T00:00:00Z`],
+  });
+  return sumOf(counts);
+}
+
+/** The rows that a statement finds for the organisations of a table, one after the other; `$1` is the organisation. */
+async function ofEachOrganisation<Row extends object>(
+  owner: Queryable,
+  table: string,
+  { text, values = [] }: { text: string; values?: unknown[] },
+): Promise<Row[]> {
+  const found: Row[] = [];
+  for (const organisationId of await organisationsOfLog(owner, table)) {
+    const { rows } = await owner.query<Row>({ text, values: [organisationId, ...values] });
+    found.push(...rows);
   }
-  return entries;
+  return found;
+}
+
+function sumOf(counts: readonly { entries: number }[]): number {
+  return counts.reduce((sum, { entries }) => sum + entries, 0);
 }
 
 /** The entries of a month's partition, in the order of writers and sequence numbers. */
@@ -149,25 +159,17 @@ async function neighbours(owner: Queryable, runs: readonly ArchivedRun[]): Promi
     { writerId, sequence: firstSequence - 1 },
     { writerId, sequence: lastSequence + 1 },
   ]);
-  const found = new Map<string, Neighbour>();
-  for (const organisationId of await organisationsOfLog(owner)) {
-    const { rows } = await owner.query<Neighbour>({
-      text: `
-        select l.writer_id as "writerId", l.sequence, l.hash, l.previous_hash as "previousHash"
-        from unnest($2::uuid[], $3::bigint[]) n (writer_id, sequence)
-        join access_log l
-          on l.organisation_id = $1
-          and l.writer_id = n.writer_id
-          and l.sequence = n.sequence`,
-      values: [
-        organisationId,
-        places.map(({ writerId }) => writerId),
-        places.map(({ sequence }) => sequence),
-      ],
-    });
-    for (const row of rows) found.set(placeOf(row.writerId, row.sequence), row);
-  }
-  return found;
+  const found = await ofEachOrganisation<Neighbour>(owner, 'access_log', {
+    text: `
+      select l.writer_id as "writerId", l.sequence, l.hash, l.previous_hash as "previousHash"
+      from unnest($2::uuid[], $3::bigint[]) n (writer_id, sequence)
+      join access_log l
+        on l.organisation_id = $1
+        and l.writer_id = n.writer_id
+        and l.sequence = n.sequence`,
+    values: [places.map(({ writerId }) => writerId), places.map(({ sequence }) => sequence)],
+  });
+  return new Map(found.map((entry) => [placeOf(entry.writerId, entry.sequence), entry]));
 }
 
 function hex(hash: Buffer | undefined): string | undefined {
@@ -219,20 +221,14 @@ export async function removeMonth(
 
 /** Times are written to the millisecond: a finer one is not what was hashed. */
 async function holdsExactly(client: Client, partition: string, entries: number): Promise<boolean> {
-  let held = 0;
-  for (const organisationId of await organisationsOfLog(client, partition)) {
-    const { rows } = await client.query<{ entries: number; finer_times: boolean }>(
-      `select
-         count(*) as entries,
-         coalesce(bool_or(occurred_at <> date_trunc('milliseconds', occurred_at)), false) as finer_times
-       from ${partition}
-       where organisation_id = $1`,
-      [organisationId],
-    );
-    if (rows[0]?.finer_times === true) return false;
-    held += rows[0]?.entries ?? 0;
-  }
-  return held === entries;
+  const held = await ofEachOrganisation<{ entries: number; finerTimes: boolean }>(client, partition, {
+    text: `
+      select count(*) as entries,
+        coalesce(bool_or(occurred_at <> date_trunc('milliseconds', occurred_at)), false) as "finerTimes"
+      from ${partition}
+      where organisation_id = $1`,
+  });
+  return sumOf(held) === entries && held.every(({ finerTimes }) => !finerTimes);
 }
 
 function partitionOf(month: string): string {
