@@ -7,7 +7,7 @@ import { LRUCache } from 'lru-cache';
 import { atMost } from '../../platform/cache-size.ts';
 import { UCUM } from '../lookup/code-systems.ts';
 
-const REMEMBERED_TEXTS = 5_000;
+const REMEMBERED_TEXTS = 10_000;
 const MAX_LENGTH = 100;
 
 /** The unit of a quantity, as a source gave it or as it is kept. */
@@ -18,17 +18,20 @@ export interface QuantityUnit {
 }
 
 const checker = library.UcumLhcUtils.getInstance();
-/** A pure function of the text, remembered because the same few units come again and again. */
-const known = new LRUCache<string, boolean>(atMost(REMEMBERED_TEXTS));
+/** What was found of a code, or of two with a space between: the same few units come again and again. */
+const answers = new LRUCache<string, boolean>(atMost(REMEMBERED_TEXTS));
+
+function remembered(text: string, find: () => boolean): boolean {
+  const known = answers.get(text);
+  if (known !== undefined) return known;
+  const found = find();
+  answers.set(text, found);
+  return found;
+}
 
 /** True for a valid, case-sensitive UCUM code. */
 export function isUcum(code: string): boolean {
-  if (!hasShapeOfCode(code)) return false;
-  const remembered = known.get(code);
-  if (remembered !== undefined) return remembered;
-  const valid = checker.validateUnitString(code).status === 'valid';
-  known.set(code, valid);
-  return valid;
+  return hasShapeOfCode(code) && remembered(code, () => checker.validateUnitString(code).status === 'valid');
 }
 
 /**
@@ -44,9 +47,6 @@ export function normaliseUnit(source: QuantityUnit): QuantityUnit {
   return { unit: unit ?? code };
 }
 
-/** The same for pairs of a text and a code. */
-const knownPairs = new LRUCache<string, boolean>(atMost(REMEMBERED_TEXTS));
-
 /**
  * True where the unit text is a code of UCUM that measures the same as the code beside it in another size: `g/L` and
  * `g/dL`. Texts of other kinds are the language of a laboratory, and say nothing against the code.
@@ -54,13 +54,10 @@ const knownPairs = new LRUCache<string, boolean>(atMost(REMEMBERED_TEXTS));
 export function differsInSize({ unit, system, code }: QuantityUnit): boolean {
   if (unit === undefined || code === undefined || unit === code || (system ?? UCUM) !== UCUM) return false;
   if (!isPlain(unit) || !isUcum(unit) || !isUcum(code)) return false;
-  const pair = `${unit} ${code}`;
-  const remembered = knownPairs.get(pair);
-  if (remembered !== undefined) return remembered;
-  const { status, toVal } = checker.convertUnitTo(unit, 1, code);
-  const differs = status === 'succeeded' && toVal !== null && Math.abs(toVal - 1) > 1e-6;
-  knownPairs.set(pair, differs);
-  return differs;
+  return remembered(`${unit} ${code}`, () => {
+    const { status, toVal } = checker.convertUnitTo(unit, 1, code);
+    return status === 'succeeded' && toVal !== null && Math.abs(toVal - 1) > 1e-6;
+  });
 }
 
 /** The library takes these for units, and throws when it converts to them: it looks units up in a plain object. */
