@@ -11,7 +11,7 @@ import { type MapChange, type MapScope, upsertEntries } from '../maps/map.store.
 import { type CheckedEntry, checkEntry, type MapEntry } from '../maps/map-entry.ts';
 import { openMap, recordMapChange } from '../maps/open-map.ts';
 import { type EntryPlace, type ImportRow, placeText } from './import-row.ts';
-import { createChangePreview, type PlacedEntry, type PreviewedChange } from './preview-changes.ts';
+import { noteChanges, type PlacedEntry, type PreviewedChange } from './preview-changes.ts';
 
 const ROWS_IN_STATEMENT = 1_000;
 /** The places of all keys are remembered while a file is read, at about 150 bytes each. */
@@ -75,17 +75,17 @@ async function takeRows(
   scope: MapScope,
   request: MapImportRequest,
 ): Promise<MapImportReport & { preview: string }> {
-  const { language = DEFAULT_LANGUAGE } = request;
-  const report = emptyReport();
+  const { change, dryRun, language = DEFAULT_LANGUAGE } = request;
+  const changes: PreviewedChange[] = [];
+  const report: MapImportReport = { ...emptyReport(), ...(dryRun ? { changes } : {}) };
   let fingerprint = 0n;
   const accept = createRowCheck();
-  const preview = request.dryRun ? createChangePreview() : undefined;
   let batch: PlacedEntry[] = [];
   const write = async () => {
     if (batch.length === 0) return;
-    await preview?.look(client, scope, batch);
+    if (dryRun) await noteChanges(client, scope, { changes, placed: batch });
     const entries = batch.map(({ entry }) => entry);
-    const counts = await upsertEntries(client, scope, { entries, change: request.change });
+    const counts = await upsertEntries(client, scope, { entries, change });
     report.created += counts.created;
     report.changed += counts.changed;
     report.unchanged += counts.unchanged;
@@ -105,8 +105,7 @@ async function takeRows(
     if (batch.length === ROWS_IN_STATEMENT) await write();
   }
   await write();
-  const done = { ...report, preview: BigInt.asUintN(64, fingerprint).toString(16) };
-  return preview === undefined ? done : { ...done, changes: preview.changes };
+  return { ...report, preview: BigInt.asUintN(64, fingerprint).toString(16) };
 }
 
 function emptyReport(): MapImportReport {

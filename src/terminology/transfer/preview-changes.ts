@@ -21,30 +21,24 @@ export type PreviewedChange = EntryPlace &
 
 export type PlacedEntry = { place: EntryPlace; entry: MapEntry };
 
-export interface ChangePreview {
-  /** In the order of the file. */
-  changes: PreviewedChange[];
-  /** Takes note of what these entries would change. To be asked before they are written. */
-  look: (db: Queryable, scope: MapScope, placed: readonly PlacedEntry[]) => Promise<void>;
-}
-
-export function createChangePreview(): ChangePreview {
-  const changes: PreviewedChange[] = [];
-  const left = { created: CHANGES_AT_MOST, changed: CHANGES_AT_MOST };
-  return {
-    changes,
-    async look(db, scope, placed) {
-      if (left.created === 0 && left.changed === 0) return;
-      const entries = placed.map(({ entry }) => entry);
-      for (const { position, before } of await findDifferences(db, scope, entries)) {
-        const kind = before === null ? 'created' : 'changed';
-        const given = placed[position];
-        if (left[kind] === 0 || given === undefined) continue;
-        left[kind] -= 1;
-        changes.push(changeOf(given, before, kind));
-      }
-    },
-  };
+/** Adds to the changes what these entries would change, in the order of the file. To be asked before they are written. */
+export async function noteChanges(
+  db: Queryable,
+  scope: MapScope,
+  { changes, placed }: { changes: PreviewedChange[]; placed: readonly PlacedEntry[] },
+): Promise<void> {
+  const leftOf = (kind: PreviewedChange['kind']) =>
+    CHANGES_AT_MOST - changes.filter((change) => change.kind === kind).length;
+  const left = { created: leftOf('created'), changed: leftOf('changed') };
+  if (left.created === 0 && left.changed === 0) return;
+  const entries = placed.map(({ entry }) => entry);
+  for (const { position, before } of await findDifferences(db, scope, entries)) {
+    const kind = before === null ? 'created' : 'changed';
+    const given = placed[position];
+    if (left[kind] === 0 || given === undefined) continue;
+    left[kind] -= 1;
+    changes.push(changeOf(given, before, kind));
+  }
 }
 
 function changeOf(
