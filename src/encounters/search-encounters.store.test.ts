@@ -5,10 +5,11 @@ import { after, before, test } from 'node:test';
 import fc from 'fast-check';
 import { createTestDatabase, type TestDatabase } from '../../test-support/database/database.ts';
 import { insertEncounter, insertPatient } from '../../test-support/records/clinical-records.ts';
+import { createPlace } from '../../test-support/records/place.ts';
 import { ENCOUNTER_STATUSES } from '../clinical/resources/encounter.fhir.ts';
 import { createCursorCodec } from '../platform/http/cursor.ts';
 import { openPage } from '../platform/http/paging.ts';
-import { createFacility, createOrganisation } from '../tenancy/organisations/facilities.ts';
+import { createFacility } from '../tenancy/organisations/facilities.ts';
 import type { FacilityScope } from '../tenancy/scope.ts';
 import {
   createEncounterSearcher,
@@ -26,9 +27,7 @@ let scope: FacilityScope;
 
 before(async () => {
   database = await createTestDatabase();
-  const organisation = await createOrganisation(database.pool, { name: 'Test' });
-  const facility = await createFacility(database.pool, { organisationId: organisation.id, name: 'Test' });
-  scope = { organisationId: organisation.id, facilityId: facility.id, timeZone: TIME_ZONE };
+  scope = { ...(await createPlace(database.pool)), timeZone: TIME_ZONE };
 });
 after(() => database.drop());
 

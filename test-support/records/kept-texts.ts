@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach } from 'node:test';
 import type { Pool } from '../../src/platform/db/database.ts';
-import { createFacility, createOrganisation } from '../../src/tenancy/organisations/facilities.ts';
 import type { FacilityScope } from '../../src/tenancy/scope.ts';
 import { createTestDatabase, type TestDatabase } from '../database/database.ts';
 import { importJson } from './import-files.ts';
+import { createPlace } from './place.ts';
 
 interface Kept {
   rendered: string | null;
@@ -36,9 +36,7 @@ export function useKeptTexts(
     database = await createTestDatabase();
   });
   beforeEach(async () => {
-    const organisation = await createOrganisation(database.pool, { name: 'Test' });
-    const facility = await createFacility(database.pool, { organisationId: organisation.id, name: 'Test' });
-    scope = { organisationId: organisation.id, facilityId: facility.id, timeZone: 'UTC' };
+    scope = await createPlace(database.pool);
   });
   after(() => database.drop());
   return {

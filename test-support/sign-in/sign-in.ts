@@ -11,9 +11,9 @@ import { createPasswords, type Passwords } from '../../src/sign-in/credentials/p
 import type { SignInSettings } from '../../src/sign-in/settings.ts';
 import { createSignIn, type SignIn } from '../../src/sign-in/sign-in.ts';
 import { OPERATOR } from '../../src/tenancy/administration/author.ts';
-import { createFacility, createOrganisation } from '../../src/tenancy/organisations/facilities.ts';
 import { createRole } from '../../src/tenancy/roles/roles.ts';
 import { createTestDatabase, type TestDatabase } from '../database/database.ts';
+import { createPlace } from '../records/place.ts';
 import { answered } from '../service/worded-errors.ts';
 
 /** Argon2id that costs tests little; production's cost is tested where it matters. */
@@ -81,13 +81,11 @@ export async function createSignInFixture(settings: Partial<SignInSettings> = {}
 }
 
 export async function addTenant(database: TestDatabase): Promise<SignInTenant> {
-  const organisation = await createOrganisation(database.pool, { name: 'Test Organisation' });
-  const organisationId = organisation.id;
-  const facility = await createFacility(database.pool, { organisationId, name: 'Test Facility' });
+  const { organisationId, facilityId } = await createPlace(database.pool);
   const role = 'reader';
   const reading = { organisationId, name: role, permissions: ['encounters.access'] };
   await createRole(database.pool, reading, OPERATOR);
-  return { organisationId, facilityId: facility.id, role };
+  return { organisationId, facilityId, role };
 }
 
 /** An account with {@link PASSWORD}, unless said otherwise. */

@@ -3,8 +3,8 @@ import { randomBytes } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { createTestDatabase, type TestDatabase } from '../../../test-support/database/database.ts';
 import { insertEncounter, insertPatient } from '../../../test-support/records/clinical-records.ts';
+import { createPlace } from '../../../test-support/records/place.ts';
 import { runCommand } from '../../../test-support/service/command.ts';
-import { createFacility, createOrganisation } from '../../tenancy/organisations/facilities.ts';
 
 let database: TestDatabase;
 let id: string;
@@ -18,9 +18,7 @@ const RIGHT_PATIENT = `Patient: 1 record, 0 without a current text. Every other 
 
 before(async () => {
   database = await createTestDatabase();
-  const { id: organisationId } = await createOrganisation(database.pool, { name: 'Test' });
-  const facility = await createFacility(database.pool, { organisationId, name: 'Test' });
-  const tenant = { organisationId, facilityId: facility.id };
+  const tenant = await createPlace(database.pool);
   const patientId = await insertPatient(database.pool, tenant);
   id = await insertEncounter(database.pool, tenant, { patientId });
 });

@@ -2,9 +2,10 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
 import { createTestDatabase, type TestDatabase } from '../../../test-support/database/database.ts';
+import { createPlace } from '../../../test-support/records/place.ts';
 import type { Queryable } from '../../platform/db/database.ts';
 import { OPERATOR } from '../../tenancy/administration/author.ts';
-import { createFacility, createOrganisation } from '../../tenancy/organisations/facilities.ts';
+import { createFacility } from '../../tenancy/organisations/facilities.ts';
 import type { FacilityScope } from '../../tenancy/scope.ts';
 import { translationKey } from '../maps/apply-map.ts';
 import { deleteMapEntry, putMapEntry } from '../maps/change-maps.ts';
@@ -22,21 +23,15 @@ let stranger: FacilityScope;
 
 before(async () => {
   database = await createTestDatabase();
-  scope = await createScope();
+  scope = await createPlace(database.pool);
   const facility = await createFacility(database.pool, {
     organisationId: scope.organisationId,
     name: 'Sister',
   });
   sister = { ...scope, facilityId: facility.id };
-  stranger = await createScope();
+  stranger = await createPlace(database.pool);
 });
 after(() => database.drop());
-
-async function createScope(): Promise<FacilityScope> {
-  const organisation = await createOrganisation(database.pool, { name: 'Organisation' });
-  const facility = await createFacility(database.pool, { organisationId: organisation.id, name: 'Facility' });
-  return { organisationId: organisation.id, facilityId: facility.id, timeZone: 'UTC' };
-}
 
 const put = (owner: FacilityScope, facilityId: string | null, given: GivenEntry) =>
   putMapEntry(database.pool, { organisationId: owner.organisationId, facilityId }, { given, change });

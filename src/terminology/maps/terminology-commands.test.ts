@@ -8,10 +8,11 @@ import { Readable } from 'node:stream';
 import { after, before, beforeEach, describe, test } from 'node:test';
 import type { Command } from 'commander';
 import { createTestDatabase, type TestDatabase } from '../../../test-support/database/database.ts';
+import { createPlace } from '../../../test-support/records/place.ts';
 import { asCommand } from '../../../test-support/service/worded-errors.ts';
 import { type CommandEnvironment, CommandError, UsageError } from '../../platform/command/command.ts';
 import { createKeyRing } from '../../platform/crypto/key-ring.ts';
-import { createFacility, createOrganisation } from '../../tenancy/organisations/facilities.ts';
+import { createFacility } from '../../tenancy/organisations/facilities.ts';
 import { translateCodeCommand } from '../lookup/translate-code.command.ts';
 import { exportMapsCommand } from '../transfer/export-maps.command.ts';
 import { importMapsCommand } from '../transfer/import-maps.command.ts';
@@ -37,8 +38,7 @@ after(async () => {
   await rm(folder, { recursive: true });
 });
 beforeEach(async () => {
-  organisation = (await createOrganisation(database.pool, { name: 'Organisation' })).id;
-  facility = (await createFacility(database.pool, { organisationId: organisation, name: 'Facility' })).id;
+  ({ organisationId: organisation, facilityId: facility } = await createPlace(database.pool));
 });
 
 type Make = (environment: CommandEnvironment) => Command;

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, test } from 'node:test';
 import { createTestDatabase, type TestDatabase } from '../../../test-support/database/database.ts';
+import { createPlace } from '../../../test-support/records/place.ts';
 import { waitUntil } from '../../../test-support/wait-until.ts';
 import type { Queryable } from '../../platform/db/database.ts';
 import { createCursorCodec } from '../../platform/http/cursor.ts';
 import { OPERATOR } from '../../tenancy/administration/author.ts';
-import { createFacility, createOrganisation } from '../../tenancy/organisations/facilities.ts';
 import type { FacilityScope } from '../../tenancy/scope.ts';
 import { putMapEntry } from '../maps/change-maps.ts';
 import type { GivenEntry } from '../maps/map-entry.ts';
@@ -24,7 +24,7 @@ before(async () => {
 });
 after(() => database.drop());
 beforeEach(async () => {
-  scope = await createScope();
+  scope = await createPlace(database.pool);
 });
 
 const failed = (error: unknown) => assert.fail(String(error));
@@ -49,12 +49,6 @@ const put = (facilityId: string | null, given: GivenEntry) =>
       change: { now, author: OPERATOR },
     },
   );
-
-async function createScope(): Promise<FacilityScope> {
-  const organisation = await createOrganisation(database.pool, { name: 'Organisation' });
-  const facility = await createFacility(database.pool, { organisationId: organisation.id, name: 'Facility' });
-  return { organisationId: organisation.id, facilityId: facility.id, timeZone: 'UTC' };
-}
 
 describe('counting', () => {
   test('adds up over records, places and time [TERM-16]', async () => {
@@ -120,7 +114,7 @@ describe('counting', () => {
       },
     };
     const unmapped = recorder(db);
-    const other = await createScope();
+    const other = await createPlace(database.pool);
     for (const one of [scope, other, scope]) unmapped.met(one, 'lab.result', [{ system: LAB, code: 'A' }]);
     await unmapped.close();
     assert.deepEqual(organisations, [scope.organisationId, other.organisationId]);
