@@ -43,16 +43,12 @@ export function entryHash(key: Uint8Array, previousHash: Uint8Array, entry: Chai
 
 /** The hash that a writer's chain starts from; it covers the writer's number, so that no writer can vanish. */
 export function genesisHash(key: Uint8Array, writerId: string, number: number, startedAt: Date): Buffer {
-  return createHmac('sha256', key)
-    .update(JSON.stringify(['genesis', writerId, number, startedAt.toISOString()]))
-    .digest();
+  return sealOver(key, ['genesis', writerId, number, startedAt.toISOString()]);
 }
 
 /** What seals how many writers there are, so that the newest cannot vanish either. */
 export function registrySeal(key: Uint8Array, lastNumber: number): Buffer {
-  return createHmac('sha256', key)
-    .update(JSON.stringify(['writers', lastNumber]))
-    .digest();
+  return sealOver(key, ['writers', lastNumber]);
 }
 
 /** What seals a writer's head, so that its last entries cannot be cut off without a trace. */
@@ -68,7 +64,10 @@ export function restoreSeal(
   key: Uint8Array,
   { id, restoredAt, backupTakenAt }: { id: string; restoredAt: Date; backupTakenAt: Date | null },
 ): Buffer {
-  return createHmac('sha256', key)
-    .update(JSON.stringify(['restore', id, restoredAt, backupTakenAt]))
-    .digest();
+  return sealOver(key, ['restore', id, restoredAt, backupTakenAt]);
+}
+
+/** Begins with what kind of seal it is, so that none stands for another. */
+export function sealOver(key: Uint8Array, parts: readonly unknown[]): Buffer {
+  return createHmac('sha256', key).update(JSON.stringify(parts)).digest();
 }

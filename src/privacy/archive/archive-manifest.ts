@@ -1,8 +1,8 @@
 /** What an archived month of the access log holds: runs of chains, under a seal (docs/adr/0092). */
-import { createHmac, timingSafeEqual } from 'node:crypto';
+import { timingSafeEqual } from 'node:crypto';
 import type { Queryable } from '../../platform/db/database.ts';
 import type { HashedEntry } from '../access-log/access-log.store.ts';
-import { entryHash } from '../access-log/hash-chain.ts';
+import { entryHash, sealOver } from '../access-log/hash-chain.ts';
 
 /** Entries of one chain that follow one another. Hashes are hex. */
 export interface ArchivedRun {
@@ -80,9 +80,7 @@ function sealOf(key: Uint8Array, manifest: Omit<ArchiveManifest, 'seal'>): Buffe
     run.previousHash,
     run.lastHash,
   ]);
-  return createHmac('sha256', key)
-    .update(JSON.stringify(['archive', month, part, file, sha256, entries, flat]))
-    .digest();
+  return sealOver(key, ['archive', month, part, file, sha256, entries, flat]);
 }
 
 export interface RunCollector {
