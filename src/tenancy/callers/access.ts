@@ -14,16 +14,6 @@ import type { Permission } from '../roles/permissions.ts';
 import type { FacilityScope } from '../scope.ts';
 import type { Caller, ConsoleStage, TokenIdentity } from './caller.ts';
 
-/** Anyone may call. */
-export interface OpenAccess {
-  kind: 'open';
-}
-
-/** A valid access token is enough, also of an account that must change its password. */
-export interface SessionAccess {
-  kind: 'session';
-}
-
 /** All the checks of a call, in their order (ACC-14), for one facility. */
 export interface FacilityAccess {
   kind: 'facility';
@@ -41,13 +31,14 @@ export interface FacilityAccess {
   purposeOfUse: 'required' | 'default' | 'none';
 }
 
-/** Only at the console: a session of it in one of these stages, also of an account that must change its password. */
-export interface ConsoleAccess {
-  kind: 'console';
-  stages: readonly ConsoleStage[];
-}
-
-export type Access = OpenAccess | SessionAccess | FacilityAccess | ConsoleAccess;
+export type Access =
+  /** Anyone may call. */
+  | { kind: 'open' }
+  /** A valid access token is enough, also of an account that must change its password. */
+  | { kind: 'session' }
+  | FacilityAccess
+  /** Only at the console: a session of it in one of these stages, also of an account that must change its password. */
+  | { kind: 'console'; stages: readonly ConsoleStage[] };
 
 export interface SessionContext extends RequestContext {
   identity: TokenIdentity;
