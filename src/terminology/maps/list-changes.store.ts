@@ -41,10 +41,8 @@ export async function listChanges(
     values: [
       scope.organisationId,
       scope.facilityId,
-      page.localCode ?? null,
-      page.after?.[0] ?? null,
-      page.after?.[1] ?? null,
-      page.after?.[2] ?? null,
+      page.localCode,
+      ...(page.after ?? [null, null, null]),
       page.limit,
     ],
   });

@@ -123,11 +123,8 @@ export async function listUnmapped(
     values: [
       scope.organisationId,
       page.facilityId,
-      page.place ?? null,
-      page.after?.[0] ?? null,
-      page.after?.[1] ?? null,
-      page.after?.[2] ?? null,
-      page.after?.[3] ?? null,
+      page.place,
+      ...(page.after ?? [null, null, null, null]),
       page.limit,
     ],
   });
