@@ -101,75 +101,66 @@ const DAY_MS = 86_400_000;
  * What fails for one organisation stops no other, and is tried again with a later call.
  */
 export function createRetentionSweep(
-  { db, work }: WorkContext,
+  context: WorkContext,
   rules: readonly RetentionRule[],
   { batchRows, batchesAtMost }: RetentionLimits,
 ): (now: Date) => Promise<Removed> {
   let begunMs = Number.NEGATIVE_INFINITY;
-  let left = new Map<string, Task[]>();
+  let left: Tasks = new Map();
   return async (now) => {
     if (now.getTime() - begunMs >= DAY_MS) {
-      left = await everyTask(db, rules);
+      left = await everyTask(context.db, rules);
       begunMs = now.getTime();
     }
-    const removed: Removed = {};
-    let batches = batchesAtMost;
-    await forEachOrganisation(work, [...left.keys()], async (organisationId) => {
-      const tasks = left.get(organisationId) ?? [];
-      if (batches <= 0) return false;
-      for (let [task] = tasks; task !== undefined && batches > 0; [task] = tasks) {
-        batches -= 1;
-        // At the end until it succeeds, so that the others come first when it fails.
-        tasks.push(...tasks.splice(0, 1));
-        const done = await step({ db, organisationId }, task, {
-          now,
-          limit: batchRows,
-          dryRun: false,
-          removed,
-        });
-        tasks.pop();
-        if (!done) tasks.unshift(task);
-      }
-      if (tasks.length === 0) left.delete(organisationId);
-      return undefined;
-    });
-    return removed;
+    return doTasks(context, left, { now, limit: batchRows, dryRun: false, batchesAtMost });
   };
 }
 
 /** Everything that is over now, to the end; or, with `dryRun`, how much that is. */
 export async function runRetention(
-  { db, work }: WorkContext,
+  context: WorkContext,
   rules: readonly RetentionRule[],
   { dryRun }: { dryRun: boolean },
 ): Promise<Removed> {
-  const removed: Removed = {};
-  const now = new Date();
   const limit = RETENTION_LIMITS.batchRows;
-  const every = await everyTask(db, rules);
-  await forEachOrganisation(work, [...every.keys()], async (organisationId) => {
-    for (const task of every.get(organisationId) ?? [])
-      while (!(await step({ db, organisationId }, task, { now, limit, dryRun, removed })));
-  });
-  return removed;
+  const every = await everyTask(context.db, rules);
+  return doTasks(context, every, { now: new Date(), limit, dryRun, batchesAtMost: Number.POSITIVE_INFINITY });
 }
 
-async function everyTask(db: Queryable, rules: readonly RetentionRule[]): Promise<Map<string, Task[]>> {
+/** What is left to be done, by organisation. */
+type Tasks = Map<string, Task[]>;
+
+async function everyTask(db: Queryable, rules: readonly RetentionRule[]): Promise<Tasks> {
   const organisations = await listOrganisations(db);
   const used = rules.filter(({ days }) => days > 0);
   if (used.length === 0) return new Map();
   return new Map(organisations.map(({ id }) => [id, used.map((rule) => ({ rule, after: undefined }))]));
 }
 
-/** One batch of a task; true when nothing of it is left. */
-async function step(
-  { db, organisationId }: { db: Queryable; organisationId: string },
-  task: Task,
-  { removed, ...batch }: Pick<RetentionBatch, 'now' | 'limit' | 'dryRun'> & { removed: Removed },
-): Promise<boolean> {
-  const { rule, after } = task;
-  const swept = await rule.sweep(db, { organisationId }, { ...batch, days: rule.days, after });
-  if (swept.removed > 0) removed[rule.name] = (removed[rule.name] ?? 0) + swept.removed;
-  task.after = swept.last;
-  return swept.last === undefined;
+/** What is done is taken out of `left`. */
+async function doTasks(
+  { db, work }: WorkContext,
+  left: Tasks,
+  { batchesAtMost, ...batch }: Pick<RetentionBatch, 'now' | 'limit' | 'dryRun'> & { batchesAtMost: number },
+): Promise<Removed> {
+  const removed: Removed = {};
+  let batches = batchesAtMost;
+  await forEachOrganisation(work, [...left.keys()], async (organisationId) => {
+    const tasks = left.get(organisationId) ?? [];
+    if (batches <= 0) return false;
+    for (let [task] = tasks; task !== undefined && batches > 0; [task] = tasks) {
+      batches -= 1;
+      // At the end until it succeeds, so that the others come first when it fails.
+      tasks.push(...tasks.splice(0, 1));
+      const { rule, after } = task;
+      const swept = await rule.sweep(db, { organisationId }, { ...batch, days: rule.days, after });
+      if (swept.removed > 0) removed[rule.name] = (removed[rule.name] ?? 0) + swept.removed;
+      task.after = swept.last;
+      tasks.pop();
+      if (swept.last !== undefined) tasks.unshift(task);
+    }
+    if (tasks.length === 0) left.delete(organisationId);
+    return undefined;
+  });
+  return removed;
 }
