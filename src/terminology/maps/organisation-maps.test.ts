@@ -1,18 +1,11 @@
 /** Who may change the map of a whole organisation, against the running API. */
 import assert from 'node:assert/strict';
-import { after, before, beforeEach, test } from 'node:test';
-import {
-  startTestApi,
-  type Tenant,
-  type TestAccount,
-  type TestApi,
-} from '../../../test-support/service/api.ts';
+import { beforeEach, test } from 'node:test';
+import { entry, HEADER, LOINC, useTerminologyCalls } from '../../../test-support/http/terminology-calls.ts';
+import type { TestAccount, TestApi } from '../../../test-support/service/api.ts';
 import { waitForLock } from '../../../test-support/wait-until.ts';
 
-const LOINC = 'http://loinc.org';
-const HEADER = 'local_system,local_code,local_display,target_system,target_code,target_display';
 const MANAGE = 'terminology.maps.manage';
-const entry = { localSystem: 'urn:lab', localCode: 'HGB', targetSystem: LOINC, targetCode: '718-7' };
 const key = `localSystem=urn:lab&localCode=HGB&targetSystem=${LOINC}`;
 const csv = `${HEADER}\nurn:lab,HGB,,${LOINC},20509-6,\n`;
 const conceptMap = {
@@ -26,24 +19,13 @@ const conceptMap = {
   ],
 };
 
-let api: TestApi;
-let tenant: Tenant;
-let sisterFacilityId: string;
-/** May use both facilities. */
-let manager: TestAccount;
+/** `calls.manager` may use both facilities. */
+const calls = useTerminologyCalls();
 /** May use the sister facility only. */
 let limited: TestAccount;
-
-before(async () => {
-  api = await startTestApi();
-});
-after(() => api.close());
 beforeEach(async () => {
-  tenant = await api.createTenant();
-  sisterFacilityId = await api.createFacility(tenant.organisationId);
-  const facilityIds = [tenant.facilityId, sisterFacilityId];
-  manager = await api.createAccount(tenant, { permissions: [MANAGE], facilityIds });
-  limited = await api.createAccount({ ...tenant, facilityId: sisterFacilityId }, { permissions: [MANAGE] });
+  const atSister = { ...calls.tenant, facilityId: calls.sisterFacilityId };
+  limited = await calls.api.createAccount(atSister, { permissions: [MANAGE] });
 });
 
 /** Every call that writes a map: of the organisation, or with `facility` of the facility of the call. */
@@ -52,7 +34,7 @@ const WRITES: [name: string, write: (account: TestAccount, level: string) => Ret
     [
       'PUT',
       ({ token, facilityId }, level) =>
-        api.call('/terminology/maps', {
+        calls.api.call('/terminology/maps', {
           method: 'PUT',
           token,
           body: { ...entry, targetCode: '20509-6', ...(level === 'facility' ? { facilityId } : {}) },
@@ -60,12 +42,13 @@ const WRITES: [name: string, write: (account: TestAccount, level: string) => Ret
     ],
     [
       'DELETE',
-      ({ token }, level) => api.call(`/terminology/maps?${key}&level=${level}`, { method: 'DELETE', token }),
+      ({ token }, level) =>
+        calls.api.call(`/terminology/maps?${key}&level=${level}`, { method: 'DELETE', token }),
     ],
     [
       'import of CSV',
       ({ token }, level) =>
-        api.call(`/terminology/maps/import?level=${level}`, {
+        calls.api.call(`/terminology/maps/import?level=${level}`, {
           token,
           headers: { 'content-type': 'text/csv' },
           body: csv,
@@ -73,42 +56,43 @@ const WRITES: [name: string, write: (account: TestAccount, level: string) => Ret
     ],
     [
       'import of a ConceptMap',
-      ({ token }, level) => api.call(`/terminology/maps/import?level=${level}`, { token, body: conceptMap }),
+      ({ token }, level) =>
+        calls.api.call(`/terminology/maps/import?level=${level}`, { token, body: conceptMap }),
     ],
     [
       'dry run of an import',
       ({ token }, level) =>
-        api.call(`/terminology/maps/import?level=${level}&dryRun=true`, { token, body: conceptMap }),
+        calls.api.call(`/terminology/maps/import?level=${level}&dryRun=true`, { token, body: conceptMap }),
     ],
   ];
 
 const put = (account: TestAccount, body: object = entry) =>
-  api.call('/terminology/maps', { method: 'PUT', token: account.token, body });
+  calls.api.call('/terminology/maps', { method: 'PUT', token: account.token, body });
 const codeAt = async (facilityId: string) => {
   const headers = { 'x-facility-id': facilityId };
   const path = '/terminology/maps/$translate?system=urn:lab&code=HGB';
-  const { json } = await api.call(path, { token: manager.token, headers });
+  const { json } = await calls.api.call(path, { token: calls.manager.token, headers });
   return json.parameter[1]?.part?.[1]?.valueCoding.code;
 };
 
 for (const [name, write] of WRITES) {
   test(`${name}: refused for the organisation to an account of one facility; its own map is its own [TERM-7]`, async () => {
-    assert.equal((await put(manager)).status, 201);
+    assert.equal((await put(calls.manager)).status, 201);
     const refused = await write(limited, 'organisation');
     assert.equal(refused.status, 403, refused.text);
     assert.match(refused.json.message, /every facility.*terminology\.maps\.organisation/);
     assert.match(refused.json.message, /facilityId.*level=facility/);
-    assert.equal(await codeAt(tenant.facilityId), '718-7');
-    assert.equal(await codeAt(sisterFacilityId), '718-7');
+    assert.equal(await codeAt(calls.tenant.facilityId), '718-7');
+    assert.equal(await codeAt(calls.sisterFacilityId), '718-7');
 
-    assert.equal((await put(limited, { ...entry, facilityId: sisterFacilityId })).status, 201);
+    assert.equal((await put(limited, { ...entry, facilityId: calls.sisterFacilityId })).status, 201);
     assert.ok((await write(limited, 'facility')).status < 300);
-    assert.equal(await codeAt(tenant.facilityId), '718-7', 'the other facility answers as before');
+    assert.equal(await codeAt(calls.tenant.facilityId), '718-7', 'the other facility answers as before');
   });
 
   test(`${name}: taken from an account of one facility whose role may change the organisation's map [TERM-7]`, async () => {
     const permissions = [MANAGE, 'terminology.maps.organisation'];
-    const appointed = await api.createAccount(tenant, { permissions });
+    const appointed = await calls.api.createAccount(calls.tenant, { permissions });
     assert.equal((await put(appointed)).status, 201);
     const taken = await write(appointed, 'organisation');
     assert.ok(taken.status < 300, taken.text);
@@ -116,65 +100,67 @@ for (const [name, write] of WRITES) {
 }
 
 test('terminology.maps.organisation alone changes nothing', async () => {
-  const account = await api.createAccount(tenant, { permissions: ['terminology.maps.organisation'] });
+  const account = await calls.api.createAccount(calls.tenant, {
+    permissions: ['terminology.maps.organisation'],
+  });
   assert.equal((await put(account)).status, 403);
 });
 
 test('a facility that is added takes the right from who may not use it', async () => {
-  assert.equal((await put(manager)).status, 201);
-  await api.createFacility(tenant.organisationId);
-  assert.equal((await put(manager, { ...entry, targetCode: '20509-6' })).status, 403);
+  assert.equal((await put(calls.manager)).status, 201);
+  await calls.api.createFacility(calls.tenant.organisationId);
+  assert.equal((await put(calls.manager, { ...entry, targetCode: '20509-6' })).status, 403);
 });
 
 const takenFrom: Record<string, { text: string; values: () => unknown[]; levels?: readonly string[] }> = {
   'a facility': {
     text: 'delete from account_facility where organisation_id = $1 and account_id = $2 and facility_id <> $3',
-    values: () => [tenant.organisationId, manager.userId, tenant.facilityId],
+    values: () => [calls.tenant.organisationId, calls.manager.userId, calls.tenant.facilityId],
     levels: ['organisation'],
   },
   'the facility of the call': {
     text: 'delete from account_facility where organisation_id = $1 and account_id = $2 and facility_id = $3',
-    values: () => [tenant.organisationId, manager.userId, tenant.facilityId],
+    values: () => [calls.tenant.organisationId, calls.manager.userId, calls.tenant.facilityId],
   },
   'the account': {
     text: 'update account set disabled_at = now() where organisation_id = $1 and id = $2',
-    values: () => [tenant.organisationId, manager.userId],
+    values: () => [calls.tenant.organisationId, calls.manager.userId],
   },
   'the permission': {
     text: `update role r set permissions = '{}' from account a
       where r.organisation_id = $1 and a.organisation_id = $1 and a.id = $2 and r.id = a.role_id`,
-    values: () => [tenant.organisationId, manager.userId],
+    values: () => [calls.tenant.organisationId, calls.manager.userId],
   },
   'the session': {
     text: `update session set revoked_at = now(), revoked_reason = 'logout'
       where organisation_id = $1 and account_id = $2`,
-    values: () => [tenant.organisationId, manager.userId],
+    values: () => [calls.tenant.organisationId, calls.manager.userId],
   },
 };
 for (const [what, { text, values, levels = ['organisation', 'facility'] }] of Object.entries(takenFrom))
   for (const level of levels)
     for (const [name, write] of WRITES)
       test(`a right that is lost while the change waits for another one is not used: ${what}, ${name}, ${level} [TERM-7]`, async () => {
-        for (const facilityId of [null, manager.facilityId])
-          assert.equal((await put(manager, { ...entry, facilityId })).status, 201);
-        const blocker = await api.database.pool.connect();
+        for (const facilityId of [null, calls.manager.facilityId])
+          assert.equal((await put(calls.manager, { ...entry, facilityId })).status, 201);
+        const blocker = await calls.api.database.pool.connect();
         try {
           await blocker.query('begin');
           await blocker.query(
             `select pg_advisory_xact_lock(hashtextextended('terminology_map ' || $1::text, 0))`,
-            [tenant.organisationId],
+            [calls.tenant.organisationId],
           );
-          const answer = write(manager, level);
-          await waitForLock(api.database.pool);
-          await api.database.pool.query({ text, values: values() });
+          const answer = write(calls.manager, level);
+          await waitForLock(calls.api.database.pool);
+          await calls.api.database.pool.query({ text, values: values() });
           await blocker.query('commit');
           assert.equal((await answer).status, 403);
         } finally {
           blocker.release();
         }
-        const { rows } = await api.database.pool.query(
+        const { rows } = await calls.api.database.pool.query(
           'select distinct target_code from terminology_map where organisation_id = $1',
-          [tenant.organisationId],
+          [calls.tenant.organisationId],
         );
         assert.deepEqual(rows, [{ target_code: '718-7' }]);
       });
