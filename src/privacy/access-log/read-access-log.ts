@@ -6,7 +6,7 @@ import { mapPage, openPage, type Page, type PageRequest } from '../../platform/h
 import { isUuid } from '../../platform/uuid.ts';
 import type { FacilityContext } from '../../tenancy/callers/access.ts';
 import { notFound } from '../../tenancy/errors.ts';
-import { newestArchivedMonth } from '../archive/archive.store.ts';
+import { readKeptFrom } from '../archive/archive.store.ts';
 import { authoriseAccess } from '../authorise-access.ts';
 import { privacyError } from '../errors.ts';
 import type { AccessEntry, AccessLog } from './access-log.ts';
@@ -65,16 +65,7 @@ export async function readAccessLog(
     refusedPurposes,
   });
   const entries = page.close(found, ({ position }) => position);
-  return { ...mapPage(entries, ({ entry }) => entry), keptFrom: await keptFrom(db) };
-}
-
-/** Older entries are in the files of the operator. Null while none was archived. */
-async function keptFrom(db: Queryable): Promise<string | null> {
-  const archived = await newestArchivedMonth(db);
-  if (archived === undefined) return null;
-  const start = new Date(`${archived}-01T00:00:00Z`);
-  start.setUTCMonth(start.getUTCMonth() + 1);
-  return `${start.toISOString().slice(0, 10)}T00:00:00Z`;
+  return { ...mapPage(entries, ({ entry }) => entry), keptFrom: await readKeptFrom(db) };
 }
 
 function parseFilter(

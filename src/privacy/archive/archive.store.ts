@@ -39,13 +39,15 @@ export async function replaceArchiveSeals(
   });
 }
 
-/** The newest month that was archived, `YYYY-MM`; undefined when none was. */
-export async function newestArchivedMonth(db: Queryable): Promise<string | undefined> {
-  const { rows } = await db.query<{ month: string | null }>({
-    name: 'access-log-newest-archive',
-    text: 'select max(month) as month from access_log_archive',
+/** The instant after the newest month that was archived; null while none was. Older entries are in the operator's files. */
+export async function readKeptFrom(db: Queryable): Promise<string | null> {
+  const { rows } = await db.query<{ keptFrom: string | null }>({
+    name: 'access-log-kept-from',
+    text: `
+      select to_char(to_date(max(month), 'YYYY-MM') + interval '1 month', 'YYYY-MM-DD"T00:00:00Z"') as "keptFrom"
+      from access_log_archive`,
   });
-  return rows[0]?.month ?? undefined;
+  return rows[0]?.keptFrom ?? null;
 }
 
 /** Months before `before` (both `YYYY-MM`) that have a partition, or entries in the default one, oldest first. */
