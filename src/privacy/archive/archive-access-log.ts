@@ -27,7 +27,6 @@ import {
   collectRuns,
   isSealed,
   type ReadChainKeys,
-  type RunCollector,
   sealManifest,
 } from './archive-manifest.ts';
 
@@ -119,11 +118,9 @@ async function archiveMonth(
   const { month, folder } = request;
   const part = (await countParts(owner, month)) + 1;
   // Entries of a month that has no partition move from the default one into their own.
-  const prepare = () => makePartitions(owner, new Date(`${month}-01T00:00:00Z`), 1);
-  await prepare();
+  await makePartitions(owner, new Date(`${month}-01T00:00:00Z`), 1);
   await keepOtherFiles(owner, await readKeys(owner), { month, part, folder });
   for (let tries = 1; tries <= TRIES; tries += 1) {
-    await prepare();
     const manifest = await exportMonth(owner, await readKeys(owner), { ...request, part });
     if (await remove(owner, readKeys, { ...request, manifest }))
       return { month, entries: manifest.entries, file: manifest.file, sha256: manifest.sha256 };
@@ -139,15 +136,11 @@ async function keepOtherFiles(
 ): Promise<void> {
   const found = await readArchiveManifest(folder, { month, part });
   if (found === undefined) return;
-  const { entries, runs } = await collectMonth(owner, keys, month);
-  if (!isSealed(keys, { ...found, entries, runs }))
-    throw privacyError('archive_of_another_log', { name: archiveName(found), folder });
-}
-
-async function collectMonth(owner: Pool, keys: ChainKeys, month: string): Promise<RunCollector> {
   const collector = collectRuns(keys);
   for await (const entry of readPartition(owner, month)) collector.add(entry);
-  return collector;
+  const { entries, runs } = collector;
+  if (!isSealed(keys, { ...found, entries, runs }))
+    throw privacyError('archive_of_another_log', { name: archiveName(found), folder });
 }
 
 /** The files of a month, on the disk and read back. */

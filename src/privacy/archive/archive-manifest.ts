@@ -83,7 +83,7 @@ function sealOf(key: Uint8Array, manifest: Omit<ArchiveManifest, 'seal'>): Buffe
   return sealOver(key, ['archive', month, part, file, sha256, entries, flat]);
 }
 
-export interface RunCollector {
+interface RunCollector {
   /** The next entry, in the order of writers and sequence numbers. Throws {@link BrokenArchive}. */
   add(entry: HashedEntry): void;
   readonly entries: number;
