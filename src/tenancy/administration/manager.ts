@@ -18,13 +18,9 @@ export function requirePermission(manager: Manager, anyOf: readonly Permission[]
 
 /** 403 for permissions that the manager does not hold: nobody gives or takes what is not theirs. */
 export function requireHeld(manager: Manager, permissions: readonly string[]): void {
-  const lacking = lackingOf(manager, permissions);
+  if (manager.accountId === null) return;
+  const lacking = permissions.filter((name) => !manager.permissions.has(name));
   if (lacking.length > 0) throw tenancyError('permission_not_held', { permissions: lacking });
-}
-
-export function lackingOf(manager: Manager, permissions: readonly string[]): string[] {
-  if (manager.accountId === null) return [];
-  return permissions.filter((name) => !manager.permissions.has(name));
 }
 
 /** 403 for facilities that the manager may not use. */
