@@ -1,4 +1,4 @@
-/** Every permission that a role can hold, with what it allows. Contract: ACC-10. */
+/** Every permission that a role can hold, with what it allows. Contract: ACC-10, ADM-12. */
 export const PERMISSIONS = {
   'patients.patients.list': 'search patients',
   'patients.patients.get': 'read one patient',
@@ -39,3 +39,31 @@ export type Permission = keyof typeof PERMISSIONS;
 export function isPermission(value: string): value is Permission {
   return Object.hasOwn(PERMISSIONS, value);
 }
+
+/** Permissions that often go together, to begin a role with. */
+export const PRESETS: readonly { name: string; permissions: readonly Permission[] }[] = [
+  {
+    name: 'read-only',
+    permissions: [
+      'patients.patients.list',
+      'patients.patients.get',
+      'encounters.access',
+      'encounters.vitals.read',
+      'investigations.lab.list',
+      'investigations.imaging.list',
+      'terminology.maps.read',
+    ],
+  },
+  {
+    name: 'laboratory-partner',
+    permissions: [
+      'patients.patients.list',
+      'patients.patients.get',
+      'investigations.lab.list',
+      'investigations.lab.write',
+      'investigations.lab.release',
+      'terminology.maps.read',
+    ],
+  },
+  { name: 'full', permissions: Object.keys(PERMISSIONS) as Permission[] },
+];

@@ -6,8 +6,7 @@ import type { Route } from '../../platform/http/route.ts';
 import { Type } from '../../platform/json-schema.ts';
 import { authorOf } from '../administration/author.ts';
 import { type Access, facilityRoute } from '../callers/access.ts';
-import { PERMISSIONS } from './permissions.ts';
-import { PRESETS } from './presets.ts';
+import { PERMISSIONS, PRESETS } from './permissions.ts';
 import {
   ListedRoleSchema,
   NewRoleBody,
