@@ -60,17 +60,11 @@ export interface RouteDocs {
   tag: string;
 }
 
-export interface RouteSchemas<
-  Params extends TObject,
-  Query extends TObject,
-  Body extends TSchema,
-  Headers extends TObject,
-> {
+export interface RouteSchemas<Params extends TObject, Query extends TObject, Body extends TSchema> {
   params?: Params;
   query?: Query;
   /** Other ways to say a query, turned into the one that `query` describes, before it is checked. */
   normaliseQuery?: (query: Readonly<Record<string, unknown>>) => Record<string, unknown>;
-  headers?: Headers;
   body?: Body;
   /** Bytes of body at most; default 65,536. */
   bodyLimitBytes?: number;
@@ -98,6 +92,6 @@ export interface RouteRequest<Params extends TObject, Query extends TObject, Bod
 export interface Route<Access = unknown, Context = unknown> {
   docs: RouteDocs;
   access: Access;
-  schemas: RouteSchemas<TObject, TObject, TSchema, TObject>;
+  schemas: RouteSchemas<TObject, TObject, TSchema>;
   handle: (request: never, context: Context) => Promise<Reply>;
 }

@@ -53,7 +53,7 @@ export interface FacilityContext extends SessionContext {
 }
 
 interface Definition<P extends TObject, Q extends TObject, B extends TSchema, Context>
-  extends RouteSchemas<P, Q, B, TObject> {
+  extends RouteSchemas<P, Q, B> {
   docs: RouteDocs;
   handle: (request: RouteRequest<P, Q, B>, context: Context) => Promise<Reply>;
 }
