@@ -65,7 +65,6 @@ export async function openDemoExchange(deps: DemoExchangeDependencies, demo: Dem
     behaviour: WELL,
     refuse: refusesOnce(demo.isFirstStart),
     now: deps.now,
-    random: Math.random,
     onEvent: () => undefined,
   });
   await listenAt(server, port);

@@ -53,7 +53,6 @@ export function exchangeSimulatorCommand(environment: CommandEnvironment): Comma
         callbackHeader: options.callbackHeader,
         behaviour,
         now: environment.now,
-        random: Math.random,
         onEvent: (event) =>
           environment.print(
             { at: environment.now(), ...event },

@@ -6,6 +6,7 @@ import { createHmac, hash } from 'node:crypto';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { verifyRequest } from '../../src/exchange/signing/verify-request.ts';
+import { readBytes } from '../../src/platform/http/body.ts';
 import { http } from '../../src/platform/node-http.ts';
 import { type Behaviour, changedBehaviour } from './behaviour.ts';
 import type { ConnectionFile } from './connection-file.ts';
@@ -18,8 +19,6 @@ export interface SimulatedExchangeOptions {
   /** Why the exchange refuses this patient, answered with 422; undefined when it does not. */
   refuse?: (patient: unknown) => string | undefined;
   now: () => Date;
-  /** 0 to 1. */
-  random: () => number;
   /** Told everything that happens. */
   onEvent: (event: SimulatorEvent) => void;
 }
@@ -55,7 +54,7 @@ export function createSimulatedExchange(options: SimulatedExchangeOptions): Serv
   let { behaviour } = options;
 
   async function receive(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const body = await readBody(request);
+    const body = await readBytes(request, MAX_BODY_BYTES);
     if (request.url === '/control') return control(body, response);
     const arrivedAs = behaviour;
     if (arrivedAs.down) return drop(request);
@@ -72,7 +71,7 @@ export function createSimulatedExchange(options: SimulatedExchangeOptions): Serv
     reply(response, answer, { verdict, message: refusal }, retryAfter(answer, arrivedAs));
     if (answer !== ACCEPTED || envelope === undefined) return;
     taken.add(envelope.deliveryId);
-    if (arrivedAs.callbacks) await confirm(envelope, options.random() < arrivedAs.rejectRate);
+    if (arrivedAs.callbacks) await confirm(envelope, Math.random() < arrivedAs.rejectRate);
   }
 
   function answerTo(
@@ -83,7 +82,7 @@ export function createSimulatedExchange(options: SimulatedExchangeOptions): Serv
   ): number {
     if (verdict !== 'valid') return 401;
     if (envelope === undefined) return isTest ? ACCEPTED : 400;
-    return options.random() < failRate ? failStatus : ACCEPTED;
+    return Math.random() < failRate ? failStatus : ACCEPTED;
   }
 
   function drop(request: IncomingMessage): void {
@@ -169,17 +168,6 @@ async function callBack(
   } catch (error) {
     return (error as { cause?: { code?: string } }).cause?.code ?? (error as Error).name;
   }
-}
-
-async function readBody(request: IncomingMessage): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of request as AsyncIterable<Buffer>) {
-    size += chunk.length;
-    if (size > MAX_BODY_BYTES) throw new Error('too large');
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks);
 }
 
 function envelopeOf(body: Buffer): Envelope | undefined {

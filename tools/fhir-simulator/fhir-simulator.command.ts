@@ -2,6 +2,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Command } from 'commander';
 import type { CommandEnvironment } from '../../src/platform/command/command.ts';
+import { readBytes } from '../../src/platform/http/body.ts';
+import { HttpError } from '../../src/platform/http/errors.ts';
 import { http } from '../../src/platform/node-http.ts';
 import { portOf, serveUntilStopped } from '../simulator.ts';
 import { answerWith, isOutcome, perform, readPath } from './fhir-interface.ts';
@@ -48,18 +50,6 @@ export function fhirSimulatorCommand(environment: CommandEnvironment): Command {
 const LOCAL_HOST = /^(?:127\.0\.0\.1|localhost)(?::\d+)?$/i;
 const MAX_BODY_BYTES = 64 * 1024 * 1024;
 
-/** Undefined: longer than this simulator takes. */
-async function readBody(request: IncomingMessage): Promise<string | undefined> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of request as AsyncIterable<Buffer>) {
-    size += chunk.length;
-    if (size > MAX_BODY_BYTES) return undefined;
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString();
-}
-
 async function answerCall(
   environment: CommandEnvironment,
   store: FhirStore,
@@ -69,10 +59,14 @@ async function answerCall(
   // A page of somebody else's, open in a browser on this machine, could read what is here under a name of its own.
   if (!LOCAL_HOST.test(headers.host ?? '')) return void response.writeHead(421).end();
   const { path, ...where } = readPath(url);
-  const body = await readBody(request);
+  const body = await readBytes(request, MAX_BODY_BYTES).catch(ifTooLarge);
   if (body === undefined) return void response.writeHead(413, { connection: 'close' }).end();
-  const outcome = perform(store, { method, ...where, body, headers });
+  const outcome = perform(store, { method, ...where, body: body.toString(), headers });
   const status = isOutcome(outcome) ? outcome.status : 200;
   answerWith(response, outcome);
   environment.print({ at: environment.now(), method, path, status }, `${method} ${path} ${status}`);
+}
+
+function ifTooLarge(error: unknown): undefined {
+  if (!(error instanceof HttpError)) throw error;
 }
