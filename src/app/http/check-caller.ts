@@ -61,7 +61,7 @@ export function createCallerCheck(
   deps: CallerCheckDependencies,
   access: Exclude<Access, { kind: 'open' }>,
   reads: boolean,
-  identify: Identify = byToken(deps),
+  identify: Identify = async (headers, now) => deps.verifyAccessToken(bearerToken(headers), now),
 ): CallerCheck {
   async function check(headers: RequestHeaders, now: Date, onScope?: OnScope): Promise<CheckedCaller> {
     const identity = await identify(headers, now);
@@ -94,11 +94,14 @@ export function createCallerCheck(
 
   function scopeOf(caller: Caller, headers: RequestHeaders, onScope?: OnScope): { scope?: FacilityScope } {
     if (access.kind !== 'facility') return {};
-    const resolved = settleNow(() => resolveScope(caller, headers));
-    if ('value' in resolved) onScope?.(resolved.value);
-    checkPasswordFlags(caller, deps.passwordPage);
-    if ('error' in resolved) throw resolved.error;
-    const scope = resolved.value;
+    let scope: FacilityScope;
+    try {
+      scope = resolveScope(caller, headers);
+      onScope?.(scope);
+    } finally {
+      // What it throws is told instead of a fault of the headers.
+      checkPasswordFlags(caller, deps.passwordPage);
+    }
     checkGrants(caller, scope, access);
     return { scope };
   }
@@ -121,15 +124,6 @@ export function createCallerCheck(
   };
 }
 
-/** What `work` came to, while something else is refused before its failure. */
-function settleNow<T>(work: () => T): { value: T } | { error: unknown } {
-  try {
-    return { value: work() };
-  } catch (error) {
-    return { error };
-  }
-}
-
 /** Some answers depend on more of the caller's rights than the call needs: docs/adr/0094. */
 function mayDoTheSame(renewed: CheckedCaller, checked: CheckedCaller): boolean {
   const rights = ({ scope, entry: { caller } }: CheckedCaller) => [
@@ -138,10 +132,6 @@ function mayDoTheSame(renewed: CheckedCaller, checked: CheckedCaller): boolean {
     caller.facilities,
   ];
   return isDeepStrictEqual(rights(renewed), rights(checked));
-}
-
-function byToken({ verifyAccessToken }: Pick<CallerCheckDependencies, 'verifyAccessToken'>): Identify {
-  return async (headers, now) => verifyAccessToken(bearerToken(headers), now);
 }
 
 /** RFC 6750 section 2.1. */
