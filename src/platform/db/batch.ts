@@ -31,14 +31,11 @@ export function createBatcher<Key, Value>(options: BatchOptions<Key, Value>): (k
   function schedule(): void {
     if (scheduled || queue.length === 0 || inFlight >= options.maxInFlight) return;
     scheduled = true;
-    setImmediate(() => {
-      scheduled = false;
-      flush();
-    });
+    setImmediate(flush);
   }
 
   function flush(): void {
-    if (queue.length === 0 || inFlight >= options.maxInFlight) return;
+    scheduled = false;
     const batch = queue.slice(0, options.maxKeys);
     queue = queue.slice(options.maxKeys);
     inFlight += 1;
