@@ -2,6 +2,7 @@
 import { CommandError } from '../../platform/command/command.ts';
 import { connectClient, type Queryable } from '../../platform/db/database.ts';
 import { SERVICE_ROLE } from '../../platform/db/migrate.ts';
+import { roleAttributes } from '../../platform/db/service-role.ts';
 import { failureOf } from '../commands/failure-text.ts';
 import type { Config } from '../config/config.ts';
 
@@ -46,7 +47,8 @@ export async function findServiceUserFault(
         text: `DATABASE_SERVICE_URL names another ${own.server === other.server ? 'database' : 'server'} than DATABASE_URL.`,
         remedy: 'Give both the same hosts and the same database.',
       };
-    const { name, mayAct, excess } = await readUser(connected);
+    const { name, mayAct } = await readUser(connected);
+    const excess = await roleAttributes(connected, name);
     if (excess.length > 0)
       return {
         text: `The user of DATABASE_SERVICE_URL, ${name}, may do more than the service needs: ${excess.join(', ')}.`,
@@ -82,40 +84,14 @@ async function readPlace(db: Queryable): Promise<Place> {
 interface User {
   name: string;
   mayAct: boolean;
-  /** What lifts the user above the service's role. */
-  excess: string[];
 }
 
-/** A superuser counts as a member of every role, so that memberships tell nothing more. */
 async function readUser(db: Queryable): Promise<User> {
   const { rows } = await db.query<User>({
     text: `
-      select
-        u.rolname as name,
-        coalesce(pg_has_role(u.oid, to_regrole($1), 'member'), false) as "mayAct",
-        array_remove(array[
-          case when u.rolsuper then 'superuser' end,
-          case when u.rolbypassrls then 'bypassrls' end,
-          case when u.rolcreaterole then 'createrole' end,
-          case when u.rolcreatedb then 'createdb' end,
-          case when u.rolreplication then 'replication' end,
-          (
-            select 'owner of ' || min(c.relname)
-            from pg_class c
-            where c.relowner = u.oid
-              and c.relnamespace = 'public'::regnamespace
-          ),
-          (
-            select 'member of ' || string_agg(r.rolname, ' and ' order by r.rolname)
-            from pg_roles r
-            where not u.rolsuper
-              and r.oid not in (u.oid, coalesce(to_regrole($1)::oid, 0))
-              and pg_has_role(u.oid, r.oid, 'member')
-          )
-        ], null) as excess
-      from pg_roles u
-      where u.rolname = session_user`,
+      select session_user as name,
+        coalesce(pg_has_role(session_user, to_regrole($1), 'member'), false) as "mayAct"`,
     values: [SERVICE_ROLE],
   });
-  return rows[0] ?? { name: '', mayAct: false, excess: [] };
+  return rows[0] ?? { name: '', mayAct: false };
 }

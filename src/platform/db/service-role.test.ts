@@ -50,6 +50,10 @@ test('each right that is missing or too much is named [OPS-7]', async () => {
     ],
     [`alter table facility owner to ${service}`, { attributes: ['owner of facility'] }],
     [`alter role ${service} bypassrls`, { attributes: ['bypassrls'] }],
+    [
+      `create role ${service}_heir; grant ${service}_heir to ${service}`,
+      { attributes: [`member of ${service}_heir`] },
+    ],
   ] as const) {
     const { missing, excess, attributes } = await afterChange(sql);
     const found = 'attributes' in expected ? { attributes } : { missing, excess };

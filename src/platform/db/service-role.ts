@@ -73,34 +73,40 @@ export async function readRoleRights(owner: Queryable): Promise<RoleRights> {
   return {
     missing: wrong.filter(({ held }) => !held).map(plain),
     excess: wrong.filter(({ held }) => held).map(plain),
-    attributes: await readAttributes(owner),
+    attributes: await roleAttributes(owner, SERVICE_ROLE),
   };
 }
 
-async function readAttributes(owner: Queryable): Promise<string[]> {
-  const { rows } = await owner.query<{ attributes: string[] }>({
+/**
+ * What lifts a role above rights that it was given: attributes, tables of its own, and roles other than the service's. A
+ * superuser counts as a member of every role, so that its memberships tell nothing more.
+ */
+export async function roleAttributes(db: Queryable, role: string): Promise<string[]> {
+  const { rows } = await db.query<{ attributes: string[] }>({
     text: `
       select array_remove(array[
-        case when rolsuper then 'superuser' end,
-        case when rolbypassrls then 'bypassrls' end,
-        case when rolcreaterole then 'createrole' end,
-        case when rolcreatedb then 'createdb' end,
-        case when rolreplication then 'replication' end,
+        case when u.rolsuper then 'superuser' end,
+        case when u.rolbypassrls then 'bypassrls' end,
+        case when u.rolcreaterole then 'createrole' end,
+        case when u.rolcreatedb then 'createdb' end,
+        case when u.rolreplication then 'replication' end,
         (
-          select 'owner of ' || min(relname)
-          from pg_class
-          where relowner = r.oid
-            and relnamespace = 'public'::regnamespace
+          select 'owner of ' || min(c.relname)
+          from pg_class c
+          where c.relowner = u.oid
+            and c.relnamespace = 'public'::regnamespace
         ),
         (
-          select 'member of ' || min(m.roleid::regrole::text)
-          from pg_auth_members m
-          where m.member = r.oid
+          select 'member of ' || string_agg(r.rolname, ' and ' order by r.rolname)
+          from pg_roles r
+          where not u.rolsuper
+            and r.oid not in (u.oid, coalesce(to_regrole($2)::oid, 0))
+            and pg_has_role(u.oid, r.oid, 'member')
         )
       ], null) as attributes
-      from pg_roles r
-      where rolname = $1`,
-    values: [SERVICE_ROLE],
+      from pg_roles u
+      where u.rolname = $1`,
+    values: [role, SERVICE_ROLE],
   });
   return rows[0]?.attributes ?? [];
 }
