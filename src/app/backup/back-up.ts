@@ -7,7 +7,7 @@ import { openEmbeddedPostgres, stopAbandoned } from '../../../local-postgres/emb
 import { tryLock } from '../../../local-postgres/file-lock.ts';
 import { CommandError } from '../../platform/command/command.ts';
 import type { MasterKeySource } from '../../platform/crypto/master-key.ts';
-import { type Pool, withPool } from '../../platform/db/database.ts';
+import { oneRow, type Pool, withPool } from '../../platform/db/database.ts';
 import { syncFolder } from '../../platform/sync-folder.ts';
 import { refuseWrongMasterKey } from '../master-key/first-data-key.ts';
 import { readRotation } from '../master-key/rotate-master-key.ts';
@@ -152,10 +152,8 @@ async function copyDatabase(options: BackupOptions, draft: string): Promise<Date
 
 /** Returns the bytes that are needed, about. */
 async function refuseFullDisk(owner: Pool, draft: string): Promise<number> {
-  const { rows } = await owner.query<{ bytes: number }>(
-    'select sum(pg_database_size(oid))::bigint as bytes from pg_database',
-  );
-  const needed = rows[0]?.bytes ?? 0;
+  const text = 'select sum(pg_database_size(oid))::bigint as bytes from pg_database';
+  const { bytes: needed } = await oneRow<{ bytes: number }>(owner, { text });
   const { bavail, bsize } = await statfs(draft);
   if (bavail * bsize > needed) return needed;
   throw new CommandError(

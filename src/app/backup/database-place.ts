@@ -4,7 +4,7 @@
  * Contract: EXC-56.
  */
 import { CommandError } from '../../platform/command/command.ts';
-import type { Queryable } from '../../platform/db/database.ts';
+import { oneRow, type Queryable } from '../../platform/db/database.ts';
 
 /** Throws CommandError when the service last ran on another database than this. Needs the owner of the schema. */
 export async function requireKnownPlace(owner: Queryable): Promise<void> {
@@ -45,15 +45,15 @@ export async function recordPlace(owner: Queryable): Promise<void> {
 
 /** Undefined where this user may not ask. */
 async function readPlace(owner: Queryable): Promise<string | undefined> {
-  const { rows } = await owner.query<{ allowed: boolean }>({
+  const { allowed } = await oneRow<{ allowed: boolean }>(owner, {
     text: `select has_function_privilege('pg_control_system()', 'execute') as allowed`,
   });
-  if (rows[0]?.allowed !== true) return undefined;
-  const found = await owner.query<{ place: string }>({
+  if (!allowed) return undefined;
+  const { place } = await oneRow<{ place: string }>(owner, {
     text: `
       select s.system_identifier || '/' || d.oid as place
       from pg_control_system() s, pg_database d
       where d.datname = current_database()`,
   });
-  return found.rows[0]?.place;
+  return place;
 }

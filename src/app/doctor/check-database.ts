@@ -4,7 +4,7 @@ import {
   readDatabaseUrl,
   urlOfHost,
 } from '../../platform/db/connection/database-url.ts';
-import { connectClient, type Queryable } from '../../platform/db/database.ts';
+import { connectClient, oneRow, type Queryable } from '../../platform/db/database.ts';
 import { type CheckResult, failed, ok, warning } from './finding.ts';
 
 export async function checkDatabase(owner: Queryable, url: string): Promise<CheckResult> {
@@ -39,7 +39,7 @@ interface Server {
 }
 
 async function readServer(db: Queryable): Promise<Server> {
-  const { rows } = await db.query<Server>({
+  return oneRow<Server>(db, {
     text: `
       select current_setting('server_version') as version,
         current_setting('server_version_num')::integer as number,
@@ -47,7 +47,6 @@ async function readServer(db: Queryable): Promise<Server> {
         pg_is_in_recovery() as recovers,
         extract(epoch from pg_postmaster_start_time())::text as server`,
   });
-  return rows[0] ?? { version: '', number: 0, takesWrites: false, recovers: false, server: '' };
 }
 
 const WRITES = 'takes writes';

@@ -1,6 +1,6 @@
 /** Checks the free space of the disks that the service writes to, where that can be told from here. */
 import { statfs } from 'node:fs/promises';
-import type { Queryable } from '../../platform/db/database.ts';
+import { oneRow, type Queryable } from '../../platform/db/database.ts';
 import type { Config } from '../config/config.ts';
 import { type CheckResult, failed, notApplicable, ok, warning } from './finding.ts';
 
@@ -43,15 +43,13 @@ const UNTOLD = Symbol('untold');
 
 /** The data folder of a server on this machine; undefined elsewhere. */
 async function localFolder(owner: Queryable): Promise<string | typeof UNTOLD | undefined> {
-  const { rows } = await owner.query<{ local: boolean }>({
+  const { local } = await oneRow<{ local: boolean }>(owner, {
     text: `select inet_server_addr() is null or host(inet_server_addr()) in ('127.0.0.1', '::1') as local`,
   });
-  if (rows[0]?.local !== true) return undefined;
+  if (!local) return undefined;
   try {
-    const answer = await owner.query<{ folder: string }>({
-      text: `select current_setting('data_directory') as folder`,
-    });
-    return answer.rows[0]?.folder;
+    const text = `select current_setting('data_directory') as folder`;
+    return (await oneRow<{ folder: string }>(owner, { text })).folder;
   } catch (error) {
     if ((error as { code?: string }).code !== '42501') throw error;
     return UNTOLD;

@@ -1,8 +1,7 @@
 /** Checks of the master key: whether it opens the database, and whether a rotation is under way. */
-import { hasTable } from '../../platform/crypto/data-key.store.ts';
 import { WrongMasterKeyError } from '../../platform/crypto/data-keys.ts';
 import type { MasterKeySource } from '../../platform/crypto/master-key.ts';
-import type { Queryable } from '../../platform/db/database.ts';
+import { hasTable, type Queryable } from '../../platform/db/database.ts';
 import { ConfigError } from '../config/environment.ts';
 import { refuseWrongMasterKey } from '../master-key/first-data-key.ts';
 import { holdersOfOtherKeys } from '../master-key/key-holders.ts';

@@ -2,7 +2,13 @@
 import { randomBytes } from 'node:crypto';
 import { watchClock } from '../../platform/db/clock-watch.ts';
 import { onOwnConnection } from '../../platform/db/connection/own-connection.ts';
-import { answeredWithin, type Client, type Pool, type Queryable } from '../../platform/db/database.ts';
+import {
+  answeredWithin,
+  type Client,
+  oneRow,
+  type Pool,
+  type Queryable,
+} from '../../platform/db/database.ts';
 import { SERVICE_ROLE } from '../../platform/db/migrate.ts';
 import { isUnanswered } from '../../platform/db/unavailable.ts';
 import type { Config } from '../config/config.ts';
@@ -51,8 +57,7 @@ export async function checkPooler(owner: Pool): Promise<CheckResult> {
 }
 
 async function backendOf(client: Client): Promise<number> {
-  const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid');
-  return rows[0]?.pid ?? 0;
+  return (await oneRow<{ pid: number }>(client, { text: 'select pg_backend_pid() as pid' })).pid;
 }
 
 export async function checkNotifications(owner: Pool): Promise<CheckResult> {
@@ -107,7 +112,7 @@ export async function checkConnections(owner: Queryable, config: Config): Promis
 }
 
 async function readLimits(owner: Queryable): Promise<Limits> {
-  const { rows } = await owner.query<Limits>({
+  return oneRow<Limits>(owner, {
     text: `
       select
         least(
@@ -131,7 +136,6 @@ async function readLimits(owner: Queryable): Promise<Limits> {
         ) as processes`,
     values: [SERVICE_ROLE],
   });
-  return rows[0] ?? { permitted: 0, others: 0, processes: 0 };
 }
 
 /** How many processes of the service are connected. */

@@ -1,6 +1,6 @@
 /** Checks of what the worker does in the background: retention, months of the access log, deliveries. */
 import { type QueueState, queueStates } from '../../exchange/queue/queue-state.store.ts';
-import type { Queryable } from '../../platform/db/database.ts';
+import { oneRow, type Queryable } from '../../platform/db/database.ts';
 import { readDatabaseTime } from '../../platform/db/database-time.ts';
 import { listOrganisations } from '../../tenancy/organisations/organisation.store.ts';
 import { createWorkWatch } from '../../tenancy/organisations/organisation-work.ts';
@@ -40,7 +40,7 @@ export async function checkMonths(owner: Queryable): Promise<CheckResult> {
   const months = [0, 1].map((ahead) =>
     new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + ahead)).toISOString().slice(0, 7),
   );
-  const { rows } = await owner.query<{ missing: string[]; misplaced: boolean }>({
+  const { missing, misplaced } = await oneRow<{ missing: string[]; misplaced: boolean }>(owner, {
     text: `
       select
         array(
@@ -51,7 +51,6 @@ export async function checkMonths(owner: Queryable): Promise<CheckResult> {
         exists (select from access_log_default) as misplaced`,
     values: [months],
   });
-  const { missing = [], misplaced = false } = rows[0] ?? {};
   if (missing.length > 0)
     return warning(
       `The access log has no partition for ${missing.join(' and ')}. Entries are kept all the same, but reading them is slower.`,

@@ -1,9 +1,9 @@
 /** The first data key of a database (docs/adr/0085, docs/adr/0128). */
 import { randomBytes } from 'node:crypto';
-import { hasTable, insertDataKey, lockDataKeys } from '../../platform/crypto/data-key.store.ts';
+import { insertDataKey, lockDataKeys } from '../../platform/crypto/data-key.store.ts';
 import { type OpenedDataKeys, openDataKeys, WrongMasterKeyError } from '../../platform/crypto/data-keys.ts';
 import { type MasterKeySource, wrapDataKey } from '../../platform/crypto/master-key.ts';
-import { type Pool, type Queryable, transaction, withPool } from '../../platform/db/database.ts';
+import { hasTable, type Pool, type Queryable, transaction, withPool } from '../../platform/db/database.ts';
 import { SEALED_TABLES } from './sealed-tables.ts';
 
 /**

@@ -3,7 +3,7 @@
  * trouble is answered as fast as any other. Contract: ADM-53.
  */
 import { rowsByIndex } from '../../platform/db/by-key.ts';
-import type { Queryable } from '../../platform/db/database.ts';
+import { oneRow, type Queryable } from '../../platform/db/database.ts';
 import type { UserType } from '../../sign-in/accounts/account.store.ts';
 import type { FacilityScope } from '../../tenancy/scope.ts';
 
@@ -11,11 +11,8 @@ import type { FacilityScope } from '../../tenancy/scope.ts';
 export const MOST = 1_000;
 
 async function countUpTo(db: Queryable, text: string, values: unknown[]): Promise<number> {
-  const { rows } = await db.query<{ count: number }>({
-    text: `select count(*)::integer as count from (${text} limit ${MOST + 1}) found`,
-    values,
-  });
-  return rows[0]?.count ?? 0;
+  const counting = `select count(*)::integer as count from (${text} limit ${MOST + 1}) found`;
+  return (await oneRow<{ count: number }>(db, { text: counting, values })).count;
 }
 
 export function countHeldDeliveries(db: Queryable, scope: FacilityScope): Promise<number> {

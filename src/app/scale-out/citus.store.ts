@@ -2,7 +2,7 @@
  * SQL of Citus: its nodes, where tables lie, and the functions that place them. Their names and arguments are those of
  * the Citus documentation, "Citus Utility Functions" and "Citus Tables and Views".
  */
-import type { Queryable } from '../../platform/db/database.ts';
+import { hasTable, oneRow, type Queryable } from '../../platform/db/database.ts';
 import { CO_LOCATED_WITH, DISTRIBUTION_COLUMN } from './placement.ts';
 
 /** Version of the extension, such as `13.2-1`; undefined where the database has none. */
@@ -15,10 +15,8 @@ export async function readExtensionVersion(db: Queryable): Promise<string | unde
 
 /** Whether this node is the coordinator. */
 export async function isCoordinator(db: Queryable): Promise<boolean> {
-  const { rows } = await db.query<{ group: number }>({
-    text: 'select groupid as "group" from pg_dist_local_group',
-  });
-  return rows[0]?.group === 0;
+  const text = 'select groupid as "group" from pg_dist_local_group';
+  return (await oneRow<{ group: number }>(db, { text })).group === 0;
 }
 
 export interface Node {
@@ -44,11 +42,8 @@ export async function listNodes(db: Queryable): Promise<Node[]> {
 
 /** Whether the coordinator, as the current user, can sign in on the node. Waits for `citus.node_connection_timeout`. */
 export async function canReach(db: Queryable, { host, port }: Node): Promise<boolean> {
-  const { rows } = await db.query<{ reached: boolean }>({
-    text: 'select citus_check_connection_to_node($1, $2) as reached',
-    values: [host, port],
-  });
-  return rows[0]?.reached === true;
+  const text = 'select citus_check_connection_to_node($1, $2) as reached';
+  return (await oneRow<{ reached: boolean | null }>(db, { text, values: [host, port] })).reached === true;
 }
 
 /** Where Citus has a table. `managed`: on the coordinator, but known to Citus. */
@@ -81,10 +76,7 @@ export async function readPlaced(db: Queryable): Promise<Map<string, Placed>> {
 
 /** Whether Citus has tables of the service; false where there is no Citus. */
 export async function isDistributed(db: Queryable): Promise<boolean> {
-  const { rows } = await db.query<{ present: boolean }>({
-    text: `select to_regclass('pg_dist_partition') is not null as present`,
-  });
-  return rows[0]?.present === true && (await readPlaced(db)).size > 0;
+  return (await hasTable(db, 'pg_dist_partition')) && (await readPlaced(db)).size > 0;
 }
 
 export interface StoredTable {
@@ -125,10 +117,8 @@ export async function listTables(db: Queryable): Promise<StoredTable[]> {
 }
 
 export async function countRows(db: Queryable, table: string): Promise<number> {
-  const { rows } = await db.query<{ count: number }>({
-    text: `select count(*)::float8 as count from ${table}`,
-  });
-  return rows[0]?.count ?? 0;
+  const text = `select count(*)::float8 as count from ${table}`;
+  return (await oneRow<{ count: number }>(db, { text })).count;
 }
 
 /**

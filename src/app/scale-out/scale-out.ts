@@ -5,7 +5,7 @@
  */
 import { CommandError } from '../../platform/command/command.ts';
 import { ADVISORY_LOCKS } from '../../platform/db/advisory-locks.ts';
-import type { Client, Queryable } from '../../platform/db/database.ts';
+import { type Client, oneRow, type Queryable } from '../../platform/db/database.ts';
 import { pendingMigrations } from '../../platform/db/migrate.ts';
 import { clusterProblems } from './check-cluster.ts';
 import {
@@ -73,12 +73,11 @@ export async function refuseWhileServiceRuns(client: Client): Promise<void> {
 
 /** Run one at a time, and not beside a migration. The lock ends with the session. */
 export async function lockPlacement(client: Client, onWait: () => void): Promise<void> {
-  const { rows } = await client.query<{ locked: boolean }>('select pg_try_advisory_lock($1) as locked', [
-    ADVISORY_LOCKS.migrations,
-  ]);
-  if (rows[0]?.locked === true) return;
+  const values = [ADVISORY_LOCKS.migrations];
+  const text = 'select pg_try_advisory_lock($1) as locked';
+  if ((await oneRow<{ locked: boolean }>(client, { text, values })).locked) return;
   onWait();
-  await client.query('select pg_advisory_lock($1)', [ADVISORY_LOCKS.migrations]);
+  await client.query('select pg_advisory_lock($1)', values);
 }
 
 /** Place the tables of the plan, then remove what is left of them on the coordinator. */

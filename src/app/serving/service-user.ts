@@ -1,6 +1,6 @@
 /** Whether DATABASE_SERVICE_URL means the database of DATABASE_URL, as a user without further rights. Contract: OPS-7. */
 import { CommandError } from '../../platform/command/command.ts';
-import { connectClient, type Queryable } from '../../platform/db/database.ts';
+import { connectClient, oneRow, type Queryable } from '../../platform/db/database.ts';
 import { SERVICE_ROLE } from '../../platform/db/migrate.ts';
 import { roleAttributes } from '../../platform/db/service-role.ts';
 import { failureOf } from '../commands/failure-text.ts';
@@ -72,13 +72,12 @@ interface Place {
 
 /** Anybody may ask for the start of a server, unlike for its system identifier; it differs between servers. */
 async function readPlace(db: Queryable): Promise<Place> {
-  const { rows } = await db.query<Place>({
+  return oneRow<Place>(db, {
     text: `
       select extract(epoch from pg_postmaster_start_time())::text as server, oid::text as database
       from pg_database
       where datname = current_database()`,
   });
-  return rows[0] ?? { server: '', database: '' };
 }
 
 interface User {
@@ -87,11 +86,10 @@ interface User {
 }
 
 async function readUser(db: Queryable): Promise<User> {
-  const { rows } = await db.query<User>({
+  return oneRow<User>(db, {
     text: `
       select session_user as name,
         coalesce(pg_has_role(session_user, to_regrole($1), 'member'), false) as "mayAct"`,
     values: [SERVICE_ROLE],
   });
-  return rows[0] ?? { name: '', mayAct: false };
 }

@@ -21,15 +21,6 @@ export async function listDataKeys(db: Queryable): Promise<WrappedDataKey[]> {
   return rows;
 }
 
-/** Whether the database has the table yet. */
-export async function hasTable(db: Queryable, name: string): Promise<boolean> {
-  const { rows } = await db.query<{ present: boolean }>({
-    text: 'select to_regclass($1) is not null as present',
-    values: [name],
-  });
-  return rows[0]?.present === true;
-}
-
 /** The database's own clock says when, so that of two master keys the newer is known. */
 export async function insertDataKey(db: Queryable, key: Omit<WrappedDataKey, 'addedAt'>): Promise<void> {
   await db.query({

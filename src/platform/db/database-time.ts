@@ -1,5 +1,5 @@
 /** The clock of the database, which every process shares. Clocks of machines differ. Contract: SIGN-IN-35. */
-import type { Queryable } from './database.ts';
+import { oneRow, type Queryable } from './database.ts';
 
 /**
  * The time that a statement takes for now: null is the clock of the database; tests name a time instead. Statements
@@ -14,12 +14,6 @@ export function databaseTimeSql(parameter: number): string {
 
 /** One round trip. */
 export async function readDatabaseTime(db: Queryable, time: DatabaseTime = null): Promise<Date> {
-  const { rows } = await db.query<{ now: Date }>({
-    name: 'database-time',
-    text: `select ${databaseTimeSql(1)} as now`,
-    values: [time],
-  });
-  const now = rows[0]?.now;
-  if (now === undefined) throw new Error('the database did not say its time');
-  return now;
+  const text = `select ${databaseTimeSql(1)} as now`;
+  return (await oneRow<{ now: Date }>(db, { name: 'database-time', text, values: [time] })).now;
 }

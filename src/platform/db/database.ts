@@ -64,6 +64,22 @@ const types = new pg.TypeOverrides();
 types.setTypeParser(pg.types.builtins.DATE, (text: string) => text);
 types.setTypeParser(pg.types.builtins.INT8, Number);
 
+/** The row of a statement that always gives one. */
+export async function oneRow<Row extends pg.QueryResultRow>(
+  db: Queryable,
+  statement: pg.QueryConfig,
+): Promise<Row> {
+  const { rows } = await db.query<Row>(statement);
+  if (rows[0] === undefined) throw new Error('the database gave no row where there is always one');
+  return rows[0];
+}
+
+/** Whether the database has this table. */
+export async function hasTable(db: Queryable, name: string): Promise<boolean> {
+  const text = 'select to_regclass($1) is not null as present';
+  return (await oneRow<{ present: boolean }>(db, { text, values: [name] })).present;
+}
+
 /** The database for statements that are given up, with their connection, when no answer comes in that time. */
 export function answeredWithin(db: Queryable, answerMs: number): Queryable {
   const limit = { query_timeout: answerMs };

@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import type pg from 'pg';
 import { ADVISORY_LOCKS } from './advisory-locks.ts';
-import { connectClient, type Queryable } from './database.ts';
+import { connectClient, hasTable, oneRow, type Queryable } from './database.ts';
 
 const MIGRATIONS = new URL('../../../migrations/', import.meta.url);
 /** The role that the service acts as; it owns nothing and cannot change the access log. */
@@ -128,12 +128,12 @@ async function apply(client: pg.Client, migration: Migration, hooks?: MigrationH
 }
 
 async function checkVersion(client: pg.Client): Promise<void> {
-  const { rows } = await client.query<{ version: string; supported: boolean }>(
-    `select current_setting('server_version') as version,
-            current_setting('server_version_num')::integer >= 150000 as supported`,
-  );
-  if (rows[0]?.supported === true) return;
-  throw new MigrationError(`PostgreSQL ${rows[0]?.version} is too old. Use version 15 or newer.`);
+  const { version, supported } = await oneRow<{ version: string; supported: boolean }>(client, {
+    text: `
+      select current_setting('server_version') as version,
+        current_setting('server_version_num')::integer >= 150000 as supported`,
+  });
+  if (!supported) throw new MigrationError(`PostgreSQL ${version} is too old. Use version 15 or newer.`);
 }
 
 /** Let the service's role sign in with this password, so that no connection of the service is the owner's. */
@@ -180,10 +180,7 @@ function refused(message: string): (cause: unknown) => never {
 }
 
 async function appliedMigrations(client: Queryable): Promise<Map<string, string>> {
-  const { rows } = await client.query<{ present: boolean }>({
-    text: `select to_regclass('schema_migration') is not null as present`,
-  });
-  if (rows[0]?.present !== true) return new Map();
+  if (!(await hasTable(client, 'schema_migration'))) return new Map();
   const applied = await client.query<{ name: string; checksum: string }>({
     text: 'select name, checksum from schema_migration',
   });

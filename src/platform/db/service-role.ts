@@ -1,7 +1,7 @@
 /** What the service's role is and may do in a database, against what grants.sql gives it. Contract: OPS-7, OPS-35. */
 import { readFile } from 'node:fs/promises';
 import { CommandError } from '../command/command.ts';
-import type { Queryable } from './database.ts';
+import { oneRow, type Queryable } from './database.ts';
 import { SERVICE_ROLE } from './migrate.ts';
 
 const GRANTS = new URL('../../../migrations/grants.sql', import.meta.url);
@@ -11,7 +11,7 @@ export type RoleFault = 'missing' | 'not usable' | 'no rights';
 
 /** A dump carries no roles, and a restore may leave out their rights. Looks at the role, and whether it reads anything. */
 export async function findRoleFault(owner: Queryable): Promise<RoleFault | undefined> {
-  const { rows } = await owner.query<{ present: boolean; usable: boolean; reads: boolean }>({
+  const role = await oneRow<{ present: boolean; usable: boolean; reads: boolean }>(owner, {
     text: `
       select
         r.oid is not null as present,
@@ -20,8 +20,7 @@ export async function findRoleFault(owner: Queryable): Promise<RoleFault | undef
       from (values (to_regrole($1)::oid)) r (oid)`,
     values: [SERVICE_ROLE],
   });
-  const [role] = rows;
-  if (role?.present !== true) return 'missing';
+  if (!role.present) return 'missing';
   if (!role.usable) return 'not usable';
   return role.reads ? undefined : 'no rights';
 }
