@@ -1,10 +1,9 @@
 /** Serves with a demo organisation, made on first start. Contract: CMD-19. */
 import { fileURLToPath } from 'node:url';
-import { findShowcase, type Showcase } from '../../../tools/demo/demo.store.ts';
+import { findShowcase } from '../../../tools/demo/demo.store.ts';
 import { type DemoExchange, openDemoExchange } from '../../../tools/demo/demo-exchange.ts';
 import {
   DEMO_TIME_ZONE,
-  type DemoIdentity,
   demoIdentity,
   makeDemoOrganisation,
   makeDemoSystems,
@@ -23,13 +22,6 @@ import { openKeys, requireSchema, withDatabase } from '../runtime/open-database.
 import { serve, withFreePort } from '../serving/serve.ts';
 
 const RECORDS = fileURLToPath(new URL('../../../demo/records', import.meta.url));
-
-interface Demo {
-  dataDir: string;
-  identity: DemoIdentity;
-  userId: string;
-  showcase: Showcase;
-}
 
 /** What stays open while the demo runs: its exchange uses them. */
 interface DemoSession {
@@ -52,7 +44,6 @@ export async function runDemo(env: NodeJS.ProcessEnv, { json = false } = {}): Pr
 
 async function prepareAndServe(session: DemoSession, env: NodeJS.ProcessEnv, json: boolean): Promise<void> {
   const { demo, exchange } = await prepare(session);
-  const textOf = json ? documentOf : pageOf;
   try {
     await serve({
       role: 'all',
@@ -61,14 +52,22 @@ async function prepareAndServe(session: DemoSession, env: NodeJS.ProcessEnv, jso
       env: { ...env, PORT: String(session.config.port), LOG_LEVEL: env.LOG_LEVEL ?? 'warn' },
       // stdout has the document alone.
       ...(json ? { logTo: process.stderr } : {}),
-      onReady: (publicBaseUrl) => void process.stdout.write(textOf(demo, publicBaseUrl)),
+      onReady(publicBaseUrl) {
+        const facts = { publicBaseUrl, console: consoleAddress(publicBaseUrl), ...demo };
+        process.stdout.write(json ? `${JSON.stringify(facts, null, 2)}\n` : demoPage(facts));
+      },
     });
   } finally {
     exchange.close();
   }
 }
 
-async function prepare({ db, keys, config }: DemoSession): Promise<{ demo: Demo; exchange: DemoExchange }> {
+interface Prepared {
+  demo: Omit<DemoFacts, 'publicBaseUrl' | 'console'>;
+  exchange: DemoExchange;
+}
+
+async function prepare({ db, keys, config }: DemoSession): Promise<Prepared> {
   const identity = await demoIdentity(config.dataDir);
   const accounts = { db, passwords: createPasswords(config.signIn), publicBaseUrl: '' };
   const userId = await makeDemoOrganisation(accounts, identity, new Date());
@@ -87,7 +86,7 @@ async function prepare({ db, keys, config }: DemoSession): Promise<{ demo: Demo;
       throw new Error(
         'The demo records in the database are incomplete. Stop the demo, remove its data folder and start it again.',
       );
-    return { demo: { dataDir: config.dataDir, identity, userId, showcase }, exchange };
+    return { demo: { dataDir: config.dataDir, ...identity, userId, ...showcase }, exchange };
   } catch (error) {
     exchange.close();
     throw error;
@@ -102,16 +101,4 @@ async function importDemoRecords(db: Pool, scope: FacilityScope): Promise<void> 
   const [first] = rejected;
   if (first !== undefined)
     throw new Error(`The demo records could not be imported: ${first.file}: ${first.reason}`);
-}
-
-function pageOf(demo: Demo, publicBaseUrl: string): string {
-  return demoPage(factsOf(demo, publicBaseUrl));
-}
-
-function documentOf(demo: Demo, publicBaseUrl: string): string {
-  return `${JSON.stringify(factsOf(demo, publicBaseUrl), null, 2)}\n`;
-}
-
-function factsOf({ identity, showcase, dataDir, userId }: Demo, publicBaseUrl: string): DemoFacts {
-  return { publicBaseUrl, console: consoleAddress(publicBaseUrl), dataDir, ...identity, userId, ...showcase };
 }
