@@ -19,16 +19,14 @@ export interface Health {
   drain(): void;
 }
 
-type DatabaseState = 'usable' | 'silent' | 'foreign';
-
 export function createHealth({ clock, db, keys, live, log, metrics, config, work, writes }: Runtime): Health {
   let draining = false;
   let drainingIsLogged = false;
 
-  let asking: Promise<DatabaseState> | undefined;
+  let asking: Promise<void> | undefined;
 
-  /** Callers that ask together share one answer, so that a flood of them takes one connection. */
-  function databaseState(): Promise<DatabaseState> {
+  /** Callers that ask together share one answer, so that a flood of them takes one connection. Throws 503. */
+  function requireDatabase(): Promise<void> {
     asking ??= askDatabase().finally(() => {
       asking = undefined;
     });
@@ -53,18 +51,18 @@ export function createHealth({ clock, db, keys, live, log, metrics, config, work
     );
   }
 
-  async function askDatabase(): Promise<DatabaseState> {
-    const late = sleep(DATABASE_TIMEOUT_MS, 'silent' as const, { ref: false });
+  async function askDatabase(): Promise<void> {
+    const silent = () => (writes.refused ? noWrites() : noDatabase());
+    const late = sleep(DATABASE_TIMEOUT_MS, undefined, { ref: false }).then(() => {
+      throw silent();
+    });
     const asked = writes.refused ? writes.probe(db) : clock.compare();
-    const answer = Promise.all([asked, keys.check(db)]).then(
-      () => 'usable' as const,
-      (error: Error) => {
-        if (!(error instanceof WrongMasterKeyError)) return 'silent' as const;
-        log.error({ event: 'master-key' }, error.message);
-        return 'foreign' as const;
-      },
-    );
-    return Promise.race([answer, late]);
+    const answer = Promise.all([asked, keys.check(db)]).catch((error: Error) => {
+      if (!(error instanceof WrongMasterKeyError)) throw silent();
+      log.error({ event: 'master-key' }, error.message);
+      throw otherMasterKey();
+    });
+    await Promise.race([answer, late]);
   }
 
   return {
@@ -75,9 +73,7 @@ export function createHealth({ clock, db, keys, live, log, metrics, config, work
       server.get('/healthz', HIDDEN, async () => ({ status: 'ok' }));
       server.get('/readyz', HIDDEN, async () => {
         if (draining) throw stopping();
-        const state = await databaseState();
-        if (state === 'silent') throw writes.refused ? noWrites() : noDatabase();
-        if (state === 'foreign') throw otherMasterKey();
+        await requireDatabase();
         if (clock.isOff()) throw clockIsOff(clock);
         const checks = { database: true, clock: true, notifications: live.up };
         const failing = [...work.failing()].map(([name, { length }]) => [name, length] as const);
