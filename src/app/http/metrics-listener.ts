@@ -11,19 +11,16 @@ export interface MetricsSource {
 
 export async function listenMetrics(source: MetricsSource, host: string, port: number): Promise<Server> {
   const server = http.createServer((request, response) => {
-    if (request.url !== '/metrics') {
-      response
-        .writeHead(404, { 'content-type': 'application/json; charset=utf-8' })
-        .end(JSON.stringify(errorBody(404, 'There is no such path. This port serves /metrics only.')));
-      return;
-    }
-    source.metrics().then(
-      (text) => response.writeHead(200, { 'content-type': source.contentType }).end(text),
-      () =>
-        response
-          .writeHead(503, { 'content-type': 'application/json; charset=utf-8' })
-          .end(JSON.stringify(errorBody(503, 'A process did not report its metrics in time. Try again.'))),
-    );
+    const answer = (status: number, type: string, text: string) =>
+      response.writeHead(status, { 'content-type': type }).end(text);
+    const refuse = (status: number, message: string) =>
+      answer(status, 'application/json; charset=utf-8', JSON.stringify(errorBody(status, message)));
+    if (request.url !== '/metrics') refuse(404, 'There is no such path. This port serves /metrics only.');
+    else
+      source.metrics().then(
+        (text) => answer(200, source.contentType, text),
+        () => refuse(503, 'A process did not report its metrics in time. Try again.'),
+      );
   });
   await new Promise<void>((resolve, reject) =>
     server.once('error', reject).listen(port, host, resolve),
