@@ -74,15 +74,26 @@ export function watched<Call extends (...args: never[]) => unknown>(
     onFailure?.(error);
   };
   const watching = function (this: unknown, ...args: unknown[]): unknown {
-    const callback = args.at(-1);
-    if (typeof callback === 'function')
-      args[args.length - 1] = (error: unknown, ...answer: unknown[]) => {
+    return followed(
+      () => Reflect.apply(call, this, args),
+      args,
+      (error) => {
         if (error != null) note(error);
-        callback(error, ...answer);
-      };
-    const answer = Reflect.apply(call, this, args);
-    if (answer instanceof Promise) answer.catch(note);
-    return answer;
+      },
+    );
   };
   return watching as unknown as Call;
+}
+
+/** Make a call of pg, and tell what it fails with, or nothing: by its callback where it takes one, else by its promise. */
+export function followed(make: () => unknown, args: unknown[], onEnd: (error: unknown) => void): unknown {
+  const callback = args.at(-1);
+  if (typeof callback === 'function')
+    args[args.length - 1] = (error: unknown, ...answer: unknown[]) => {
+      onEnd(error);
+      return callback(error, ...answer);
+    };
+  const answer = make();
+  if (answer instanceof Promise) answer.then(() => onEnd(undefined), onEnd);
+  return answer;
 }

@@ -1,6 +1,7 @@
 /** Statements, and the wait for a connection, as spans: by the name or the kind of a statement, never by its text. */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { beginSpan, endSpan, isTracing, noteFailure, type Span } from '../../trace/trace.ts';
+import { followed } from '../unavailable.ts';
 
 type Call = (...args: never[]) => unknown;
 
@@ -22,32 +23,15 @@ function tracedCall<Traced extends Call>(
     const span = isTracing() ? describe(args[0]) : undefined;
     if (span === undefined) return Reflect.apply(call, this, args);
     const callback = args.at(-1);
-    const takesCallback = typeof callback === 'function';
     // What comes after belongs to who asked, not to this span.
-    if (takesCallback)
-      args[args.length - 1] = endingCallback(span, AsyncLocalStorage.bind(callback as never));
-    const answer = beginSpan(span, () => Reflect.apply(call, this, args));
-    if (!takesCallback && answer instanceof Promise)
-      answer.then(
-        () => endSpan(span),
-        (error: unknown) => endFailed(span, error),
-      );
-    return answer;
+    if (typeof callback === 'function') args[args.length - 1] = AsyncLocalStorage.bind(callback as never);
+    const make = () => beginSpan(span, () => Reflect.apply(call, this, args));
+    return followed(make, args, (error) => {
+      if (error != null) noteFailure(span, error);
+      endSpan(span);
+    });
   };
   return tracing as unknown as Traced;
-}
-
-function endingCallback(span: Span, callback: (...answer: unknown[]) => unknown) {
-  return (error: unknown, ...answer: unknown[]): unknown => {
-    if (error == null) endSpan(span);
-    else endFailed(span, error);
-    return callback(error, ...answer);
-  };
-}
-
-function endFailed(span: Span, error: unknown): void {
-  noteFailure(span, error);
-  endSpan(span);
 }
 
 const OPERATION =
