@@ -77,7 +77,7 @@ export function buildWorker(runtime: Runtime, steps: readonly HousekeepingStep[]
 export interface HousekeepingStep {
   name: string;
   /** `now` is the time of the database. */
-  run(now: Date): Promise<void>;
+  run(now: Date): Promise<unknown>;
 }
 
 function partitions({ owner }: Runtime): HousekeepingStep {

@@ -80,16 +80,15 @@ export function housekeepingSteps({
     historyDays: config.publishHistoryDays,
   });
   const sweepRetained = createRetentionSweep(inTurn('retention'), retentionRules(config), RETENTION_LIMITS);
-  const sweepSignIn = createSignInSweep(inTurn('sign-in-sweep'));
   const replacements = inTurn('refresh-replacements');
   const orders = inTurn('order-texts');
   return [
     {
       name: 'refresh-replacements',
-      run: async (now) => void (await eraseExpiredReplacements(replacements, now, config.signIn)),
+      run: (now) => eraseExpiredReplacements(replacements, now, config.signIn),
     },
-    { name: 'sign-in', run: async (now) => void (await sweepSignIn(now)) },
-    { name: 'publishes', run: async (now) => void (await sweepPublishes(now)) },
+    { name: 'sign-in', run: createSignInSweep(inTurn('sign-in-sweep')) },
+    { name: 'publishes', run: sweepPublishes },
     {
       name: 'retention',
       run: async (now) => {
