@@ -1,10 +1,11 @@
 /**
  * The way in of the console: /console/api leads to the same routes as /api/v1, but there a cookie proves the caller, and
- * only calls that the console's own pages make are answered (docs/adr/0138).
- * Contract: SIGN-IN-52, SIGN-IN-55, SIGN-IN-56.
+ * only calls that the console's own pages make are answered (docs/adr/0138). And who is led to its pages.
+ * Contract: SIGN-IN-52, SIGN-IN-55, SIGN-IN-56, WEB-72.
  */
 import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { namesMediaType } from '../../platform/http/content-type.ts';
 import { forbidden, HttpError, NO_SUCH_PATH } from '../../platform/http/errors.ts';
 import { CONSOLE_HEADER } from '../../sign-in/console/console-header.ts';
 
@@ -62,4 +63,14 @@ export function guardConsole(server: FastifyInstance): void {
         'console_header_missing',
       );
   });
+}
+
+/**
+ * Where a request that no route takes is led to: who types the address of the service into a browser wants the console; a
+ * program there has the wrong path. The way is relative, so that it keeps the prefix of a proxy.
+ */
+export function leadBrowsers({ method, url, headers }: FastifyRequest): string | undefined {
+  if (method !== 'GET' && method !== 'HEAD') return undefined;
+  if (url.split('?', 1)[0] !== '/') return undefined;
+  return namesMediaType(headers.accept, ['text/html']) ? 'console/' : undefined;
 }
