@@ -90,43 +90,31 @@ const HEADERS: Readonly<Record<ResponseHeader, string>> = {
   'set-cookie': 'The cookie of the session.',
 };
 
+const TEXT = { type: 'string' };
+const ID = { type: 'string', format: 'uuid' };
+
 const PARAMETERS: Json = {
   CorrelationId: header(
     'x-correlation-id',
     'An id of your choice for this request. The answer repeats it, and the log of the service contains it.',
-    {
-      type: 'string',
-      pattern: '^[A-Za-z0-9._-]{1,128}$',
-    },
+    { type: 'string', pattern: '^[A-Za-z0-9._-]{1,128}$' },
   ),
   AcceptLanguage: header(
     'accept-language',
     'The language of error messages, and of reasons in the report on a map file: `en` (default) or `fr`, with weights as in RFC 9110.',
-    { type: 'string' },
+    TEXT,
   ),
   Prefer: header(
     'prefer',
     'With `handling=strict`, an unknown query parameter is answered 400. Otherwise it is ignored.',
-    {
-      type: 'string',
-    },
+    TEXT,
   ),
-  Organisation: header(
-    'x-org-id',
-    'Id of the organisation. Default: the organisation of the account.',
-    uuid(),
-  ),
-  Facility: header(
-    'x-facility-id',
-    'Id of the facility. Default: the default facility of the account.',
-    uuid(),
-  ),
+  Organisation: header('x-org-id', 'Id of the organisation. Default: the organisation of the account.', ID),
+  Facility: header('x-facility-id', 'Id of the facility. Default: the default facility of the account.', ID),
   IfNoneMatch: header(
     'if-none-match',
     'ETags of versions that you already have. The answer is 304 when one of them is the current version.',
-    {
-      type: 'string',
-    },
+    TEXT,
   ),
 };
 
@@ -157,8 +145,11 @@ function describedHeaders(names: readonly ResponseHeader[]): Json {
 /** Parameters, headers and error answers, which operations name by `$ref`. */
 export function sharedComponents(schemas: SchemaComponents): Record<string, Json> {
   const plain = { schema: schemas.describe(ErrorSchema) };
+  const sentences = Object.entries(USUAL).map(
+    ([status, calls]) => `${status}, ${calls}: ${ERRORS[Number(status)]}`,
+  );
   const usual = {
-    description: ['What calls may answer beside what stands with each:', ...usualErrors()].join('\n- '),
+    description: ['What calls may answer beside what stands with each:', ...sentences].join('\n- '),
     ...describedHeaders(['content-language', 'www-authenticate', 'accept-encoding', 'retry-after']),
   };
   const responses = Object.keys(ERRORS).map((text) => {
@@ -171,10 +162,7 @@ export function sharedComponents(schemas: SchemaComponents): Record<string, Json
   return {
     parameters: PARAMETERS,
     headers: Object.fromEntries(
-      Object.entries(HEADERS).map(([name, description]) => [
-        name,
-        { description, schema: { type: 'string' } },
-      ]),
+      Object.entries(HEADERS).map(([name, description]) => [name, { description, schema: TEXT }]),
     ),
     responses: {
       Error: { ...usual, content: { 'application/json': { ...plain, examples } } },
@@ -185,7 +173,7 @@ export function sharedComponents(schemas: SchemaComponents): Record<string, Json
           'application/json': { ...plain, example: exampleOf(401) },
           'application/fhir+json': {
             schema: schemas.describe(OperationOutcomeSchema),
-            example: outcomeExampleOf(401),
+            example: { ...operationOutcome(401, messageOf(401)), ...exampleOf(401) },
           },
         },
       },
@@ -194,18 +182,9 @@ export function sharedComponents(schemas: SchemaComponents): Record<string, Json
   };
 }
 
-/** One sentence for each status. */
-function usualErrors(): string[] {
-  return Object.entries(USUAL).map(([status, calls]) => `${status}, ${calls}: ${ERRORS[Number(status)]}`);
-}
-
 /** The example of the first code. */
 function exampleOf(status: number): object {
   return errorBody(status, messageOf(status));
-}
-
-function outcomeExampleOf(status: number): object {
-  return { ...operationOutcome(status, messageOf(status)), ...exampleOf(status) };
 }
 
 function messageOf(status: number): string {
@@ -220,8 +199,4 @@ function examplesOf(status: number): Json {
 
 function header(name: string, description: string, schema: Json): Json {
   return { name, in: 'header', description, schema };
-}
-
-function uuid(): Json {
-  return { type: 'string', format: 'uuid' };
 }
