@@ -10,6 +10,7 @@ import { shellWord } from '../../platform/command/shell-word.ts';
 import { loadConfig } from '../config/config.ts';
 import { masterKeySource } from '../config/master-key.ts';
 import { backUp, megabytes } from './back-up.ts';
+import { sizeOf } from './manifest.ts';
 import { progressLine } from './progress-line.ts';
 
 interface Options {
@@ -51,15 +52,11 @@ async function run(environment: CommandEnvironment, options: Options): Promise<v
   const masterKey = masterKeySource(config);
   const { bytes } = await masterKey.load();
   const progress = progressLine(environment);
-  const manifest = await backUp({
-    dataDir: config.dataDir,
-    folder,
-    masterKey,
-    progress,
-  }).finally(progress.end);
+  const { dataDir } = config;
+  const manifest = await backUp({ dataDir, folder, masterKey, progress }).finally(progress.end);
   if (keyFile !== undefined) await writeKeyFile(keyFile, { bytes, folder });
-  const { takenAt, masterKeyIds, files } = manifest;
-  const sizeBytes = files.reduce((sum, file) => sum + file.sizeBytes, 0);
+  const { takenAt, masterKeyIds } = manifest;
+  const sizeBytes = sizeOf(manifest);
   environment.print(
     { folder, takenAt, sizeBytes, masterKeyIds, keyFile: keyFile ?? null },
     [

@@ -27,6 +27,10 @@ export interface Manifest extends BackupFacts {
   files: { path: string; sizeBytes: number; sha256: string }[];
 }
 
+export function sizeOf({ files }: Manifest): number {
+  return files.reduce((sum, file) => sum + file.sizeBytes, 0);
+}
+
 /** Told how many bytes are done. */
 type OnBytes = (bytes: number) => void;
 

@@ -21,7 +21,7 @@ import { syncFolder } from '../../platform/sync-folder.ts';
 import { refuseWrongMasterKey } from '../master-key/first-data-key.ts';
 import { openServiceKeys } from '../master-key/service-keys.ts';
 import { megabytes } from './back-up.ts';
-import { type Manifest, readBackup, readManifest } from './manifest.ts';
+import { type Manifest, readBackup, readManifest, sizeOf } from './manifest.ts';
 import { type Mark, markRestored } from './mark-restored.ts';
 import type { ProgressLine } from './progress-line.ts';
 
@@ -130,10 +130,6 @@ async function putBack(options: RestoreOptions, { unused, manifest, before }: Re
     if (!isPutBackPlanned(unused.path)) await removeStages(unused.path);
     throw error;
   }
-}
-
-function sizeOf({ files }: Manifest): number {
-  return files.reduce((sum, file) => sum + file.sizeBytes, 0);
 }
 
 async function refuseOtherKey({ masterKeyIds }: Manifest, masterKey: MasterKeySource): Promise<void> {
