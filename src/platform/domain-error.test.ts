@@ -37,8 +37,8 @@ test('an error has its code, its values and its words, and keeps its cause', () 
   const error = orderError('bad_zone', { field: 'timeZone' }, { cause });
   assert.ok(error instanceof DomainError);
   assert.deepEqual(
-    [error.code, error.field, error.message, error.cause],
-    ['bad_zone', 'timeZone', 'timeZone is not a time zone. Example: timeZone UTC', cause],
+    [error.code, error.values, error.message, error.cause],
+    ['bad_zone', { field: 'timeZone' }, 'timeZone is not a time zone. Example: timeZone UTC', cause],
   );
 });
 

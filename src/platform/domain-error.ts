@@ -77,10 +77,6 @@ export class DomainError extends Error {
     const { message } = this;
     return { en: message, fr: this.#french === undefined ? message : worded(this.#french, this.values) };
   }
-
-  get field(): string | undefined {
-    return this.values.field;
-  }
 }
 
 export function worded(text: Text, values: ErrorValues): string {

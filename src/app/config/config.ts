@@ -130,9 +130,9 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
 }
 
 /** The public base address: the configured one, or the address that is listened on. */
-export function baseUrlOf(config: Config, port = config.port): string {
-  if (config.publicBaseUrl !== undefined) return config.publicBaseUrl;
-  const host = config.host === '0.0.0.0' || config.host === '::' ? 'localhost' : config.host;
+export function baseUrlOf({ publicBaseUrl, host: given, port }: Config): string {
+  if (publicBaseUrl !== undefined) return publicBaseUrl;
+  const host = given === '0.0.0.0' || given === '::' ? 'localhost' : given;
   return `http://${host.includes(':') ? `[${host}]` : host}:${port}/api/v1`;
 }
 

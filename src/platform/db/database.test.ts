@@ -47,7 +47,6 @@ describe('a pool of the service', () => {
       url: database.url,
       applicationName: 'test',
       role: 'interchange_service',
-      settings: { enable_seqscan: 'off' },
       limits: { statementMs: 1, lockMs: 1, idleInTransactionMs: 1 },
     });
     assert.deepEqual([options, statement_timeout, lock_timeout], [undefined, undefined, undefined]);

@@ -36,8 +36,6 @@ export interface ConnectionOptions {
   applicationName: string;
   /** Role that the connections act as; without it, the user of the URL. */
   role?: string;
-  /** Server settings of the connections, such as `enable_seqscan`. */
-  settings?: Readonly<Record<string, string>>;
   /** Default: those of the server, which has none unless its operator set some. */
   limits?: TimeLimits;
   /** Told of every statement and connection that fails. */
@@ -47,7 +45,7 @@ export interface ConnectionOptions {
 export interface PoolOptions extends ConnectionOptions {
   /** Connections at most. */
   max: number;
-  /** Server settings that depend on the server, in place of `settings`. Asked on each new connection. */
+  /** Server settings, such as `enable_seqscan`, which may depend on the server. Asked on each new connection. */
   settingsOn?: (client: Pick<DatabaseClient, 'query'>) => Promise<Readonly<Record<string, string>>>;
 }
 
@@ -104,8 +102,11 @@ export function clientConfig(options: ConnectionOptions): DatabaseClientConfig {
  * Set a new connection up, in one round trip. Not by options of the start-up message: poolers refuse those. What the
  * URL brings as `options` is set before, so that ours, the role above all, come last.
  */
-export async function setUpConnection(client: DatabaseClient, options: ConnectionOptions): Promise<void> {
-  const { role, settings, limits } = options;
+export async function setUpConnection(
+  client: DatabaseClient,
+  { role, limits }: ConnectionOptions,
+  settings: Readonly<Record<string, string>> = {},
+): Promise<void> {
   const all = {
     TimeZone: 'UTC',
     // Ids of vital sets and of gathered orders are made of times as text.
@@ -157,13 +158,10 @@ export function createPool(options: PoolOptions, onError: (error: Error) => void
     Client: DatabaseClient as unknown as typeof pg.Client,
     max: options.max,
     connectionTimeoutMillis: Math.max(POOL_WAIT_MS, config.hosts.findMs),
-    onConnect: async (client) =>
-      setUpConnection(client as unknown as DatabaseClient, {
-        ...options,
-        ...(options.settingsOn && {
-          settings: await options.settingsOn(client as unknown as DatabaseClient),
-        }),
-      }),
+    async onConnect(given) {
+      const client = given as unknown as DatabaseClient;
+      await setUpConnection(client, options, await options.settingsOn?.(client));
+    },
   });
   pool.on('error', onError);
   pool.connect = tracedConnect(watched(pool.connect, options.onFailure));
