@@ -54,7 +54,9 @@ export interface Placed {
   coLocation: number;
 }
 
+/** By table; none where there is no Citus. */
 export async function readPlaced(db: Queryable): Promise<Map<string, Placed>> {
+  if (!(await hasTable(db, 'pg_dist_partition'))) return new Map();
   const { rows } = await db.query<Placed & { table: string }>({
     text: `
       select t.relname::text as table,
@@ -74,9 +76,9 @@ export async function readPlaced(db: Queryable): Promise<Map<string, Placed>> {
   return new Map(rows.map(({ table, ...placed }) => [table, placed]));
 }
 
-/** Whether Citus has tables of the service; false where there is no Citus. */
+/** Whether Citus has tables of the service. */
 export async function isDistributed(db: Queryable): Promise<boolean> {
-  return (await hasTable(db, 'pg_dist_partition')) && (await readPlaced(db)).size > 0;
+  return (await readPlaced(db)).size > 0;
 }
 
 export interface StoredTable {

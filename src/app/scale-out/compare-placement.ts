@@ -29,12 +29,8 @@ export interface Comparison {
   placed: number;
 }
 
-export async function comparePlacement(
-  db: Queryable,
-  tables: readonly StoredTable[],
-  options: { distributed: boolean },
-): Promise<Comparison> {
-  const placed = options.distributed ? await readPlaced(db) : new Map<string, Placed>();
+export async function comparePlacement(db: Queryable, tables: readonly StoredTable[]): Promise<Comparison> {
+  const placed = await readPlaced(db);
   const stored = new Map(tables.map((one) => [one.table, one]));
   const here = LISTED_TABLES.filter((table) => stored.has(table));
   const coLocation = placed.get(CO_LOCATED_WITH)?.coLocation;

@@ -35,7 +35,7 @@ export async function requireWholePlacement(db: Queryable): Promise<void> {
 }
 
 async function compare(db: Queryable): Promise<Comparison> {
-  return comparePlacement(db, await listTables(db), { distributed: true });
+  return comparePlacement(db, await listTables(db));
 }
 
 function refuseUnlisted({ unlisted }: Comparison): void {

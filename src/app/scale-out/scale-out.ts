@@ -141,7 +141,7 @@ async function examine(
   const pending = await pendingMigrations(url);
   const distributed = (await readExtensionVersion(client)) !== undefined;
   const tables = await listTables(client);
-  const comparison = await comparePlacement(client, tables, { distributed });
+  const comparison = await comparePlacement(client, tables);
   const problems = await clusterProblems(client);
   if (pending.length > 0)
     problems.push(
