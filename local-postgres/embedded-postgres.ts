@@ -36,7 +36,7 @@ const PASSING: ReadonlySet<string | undefined> = new Set([
 export interface EmbeddedPostgresOptions {
   dataDir: string;
   /** Told of starts and failures. */
-  log?: ServerLog;
+  log?: ServerLog | undefined;
   /** Settings of the server beyond the usual ones, if this process is the one that starts it. */
   settings?: Readonly<Record<string, string>>;
 }

@@ -1,12 +1,12 @@
 /** Runs every check of the doctor, as far as what it needs is there. Contract: CMD-24. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { openEmbeddedPostgres } from '../../../local-postgres/embedded-postgres.ts';
 import { type Pool, withPool } from '../../platform/db/database.ts';
 import { failureOf } from '../commands/failure-text.ts';
 import { type Config, loadConfig } from '../config/config.ts';
 import { ConfigError } from '../config/environment.ts';
 import { masterKeySource } from '../config/master-key.ts';
+import { openServer } from '../runtime/open-database.ts';
 import { checkAddress } from './check-address.ts';
 import { checkDatabase } from './check-database.ts';
 import { checkDisk } from './check-disk.ts';
@@ -123,17 +123,11 @@ async function examineDatabase(config: Config, now: () => Date, note: Note): Pro
   }
 }
 
-async function withOwner<T>(
-  { database, dataDir, timeLimits }: Config,
-  work: (owner: Pool, url: string) => Promise<T>,
-): Promise<T> {
-  const opened =
-    database.kind === 'url'
-      ? { url: database.url, release: async () => undefined }
-      : await openEmbeddedPostgres({ dataDir });
-  const { url } = opened;
-  const pool = { url, max: 2, applicationName: 'interchange doctor', limits: timeLimits.background };
-  return withPool(pool, (owner) => work(owner, url)).finally(opened.release);
+async function withOwner<T>(config: Config, work: (owner: Pool, url: string) => Promise<T>): Promise<T> {
+  const { url, release } = await openServer(config);
+  const limits = config.timeLimits.background;
+  const pool = { url, max: 2, applicationName: 'interchange doctor', limits };
+  return withPool(pool, (owner) => work(owner, url)).finally(release);
 }
 
 async function runChecks({ config, owner, url, now, processes }: Examined, note: Note): Promise<void> {

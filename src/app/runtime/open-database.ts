@@ -1,6 +1,6 @@
 /** The database of a process or a command, and its keys. Commands load no more of what a process stands on. */
 import { openDataFolder } from '../../../local-postgres/data-folder.ts';
-import { type EmbeddedPostgres, openEmbeddedPostgres } from '../../../local-postgres/embedded-postgres.ts';
+import { openEmbeddedPostgres } from '../../../local-postgres/embedded-postgres.ts';
 import { CommandError } from '../../platform/command/command.ts';
 import type { MasterKeySource } from '../../platform/crypto/master-key.ts';
 import {
@@ -11,7 +11,7 @@ import {
   withClient,
 } from '../../platform/db/migrate.ts';
 import { requireServiceRole } from '../../platform/db/service-role.ts';
-import { createLog, type Log } from '../../platform/log/log.ts';
+import type { Log } from '../../platform/log/log.ts';
 import type { Config } from '../config/config.ts';
 import { masterKeySource } from '../config/master-key.ts';
 import { refuseWrongMasterKey } from '../master-key/first-data-key.ts';
@@ -30,7 +30,7 @@ export interface OpenDatabase {
  * Join or start the embedded database, or take the configured one. A master key that is not that of the database is
  * refused here, before anything is written: every command and every process passes here.
  */
-export async function openDatabase(config: Config, log: Log): Promise<OpenDatabase> {
+export async function openDatabase(config: Config, log?: Log): Promise<OpenDatabase> {
   // What is wrong with the folder or the key is said before anything is kept in the folder.
   if (config.database.kind === 'embedded') await openDataFolder(config.dataDir);
   const masterKey = masterKeySource(config);
@@ -50,7 +50,7 @@ export async function withDatabase<T>(
   config: Config,
   work: (opened: OpenDatabase) => Promise<T>,
 ): Promise<T> {
-  const opened = await openDatabase(config, createLog('silent'));
+  const opened = await openDatabase(config);
   try {
     return await work(opened);
   } finally {
@@ -58,10 +58,13 @@ export async function withDatabase<T>(
   }
 }
 
-async function openServer({ database, dataDir }: Config, log: Log): Promise<Omit<OpenDatabase, 'masterKey'>> {
+/** The same without a look at its keys. */
+export async function openServer(
+  { database, dataDir }: Config,
+  log?: Log,
+): Promise<Omit<OpenDatabase, 'masterKey'>> {
   if (database.kind === 'url') return { url: database.url, release: async () => undefined };
-  const embedded: EmbeddedPostgres = await openEmbeddedPostgres({ dataDir, log });
-  return { url: embedded.url, release: () => embedded.release() };
+  return openEmbeddedPostgres({ dataDir, log });
 }
 
 /**
