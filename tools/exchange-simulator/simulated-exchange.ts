@@ -61,11 +61,13 @@ export function createSimulatedExchange(options: SimulatedExchangeOptions): Serv
     await sleep(arrivedAs.delayMs);
     let verdict = check(request, body);
     if (verdict === 'wrong-signature' && (await options.connection.renew())) verdict = check(request, body);
-    const envelope = envelopeOf(body);
+    const sent = parse(body) as Sent | undefined;
+    const envelope = envelopeOf(sent);
     const refusal =
-      verdict === 'valid' && envelope !== undefined ? options.refuse?.(resourceOf(body)) : undefined;
-    const answer =
-      refusal === undefined ? answerTo(verdict, envelope, arrivedAs, isTestRequest(body)) : REFUSED;
+      verdict === 'valid' && envelope !== undefined ? options.refuse?.(sent?.resource) : undefined;
+    // A test of the connection names no patient.
+    const isTest = sent?.event === 'connection.test';
+    const answer = refusal === undefined ? answerTo(verdict, envelope, arrivedAs, isTest) : REFUSED;
     const again = envelope !== undefined && taken.has(envelope.deliveryId);
     options.onEvent({ what: 'delivery', verdict, answer, again, ...envelope });
     reply(response, answer, { verdict, message: refusal }, retryAfter(answer, arrivedAs));
@@ -170,22 +172,18 @@ async function callBack(
   }
 }
 
-function envelopeOf(body: Buffer): Envelope | undefined {
-  const parsed = parse(body) as
-    | { deliveryId?: unknown; event?: unknown; sequence?: unknown; resource?: { id?: unknown } }
-    | undefined;
-  if (typeof parsed?.deliveryId !== 'string' || typeof parsed.resource?.id !== 'string') return undefined;
-  const { deliveryId, event, sequence, resource } = parsed;
+/** What a request may hold. */
+interface Sent {
+  deliveryId?: unknown;
+  event?: unknown;
+  sequence?: unknown;
+  resource?: { id?: unknown };
+}
+
+function envelopeOf(sent: Sent | undefined): Envelope | undefined {
+  if (typeof sent?.deliveryId !== 'string' || typeof sent.resource?.id !== 'string') return undefined;
+  const { deliveryId, event, sequence, resource } = sent;
   return { deliveryId, event: String(event), patientId: String(resource.id), sequence: Number(sequence) };
-}
-
-function resourceOf(body: Buffer): unknown {
-  return (parse(body) as { resource?: unknown }).resource;
-}
-
-/** A test of the connection, which names no patient. */
-function isTestRequest(body: Buffer): boolean {
-  return (parse(body) as { event?: unknown } | undefined)?.event === 'connection.test';
 }
 
 function parse(body: Buffer): unknown {
