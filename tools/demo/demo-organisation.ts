@@ -4,10 +4,9 @@ import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { handToOwnerOf } from '../../local-postgres/data-folder.ts';
 import { CommandError } from '../../src/platform/command/command.ts';
-import type { Pool } from '../../src/platform/db/database.ts';
 import { findByEmail, type UserType } from '../../src/sign-in/accounts/account.store.ts';
-import { createAccount } from '../../src/sign-in/accounts/create-account.ts';
-import { generatePassword, type Passwords } from '../../src/sign-in/credentials/password.ts';
+import { createAccount, type ManageAccountDependencies } from '../../src/sign-in/accounts/create-account.ts';
+import { generatePassword } from '../../src/sign-in/credentials/password.ts';
 import { OPERATOR } from '../../src/tenancy/administration/author.ts';
 import { createFacility, createOrganisation } from '../../src/tenancy/organisations/facilities.ts';
 import { findOrganisation, listFacilities } from '../../src/tenancy/organisations/organisation.store.ts';
@@ -89,7 +88,7 @@ async function readKept(path: string): Promise<Partial<DemoIdentity> | undefined
 
 /** Make what is not there yet. Returns the user id of the account. */
 export async function makeDemoOrganisation(
-  deps: { db: Pool; passwords: Passwords; publicBaseUrl: string },
+  deps: ManageAccountDependencies,
   identity: DemoIdentity,
   now: Date,
 ): Promise<string> {
@@ -123,7 +122,7 @@ export async function makeDemoOrganisation(
 
 /** Accounts of systems to look after at the console. Nobody is told their passwords: an administrator can reset them. */
 export async function makeDemoSystems(
-  deps: { db: Pool; passwords: Passwords; publicBaseUrl: string },
+  deps: ManageAccountDependencies,
   identity: DemoIdentity,
   now: Date,
 ): Promise<void> {
@@ -140,7 +139,7 @@ interface DemoAccount {
 }
 
 async function makeAccount(
-  deps: { db: Pool; passwords: Passwords; publicBaseUrl: string },
+  deps: ManageAccountDependencies,
   { organisationId, facilityId }: DemoIdentity,
   now: Date,
   { role, permissions, userType, email, password }: DemoAccount,
