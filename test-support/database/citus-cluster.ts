@@ -167,7 +167,7 @@ async function place(url: string): Promise<void> {
   const pool = createPool({ url, max: 1, applicationName: 'interchange test' }, () => undefined);
   const client = await pool.connect();
   try {
-    await runPlan(client, await planScaleOut(client, url));
+    await runPlan(client, await planScaleOut(client));
   } finally {
     client.release(true);
     await pool.end();

@@ -77,9 +77,9 @@ export async function checkMark(owner: Queryable): Promise<CheckResult> {
   return ok('It is the database that the service ran on last, or one that was marked as restored.');
 }
 
-export async function checkTables(owner: Pool, url: string): Promise<CheckResult> {
+export async function checkTables(owner: Pool): Promise<CheckResult> {
   if (!(await isDistributed(owner))) return notApplicable('The database is not distributed.');
-  const { problems, differences } = await onOwnConnection(owner, (client) => checkPlacement(client, url));
+  const { problems, differences } = await onOwnConnection(owner, checkPlacement);
   const [problem] = problems;
   const [difference] = differences;
   if (problem === undefined && difference === undefined) return ok('Every table lies where it should.');

@@ -146,7 +146,7 @@ async function runChecks({ config, owner, url, now, processes }: Examined, note:
   await check('disk', () => checkDisk(owner, config));
   if ((await check('schema', () => checkSchema(owner))).outcome === 'failed') return;
   await check('role', () => checkRole(owner));
-  await check('placement', () => checkTables(owner, url));
+  await check('placement', () => checkTables(owner));
   await check('restore', () => checkMark(owner));
   await check('master key', () => checkMasterKey(owner, url, masterKeySource(config)));
   await check('address', () => checkAddress(owner, config, processes > 0));

@@ -37,17 +37,17 @@ export function scaleOutCommand(environment: CommandEnvironment): Command {
     )
     .addHelpText('after', HELP)
     .action(async ({ dryRun = false, check = false }: { dryRun?: boolean; check?: boolean }) => {
-      await withOwner(environment, async (client, url) => {
-        if (check) return printCheck(environment, await checkPlacement(client, url));
-        if (dryRun) return printPlan(environment, client, url);
-        return run(environment, client, url);
+      await withOwner(environment, async (client) => {
+        if (check) return printCheck(environment, await checkPlacement(client));
+        if (dryRun) return printPlan(environment, client);
+        return run(environment, client);
       });
     });
 }
 
 async function withOwner(
   { env }: CommandEnvironment,
-  work: (client: Client, url: string) => Promise<void>,
+  work: (client: Client) => Promise<void>,
 ): Promise<void> {
   const config = loadConfig(env);
   if (config.database.kind === 'embedded')
@@ -57,17 +57,17 @@ async function withOwner(
   await withDatabase(config, ({ url }) =>
     withPool({ url, max: 1, applicationName: 'interchange scale-out' }, async (pool) => {
       const client = await pool.connect();
-      await work(client, url).finally(() => client.release(true));
+      await work(client).finally(() => client.release(true));
     }),
   );
 }
 
-async function run(environment: CommandEnvironment, client: Client, url: string): Promise<void> {
+async function run(environment: CommandEnvironment, client: Client): Promise<void> {
   const note = (line: string) => environment.stderr.write(`${line}\n`);
   await lockPlacement(client, () =>
     note('Another scale-out or migration is running. Waiting for it to end.'),
   );
-  const plan = await planScaleOut(client, url);
+  const plan = await planScaleOut(client);
   if (plan.toPlace.length > 0) await refuseWhileServiceRuns(client);
   const total = plan.toPlace.length;
   if (plan.placed > 0 && total > 0)
@@ -91,8 +91,8 @@ const NEXT = [
   '  4. Back up every node, not only the coordinator: docs/scaling.md',
 ];
 
-async function printPlan(environment: CommandEnvironment, client: Client, url: string): Promise<void> {
-  const plan = await planScaleOut(client, url);
+async function printPlan(environment: CommandEnvironment, client: Client): Promise<void> {
+  const plan = await planScaleOut(client);
   const tables = await countPlanned(client, plan);
   const lines = tables.map(
     ({ table, placement, rows, sizeBytes }) =>

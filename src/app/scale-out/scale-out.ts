@@ -6,7 +6,7 @@
 import { CommandError } from '../../platform/command/command.ts';
 import { ADVISORY_LOCKS } from '../../platform/db/advisory-locks.ts';
 import { type Client, oneRow, type Queryable } from '../../platform/db/database.ts';
-import { pendingMigrations } from '../../platform/db/migrate.ts';
+import { missingMigrations } from '../../platform/db/migrate.ts';
 import { clusterProblems } from './check-cluster.ts';
 import {
   countRows,
@@ -39,8 +39,8 @@ export interface PlacementPlan {
 }
 
 /** What a run would do. Throws a {@link CommandError} that lists all that stands in its way. */
-export async function planScaleOut(client: Client, url: string): Promise<PlacementPlan> {
-  const { problems, comparison, tables } = await examine(client, url);
+export async function planScaleOut(client: Client): Promise<PlacementPlan> {
+  const { problems, comparison, tables } = await examine(client);
   const all = [...problems, ...misplacedProblems(comparison), ...ownerProblems(comparison, tables)];
   if (all.length > 0) throw new CommandError(listed('The tables cannot be placed.', all));
   const stored = new Map(tables.map((one) => [one.table, one]));
@@ -117,8 +117,8 @@ export interface PlacementCheck {
 }
 
 /** Compare the cluster with the list; changes nothing. */
-export async function checkPlacement(client: Client, url: string): Promise<PlacementCheck> {
-  const { problems, comparison, distributed } = await examine(client, url);
+export async function checkPlacement(client: Client): Promise<PlacementCheck> {
+  const { problems, comparison, distributed } = await examine(client);
   // One PostgreSQL has every table where it belongs.
   if (!distributed) return { problems, differences: [] };
   const missing = comparison.missing.map(({ table, placement }) => ({
@@ -136,9 +136,8 @@ export async function checkPlacement(client: Client, url: string): Promise<Place
 
 async function examine(
   client: Client,
-  url: string,
 ): Promise<{ problems: string[]; comparison: Comparison; tables: StoredTable[]; distributed: boolean }> {
-  const pending = await pendingMigrations(url);
+  const pending = await missingMigrations(client);
   const distributed = (await readExtensionVersion(client)) !== undefined;
   const tables = await listTables(client);
   const comparison = await comparePlacement(client, tables);
