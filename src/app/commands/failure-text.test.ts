@@ -51,3 +51,33 @@ test('a database that has no room, stops or takes no writes is told with what to
   assert.match(failed('25006'), /takes no writes: .* Connect to the primary/);
   assert.match(failed('57P03'), /is starting or stopping\. Try again/);
 });
+
+test('each other failure of the database is told by its code [CMD-5]', () => {
+  const secret = 'what the driver says';
+  const state = (code: string) => Object.assign(new DatabaseError(secret, 0, 'error'), { code });
+  const system = (code: string, syscall = 'read') => Object.assign(new Error(secret), { code, syscall });
+  for (const [error, text] of [
+    [state('28P01'), 'the database refuses the user or password of DATABASE_URL. Correct them.'],
+    [state('42P05'), /^a pooler in front .* another connection\. Set it to session mode\./],
+    [state('26000'), /^a pooler in front /],
+    [state('3D000'), 'the database named in DATABASE_URL does not exist. Create it first.'],
+    [state('57P01'), /^the database of DATABASE_URL is starting or stopping\./],
+    [state('42P01'), 'the database refused a statement (SQLSTATE 42P01)'],
+    [
+      system('ECONNREFUSED', 'connect'),
+      'the database of DATABASE_URL refuses connections. Check that it is running.',
+    ],
+    [system('ENOTFOUND', 'getaddrinfo'), 'the host of DATABASE_URL is unknown. Correct the name.'],
+    [system('EAI_AGAIN', 'getaddrinfo'), 'the host of DATABASE_URL is unknown. Correct the name.'],
+    [system('ENETUNREACH', 'connect'), /^the database of DATABASE_URL cannot be reached, /],
+    [system('ECONNRESET'), /^the database of DATABASE_URL cannot be reached, /],
+    [system('ENOSPC', 'write'), 'the disk is full. Free some space, then try again.'],
+    [system('EDQUOT', 'write'), 'the disk is full. Free some space, then try again.'],
+  ] as const) {
+    const told = failureText(error);
+    if (typeof text === 'string') assert.equal(told, text);
+    else assert.match(told, text);
+    assert.doesNotMatch(told, /driver/);
+  }
+  assert.equal(failureText(system('EISDIR')), `Error (EISDIR): ${secret}`);
+});

@@ -33,15 +33,11 @@ export function failureOf(error: unknown, variable = 'DATABASE_URL'): Failure {
 }
 
 function failureOfCode(error: Error, variable: string): Failure {
-  if (error instanceof DatabaseError) return failureOfState(String(error.code), variable);
   const { code } = error as { code?: unknown };
-  if (code === 'ECONNREFUSED')
-    return {
-      text: `the database of ${variable} refuses connections.`,
-      remedy: 'Check that it is running.',
-    };
-  if (code === 'ENOTFOUND' || code === 'EAI_AGAIN')
-    return { text: `the host of ${variable} is unknown.`, remedy: 'Correct the name.' };
+  const [, text, remedy] = ofCodes(variable).find(([codes]) => codes.test(String(code))) ?? [];
+  if (text !== undefined && remedy !== undefined) return { text, remedy };
+  if (error instanceof DatabaseError)
+    return { text: `the database refused a statement (SQLSTATE ${error.code})` };
   if (error.message === NO_TLS)
     return {
       text: `the database of ${variable} takes no TLS, which sslmode of the URL asks for.`,
@@ -52,64 +48,36 @@ function failureOfCode(error: Error, variable: string): Failure {
       text: `the database of ${variable} cannot be reached, or ended the connection.`,
       remedy: 'Check host and port, the network between, and whether PostgreSQL runs there.',
     };
-  if (code === 'ENOSPC' || code === 'EDQUOT')
-    return { text: 'the disk is full.', remedy: 'Free some space, then try again.' };
   return { text: `${error.name}${typeof code === 'string' ? ` (${code})` : ''}: ${error.message}` };
 }
 
-/** By SQLSTATE. */
-const OF_STATE: readonly [RegExp, (variable: string) => Failure][] = [
-  [
-    /^28/,
-    (variable) => ({
-      text: `the database refuses the user or password of ${variable}.`,
-      remedy: 'Correct them.',
-    }),
-  ],
-  [
-    /^42P05$|^26000$/,
-    () => ({
-      text: 'a pooler in front of the database gives each transaction another connection.',
-      remedy: 'Set it to session mode. See docs/operations.md, "PgBouncer".',
-    }),
-  ],
-  [
-    /^3D000$/,
-    (variable) => ({
-      text: `the database named in ${variable} does not exist.`,
-      remedy: 'Create it first.',
-    }),
-  ],
-  [
-    /^57P0[123]$/,
-    (variable) => ({
-      text: `the database of ${variable} is starting or stopping.`,
-      remedy: 'Try again in a moment.',
-    }),
-  ],
-  [
-    /^53300$/,
-    (variable) => ({
-      text: `the database of ${variable} has no connection left.`,
-      remedy: 'Raise max_connections of PostgreSQL. See docs/operations.md, "Processes".',
-    }),
-  ],
-  [
-    /^53100$/,
-    () => ({ text: 'the disk of the database is full.', remedy: 'Free some space there, then try again.' }),
-  ],
-  [
-    /^25006$/,
-    (variable) => ({
-      text: `the database of ${variable} takes no writes: it is a standby, or set to read only.`,
-      remedy: 'Connect to the primary, or turn default_transaction_read_only off.',
-    }),
-  ],
-];
-
-function failureOfState(state: string, variable: string): Failure {
-  const [, describe] = OF_STATE.find(([states]) => states.test(state)) ?? [];
-  return describe?.(variable) ?? { text: `the database refused a statement (SQLSTATE ${state})` };
+/** Text and remedy by SQLSTATE, and by the code of a system error. */
+function ofCodes(variable: string): [RegExp, text: string, remedy: string][] {
+  const database = `the database of ${variable}`;
+  return [
+    [/^ECONNREFUSED$/, `${database} refuses connections.`, 'Check that it is running.'],
+    [/^ENOTFOUND$|^EAI_AGAIN$/, `the host of ${variable} is unknown.`, 'Correct the name.'],
+    [/^ENOSPC$|^EDQUOT$/, 'the disk is full.', 'Free some space, then try again.'],
+    [/^28/, `the database refuses the user or password of ${variable}.`, 'Correct them.'],
+    [
+      /^42P05$|^26000$/,
+      'a pooler in front of the database gives each transaction another connection.',
+      'Set it to session mode. See docs/operations.md, "PgBouncer".',
+    ],
+    [/^3D000$/, `the database named in ${variable} does not exist.`, 'Create it first.'],
+    [/^57P0[123]$/, `${database} is starting or stopping.`, 'Try again in a moment.'],
+    [
+      /^53300$/,
+      `${database} has no connection left.`,
+      'Raise max_connections of PostgreSQL. See docs/operations.md, "Processes".',
+    ],
+    [/^53100$/, 'the disk of the database is full.', 'Free some space there, then try again.'],
+    [
+      /^25006$/,
+      `${database} takes no writes: it is a standby, or set to read only.`,
+      'Connect to the primary, or turn default_transaction_read_only off.',
+    ],
+  ];
 }
 
 /** A connection was not made, or broke. */
