@@ -22,28 +22,6 @@ import {
 import { checkDeliveries, checkMonths, checkRetention } from './check-upkeep.ts';
 import { type CheckResult, type Finding, failed, ok } from './finding.ts';
 
-/** In the order in which they are shown. What stands after `schema` reads its tables. */
-const NAMES = [
-  'settings',
-  'database',
-  'service user',
-  'clock',
-  'connections',
-  'pooler',
-  'notifications',
-  'disk',
-  'schema',
-  'role',
-  'placement',
-  'restore',
-  'master key',
-  'address',
-  'retention',
-  'access log',
-  'deliveries',
-] as const;
-type Name = (typeof NAMES)[number];
-
 /** What checks look at. `owner` acts as the owner of the schema. */
 interface Examined {
   config: Config;
@@ -54,6 +32,25 @@ interface Examined {
   processes: number;
 }
 
+/** In the order in which they run and are shown. What stands after `schema` reads its tables. */
+const CHECKS: Readonly<Record<string, (on: Examined) => Promise<CheckResult>>> = {
+  'service user': ({ owner, config }) => checkServiceUser(owner, config),
+  clock: ({ owner, now, config }) => checkClock(owner, now, config.clockMaxSkewSeconds),
+  connections: ({ owner, config }) => checkConnections(owner, config),
+  pooler: ({ owner }) => checkPooler(owner),
+  notifications: ({ owner }) => checkNotifications(owner),
+  disk: ({ owner, config }) => checkDisk(owner, config),
+  schema: ({ owner }) => checkSchema(owner),
+  role: ({ owner }) => checkRole(owner),
+  placement: ({ owner }) => checkTables(owner),
+  restore: ({ owner }) => checkMark(owner),
+  'master key': ({ owner, url, config }) => checkMasterKey(owner, url, masterKeySource(config)),
+  address: ({ owner, config, processes }) => checkAddress(owner, config, processes > 0),
+  retention: ({ owner, config }) => checkRetention(owner, config),
+  'access log': ({ owner }) => checkMonths(owner),
+  deliveries: ({ owner }) => checkDeliveries(owner),
+};
+
 export interface Examination {
   findings: Finding[];
   /** How many processes of the service run; null where that could not be told. */
@@ -61,12 +58,12 @@ export interface Examination {
 }
 
 export async function examine(env: NodeJS.ProcessEnv, now: () => Date): Promise<Examination> {
-  const found = new Map<Name, CheckResult>();
-  const note = (name: Name, finding: CheckResult) => found.set(name, finding);
+  const found = new Map<string, CheckResult>();
+  const note = (name: string, finding: CheckResult) => found.set(name, finding);
   const config = readConfig(env, note);
   const processes = config === undefined ? null : await examineDatabase(config, now, note);
   const reason = [...found].findLast(([, { outcome }]) => outcome === 'failed')?.[0];
-  const findings = NAMES.map((name): Finding => {
+  const findings = ['settings', 'database', ...Object.keys(CHECKS)].map((name): Finding => {
     const text = `It was left out, because "${reason}" failed.`;
     return { check: name, ...(found.get(name) ?? { outcome: 'not run', text }) };
   });
@@ -80,7 +77,7 @@ function failedBy(error: unknown, introduction: string, otherwise: string): Chec
   return failed(`${introduction}${text}`, remedy);
 }
 
-type Note = (name: Name, finding: CheckResult) => void;
+type Note = (name: string, finding: CheckResult) => void;
 
 function readConfig(env: NodeJS.ProcessEnv, note: Note): Config | undefined {
   try {
@@ -130,27 +127,12 @@ async function withOwner<T>(config: Config, work: (owner: Pool, url: string) => 
   return withPool(pool, (owner) => work(owner, url)).finally(release);
 }
 
-async function runChecks({ config, owner, url, now, processes }: Examined, note: Note): Promise<void> {
-  const check = async (name: Name, run: () => Promise<CheckResult>): Promise<CheckResult> => {
-    const finding = await run().catch((error: unknown) =>
+async function runChecks(on: Examined, note: Note): Promise<void> {
+  for (const [name, check] of Object.entries(CHECKS)) {
+    const finding = await check(on).catch((error: unknown) =>
       failedBy(error, 'The check did not come to an end: ', 'Mend that, then run the doctor again.'),
     );
     note(name, finding);
-    return finding;
-  };
-  await check('service user', () => checkServiceUser(owner, config));
-  await check('clock', () => checkClock(owner, now, config.clockMaxSkewSeconds));
-  await check('connections', () => checkConnections(owner, config));
-  await check('pooler', () => checkPooler(owner));
-  await check('notifications', () => checkNotifications(owner));
-  await check('disk', () => checkDisk(owner, config));
-  if ((await check('schema', () => checkSchema(owner))).outcome === 'failed') return;
-  await check('role', () => checkRole(owner));
-  await check('placement', () => checkTables(owner));
-  await check('restore', () => checkMark(owner));
-  await check('master key', () => checkMasterKey(owner, url, masterKeySource(config)));
-  await check('address', () => checkAddress(owner, config, processes > 0));
-  await check('retention', () => checkRetention(owner, config));
-  await check('access log', () => checkMonths(owner));
-  await check('deliveries', () => checkDeliveries(owner));
+    if (name === 'schema' && finding.outcome === 'failed') return;
+  }
 }
