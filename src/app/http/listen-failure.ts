@@ -16,28 +16,17 @@ export function listenFailure(
   { host, port }: { host: string; port: number },
   names: AddressNames,
 ): unknown {
-  const reason = reasonOf((error as NodeJS.ErrnoException).code, { host, port }, names);
-  return reason === undefined ? error : new CommandError(reason, { cause: error });
-}
-
-function reasonOf(
-  code: string | undefined,
-  { host, port }: { host: string; port: number },
-  names: AddressNames,
-): string | undefined {
   const anotherHost = `Give an address of this machine with ${names.host}, such as 127.0.0.1 or 0.0.0.0.`;
-  switch (code) {
-    case 'EADDRINUSE':
-      return `Another program uses ${host}:${port}. Choose another port with ${names.port}.`;
-    case 'EACCES':
-      return `This user may not listen on port ${port}. Choose a port of 1024 or more with ${names.port}.`;
-    case 'EADDRNOTAVAIL':
-    case 'EAFNOSUPPORT':
-      return `This machine does not have the address ${host}. ${anotherHost}`;
-    case 'ENOTFOUND':
-    case 'EAI_AGAIN':
-      return `The host name ${host} is unknown. ${anotherHost}`;
-    default:
-      return undefined;
-  }
+  const notHere = `This machine does not have the address ${host}. ${anotherHost}`;
+  const unknown = `The host name ${host} is unknown. ${anotherHost}`;
+  const reasons: Readonly<Record<string, string>> = {
+    EADDRINUSE: `Another program uses ${host}:${port}. Choose another port with ${names.port}.`,
+    EACCES: `This user may not listen on port ${port}. Choose a port of 1024 or more with ${names.port}.`,
+    EADDRNOTAVAIL: notHere,
+    EAFNOSUPPORT: notHere,
+    ENOTFOUND: unknown,
+    EAI_AGAIN: unknown,
+  };
+  const reason = reasons[String((error as NodeJS.ErrnoException).code)];
+  return reason === undefined ? error : new CommandError(reason, { cause: error });
 }
