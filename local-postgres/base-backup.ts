@@ -6,6 +6,8 @@ import { randomBytes } from 'node:crypto';
 import { constants, copyFile, mkdir, readdir, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import pg from 'pg';
+import { oneRow } from '../src/platform/db/database.ts';
+import { readDatabaseTime } from '../src/platform/db/database-time.ts';
 import { EmbeddedPostgresError } from './postgres-binaries.ts';
 
 /** Folders whose content belongs to the running server; they are empty in the copy. */
@@ -48,23 +50,16 @@ export async function copyRunningCluster({ url, clusterDir, to, onProgress }: Ba
     await copyTree(clusterDir, to, onProgress);
     // Last, as the manual asks: it must not be older than any other file.
     await copyFile(join(clusterDir, CONTROL_FILE), join(to, CONTROL_FILE));
-    const takenAt = (await one<{ now: Date }>(client, 'select clock_timestamp() as now')).now;
-    const stopped = await one<{ label: string; lastSegment: string }>(
-      client,
-      `select labelfile as label, pg_walfile_name(lsn) as "lastSegment" from pg_backup_stop(false)`,
-    );
+    const takenAt = await readDatabaseTime(client);
+    const stopped = await oneRow<{ label: string; lastSegment: string }>(client, {
+      text: `select labelfile as label, pg_walfile_name(lsn) as "lastSegment" from pg_backup_stop(false)`,
+    });
     await writeFile(join(to, 'backup_label'), stopped.label, { mode: 0o600 });
     await copyWal(clusterDir, to, stopped);
     return takenAt;
   } finally {
     await client.end();
   }
-}
-
-async function one<Row extends pg.QueryResultRow>(client: pg.Client, text: string): Promise<Row> {
-  const { rows } = await client.query<Row>(text);
-  if (rows[0] === undefined) throw new EmbeddedPostgresError('PostgreSQL did not answer as expected.');
-  return rows[0];
 }
 
 async function refuseTablespaces(clusterDir: string): Promise<void> {
