@@ -17,17 +17,6 @@ import {
   MOST,
 } from './attention.store.ts';
 
-export const ATTENTION_KINDS = [
-  'held-deliveries',
-  'exchanges-down',
-  'failing-targets',
-  'rejected-imports',
-  'unmapped-codes',
-  'accounts-must-change-password',
-  'accounts-require-password-setup',
-] as const;
-export type AttentionKind = (typeof ATTENTION_KINDS)[number];
-
 export interface Attention {
   kind: AttentionKind;
   count: number;
@@ -43,7 +32,6 @@ export interface OverviewDependencies {
 }
 
 interface Question {
-  kind: AttentionKind;
   /** Any one of these. */
   permissions: readonly string[];
   module?: Module;
@@ -52,44 +40,40 @@ interface Question {
 
 type CountByType = ReadonlyMap<UserType, number>;
 
-const QUESTIONS: readonly Question[] = [
-  {
-    kind: 'held-deliveries',
+const QUESTIONS = {
+  'held-deliveries': {
     permissions: ['exchange.deliveries.read'],
     module: 'exchange',
     count: ({ db }, scope) => countHeldDeliveries(db, scope),
   },
-  {
-    kind: 'exchanges-down',
+  'exchanges-down': {
     permissions: ['exchange.connections.manage'],
     module: 'exchange',
     count: ({ db }, scope) => countOpenBreakers(db, scope),
   },
-  {
-    kind: 'failing-targets',
+  'failing-targets': {
     permissions: ['publish.publications.read'],
     module: 'publish',
     count: countFailingTargets,
   },
-  {
-    kind: 'rejected-imports',
+  'rejected-imports': {
     permissions: ['records.import'],
     module: 'patients',
     count: ({ db }, scope) => countRejectedImports(db, scope),
   },
-  {
-    kind: 'unmapped-codes',
+  'unmapped-codes': {
     permissions: ['terminology.maps.read', 'terminology.maps.manage'],
     count: async ({ db }, scope) =>
       (await listUnmapped(db, scope, { facilityId: scope.facilityId, limit: MOST + 1 })).length,
   },
-  accountQuestion('accounts-must-change-password', 'password-change'),
-  accountQuestion('accounts-require-password-setup', 'password-setup'),
-];
+  'accounts-must-change-password': accountQuestion('password-change'),
+  'accounts-require-password-setup': accountQuestion('password-setup'),
+} satisfies Readonly<Record<string, Question>>;
+export type AttentionKind = keyof typeof QUESTIONS;
+export const ATTENTION_KINDS = Object.keys(QUESTIONS) as AttentionKind[];
 
-function accountQuestion(kind: AttentionKind, waitsFor: 'password-change' | 'password-setup'): Question {
+function accountQuestion(waitsFor: 'password-change' | 'password-setup'): Question {
   return {
-    kind,
     permissions: Object.values(MANAGING),
     async count({ db }, scope, { permissions }) {
       const userTypes = USER_TYPES.filter((type) => permissions.has(MANAGING[type]));
@@ -118,13 +102,15 @@ export async function readOverview(
   { scope, caller }: Pick<FacilityContext, 'scope' | 'caller'>,
 ): Promise<Attention[]> {
   const modules = caller.facilities.get(scope.facilityId)?.modules;
-  const asked = QUESTIONS.filter(
-    ({ permissions, module }) =>
+  const asked = ATTENTION_KINDS.filter((kind) => {
+    const { permissions, module }: Question = QUESTIONS[kind];
+    return (
       permissions.some((one) => caller.permissions.has(one)) &&
-      (module === undefined || modules?.has(module) === true),
-  );
-  const counts = await Promise.all(asked.map(({ count }) => count(deps, scope, caller)));
-  return asked.map(({ kind }, index) => attention(kind, counts[index] ?? 0)).filter(({ count }) => count > 0);
+      (module === undefined || modules?.has(module) === true)
+    );
+  });
+  const counts = await Promise.all(asked.map((kind) => QUESTIONS[kind].count(deps, scope, caller)));
+  return asked.map((kind, index) => attention(kind, counts[index] ?? 0)).filter(({ count }) => count > 0);
 }
 
 function attention(kind: AttentionKind, counted: number | CountByType): Attention {
