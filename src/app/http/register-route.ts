@@ -68,6 +68,8 @@ interface Exchange {
 }
 
 const exchanges = new WeakMap<FastifyRequest, Exchange>();
+/** Once the caller was checked. */
+const exchangeOf = (request: FastifyRequest) => exchanges.get(request) as Exchange;
 
 export function registerRoute(
   server: FastifyInstance,
@@ -94,13 +96,12 @@ export function registerRoute(
     },
     preValidation: async (request) => {
       await readInput(request, route, querySchema).catch((error: unknown) => {
-        const exchange = exchanges.get(request);
-        if (exchange !== undefined) exchange.fault = error;
+        exchangeOf(request).fault = error;
       });
     },
     handler: async (request, reply) => {
-      const exchange = exchanges.get(request) ?? { now: deps.now() };
-      return send(reply, await confirmedAnswer(request, { route, exchange, clock: deps }));
+      const phases = { route, exchange: exchangeOf(request), clock: deps };
+      return send(reply, await confirmedAnswer(request, phases));
     },
     onResponse: async (request, reply) => {
       const exchange = exchanges.get(request);
