@@ -97,17 +97,9 @@ export function buildDeliveries(runtime: Runtime): DeliveryWorker {
   const { background } = config.timeLimits;
   const statementMs = Math.min(background.statementMs || STATEMENT_LIMIT_MS, STATEMENT_LIMIT_MS);
   const limits = { ...background, statementMs };
+  const onFailure = (error: unknown) => runtime.writes.note(error);
   const open = (max: number) =>
-    createDeliveryPool(
-      {
-        url,
-        role: SERVICE_ROLE,
-        max,
-        limits,
-        onFailure: (error) => runtime.writes.note(error),
-      },
-      runtime.onLost,
-    );
+    createDeliveryPool({ url, role: SERVICE_ROLE, max, limits, onFailure }, runtime.onLost);
   const db = open(DELIVERY_CONNECTIONS);
   const aside = open(ASIDE_CONNECTIONS);
   const seconds = attemptSeconds(metrics.registry);
