@@ -41,13 +41,13 @@ export async function findServiceUserFault(
   });
   if ('text' in connected) return connected;
   try {
-    const [own, other] = [await readPlace(owner), await readPlace(connected)];
+    const [own, other] = [await readSession(owner), await readSession(connected)];
     if (own.server !== other.server || own.database !== other.database)
       return {
         text: `DATABASE_SERVICE_URL names another ${own.server === other.server ? 'database' : 'server'} than DATABASE_URL.`,
         remedy: 'Give both the same hosts and the same database.',
       };
-    const { name, mayAct } = await readUser(connected);
+    const { name, mayAct } = other;
     const excess = await roleAttributes(connected, name);
     if (excess.length > 0)
       return {
@@ -65,31 +65,23 @@ export async function findServiceUserFault(
   }
 }
 
-interface Place {
+interface Session {
   server: string;
   database: string;
-}
-
-/** Anybody may ask for the start of a server, unlike for its system identifier; it differs between servers. */
-async function readPlace(db: Queryable): Promise<Place> {
-  return oneRow<Place>(db, {
-    text: `
-      select extract(epoch from pg_postmaster_start_time())::text as server, oid::text as database
-      from pg_database
-      where datname = current_database()`,
-  });
-}
-
-interface User {
+  /** Of the user. */
   name: string;
+  /** As the service's role. */
   mayAct: boolean;
 }
 
-async function readUser(db: Queryable): Promise<User> {
-  return oneRow<User>(db, {
+/** Anybody may ask for the start of a server, unlike for its system identifier; it differs between servers. */
+async function readSession(db: Queryable): Promise<Session> {
+  return oneRow<Session>(db, {
     text: `
-      select session_user as name,
-        coalesce(pg_has_role(session_user, to_regrole($1), 'member'), false) as "mayAct"`,
+      select extract(epoch from pg_postmaster_start_time())::text as server, oid::text as database,
+        session_user as name, coalesce(pg_has_role(session_user, to_regrole($1), 'member'), false) as "mayAct"
+      from pg_database
+      where datname = current_database()`,
     values: [SERVICE_ROLE],
   });
 }
