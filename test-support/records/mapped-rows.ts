@@ -1,15 +1,14 @@
 /** Rows that an import makes of one resource, without a database: `Type/t` is there, and nothing else. */
 import type { RecordRow } from '../../src/clinical/description/describe.ts';
-import type { ReferencedRecord } from '../../src/clinical/description/read-context.ts';
+import type { ReadContext, ReferencedRecord } from '../../src/clinical/description/read-context.ts';
 import { parseFhirJson } from '../../src/fhir/json.ts';
 import { ElementReader } from '../../src/fhir/reading/element-reader.ts';
 import type { JsonObject } from '../../src/fhir/reading/json-resource.ts';
-import type { MapContext } from '../../src/records/import/map/resource-importer.ts';
 
 export const ID = '0a1b2c3d-0000-4000-8000-000000000001';
 export const TARGET = '0a1b2c3d-0000-4000-8000-000000000002';
 
-function context(notKept: string[] = []): MapContext {
+function context(notKept: string[] = []): ReadContext {
   const target = (reader: ElementReader, types: readonly string[]): ReferencedRecord | undefined => {
     const [type = ''] = (reader.string('reference') ?? '').split('/');
     return types.includes(type) ? { type, id: TARGET } : undefined;
@@ -20,7 +19,7 @@ function context(notKept: string[] = []): MapContext {
   });
   return {
     id: ID,
-    scope: { organisationId: ID, facilityId: ID, timeZone: 'Africa/Lagos' },
+    scope: { facilityId: ID, timeZone: 'Africa/Lagos' },
     hasOwnId: false,
     requiredReference: (parent, name, types) =>
       target(parent.required(name, parent.child(name)), types) ?? parent.fail(name, 'is not there'),
@@ -33,7 +32,7 @@ function context(notKept: string[] = []): MapContext {
   };
 }
 
-type Mapper = (reader: ElementReader, context: MapContext) => RecordRow;
+type Mapper = (reader: ElementReader, context: ReadContext) => RecordRow;
 
 export function map(mapper: Mapper, json: string | object, notKept?: string[]) {
   const text = typeof json === 'string' ? json : JSON.stringify(json);

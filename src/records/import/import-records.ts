@@ -6,7 +6,6 @@ import type { FacilityScope } from '../../tenancy/scope.ts';
 import { createUnmappedRecorder } from '../../terminology/unmapped/record-unmapped.ts';
 import type { ImportWatch } from './history/record-import.ts';
 import { type ImportDocument, ImportReport } from './import-report.ts';
-import { IMPORTERS } from './map/importers.ts';
 import type { ImportReach } from './map/record-lookup.ts';
 import type { OnPatients, OnPatientsChanged } from './run/import-run.ts';
 import { type ImportSource, importSources, type RunOfSources } from './run/import-sources.ts';
@@ -95,10 +94,7 @@ export async function importRecords(deps: ImportDependencies, request: ImportReq
   };
   try {
     if (request.dryRun === true) {
-      const kinds = [...IMPORTERS.values()];
-      await inDryRun(deps.db, { scope: request.scope, kinds }, (transaction, dryRun) =>
-        importAll(transaction, 1, dryRun),
-      );
+      await inDryRun(deps.db, request.scope, (transaction, dryRun) => importAll(transaction, 1, dryRun));
     } else {
       await importAll(inTransactions(deps.db), request.workers ?? 1);
       // The database may have gone away meanwhile: the report is worth more than what this takes from its counts.

@@ -1,4 +1,4 @@
-/** What the importers of clinical records share: which records changed, and their grouping at the end. */
+/** Which clinical records a unit changed, and their grouping at its end. */
 
 import type { RecordRow } from '../../../clinical/description/describe.ts';
 import { foreignLinks } from '../../../investigations/foreign-links.store.ts';
@@ -40,11 +40,9 @@ export function noteTouched(
   context.patientsTouched(reassigned.values());
 }
 
-/** Put what was written under its orders and into its vital sets; once for a Bundle. */
+/** Put what was written under its orders and into its vital sets, at the end of a Bundle. */
 export async function groupRecords(context: WriteContext): Promise<void> {
   const { client, scope, dryRun, touched, placement } = context;
-  context.touched = nothingTouched();
-  context.placement = undefined;
   if (placement !== undefined && placement.orders.size > 0)
     await settleOrders(client, scope, placement.orders);
   const { observations, patients } = touched;

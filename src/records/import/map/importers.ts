@@ -21,34 +21,12 @@ import { PRACTITIONER } from '../../../clinical/resources/practitioner.fhir.ts';
 import { SERVICE_REQUEST } from '../../../clinical/resources/service-request.fhir.ts';
 import { SPECIMEN } from '../../../clinical/resources/specimen.fhir.ts';
 import { ENCOUNTER_MAPPING, encounterElements, storedEncounter } from '../../../encounters/encounter.fhir.ts';
-import { groupRecords, noteTouched } from '../group/group-records.ts';
+import { noteTouched } from '../group/group-records.ts';
 import { directoryLookup, encounterLookup, facilityLookup, patientsOf } from '../resolve/lookups.store.ts';
 import { patientImporter } from '../resources/patient.importer.ts';
 import { type TextRendering, writeRecords } from '../write/write-records.ts';
-import type { PatientRecords, ResourceImporter, WriteContext } from './resource-importer.ts';
-
-type RowImporter = ResourceImporter<RecordRow>;
-
-const encounter: RowImporter = {
-  type: 'Encounter',
-  order: 50,
-  kind: 'encounters',
-  lookup: encounterLookup,
-  tables: [ENCOUNTER.table],
-  map: ENCOUNTER.read,
-  async write(rows, context) {
-    const result = await writeRecords(context, {
-      table: ENCOUNTER.table,
-      rows,
-      rendering: { mapping: ENCOUNTER_MAPPING, render: renderedEncounter },
-    });
-    const parts = rows.filter(({ values }) => values.part_of_id !== undefined);
-    noteTouched(context, 'encounters', parts, result);
-    return result;
-  },
-  keep: (ids, context) => keepOfFacility(ENCOUNTER.table.name, ids, context),
-  finish: groupRecords,
-};
+import type { RecordLookup } from './record-lookup.ts';
+import type { PatientRecords, ResourceImporter } from './resource-importer.ts';
 
 /** Filled when records are grouped; where their patient is new, already when they are inserted. */
 const UNDER_ORDER: Column = ['order_id', 'uuid'];
@@ -60,7 +38,13 @@ export const IMPORTERS: ReadonlyMap<string, ResourceImporter> = new Map(
     directoryRecord(LOCATION, 20),
     directoryRecord(PRACTITIONER, 30),
     patientImporter,
-    encounter,
+    clinicalRecord(ENCOUNTER, {
+      order: 50,
+      kind: 'encounters',
+      lookup: encounterLookup,
+      rendering: { mapping: ENCOUNTER_MAPPING, render: renderedEncounter },
+      isGrouped: ({ values }) => values.part_of_id !== undefined,
+    }),
     clinicalRecord(SPECIMEN, { order: 55, kind: 'specimens' }),
     clinicalRecord(SERVICE_REQUEST, { order: 60, kind: 'orders' }),
     clinicalRecord(IMAGING_STUDY, { order: 70, kind: 'studies', places: [UNDER_ORDER] }),
@@ -71,7 +55,7 @@ export const IMPORTERS: ReadonlyMap<string, ResourceImporter> = new Map(
       rendering: { mapping: OBSERVATION_MAPPING, render: renderedObservation },
     }),
     clinicalRecord(DIAGNOSTIC_REPORT, { order: 90, kind: 'reports', places: [UNDER_ORDER] }),
-  ].map((importer) => [importer.type, importer as ResourceImporter]),
+  ].map((importer) => [importer.type, importer]),
 );
 
 function renderedEncounter(row: RecordRow, organisationId: string): string {
@@ -86,47 +70,55 @@ function renderedObservation(row: RecordRow, organisationId: string): string {
 function directoryRecord(
   { resourceType, table, read }: Description<DescribedType, never>,
   order: number,
-): RowImporter {
+): ResourceImporter {
   return {
     type: resourceType,
     order,
     shared: true,
     lookup: directoryLookup(resourceType, table.name),
-    tables: [table],
+    table,
     map: read,
     write: (rows, context) => writeRecords(context, { table, rows }),
   };
 }
 
-/** What belongs to orders and vital sets, and is put into them at the end. */
+interface ClinicalOptions extends Pick<ResourceImporter, 'order'> {
+  kind: PatientRecords;
+  lookup?: RecordLookup;
+  places?: readonly Column[];
+  rendering?: TextRendering;
+  /** False for a record whose change concerns no other. */
+  isGrouped?: (row: RecordRow) => boolean;
+}
+
+/** What belongs to a patient, and is put into orders and vital sets at the end. */
 function clinicalRecord(
   { resourceType, table, read }: Description<DescribedType, never>,
   {
     order,
     kind,
+    lookup = facilityLookup(table.name),
     places,
     rendering,
-  }: { order: number; kind: PatientRecords; places?: readonly Column[]; rendering?: TextRendering },
-): RowImporter {
+    isGrouped = () => true,
+  }: ClinicalOptions,
+): ResourceImporter {
   return {
     type: resourceType,
     order,
     kind,
-    lookup: facilityLookup(table.name),
-    tables: [table],
+    lookup,
+    table,
     map: read,
     async write(rows, context) {
       const { placement } = context;
       const result = await writeRecords(context, { table, rows, rendering, places, placement });
-      if (placement === undefined) noteTouched(context, kind, rows, result);
+      if (placement === undefined) noteTouched(context, kind, rows.filter(isGrouped), result);
       return result;
     },
-    keep: (ids, context) => keepOfFacility(table.name, ids, context),
-    finish: groupRecords,
+    // Nothing is written of records that were found in place of new ones. Whom they are about has an access all the same.
+    async keep(ids, { client, scope, patientsTouched }) {
+      patientsTouched(await patientsOf(client, scope, { table: table.name, ids }));
+    },
   };
-}
-
-/** Nothing is written of records that were found in place of new ones. Whom they are about has an access all the same. */
-async function keepOfFacility(table: string, ids: readonly string[], context: WriteContext): Promise<void> {
-  context.patientsTouched(await patientsOf(context.client, context.scope, { table, ids }));
 }

@@ -4,7 +4,11 @@
  * Contract: IN-25.
  */
 
-import type { ReferencedRecord, ReferenceValue } from '../../../clinical/description/read-context.ts';
+import type {
+  ReadContext,
+  ReferencedRecord,
+  ReferenceValue,
+} from '../../../clinical/description/read-context.ts';
 import { ElementReader } from '../../../fhir/reading/element-reader.ts';
 import { type JsonObject, ResourceRejected } from '../../../fhir/reading/json-resource.ts';
 import type { Queryable } from '../../../platform/db/database.ts';
@@ -25,7 +29,7 @@ import type { Unit, UnitEntry } from '../run/unit.ts';
 import { createPauses } from '../source/pauses.ts';
 import type { KnownRecords } from '../wait/waiting.store.ts';
 import type { ElementTally } from './element-tally.ts';
-import type { MapContext, MappedRecord } from './resource-importer.ts';
+import type { MappedRecord } from './resource-importer.ts';
 import { sourceVersion } from './source-version.ts';
 import { reportedPath, requireUnderstood } from './understood.ts';
 
@@ -138,7 +142,7 @@ function mapOne(
   return true;
 }
 
-class EntryMapContext implements MapContext {
+class EntryMapContext implements ReadContext {
   readonly scope: FacilityScope;
   readonly id: string;
   readonly #entry: UnitEntry;

@@ -1,19 +1,16 @@
 /**
  * How one FHIR resource type is taken into the internal model.
  *
- * A type is added in one place: write a {@link ResourceImporter} and list it in `importers.ts`. The import
- * then does, for one Bundle (or for one run of single resources, which is handled as if it were one):
- *
- * 1. The types are gone through by `order`. Resources of a type come in chunks of some hundreds:
- *    `map` is called for each, then `write` once for the chunk, inside the Bundle's transaction.
- * 2. `finish` is called once for each importer whose `write` was called, by `order`, still inside the
- *    transaction: the place for what needs all of the Bundle.
+ * A type is added in one place: write a {@link ResourceImporter} and list it in `importers.ts`. The import of one Bundle
+ * (or of one run of single resources, which is handled as if it were one) goes through the types by `order`. Resources of
+ * a type come in chunks of some hundreds: `map` is called for each, then `write` once for the chunk, inside the Bundle's
+ * transaction.
  *
  * `map` may be called more than once for the same resource: while some of its references are not looked up yet, the
  * result is thrown away. It must be pure.
  */
 
-import type { RecordTable } from '../../../clinical/description/describe.ts';
+import type { RecordRow, RecordTable } from '../../../clinical/description/describe.ts';
 import type { Values } from '../../../clinical/description/element.ts';
 import type { ReadContext } from '../../../clinical/description/read-context.ts';
 import type { ElementReader } from '../../../fhir/reading/element-reader.ts';
@@ -24,14 +21,9 @@ import type { ImportReach, RecordLookup } from './record-lookup.ts';
 import type { SourceVersion } from './source-version.ts';
 
 /** A row that `map` made. `content_digest` is added by whoever writes it (see `write-records.ts`). */
-export interface MappedRecord {
-  readonly id: string;
+export interface MappedRecord extends RecordRow {
   /** Which version of it the source says this is. */
   readonly source?: SourceVersion;
-}
-
-export interface MapContext extends ReadContext {
-  readonly scope: FacilityScope;
 }
 
 /** Clinical records that a Bundle, or a run of single resources, created or changed; by id. */
@@ -70,8 +62,8 @@ export interface WriteContext {
   readonly reach: ImportReach;
   /** The tables of a dry run; undefined where what is written is kept. */
   readonly dryRun: DryRun | undefined;
-  /** What was written so far and is to be grouped; empty once it is. */
-  touched: TouchedRecords;
+  /** What was written so far and is to be grouped. */
+  readonly touched: TouchedRecords;
   /** Undefined where records are grouped once they are written. */
   placement: RecordPlacement | undefined;
   /** Tell which patients the records that came are about, or were about before, for the access log. */
@@ -94,7 +86,7 @@ export interface WriteResult {
   readonly older: readonly string[];
 }
 
-export interface ResourceImporter<Row extends MappedRecord = MappedRecord> {
+export interface ResourceImporter {
   /** FHIR resource type. */
   readonly type: string;
   /** Lower orders are written first: what is referred to before what refers to it. */
@@ -103,20 +95,19 @@ export interface ResourceImporter<Row extends MappedRecord = MappedRecord> {
   readonly kind?: PatientRecords;
   /** True where many files carry the same records: they are written by id, so that imports do not deadlock. */
   readonly shared?: boolean;
-  /** How references find stored records of this type; without it, only those of the same Bundle are found. */
-  readonly lookup?: RecordLookup;
+  /** How references find stored records of this type. */
+  readonly lookup: RecordLookup;
   /** Where its records are written. */
-  readonly tables: readonly RecordTable[];
+  readonly table: RecordTable;
   /**
    * The rows of one resource. Throws `ResourceRejected` (usually through the reader) with a reason that
    * names the element and never its value. Elements that the reader was not asked for are counted as not kept.
    */
-  map(resource: ElementReader, context: MapContext): Row;
+  map(resource: ElementReader, context: ReadContext): RecordRow;
   /** Upsert the rows, set-based, doing nothing for those whose content is stored already. */
-  write(rows: readonly Row[], context: WriteContext): Promise<WriteResult>;
+  write(rows: readonly MappedRecord[], context: WriteContext): Promise<WriteResult>;
   /** Records that entries stand for and that are left as they are (conditional creates that found one). */
   keep?(ids: readonly string[], context: WriteContext): Promise<void>;
   /** Rows that are not written, because a later entry of the import has the same records. */
-  passed?(rows: readonly Row[], context: WriteContext): Promise<void>;
-  finish?(context: WriteContext): Promise<void>;
+  passed?(rows: readonly MappedRecord[], context: WriteContext): Promise<void>;
 }

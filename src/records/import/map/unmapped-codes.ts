@@ -6,7 +6,7 @@ import type { RecordRow } from '../../../clinical/description/describe.ts';
 import type { CodeableConcept, Coding } from '../../../fhir/coded.ts';
 import { NO_TRANSLATIONS, unmappedCodings } from '../../../terminology/maps/apply-map.ts';
 import type { UnmappedPlace } from '../../../terminology/unmapped/record-unmapped.ts';
-import type { MappedRecord, WriteResult } from './resource-importer.ts';
+import type { WriteResult } from './resource-importer.ts';
 import { isResult } from './shown.ts';
 
 export interface PlacedCoding {
@@ -17,11 +17,11 @@ export interface PlacedCoding {
 /** Codes of the records that were created or changed: importing the same again counts nothing. */
 export function unmappedCodesOf(
   type: string,
-  rows: readonly MappedRecord[],
+  rows: readonly RecordRow[],
   result: WriteResult,
 ): PlacedCoding[] {
   const written = new Set([...result.created, ...result.updated]);
-  return rows.flatMap((row) => (written.has(row.id) && isRecordRow(row) ? codesOf(type, row) : []));
+  return rows.flatMap((row) => (written.has(row.id) ? codesOf(type, row) : []));
 }
 
 function codesOf(type: string, { values, children }: RecordRow): PlacedCoding[] {
@@ -46,8 +46,4 @@ function placeOf(type: string, values: RecordRow['values']): UnmappedPlace | und
   if (part === undefined) return undefined;
   if (discipline === 'laboratory') return `lab.${part}`;
   return discipline === 'imaging' ? `imaging.${part}` : undefined;
-}
-
-export function isRecordRow(row: MappedRecord): row is RecordRow {
-  return 'values' in row && 'children' in row;
 }

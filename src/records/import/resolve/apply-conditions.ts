@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import type { Client } from '../../../platform/db/database.ts';
 import type { FacilityScope } from '../../../tenancy/scope.ts';
 import type { IdentifierKey, ImportReach } from '../map/record-lookup.ts';
+import type { ResourceImporter } from '../map/resource-importer.ts';
 import { chunks } from '../run/entry-chunks.ts';
 import type { Unit, UnitEntry } from '../run/unit.ts';
 import type { DryRun } from '../write/dry-run-tables.store.ts';
@@ -33,12 +34,12 @@ export async function applyConditions(
   const byImporter = [...Map.groupBy(conditional, ({ importer }) => importer)];
   for (const [importer, entries] of byImporter.sort(([a], [b]) => a.order - b.order)) {
     for (const chunk of chunks(entries)) {
-      const missing = await matchConditions(client, request, chunk, rejected);
+      const missing = await matchConditions(client, request, { importer, entries: chunk }, rejected);
       if (missing.length === 0 || request.dryRun !== undefined) continue;
       await client.query('select pg_advisory_xact_lock($1)', [
         lockNumber(request.scope.organisationId, importer.type),
       ]);
-      await matchConditions(client, request, missing, rejected);
+      await matchConditions(client, request, { importer, entries: missing }, rejected);
     }
   }
   redirectToFirst(conditional);
@@ -50,14 +51,13 @@ export async function applyConditions(
 async function matchConditions(
   client: Client,
   { scope, reach, dryRun }: ConditionsRequest,
-  entries: readonly UnitEntry[],
+  { importer, entries }: { importer: ResourceImporter; entries: readonly UnitEntry[] },
   rejected: RejectedCondition[],
 ): Promise<UnitEntry[]> {
   const keys = entries.flatMap(({ condition }) => (condition === undefined ? [] : [condition.key]));
-  const importer = entries[0]?.importer;
-  if (importer !== undefined) await dryRun?.bringIdentified(importer, keys, reach);
-  const matches = await importer?.lookup?.byIdentifier(client, scope, keys, reach);
-  const found = Map.groupBy(matches ?? [], identifierText);
+  await dryRun?.bringIdentified(importer, keys, reach);
+  const matches = await importer.lookup.byIdentifier(client, scope, keys, reach);
+  const found = Map.groupBy(matches, identifierText);
   return entries.filter((entry) => {
     if (entry.condition === undefined) return false;
     const ids = new Set(found.get(identifierText(entry.condition.key))?.map(({ id }) => id));

@@ -88,7 +88,7 @@ export async function sharingIdentifiers(
   if (ids.length === 0) return [];
   if (dryRun !== undefined)
     await dryRun.bringIdentified(
-      { lookup: patientLookup, tables: [PATIENT.table] },
+      { lookup: patientLookup, table: PATIENT.table },
       await identifiersOf(client, scope, ids),
       'facility',
     );

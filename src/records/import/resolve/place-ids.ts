@@ -27,7 +27,7 @@ export function storedIds(
 
 /** True for a UUID of the source, but never for a patient: another facility may have one under the id. */
 function keepsId({ lookup }: ResourceImporter, { hasUuid }: SourceId): boolean {
-  return hasUuid && lookup?.elsewhere === undefined;
+  return hasUuid && lookup.elsewhere === undefined;
 }
 
 /** Give every entry the id that it is stored under. Returns those whose id here another entry was given. */
@@ -57,11 +57,11 @@ interface Placing {
 }
 
 async function placeChunk(db: Queryable, { importer, chunk, scope, reach, dryRun }: Placing): Promise<void> {
-  const { lookup } = importer;
+  const { lookup, table } = importer;
   const candidates = chunk.map((entry) => ({ entry, ids: storedIds(importer, scope, entry) }));
   const wanted = candidates.flatMap(({ ids }) => ids);
-  await dryRun?.bring(importer, wanted);
-  const here = new Set(await lookup?.existing(db, scope, wanted));
+  await dryRun?.bring(table, wanted);
+  const here = new Set(await lookup.existing(db, scope, wanted));
   const fresh: UnitEntry[] = [];
   for (const { entry, ids } of candidates) {
     const found = ids.find((id) => here.has(id));
@@ -70,7 +70,7 @@ async function placeChunk(db: Queryable, { importer, chunk, scope, reach, dryRun
   }
   const uuids = fresh.filter(({ hasUuid }) => hasUuid).map(({ id }) => id);
   const elsewhere =
-    reach === 'facility' && uuids.length > 0 ? await lookup?.elsewhere?.(db, scope, uuids) : [];
+    reach === 'facility' && uuids.length > 0 ? await lookup.elsewhere?.(db, scope, uuids) : [];
   const taken = new Set(elsewhere);
   for (const entry of fresh)
     if (!entry.hasUuid || taken.has(entry.id)) entry.target.id = facilityRecordId(scope.facilityId, entry.id);

@@ -87,7 +87,7 @@ export class ReferenceResolver {
   #ask(type: string, text: string, note: (questions: Questions) => void): Answer {
     const known = this.#answers.get(text);
     if (known !== undefined) return known;
-    if (IMPORTERS.get(type)?.lookup === undefined) return 'missing';
+    if (!this.knows(type)) return 'missing';
     let questions = this.#questions.get(type);
     if (questions === undefined) {
       questions = { ids: new Map(), keys: new Map() };
@@ -99,13 +99,13 @@ export class ReferenceResolver {
 
   async #askIds(
     db: Queryable,
-    { type, lookup, tables }: ResourceImporter,
+    { type, lookup, table }: ResourceImporter,
     ids: ReadonlyMap<string, readonly string[]>,
   ): Promise<void> {
     for (const some of batchesOf(ids)) {
       const wanted = some.flatMap(([, stored]) => stored);
-      await this.#dryRun?.bring({ tables }, wanted);
-      const existing = new Set(await lookup?.existing(db, this.#scope, wanted));
+      await this.#dryRun?.bring(table, wanted);
+      const existing = new Set(await lookup.existing(db, this.#scope, wanted));
       for (const [id, stored] of some) {
         const found = stored.find((one) => existing.has(one));
         this.#answers.set(`${type}/${id}`, found === undefined ? 'missing' : { type, id: found });
@@ -117,9 +117,9 @@ export class ReferenceResolver {
     const { type, lookup } = importer;
     for (const some of batchesOf(keys)) {
       await this.#dryRun?.bringIdentified(importer, some, 'facility');
-      const matches = await lookup?.byIdentifier(db, this.#scope, some, 'facility');
+      const matches = await lookup.byIdentifier(db, this.#scope, some, 'facility');
       for (const key of some) this.#answers.set(keyText(type, key), 'missing');
-      for (const { id, ...key } of matches ?? []) {
+      for (const { id, ...key } of matches) {
         const text = keyText(type, key);
         const before = this.#answers.get(text);
         const same = before === 'missing' || (typeof before === 'object' && before.id === id);

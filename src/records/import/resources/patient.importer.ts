@@ -3,7 +3,6 @@
  * Contract: IN-22.
  */
 
-import type { RecordRow } from '../../../clinical/description/describe.ts';
 import { PATIENT } from '../../../clinical/resources/patient.fhir.ts';
 import { keptSummary, PATIENT_MAPPING, storedSummary } from '../../../patients/search/summary-text.fhir.ts';
 import type { ResourceImporter, WriteContext } from '../map/resource-importer.ts';
@@ -33,12 +32,12 @@ const RENDERING: TextRendering = {
   render: (row) => keptSummary(storedSummary(row)),
 };
 
-export const patientImporter: ResourceImporter<RecordRow> = {
+export const patientImporter: ResourceImporter = {
   type: 'Patient',
   order: 40,
   shared: true,
   lookup: patientLookup,
-  tables: [PATIENT.table],
+  table: PATIENT.table,
   map: PATIENT.read,
   async write(rows, context) {
     const beforeChange = refuseOtherPersons(context);
@@ -52,7 +51,7 @@ export const patientImporter: ResourceImporter<RecordRow> = {
     await keepToFacility(there, context);
     await register([...result.created, ...there], context);
     const written = [...result.created, ...result.updated];
-    await context.dryRun?.bringReplaced(patientImporter, written);
+    await context.dryRun?.bringReplaced(PATIENT.table, written);
     context.refuse('Patient', await inheritNames(context.client, context.scope, written), LONG_CHAIN);
     context.notice('Patient', await sharingIdentifiers(context, written), SHARED_IDENTIFIER);
     return result;

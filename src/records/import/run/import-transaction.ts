@@ -4,7 +4,8 @@ import { onOwnConnection } from '../../../platform/db/connection/own-connection.
 import { type Client, type Pool, transaction } from '../../../platform/db/database.ts';
 import { outageOf } from '../../../platform/db/unavailable.ts';
 import type { FacilityScope } from '../../../tenancy/scope.ts';
-import { DryRun, type RecordKind } from '../write/dry-run-tables.store.ts';
+import { IMPORTERS } from '../map/importers.ts';
+import { DryRun } from '../write/dry-run-tables.store.ts';
 
 /** Runs `work` in a transaction of its own; rolls it back when `work` throws. */
 export type RunTransaction = <T>(work: (client: Client) => Promise<T>) => Promise<T>;
@@ -26,11 +27,11 @@ export function inTransactions(pool: Pool): RunTransaction {
  */
 export async function inDryRun<T>(
   pool: Pool,
-  { scope, kinds }: { scope: FacilityScope; kinds: readonly RecordKind[] },
+  scope: FacilityScope,
   work: (run: RunTransaction, dryRun: DryRun) => Promise<T>,
 ): Promise<T> {
   return onOwnConnection(pool, async (client) => {
-    const dryRun = await DryRun.prepare(client, scope, kinds);
+    const dryRun = await DryRun.prepare(client, scope, [...IMPORTERS.values()]);
     const run: RunTransaction = async (unit) => {
       await client.query('begin');
       try {

@@ -10,7 +10,7 @@ import { replacedAmong } from '../../../patients/replacement.store.ts';
 import type { Client } from '../../../platform/db/database.ts';
 import { hasMoreValues } from '../../../platform/json-depth.ts';
 import type { FacilityScope } from '../../../tenancy/scope.ts';
-import { nothingTouched } from '../group/group-records.ts';
+import { groupRecords, nothingTouched } from '../group/group-records.ts';
 import { type HeldRows, isPlaced, placeNewRecords } from '../group/place-new-records.ts';
 import { ElementTally } from '../map/element-tally.ts';
 import {
@@ -24,7 +24,7 @@ import type { ImportReach } from '../map/record-lookup.ts';
 import type { ResourceImporter, WriteContext, WriteResult } from '../map/resource-importer.ts';
 import { reasonNotShown } from '../map/shown.ts';
 import { mayModify } from '../map/understood.ts';
-import { isRecordRow, type PlacedCoding, unmappedCodesOf } from '../map/unmapped-codes.ts';
+import { type PlacedCoding, unmappedCodesOf } from '../map/unmapped-codes.ts';
 import type { NotShown } from '../not-shown.ts';
 import { applyConditions } from '../resolve/apply-conditions.ts';
 import { placeIds } from '../resolve/place-ids.ts';
@@ -130,7 +130,7 @@ export async function importUnit(client: Client, request: UnitRequest): Promise<
   if (outcome.rejected.length > 0 || outcome.waiting.length > 0) return outcome;
   await writeHeld(outcome, held, writing);
   if (outcome.rejected.length > 0) return outcome;
-  for (const [importer] of byImporter) await importer.finish?.(context);
+  await groupRecords(context);
   await order.settle();
   for (const { target, writes } of unit.entries) if (!writes) countThere(outcome, target.type);
   for (const [type, times] of unit.repeated) count(outcome.resources, type, times);
@@ -200,7 +200,7 @@ async function writeHeld(
 }
 
 function rowsOf({ importer, mapped }: MappedChunk): HeldRows {
-  return { importer, rows: mapped.rows.filter(isRecordRow) };
+  return { importer, rows: mapped.rows };
 }
 
 /** The entries of a type that are stored under these ids. */
@@ -243,7 +243,7 @@ async function writeChunk(
   const { again, dryRun, runId } = request;
   const waiting = again ? await stillWaiting(context, importer, { rows: mapped.rows, runId }) : mapped.rows;
   // Whatever becomes of them: the report says which were there already.
-  context.patientsTouched(waiting.filter(isRecordRow).flatMap(subjectOf));
+  context.patientsTouched(waiting.flatMap(subjectOf));
   const passed = await order.passed(importer, waiting, { chunk, incomplete: mapped.incomplete });
   const isPassed = new Set(passed.map(({ id }) => id));
   const rows = waiting.filter(({ id }) => !isPassed.has(id));
@@ -259,11 +259,11 @@ async function writeChunk(
   for (const code of unmappedCodesOf(importer.type, rows, result)) outcome.unmapped.push(code);
   const here = new Set([...result.created, ...result.updated, ...result.unchanged]);
   // What comes under which order is not known in a dry run.
-  for (const row of dryRun !== undefined ? [] : rows.filter(isRecordRow)) {
+  for (const row of dryRun !== undefined ? [] : rows) {
     const reason = here.has(row.id) ? reasonNotShown(importer.type, row.values) : undefined;
     if (reason !== undefined) outcome.notShown.push({ type: importer.type, id: row.id, reason });
   }
-  await noticeReplacedPatients(importer.type, rows.filter(isRecordRow), { result, context });
+  await noticeReplacedPatients(importer.type, rows, { result, context });
   const present = chunk.filter(({ writes }) => !writes).map(({ target }) => target.id);
   if (present.length > 0) await importer.keep?.(present, context);
   return result;

@@ -19,7 +19,7 @@ export async function mayBeHeld(
   if (newPatients.size === 0 || all.length > HELD) return false;
   if (all.reduce((bytes, { start, end }) => bytes + end - start, 0) > HELD_BYTES) return false;
   for (const [{ kind, lookup }, entries] of Map.groupBy(all, ({ importer }) => importer)) {
-    if (kind === undefined || lookup === undefined) continue;
+    if (kind === undefined) continue;
     const ids = entries.map(({ target }) => target.id);
     if (new Set(ids).size < ids.length) return false;
     const stored = await inBatches(ids, (some) => lookup.existing(client, scope, some));

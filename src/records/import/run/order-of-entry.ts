@@ -4,7 +4,6 @@
  */
 import type { IncompleteRecord } from '../map/map-resources.ts';
 import type { MappedRecord, ResourceImporter, WriteContext, WriteResult } from '../map/resource-importer.ts';
-import { isRecordRow } from '../map/unmapped-codes.ts';
 import { type Met, noteMet, sameAsStored } from '../write/entry-positions.store.ts';
 import { rowDigest, WrittenByAnother } from '../write/write-records.ts';
 import type { UnitEntry } from './unit.ts';
@@ -52,7 +51,7 @@ export class OrderOfEntry {
     const met = (row: MappedRecord) => ({
       id: row.id,
       number: numbers.get(row.id) ?? 0,
-      digest: importer.shared === true && isRecordRow(row) ? rowDigest(row) : '',
+      digest: importer.shared === true ? rowDigest(row) : '',
       waits: waiting.has(row.id),
     });
     const all = unversioned.map(met);
@@ -89,11 +88,11 @@ export class OrderOfEntry {
     return noteMet(client, scope, { runId: this.#runId, type, place: this.#place, met });
   }
 
-  async #same({ tables: [table] }: ResourceImporter, rows: readonly Unchanged[]): Promise<Set<string>> {
-    if (table === undefined || rows.length === 0) return new Set();
+  async #same({ table }: ResourceImporter, rows: readonly Unchanged[]): Promise<Set<string>> {
+    if (rows.length === 0) return new Set();
     const { client, scope, dryRun } = this.#context;
     const ids = rows.map(({ id }) => id);
-    await dryRun?.bring({ tables: [table] }, ids);
+    await dryRun?.bring(table, ids);
     return sameAsStored(client, scope, table, rows);
   }
 }

@@ -9,6 +9,7 @@ import { errorFields } from '../../../platform/log/log.ts';
 import type { FacilityScope } from '../../../tenancy/scope.ts';
 import { batchesOf } from '../group/batches.ts';
 import { IMPORTERS } from '../map/importers.ts';
+import type { ResourceImporter } from '../map/resource-importer.ts';
 import type { MissingRecord } from '../resolve/read-reference.ts';
 import { ReferenceResolver } from '../resolve/resolve-references.ts';
 import { announce, type ImportRun } from '../run/import-run.ts';
@@ -76,7 +77,7 @@ async function foundAt(
   const found = new Set<string>();
   for (const [{ lookup }, some] of Map.groupBy(names, ([, { importer }]) => importer)) {
     const ids = new Set(some.map(([, { target }]) => target.id));
-    for (const id of (await lookup?.existing(client, scope, [...ids])) ?? []) found.add(id);
+    for (const id of await lookup.existing(client, scope, [...ids])) found.add(id);
   }
   return names.filter(([, { target }]) => found.has(target.id));
 }
@@ -167,13 +168,13 @@ interface Attempt {
 async function tryJoin(run: ImportRun, waiters: readonly Waiter[]): Promise<Attempt> {
   try {
     const { notices } = await run.transaction(async (client) => {
-      const found: { type: string; record: WaitingRecord }[] = [];
+      const found: Found[] = [];
       for (const [type, some] of Map.groupBy(waiters, (waiter) => waiter.type)) {
-        const [table] = IMPORTERS.get(type)?.tables ?? [];
-        if (table === undefined) continue;
+        const importer = IMPORTERS.get(type);
+        if (importer === undefined) continue;
         const ids = some.map(({ id }) => id);
-        const records = await lockWaiting(client, run.scope, { type, table, ids });
-        found.push(...records.flatMap((record) => (record.current ? { type, record } : [])));
+        const records = await lockWaiting(client, run.scope, { ...importer, ids });
+        found.push(...records.flatMap((record) => (record.current ? { importer, record } : [])));
         const outdated = records.flatMap(({ id, current }) => (current ? [] : [id]));
         if (outdated.length > 0) await removeWaits(client, run.scope, type, outdated);
       }
@@ -210,9 +211,14 @@ class NotJoined extends Error {
   }
 }
 
+interface Found {
+  importer: ResourceImporter;
+  record: WaitingRecord;
+}
+
 /** The records as a unit of their own: what their Bundles answered comes along with each. */
 function again(
-  found: readonly { type: string; record: WaitingRecord }[],
+  found: readonly Found[],
 ): Pick<
   UnitRequest,
   'unit' | 'spool' | 'resourceOf' | 'moreToCome' | 'again' | 'place' | 'runId' | 'maxReasons'
@@ -220,15 +226,13 @@ function again(
   const unit = new Unit();
   const texts: Buffer[] = [];
   let end = 0;
-  for (const [index, { type, record }] of found.entries()) {
-    const importer = IMPORTERS.get(type);
-    if (importer === undefined) continue;
+  for (const [index, { importer, record }] of found.entries()) {
     const text = Buffer.from(record.content);
     texts.push(text);
     const [start, number] = [end, index + 1];
     end += text.length;
     const { id, sourceId, hasUuid, known } = record;
-    const target = { type, id };
+    const target = { type: importer.type, id };
     unit.addEntry({
       ...{ number, start, end, importer, id: sourceId, target, known, hasUuid },
       namedById: false,

@@ -1,7 +1,6 @@
 /** Notes which records miss an optional referenced record, each time that they are written. Contract: IN-37. */
 import type { IncompleteRecord } from '../map/map-resources.ts';
 import type { MappedRecord, ResourceImporter, WriteContext, WriteResult } from '../map/resource-importer.ts';
-import { isRecordRow } from '../map/unmapped-codes.ts';
 import { rowDigest } from '../write/write-records.ts';
 import { lockWaiting, writeWaits } from './waiting.store.ts';
 
@@ -16,10 +15,9 @@ export async function stillWaiting(
   importer: ResourceImporter,
   { rows, runId }: { rows: readonly MappedRecord[]; runId: string },
 ): Promise<readonly MappedRecord[]> {
-  const [table] = importer.tables;
-  if (table === undefined || rows.length === 0) return rows;
+  if (rows.length === 0) return rows;
   const ids = rows.map(({ id }) => id);
-  const waiting = await lockWaiting(client, scope, { type: importer.type, table, ids });
+  const waiting = await lockWaiting(client, scope, { ...importer, ids });
   const own = new Set(
     waiting.filter((record) => record.current && record.runId === runId).map(({ id }) => id),
   );
@@ -47,7 +45,7 @@ export async function noteWaits(
   const stand = new Set([...changed, ...result.unchanged]).difference(new Set(result.overtaken));
   const incomplete = missing.filter(({ entry }) => stand.has(entry.target.id));
   for (const { entry } of incomplete) stand.delete(entry.target.id);
-  const written = new Map(rows.filter(isRecordRow).map((row) => [row.id, row]));
+  const written = new Map(rows.map((row) => [row.id, row]));
   const waits = incomplete.flatMap(({ entry, resource, referenced, known }) => {
     const row = written.get(entry.target.id);
     if (row === undefined) return [];

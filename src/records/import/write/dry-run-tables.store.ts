@@ -32,7 +32,7 @@ interface Copied extends Pick<RecordTable, 'reach'> {
 /** Records of one type. */
 export interface RecordKind {
   type: string;
-  tables: readonly RecordTable[];
+  table: RecordTable;
 }
 
 /** The tables of one dry run, on a connection of its own. */
@@ -59,12 +59,11 @@ export class DryRun {
 
   /** Make the tables. Afterwards the session can write to nothing but temporary tables. */
   static async prepare(client: Client, scope: FacilityScope, kinds: readonly RecordKind[]): Promise<DryRun> {
-    const tables = kinds.flatMap((kind) => kind.tables);
     const names = new Set([
       REGISTRATION,
       NOTES,
       ...WAITS,
-      ...tables.flatMap(({ name, children }) => [name, ...children.map((child) => child.name)]),
+      ...kinds.flatMap(({ table: { name, children } }) => [name, ...children.map((child) => child.name)]),
     ]);
     const { rows } = await client.query<{ schema: string; table: string; columns: string }>({
       text: `
@@ -97,11 +96,8 @@ export class DryRun {
   }
 
   /** Copy those of the stored records that are not copied yet, before they are looked at. */
-  async bring({ tables }: { tables: readonly RecordTable[] }, ids: readonly string[]): Promise<void> {
-    if (ids.length > 0) for (const table of tables) await this.#bringRecords(table, ids);
-  }
-
-  async #bringRecords(table: RecordTable, ids: readonly string[]): Promise<void> {
+  async bring(table: RecordTable, ids: readonly string[]): Promise<void> {
+    if (ids.length === 0) return;
     const { name, reach, children } = table;
     const { organisationId, facilityId } = this.#scope;
     const ofFacility = reach === 'facility';
@@ -118,7 +114,7 @@ export class DryRun {
     const copied = await this.#copy({ table: name, reach, column: 'id' }, [...missing]);
     for (const { name: child, parent, fixed } of children)
       await this.#copy({ table: child, reach, column: parent, fixed }, copied);
-    for (const { type } of this.#kinds.filter(({ tables }) => tables.includes(table)))
+    for (const { type } of this.#kinds.filter((kind) => kind.table === table))
       for (const waits of WAITS)
         await this.#copy(
           { table: waits, reach: 'facility', column: 'id', fixed: { resource_type: type } },
@@ -129,11 +125,11 @@ export class DryRun {
 
   /** {@link bring} of the stored records that carry one of the identifiers. */
   async bringIdentified(
-    { lookup, tables }: { lookup?: RecordLookup; tables: readonly RecordTable[] },
+    { lookup, table }: { lookup: RecordLookup; table: RecordTable },
     keys: readonly IdentifierKey[],
     reach: ImportReach,
   ): Promise<void> {
-    if (lookup === undefined || keys.length === 0) return;
+    if (keys.length === 0) return;
     // The same look-up, among what is stored: temporary tables come last. Nothing else sets the path of the session.
     await this.#client.query(`set local search_path = ${this.#schema}, pg_temp`);
     const matches = await lookup.byIdentifier(this.#client, this.#scope, keys, reach);
@@ -141,7 +137,7 @@ export class DryRun {
     const byKey = Map.groupBy(matches, ({ system, value }) => JSON.stringify([system, value]));
     const found = [...byKey.values()].flatMap((some) => some.slice(0, COPIED_OF_ONE_IDENTIFIER));
     await this.bring(
-      { tables },
+      table,
       found.map(({ id }) => id),
     );
   }
@@ -157,7 +153,7 @@ export class DryRun {
       values: [this.#scope.organisationId, ids],
     });
     await this.bring(
-      { tables: [patients] },
+      patients,
       rows.map(({ id }) => id),
     );
   }
@@ -176,15 +172,15 @@ export class DryRun {
         cross join ${links} l`,
       values: [this.#scope.organisationId, this.#scope.facilityId, names],
     });
-    for (const kind of this.#kinds)
+    for (const { type, table } of this.#kinds)
       await this.bring(
-        kind,
-        rows.flatMap(({ type, id }) => (type === kind.type ? id : [])),
+        table,
+        rows.flatMap((row) => (row.type === type ? row.id : [])),
       );
   }
 
   /** {@link bring} of all whom the patients replace, directly or by way of others. */
-  async bringReplaced({ tables }: { tables: readonly RecordTable[] }, ids: readonly string[]): Promise<void> {
+  async bringReplaced(patients: RecordTable, ids: readonly string[]): Promise<void> {
     const found = new Set(ids);
     for (let before = 0; found.size > before; ) {
       before = found.size;
@@ -213,7 +209,7 @@ export class DryRun {
         for (const { id } of rows) found.add(id);
       }
     }
-    await this.bring({ tables }, [...found]);
+    await this.bring(patients, [...found]);
   }
 
   /** Copy the stored rows that have one of the ids in `column`; returns these ids. */

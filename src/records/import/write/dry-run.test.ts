@@ -324,9 +324,7 @@ describe('what a dry run reports', () => {
     assert.deepEqual(mixed, []);
     // Without the facility, PostgreSQL before 18 reads the index of these tables from end to end.
     const ofFacility = new Set(
-      [...IMPORTERS.values()].flatMap(({ tables }) =>
-        tables.flatMap(({ name, reach }) => (reach === 'facility' ? name : [])),
-      ),
+      [...IMPORTERS.values()].flatMap(({ table: { name, reach } }) => (reach === 'facility' ? name : [])),
     );
     const partial = [...texts].filter(
       (text) => !text.includes('facility_id') && namesOf(text).some((name) => ofFacility.has(name)),
@@ -338,13 +336,12 @@ describe('what a dry run reports', () => {
   });
 
   test('its connection can write to nothing that is kept [IN-24]', async () => {
-    const kinds = [...IMPORTERS.values()];
     const deletion = {
       text: 'delete from facility where organisation_id = $1',
       values: [t.scope.organisationId],
     };
     await assert.rejects(
-      inDryRun(t.database.pool, { scope: t.scope, kinds }, (run) => run((client) => client.query(deletion))),
+      inDryRun(t.database.pool, t.scope, (run) => run((client) => client.query(deletion))),
       { code: '25006' },
     );
   });

@@ -11,10 +11,8 @@ import type { Children, ChildTable, Column, Values } from '../../../clinical/des
 import type { FacilityScope } from '../../../tenancy/scope.ts';
 import type { MappedRecord, RecordPlacement, WriteContext, WriteResult } from '../map/resource-importer.ts';
 
-type WrittenRow = RecordRow & Pick<MappedRecord, 'source'>;
-
 interface DigestedRow {
-  row: WrittenRow;
+  row: MappedRecord;
   /** JSON of its values: its digest and what is written are made of it. */
   json: string;
   /** Hex. */
@@ -55,7 +53,7 @@ export interface TextRendering {
 interface RecordsToWrite {
   table: RecordTable;
   /** With distinct ids. */
-  rows: readonly WrittenRow[];
+  rows: readonly MappedRecord[];
   beforeChange?: BeforeChange;
   rendering?: TextRendering | undefined;
   /** Columns that only the insert of a record fills. */
@@ -219,7 +217,7 @@ async function storedRecords(
   rows: readonly DigestedRow[],
 ): Promise<Map<string, StoredRecord>> {
   const ids = rows.map(({ row }) => row.id);
-  await dryRun?.bring({ tables: [table] }, ids);
+  await dryRun?.bring(table, ids);
   const { keys, values } = key(scope, table);
   const columns: readonly Column[] = [['id', 'uuid'], ['content_digest', 'bytea'], ...SOURCE_COLUMNS];
   const sources = SOURCE_COLUMNS.map(([name]) => name);
