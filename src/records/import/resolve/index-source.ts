@@ -10,7 +10,8 @@ import { isDeeper, tooDeep } from '../../../platform/json-depth.ts';
 import { IMPORTERS } from '../map/importers.ts';
 import { reportedPath, requireUnderstood } from '../map/understood.ts';
 import type { LineNumbers } from '../run/line-numbers.ts';
-import { count, type SeenEntry, seenEntry, seenResource, Unit } from '../run/unit.ts';
+import type { Rejected } from '../run/run-unit.ts';
+import { BUNDLE_REASONS, count, type SeenEntry, seenEntry, seenResource, Unit } from '../run/unit.ts';
 import { MAX_JSON_LEVELS, type SourceLimits, sizeText } from '../source/limits.ts';
 import { createPauses } from '../source/pauses.ts';
 import {
@@ -28,30 +29,22 @@ import { checkedJson, recordIdOf } from './record-id.ts';
 
 /** Bundles that hold records to take (R4, Bundle.type). */
 const BUNDLE_TYPES = ['transaction', 'batch', 'collection', 'searchset'];
-/** Rejected entries that are listed for one Bundle at most. */
-const REASONS = 20;
 
-export interface RejectedEntry {
-  /** Null where it concerns the Bundle itself. */
-  entry: number | null;
-  resourceType?: string | undefined;
-  reason: string;
+export interface IndexedDocument {
+  unit: Unit;
+  rejected: Rejected[];
 }
 
-export type IndexedDocument =
-  | { kind: 'bundle'; unit: Unit; rejected: RejectedEntry[] }
-  | { kind: 'resource'; resource: JsonObject; text: string };
-
-/** Throws SourceError when the document is no Bundle or resource that can be read. */
-export async function indexBundle(
+/** A Bundle, or a resource as its only entry. Throws SourceError when the document is neither, or cannot be read. */
+export async function indexDocument(
   spool: Spool,
   range: { start: number; end: number },
   { limits, understood }: { limits: SourceLimits; understood: ReadonlySet<string> },
 ): Promise<IndexedDocument> {
-  const unit = new Unit();
-  const rejected: RejectedEntry[] = [];
+  const unit = new Unit({ isBundle: true });
+  const rejected: Rejected[] = [];
   const envelope = await readDocument(spool, range, limits, async (place, bytes) => {
-    if (rejected.length >= REASONS) return;
+    if (rejected.length >= BUNDLE_REASONS) return;
     await indexEntry(unit, { place, bytes, spool, understood, rejected });
     if (unit.heldBytes > limits.maxIndexBytes)
       throw new SourceError(
@@ -59,7 +52,7 @@ export async function indexBundle(
       );
   });
   const document = asResource(parseDocument(envelope));
-  if (document.resourceType !== 'Bundle') return { kind: 'resource', resource: document, text: envelope };
+  if (document.resourceType !== 'Bundle') return indexResource(document, envelope, { number: 1, ...range });
   if (!BUNDLE_TYPES.includes(String(document.type)))
     throw new SourceError(`is a Bundle, but its type is not one of ${BUNDLE_TYPES.join(', ')}`);
   if (document.entry !== undefined && !Array.isArray(document.entry))
@@ -69,26 +62,28 @@ export async function indexBundle(
   } catch (error) {
     rejected.push({ entry: null, reason: reasonOf(error, '') });
   }
-  return { kind: 'bundle', unit, rejected };
+  return { unit, rejected };
 }
 
-/** A unit of one resource, which was parsed from `text`. Throws ResourceRejected. */
-export function singleUnit(
-  { resource, text }: { resource: JsonObject; text: string },
-  place: EntryRange,
-): Unit {
+/** A resource by itself, which was parsed from `text`. */
+function indexResource(resource: JsonObject, text: string, place: EntryRange): IndexedDocument {
   const unit = new Unit();
   const seen = seenResource(resource);
-  const importer = IMPORTERS.get(seen.resourceType);
-  if (importer === undefined) unit.addOther(seen);
-  else
-    unit.add(
-      place,
-      seen,
-      importer,
-      recordIdOf(resource, seen.resourceType, undefined, () => exactJson(text)),
-    );
-  return unit;
+  const { resourceType } = seen;
+  const importer = IMPORTERS.get(resourceType);
+  try {
+    if (importer === undefined) unit.addOther(seen);
+    else
+      unit.add(
+        place,
+        seen,
+        importer,
+        recordIdOf(resource, resourceType, undefined, () => exactJson(text)),
+      );
+    return { unit, rejected: [] };
+  } catch (error) {
+    return { unit, rejected: [{ entry: place.number, reason: reasonOf(error, 'The resource') }] };
+  }
 }
 
 /** A line whose resource is taken. */
@@ -106,7 +101,7 @@ export interface IndexedLines {
 }
 
 /** Told of each line that is no FHIR; says `stop` when the rest is not to be read. */
-export type OnBrokenLine = (rejected: RejectedEntry) => 'stop' | undefined;
+export type OnBrokenLine = (rejected: Rejected) => 'stop' | undefined;
 
 /** At most `linesAtOnce` lines of NDJSON from a position on; where `only` is given, those of them that are in it. */
 export async function indexLines(
@@ -172,19 +167,20 @@ interface EntryAtHand {
   bytes: Buffer;
   spool: Spool;
   understood: ReadonlySet<string>;
-  rejected: RejectedEntry[];
+  rejected: Rejected[];
 }
 
 async function indexEntry(
   unit: Unit,
   { place, bytes, spool, understood, rejected }: EntryAtHand,
 ): Promise<void> {
-  let resourceType: string | undefined;
+  let type: { resourceType?: string } = {};
   try {
     const text = decodeUtf8(bytes);
     const parsed = parseJson(text);
     const seen = seenEntry(parsed);
-    resourceType = seen.resourceType;
+    const { resourceType } = seen;
+    type = { resourceType };
     requireUniqueKeys(text, resourceType);
     const importer = IMPORTERS.get(resourceType);
     if (importer === undefined) {
@@ -197,7 +193,7 @@ async function indexEntry(
     if (await isRepeated(unit, { seen, text }, id, spool)) count(unit.repeated, resourceType);
     else unit.add(place, seen, importer, id);
   } catch (error) {
-    rejected.push({ entry: place.number, resourceType, reason: reasonOf(error, 'The entry') });
+    rejected.push({ entry: place.number, ...type, reason: reasonOf(error, 'The entry') });
   }
 }
 

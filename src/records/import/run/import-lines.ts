@@ -7,7 +7,6 @@ import type { Spool } from '../source/spool.ts';
 import { type DocumentLeft, type DocumentPlace, importDocument, reject } from './import-document.ts';
 import type { ImportRun } from './import-run.ts';
 import { repeatOnConflict } from './import-transaction.ts';
-import { wholeDocument } from './import-unit.ts';
 import { LineNumbers } from './line-numbers.ts';
 import { tryUnit } from './run-unit.ts';
 
@@ -111,9 +110,7 @@ async function importRun(
 ): Promise<number> {
   const { used, result } = await repeatOnConflict(async () => {
     const { unit, used } = await lineUnit(place.spool, lines, run.limits);
-    const { spool, file } = place;
-    const part = { unit, spool, file, resourceOf: wholeDocument, maxReasons: LINES };
-    return { used, result: await tryUnit(run, part) };
+    return { used, result: await tryUnit(run, { ...place, unit }) };
   });
   if (result.kind === 'done') {
     for (const number of result.gaveUp) left.gaveUp.add(number);

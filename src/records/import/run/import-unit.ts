@@ -5,7 +5,6 @@
 
 import type { RecordRow } from '../../../clinical/description/describe.ts';
 import { parseFhirJson } from '../../../fhir/json.ts';
-import type { JsonObject } from '../../../fhir/reading/json-resource.ts';
 import { replacedAmong } from '../../../patients/replacement.store.ts';
 import type { Client } from '../../../platform/db/database.ts';
 import { hasMoreValues } from '../../../platform/json-depth.ts';
@@ -40,7 +39,7 @@ import { WrittenByAnother } from '../write/write-records.ts';
 import { chunks } from './entry-chunks.ts';
 import { mayBeHeld } from './may-be-held.ts';
 import { OrderOfEntry } from './order-of-entry.ts';
-import { count, type Unit, type UnitEntry } from './unit.ts';
+import { BUNDLE_REASONS, count, type Unit, type UnitEntry } from './unit.ts';
 
 /** What a unit needs to know of its import. */
 export interface UnitRun {
@@ -69,10 +68,6 @@ export interface UnitRun {
 export interface UnitRequest extends UnitRun {
   unit: Unit;
   spool: Spool;
-  /** The resource in the JSON of an entry, parsed. */
-  resourceOf: (parsed: unknown) => JsonObject;
-  /** Rejected resources after which it stops. */
-  maxReasons: number;
 }
 
 export interface UnitOutcome extends MapOutcome {
@@ -182,8 +177,8 @@ async function takeEntries(
   }
 }
 
-function isStopped({ waiting, rejected }: UnitOutcome, { maxReasons }: UnitRequest): boolean {
-  return waiting.length > 0 || rejected.length >= maxReasons;
+function isStopped({ waiting, rejected }: UnitOutcome, { unit }: UnitRequest): boolean {
+  return waiting.length > 0 || (unit.isBundle && rejected.length >= BUNDLE_REASONS);
 }
 
 async function writeHeld(
@@ -336,7 +331,7 @@ async function mapChunk(
       continue;
     }
     try {
-      const resource = request.resourceOf(parseFhirJson(text));
+      const resource = request.unit.resourceIn(parseFhirJson(text));
       entries.push({ entry, resource, mayModify: mayModify(text) });
     } catch {
       // It was JSON when it was indexed: what fails here is depth, or a decimal with an absurd exponent.
@@ -380,9 +375,4 @@ function countThere(outcome: UnitOutcome, type: string): void {
 
 function addAll(set: Set<string>, items: Iterable<string>): void {
   for (const item of items) set.add(item);
-}
-
-/** Of a document that is the resource itself. */
-export function wholeDocument(parsed: unknown): JsonObject {
-  return parsed as JsonObject;
 }

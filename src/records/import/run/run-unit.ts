@@ -15,7 +15,7 @@ export type UnitResult =
   /** The database refused the data, and did not say which resource. */
   | { kind: 'refused'; reason: string };
 
-export type UnitPart = Pick<UnitRequest, 'unit' | 'spool' | 'resourceOf' | 'maxReasons'> & {
+export type UnitPart = Pick<UnitRequest, 'unit' | 'spool'> & {
   /** How the source is named in the report. */
   file: string;
 };

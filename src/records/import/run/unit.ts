@@ -47,7 +47,12 @@ const ENTRY_BYTES = 300;
 const NAME_BYTES = 100;
 const RESOURCE_TYPE = /^[A-Z][A-Za-z]{1,63}$/;
 
+/** Rejected entries that are listed for one Bundle at most. */
+export const BUNDLE_REASONS = 20;
+
 export class Unit {
+  /** True when its entries are those of a Bundle; else they are resources by themselves. */
+  readonly isBundle: boolean;
   readonly entries: UnitEntry[] = [];
   /** Resources of types that are not taken, by type. */
   readonly notTaken = new Map<string, number>();
@@ -61,6 +66,15 @@ export class Unit {
   readonly #byIdentifier = new Map<string, Map<string, UnitEntry | UnitEntry[]>>();
   readonly #others = new Set<string>();
   #heldBytes = 0;
+
+  constructor({ isBundle = false }: { isBundle?: boolean } = {}) {
+    this.isBundle = isBundle;
+  }
+
+  /** The resource in the JSON of an entry, parsed. */
+  resourceIn(parsed: unknown): JsonObject {
+    return (this.isBundle ? (parsed as { resource: unknown }).resource : parsed) as JsonObject;
+  }
 
   /** Memory, roughly, that all of this takes. */
   get heldBytes(): number {

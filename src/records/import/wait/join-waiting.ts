@@ -14,7 +14,7 @@ import type { MissingRecord } from '../resolve/read-reference.ts';
 import { ReferenceResolver } from '../resolve/resolve-references.ts';
 import { announce, type ImportRun } from '../run/import-run.ts';
 import { dataFault, faultText, repeatOnConflict } from '../run/import-transaction.ts';
-import { importUnit, type UnitOutcome, type UnitRequest, wholeDocument } from '../run/import-unit.ts';
+import { importUnit, type UnitOutcome, type UnitRequest } from '../run/import-unit.ts';
 import { Unit, type UnitEntry } from '../run/unit.ts';
 import { memorySpool } from '../source/spool.ts';
 import {
@@ -219,10 +219,7 @@ interface Found {
 /** The records as a unit of their own: what their Bundles answered comes along with each. */
 function again(
   found: readonly Found[],
-): Pick<
-  UnitRequest,
-  'unit' | 'spool' | 'resourceOf' | 'moreToCome' | 'again' | 'place' | 'runId' | 'maxReasons'
-> {
+): Pick<UnitRequest, 'unit' | 'spool' | 'moreToCome' | 'again' | 'place' | 'runId'> {
   const unit = new Unit();
   const texts: Buffer[] = [];
   let end = 0;
@@ -243,17 +240,7 @@ function again(
   const spool = memorySpool(Buffer.concat(texts));
   // What still misses something waits for other imports, this one included.
   const runId = randomUUID();
-  const maxReasons = found.length;
-  return {
-    unit,
-    spool,
-    resourceOf: wholeDocument,
-    moreToCome: false,
-    again: false,
-    place: undefined,
-    runId,
-    maxReasons,
-  };
+  return { unit, spool, moreToCome: false, again: false, place: undefined, runId };
 }
 
 async function endWaits(run: ImportRun, waiters: readonly Waiter[]): Promise<void> {
