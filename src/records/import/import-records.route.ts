@@ -49,14 +49,6 @@ export interface ImportRouteDependencies {
   limits?: SourceLimits;
 }
 
-const MEDIA_TYPES = [
-  'application/fhir+json',
-  'application/json',
-  'application/fhir+ndjson',
-  'application/x-ndjson',
-  'application/gzip',
-  'application/x-gzip',
-];
 /**
  * Imports that work at the same time in one process, one for each organisation: each holds a connection. A body that is
  * still on its way has no place.
@@ -86,6 +78,7 @@ const BODY_CONTENTS = {
   }),
   'application/x-gzip': Type.String({ format: 'binary' }),
 };
+const MEDIA_TYPES = Object.keys(BODY_CONTENTS);
 
 export function importRecordsRoute(deps: ImportRouteDependencies): Route<Access> {
   const active = new Set<string>();
@@ -153,13 +146,23 @@ export function importRecordsRoute(deps: ImportRouteDependencies): Route<Access>
         requirePlace(active, organisationId);
         const limits = limitsOf(organisationId);
         const work = async (onBegin?: ImportRequest['onBegin']): Promise<ImportResult> => {
-          const spool = await openBody(body, deps, limits);
+          const spool = await openBody(body, deps.config, limits);
           try {
             const leave = takePlace(active, organisationId);
             try {
               // The body may have been long on its way.
               await context.stillAllowed();
-              return await importSpool({ ...deps, limits, dryRun, onBegin }, spool, context);
+              return await importRecords(
+                { ...deps, limits, understoodExtensions: deps.config.importUnderstoodExtensions },
+                {
+                  scope: context.scope,
+                  sources: [spoolSource('body', spool)],
+                  reach: context.caller.permissions.has(LINKS_PATIENTS) ? 'organisation' : 'facility',
+                  onPatients: patientLogger(deps.accessLog, context),
+                  dryRun,
+                  onBegin,
+                },
+              );
             } finally {
               leave();
             }
@@ -220,9 +223,6 @@ function notFhir(reason: string): Words {
   };
 }
 
-type BodyDependencies = ImportRouteDependencies &
-  Pick<ImportRequest, 'onBegin'> & { limits: SourceLimits; dryRun: boolean };
-
 /** Throws 503 while another import of this organisation works, or while `CONCURRENT` imports work. */
 function requirePlace(active: ReadonlySet<string>, organisationId: string): void {
   if (active.has(organisationId))
@@ -250,24 +250,6 @@ function takePlace(active: Set<string>, organisationId: string): () => void {
   return () => void active.delete(organisationId);
 }
 
-async function importSpool(
-  deps: BodyDependencies,
-  spool: Spool,
-  context: FacilityContext,
-): Promise<ImportResult> {
-  return importRecords(
-    { ...deps, understoodExtensions: deps.config.importUnderstoodExtensions },
-    {
-      scope: context.scope,
-      sources: [spoolSource('body', spool)],
-      reach: context.caller.permissions.has(LINKS_PATIENTS) ? 'organisation' : 'facility',
-      onPatients: patientLogger(deps.accessLog, context),
-      dryRun: deps.dryRun,
-      onBegin: deps.onBegin,
-    },
-  );
-}
-
 /** One entry for each patient that the body is about, written before the change of its record commits. */
 function patientLogger(accessLog: AccessLog, { caller, correlationId }: FacilityContext): OnPatients {
   /** Facility and patient. */
@@ -291,38 +273,21 @@ function patientLogger(accessLog: AccessLog, { caller, correlationId }: Facility
 /** Reads the whole body, however long it takes, as long as data keeps arriving. */
 async function openBody(
   body: IncomingMessage,
-  { config }: ImportRouteDependencies,
+  { importMaxBytes: maxBytes, importIdleSeconds }: ImportRouteDependencies['config'],
   limits: SourceLimits,
 ): Promise<Spool> {
   const done = takeSlowBody(body.socket);
   // `paced` watches the upload. After it, the connection is quiet while a large body is imported.
   body.socket.setTimeout(0);
-  try {
-    return await spoolBody(body, config, limits);
-  } finally {
-    done();
-  }
-}
-
-async function spoolBody(
-  body: IncomingMessage,
-  { importMaxBytes: maxBytes, importIdleSeconds }: ImportRouteDependencies['config'],
-  limits: SourceLimits,
-): Promise<Spool> {
-  if (Number(body.headers['content-length'] ?? 0) > maxBytes) throw bodyTooLarge(maxBytes);
   const pace = {
     idleMs: importIdleSeconds * 1_000,
     windowMs: WINDOW_MS,
     minWindowBytes: MIN_WINDOW_BYTES,
   };
-  let overflowed = false;
-  const chunks = limited(paced(body, pace), maxBytes, () => {
-    overflowed = true;
-  });
   try {
-    return await openStream(chunks, limits);
+    if (Number(body.headers['content-length'] ?? 0) > maxBytes) throw bodyTooLarge(maxBytes);
+    return await openStream(limited(paced(body, pace), maxBytes), limits);
   } catch (error) {
-    if (overflowed) throw bodyTooLarge(maxBytes);
     if (error instanceof NoSpaceError)
       throw unavailable(
         {
@@ -333,21 +298,16 @@ async function spoolBody(
       );
     if (error instanceof SourceError) throw badRequest(notFhir(error.message), 'not_fhir');
     throw error;
+  } finally {
+    done();
   }
 }
 
-async function* limited(
-  body: AsyncIterable<Buffer>,
-  maxBytes: number,
-  overflow: () => void,
-): AsyncGenerator<Buffer> {
+async function* limited(body: AsyncIterable<Buffer>, maxBytes: number): AsyncGenerator<Buffer> {
   let sizeBytes = 0;
   for await (const chunk of body) {
     sizeBytes += chunk.length;
-    if (sizeBytes > maxBytes) {
-      overflow();
-      throw new SourceError('is too large');
-    }
+    if (sizeBytes > maxBytes) throw bodyTooLarge(maxBytes);
     yield chunk;
   }
 }
