@@ -2,7 +2,7 @@
  * Decides what the records of new patients come under before they are stored (docs/adr/0124). Nobody else can know a
  * patient whom this transaction has created, and nothing else of such a patient is stored. So what a unit brings decides
  * alone, by the same rules as for stored records (`group-investigations.ts`), and each row is written once.
- * Contract: IN-17, IN-19.
+ * Contract: IN-9, IN-17, IN-19, IN-20.
  */
 import type { RecordRow } from '../../../clinical/description/describe.ts';
 import type { Values } from '../../../clinical/description/element.ts';
@@ -26,6 +26,7 @@ import type {
   ResourceImporter,
   WriteContext,
 } from '../map/resource-importer.ts';
+import type { Unit } from '../run/unit.ts';
 import { assignDocuments, assignResults } from './assign-orders.ts';
 import { batchesOf, inBatches } from './batches.ts';
 import { byIssue } from './group-documents.ts';
@@ -36,6 +37,31 @@ import { gatheredOrders, madeUpOrders } from './made-up-orders.ts';
 export interface HeldRows {
   importer: ResourceImporter;
   rows: readonly RecordRow[];
+}
+
+/** Entries of a unit whose records are held until all of them are mapped, at most, and bytes of their JSON. */
+const HELD = 5_000;
+const HELD_BYTES = 8 * 1_048_576;
+
+/**
+ * Whether the unit is small, has new patients, and has no record of patients that is stored already: what refers to such a
+ * record by an identifier must find it as the unit has it.
+ */
+export async function mayBeHeld(
+  { client, scope }: WriteContext,
+  { entries: all }: Unit,
+  newPatients: ReadonlySet<string>,
+): Promise<boolean> {
+  if (newPatients.size === 0 || all.length > HELD) return false;
+  if (all.reduce((bytes, { start, end }) => bytes + end - start, 0) > HELD_BYTES) return false;
+  for (const [{ kind, lookup }, entries] of Map.groupBy(all, ({ importer }) => importer)) {
+    if (kind === undefined) continue;
+    const ids = entries.map(({ target }) => target.id);
+    if (new Set(ids).size < ids.length) return false;
+    const stored = await inBatches(ids, (some) => lookup.existing(client, scope, some));
+    if (stored.length > 0) return false;
+  }
+  return true;
 }
 
 /**

@@ -10,7 +10,7 @@ import type { Client } from '../../../platform/db/database.ts';
 import { hasMoreValues } from '../../../platform/json-depth.ts';
 import type { FacilityScope } from '../../../tenancy/scope.ts';
 import { groupRecords, nothingTouched } from '../group/group-records.ts';
-import { type HeldRows, isPlaced, placeNewRecords } from '../group/place-new-records.ts';
+import { isPlaced, mayBeHeld, placeNewRecords } from '../group/place-new-records.ts';
 import { ElementTally } from '../map/element-tally.ts';
 import {
   type EntryToMap,
@@ -37,7 +37,6 @@ import { noteWaits, stillWaiting } from '../wait/note-waits.ts';
 import type { DryRun } from '../write/dry-run-tables.store.ts';
 import { WrittenByAnother } from '../write/write-records.ts';
 import { chunks } from './entry-chunks.ts';
-import { mayBeHeld } from './may-be-held.ts';
 import { OrderOfEntry } from './order-of-entry.ts';
 import { BUNDLE_REASONS, count, type Unit, type UnitEntry } from './unit.ts';
 
@@ -113,23 +112,35 @@ export async function importUnit(client: Client, request: UnitRequest): Promise<
       for (const entry of entriesOf(unit, type, ids)) outcome.notices.push({ entry, reason });
     },
   };
-  const order = new OrderOfEntry(context, request);
   const faults = [await placeIds(client, request), await applyConditions(client, request)];
   outcome.rejected = outcome.rejected.concat(...faults);
   if (outcome.rejected.length > 0) return outcome;
+  const order = new OrderOfEntry(context, request);
   const resolver = new ReferenceResolver(unit, scope, request.dryRun);
-  const byImporter = [...Map.groupBy(unit.entries, ({ importer }) => importer)];
-  byImporter.sort(([a], [b]) => a.order - b.order);
-  const writing = { context, request, order };
-  const held = await writeUnlessHeld(outcome, byImporter, { ...writing, resolver });
+  const work: UnitWork = { request, context, outcome, order, resolver };
+  const held = await writeUnlessHeld(work);
   if (outcome.rejected.length > 0 || outcome.waiting.length > 0) return outcome;
-  await writeHeld(outcome, held, writing);
+  await writeHeld(work, held);
   if (outcome.rejected.length > 0) return outcome;
   await groupRecords(context);
   await order.settle();
-  for (const { target, writes } of unit.entries) if (!writes) countThere(outcome, target.type);
   for (const [type, times] of unit.repeated) count(outcome.resources, type, times);
   return outcome;
+}
+
+/** A unit at work. */
+interface UnitWork {
+  request: UnitRequest;
+  context: WriteContext;
+  outcome: UnitOutcome;
+  order: OrderOfEntry;
+  resolver: ReferenceResolver;
+}
+
+/** Entries of one type, mapped. */
+interface MappedChunk extends MappedRecords {
+  importer: ResourceImporter;
+  chunk: readonly UnitEntry[];
 }
 
 /** What is held until it is known what each record is under. */
@@ -140,62 +151,51 @@ interface Held {
 }
 
 /** Maps everything, and writes it but for what is held. Stops early. */
-async function writeUnlessHeld(
-  outcome: UnitOutcome,
-  byImporter: readonly (readonly [ResourceImporter, readonly UnitEntry[]])[],
-  writing: ChunkWriting & { resolver: ReferenceResolver },
-): Promise<Held> {
-  const { request, context } = writing;
+async function writeUnlessHeld(work: UnitWork): Promise<Held> {
+  const { request, context, outcome } = work;
+  const { unit } = request;
   const held: Held = { chunks: [], isPlaceable: true };
   const isFirst = request.dryRun === undefined && !request.again;
   let mayHold: boolean | undefined;
-  for (const [importer, entries] of byImporter) {
+  const byImporter = [...Map.groupBy(unit.entries, ({ importer }) => importer)];
+  for (const [importer, entries] of byImporter.sort(([a], [b]) => a.order - b.order)) {
     // Patients come before all that is about them.
     if (importer.kind !== undefined)
-      mayHold ??= isFirst && (await mayBeHeld(context, request.unit, outcome.patientsCreated));
+      mayHold ??= isFirst && (await mayBeHeld(context, unit, outcome.patientsCreated));
     const holds = mayHold === true && importer.kind !== undefined;
-    await takeEntries(outcome, [importer, entries], { ...writing, held: holds ? held : undefined });
-    if (isStopped(outcome, request)) break;
+    await takeEntries(work, [importer, entries], holds ? held : undefined);
+    if (isStopped(outcome, unit)) break;
   }
   return held;
 }
 
 /** Maps the entries of one type, and writes them; without `held`, all of them. */
 async function takeEntries(
-  outcome: UnitOutcome,
+  work: UnitWork,
   [importer, entries]: readonly [ResourceImporter, readonly UnitEntry[]],
-  { resolver, held, ...writing }: ChunkWriting & { resolver: ReferenceResolver; held: Held | undefined },
+  held: Held | undefined,
 ): Promise<void> {
-  const { request, context } = writing;
+  const { request, outcome } = work;
   for (const chunk of chunks(inWritingOrder(importer, entries, request.spool))) {
-    const mapped = await mapChunk(outcome, { request, resolver, chunk }, context.client);
-    if (isStopped(outcome, request)) return;
-    held?.chunks.push({ importer, chunk, mapped });
+    const mapped = { importer, chunk, ...(await mapChunk(work, chunk)) };
+    if (isStopped(outcome, request.unit)) return;
+    held?.chunks.push(mapped);
     if (outcome.rejected.length > 0 || (held !== undefined && isPlaced(importer))) continue;
-    const { created } = await writeChunk(outcome, { importer, chunk, mapped }, writing);
+    const { created } = await writeChunk(work, mapped);
     if (held !== undefined && created.length < mapped.rows.length) held.isPlaceable = false;
   }
 }
 
-function isStopped({ waiting, rejected }: UnitOutcome, { unit }: UnitRequest): boolean {
-  return waiting.length > 0 || (unit.isBundle && rejected.length >= BUNDLE_REASONS);
+function isStopped({ waiting, rejected }: UnitOutcome, { isBundle }: Unit): boolean {
+  return waiting.length > 0 || (isBundle && rejected.length >= BUNDLE_REASONS);
 }
 
-async function writeHeld(
-  outcome: UnitOutcome,
-  { chunks: held, isPlaceable }: Held,
-  writing: ChunkWriting,
-): Promise<void> {
+async function writeHeld(work: UnitWork, { chunks: held, isPlaceable }: Held): Promise<void> {
   if (held.length === 0) return;
-  const { context } = writing;
-  if (isPlaceable)
-    context.placement = await placeNewRecords(context, held.map(rowsOf), outcome.patientsCreated);
+  const { context, outcome } = work;
+  if (isPlaceable) context.placement = await placeNewRecords(context, held, outcome.patientsCreated);
   if (outcome.rejected.length > 0) return;
-  for (const one of held) if (isPlaced(one.importer)) await writeChunk(outcome, one, writing);
-}
-
-function rowsOf({ importer, mapped }: MappedChunk): HeldRows {
-  return { importer, rows: mapped.rows };
+  for (const one of held) if (isPlaced(one.importer)) await writeChunk(work, one);
 }
 
 /** The entries of a type that are stored under these ids. */
@@ -218,49 +218,35 @@ function inWritingOrder(
   return entries.toSorted((a, b) => (a.target.id < b.target.id ? -1 : 1));
 }
 
-interface MappedChunk {
-  importer: ResourceImporter;
-  chunk: readonly UnitEntry[];
-  mapped: MappedRecords;
-}
-
-interface ChunkWriting {
-  context: WriteContext;
-  request: UnitRequest;
-  order: OrderOfEntry;
-}
-
 async function writeChunk(
-  outcome: UnitOutcome,
-  { importer, chunk, mapped }: MappedChunk,
-  { context, request, order }: ChunkWriting,
+  { request, context, outcome, order }: UnitWork,
+  { importer, chunk, rows: mapped, incomplete }: MappedChunk,
 ): Promise<WriteResult> {
   const { again, dryRun, runId } = request;
-  const waiting = again ? await stillWaiting(context, importer, { rows: mapped.rows, runId }) : mapped.rows;
+  const waiting = again ? await stillWaiting(context, importer, { rows: mapped, runId }) : mapped;
   // Whatever becomes of them: the report says which were there already.
   context.patientsTouched(waiting.flatMap(subjectOf));
-  const passed = await order.passed(importer, waiting, { chunk, incomplete: mapped.incomplete });
+  const passed = await order.passed(importer, waiting, { chunk, incomplete });
   const isPassed = new Set(passed.map(({ id }) => id));
   const rows = waiting.filter(({ id }) => !isPassed.has(id));
   if (passed.length > 0 && context.placement !== undefined) throw new WrittenByAnother();
   if (passed.length > 0) await importer.passed?.(passed, context);
   const written = await importer.write(rows, context);
   order.written(importer, written);
-  await noteWaits(context, importer, { rows, result: written, incomplete: mapped.incomplete, runId });
-  const result = { ...written, unchanged: [...written.unchanged, ...isPassed] };
+  await noteWaits(context, importer, { rows, result: written, incomplete, runId });
+  const present = chunk.filter(({ writes }) => !writes).map(({ target }) => target.id);
+  if (present.length > 0) await importer.keep?.(present, context);
+  const result = { ...written, unchanged: [...written.unchanged, ...isPassed, ...present] };
   merge(outcome, importer, result);
   const older = new Set(result.older);
   outcome.older.push(...chunk.filter(({ target }) => older.has(target.id)));
   for (const code of unmappedCodesOf(importer.type, rows, result)) outcome.unmapped.push(code);
-  const here = new Set([...result.created, ...result.updated, ...result.unchanged]);
   // What comes under which order is not known in a dry run.
   for (const row of dryRun !== undefined ? [] : rows) {
-    const reason = here.has(row.id) ? reasonNotShown(importer.type, row.values) : undefined;
+    const reason = older.has(row.id) ? undefined : reasonNotShown(importer.type, row.values);
     if (reason !== undefined) outcome.notShown.push({ type: importer.type, id: row.id, reason });
   }
   await noticeReplacedPatients(importer.type, rows, { result, context });
-  const present = chunk.filter(({ writes }) => !writes).map(({ target }) => target.id);
-  if (present.length > 0) await importer.keep?.(present, context);
   return result;
 }
 
@@ -312,13 +298,8 @@ function emptyOutcome(): UnitOutcome {
 const TOO_MANY_VALUES = `The resource has more than the limit of ${MAX_JSON_VALUES} values. Send less of it`;
 
 async function mapChunk(
-  outcome: UnitOutcome,
-  {
-    request,
-    resolver,
-    chunk,
-  }: { request: UnitRequest; resolver: ReferenceResolver; chunk: readonly UnitEntry[] },
-  client: Client,
+  { request, context, outcome, resolver }: UnitWork,
+  chunk: readonly UnitEntry[],
 ): Promise<MappedRecords> {
   const entries: EntryToMap[] = [];
   const pause = createPauses();
@@ -341,7 +322,7 @@ async function mapChunk(
       });
     }
   }
-  const mapped = await mapResources(client, { ...request, resolver, entries }, outcome);
+  const mapped = await mapResources(context.client, { ...request, resolver, entries }, outcome);
   if (!request.moreToCome && !request.again) noteMissing(outcome, mapped.incomplete);
   return mapped;
 }
@@ -366,11 +347,6 @@ function merge(outcome: UnitOutcome, { type }: ResourceImporter, result: WriteRe
   if (type !== 'Patient') return;
   addAll(outcome.patientsCreated, created);
   addAll(outcome.patientsUpdated, updated);
-}
-
-function countThere(outcome: UnitOutcome, type: string): void {
-  count(outcome.resources, type);
-  count(outcome.unchanged, type);
 }
 
 function addAll(set: Set<string>, items: Iterable<string>): void {
