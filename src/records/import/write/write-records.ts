@@ -71,50 +71,39 @@ export async function writeRecords(
     const json = JSON.stringify(row.values);
     return { row, json, digest: digestOf(json, row.children) };
   });
+  // One order of rows for everyone: two imports that meet wait for each other and do not deadlock.
+  digested.sort((a, b) => (a.row.id < b.row.id ? -1 : 1));
   const stored =
     placement === undefined ? await storedRecords(context, table, digested) : new Map<string, StoredRecord>();
-  const fates = Map.groupBy(digested, ({ row }) => fateOf(stored.get(row.id)));
-  const idsOf = (fate: Fate) => (fates.get(fate) ?? []).map(({ row }) => row.id);
-  const older = idsOf('older');
-  const changed = fates.get('changed') ?? [];
-  const written = [...changed, ...(fates.get('renewed') ?? [])];
+  const fates = new Map(digested.map(({ row: { id } }) => [id, fateOf(stored.get(id))]));
+  const having = (...some: readonly (Fate | undefined)[]) =>
+    digested.filter(({ row }) => some.includes(fates.get(row.id)));
+  const idsOf = (...some: readonly Fate[]) => having(...some).map(({ row }) => row.id);
   // What is older changes nothing, but what comes with it is taken for the stored record too.
-  const meeting = [...changed, ...(fates.get('older') ?? [])].flatMap(({ row }) =>
-    stored.has(row.id) ? [row] : [],
-  );
+  const meeting = having('updated', 'older').map(({ row }) => row);
   if (beforeChange !== undefined && meeting.length > 0 && !(await beforeChange(meeting))) return NOTHING;
-  const unchanged = idsOf('unchanged');
-  const overtaken = unchanged.filter((id) => stored.get(id)?.older === true);
-  if (written.length === 0) return { ...NOTHING, unchanged, overtaken, older };
-  // One order of rows for everyone: two imports that meet wait for each other and do not deadlock.
-  written.sort((a, b) => (a.row.id < b.row.id ? -1 : 1));
-  const upserted = await upsert(context, { table, rendering, places, placement }, written);
-  // Rows whose content another import has written meanwhile are returned and not changed; in a newer version, not returned.
-  const rewritten = new Set(upserted.filter((row) => row.changed).map(({ id }) => id));
-  const isCreated = new Set(upserted.filter((row) => row.created).map(({ id }) => id));
+  const isNew = idsOf('created');
+  const written = having('created', 'updated', 'renewed');
+  const upserted =
+    written.length === 0 ? [] : await upsert(context, { table, rendering, places, placement }, written);
+  const returned = new Map(upserted.map((one) => [one.id, one]));
+  for (const { row } of written) fates.set(row.id, fateOfWritten(fates.get(row.id), returned.get(row.id)));
   const mustBeNew = beforeChange !== undefined || placement !== undefined;
-  if (mustBeNew && written.some(({ row: { id } }) => !stored.has(id) && !isCreated.has(id)))
-    throw new WrittenByAnother();
-  const replaced = written.filter(({ row }) => rewritten.has(row.id));
-  const replacedIds = replaced.flatMap(({ row }) => (isCreated.has(row.id) ? [] : [row.id]));
-  await replaceChildren(context, table, { changed: replaced, updated: replacedIds });
-  const renewed = new Set(idsOf('renewed'));
-  const returned = new Set(upserted.map(({ id }) => id));
-  const isUpdated = new Set(replacedIds);
-  const left = written.flatMap(({ row }) => (isCreated.has(row.id) || isUpdated.has(row.id) ? [] : [row.id]));
-  const isOlderNow = (id: string) => !returned.has(id) && !renewed.has(id);
-  const reassigned = replaced.flatMap(({ row: { id, values } }): [string, string][] => {
+  if (mustBeNew && isNew.some((id) => fates.get(id) !== 'created')) throw new WrittenByAnother();
+  const changed = having('created', 'updated');
+  await replaceChildren(context, table, { changed, updated: idsOf('updated') });
+  const reassigned = changed.flatMap(({ row: { id, values } }): [string, string][] => {
     const before = stored.get(id)?.patientId ?? null;
     return before === null || before === values.patient_id ? [] : [[id, before]];
   });
   return {
-    created: [...isCreated],
-    updated: replacedIds,
-    unchanged: [...unchanged, ...left.filter((id) => !isOlderNow(id))],
-    overtaken: [...overtaken, ...left.filter((id) => !returned.has(id) && renewed.has(id))],
-    older: [...older, ...left.filter(isOlderNow)],
+    created: idsOf('created'),
+    updated: idsOf('updated'),
+    unchanged: idsOf('unchanged', 'overtaken'),
+    overtaken: idsOf('overtaken'),
+    older: idsOf('older'),
     reassigned: new Map(reassigned),
-    formerMembers: replaced.flatMap(({ row: { id, values } }) => {
+    formerMembers: changed.flatMap(({ row: { id, values } }) => {
       const members = new Set(values.has_member_ids as string[] | undefined);
       return stored.get(id)?.memberIds?.filter((member) => !members.has(member)) ?? [];
     }),
@@ -144,8 +133,11 @@ interface StoredRecord {
   memberIds: string[] | null;
 }
 
-/** What becomes of a row. `renewed`: its content is stored already, under an older version or none. */
-type Fate = 'changed' | 'unchanged' | 'renewed' | 'older';
+/**
+ * What becomes of a row. `renewed`: its content is stored already, under an older version or none. `overtaken`: its content
+ * is stored already, under a newer version.
+ */
+type Fate = 'created' | 'updated' | 'renewed' | 'unchanged' | 'overtaken' | 'older';
 
 const NOTHING: RecordsWritten = {
   created: [],
@@ -158,10 +150,23 @@ const NOTHING: RecordsWritten = {
 };
 
 function fateOf(stored: StoredRecord | undefined): Fate {
-  if (stored === undefined) return 'changed';
-  if (stored.older) return stored.same ? 'unchanged' : 'older';
-  if (!stored.same) return 'changed';
+  if (stored === undefined) return 'created';
+  if (stored.older) return stored.same ? 'overtaken' : 'older';
+  if (!stored.same) return 'updated';
   return stored.renews ? 'renewed' : 'unchanged';
+}
+
+/** Another import may have written the record meanwhile: the same content, or a newer version, which is not returned. */
+function fateOfWritten(fate: Fate | undefined, returned: UpsertedRecord | undefined): Fate {
+  if (returned === undefined) return fate === 'renewed' ? 'overtaken' : 'older';
+  if (!returned.changed) return 'unchanged';
+  return returned.created ? 'created' : 'updated';
+}
+
+interface UpsertedRecord {
+  id: string;
+  created: boolean;
+  changed: boolean;
 }
 
 /**
@@ -254,7 +259,7 @@ async function upsert(
     placement,
   }: Pick<RecordsToWrite, 'table' | 'rendering' | 'places' | 'placement'>,
   changed: readonly DigestedRow[],
-): Promise<{ id: string; created: boolean; changed: boolean }[]> {
+): Promise<UpsertedRecord[]> {
   const { keys, values } = key(scope, table);
   const columns: readonly Column[] = [
     ...table.columns,
@@ -286,7 +291,7 @@ async function upsert(
       ? `case when stored.content_digest = excluded.content_digest then stored.${name} else excluded.${name} end`
       : `excluded.${name}`;
   };
-  const { rows } = await client.query<{ id: string; created: boolean; changed: boolean }>({
+  const { rows } = await client.query<UpsertedRecord>({
     name: statementName('upsert', table.name),
     // A distributed table takes no now() but in a select.
     text: `with written as (
