@@ -9,7 +9,6 @@ import { categorised, orderDiscipline } from '../../../clinical/resources/discip
 import { setDisciplines, touchOrders } from '../../../investigations/place-parts.store.ts';
 import { noteReplaced } from '../../../investigations/replaced-orders.store.ts';
 import {
-  type PartIds,
   partsOfReassigned,
   partsSharingOrders,
   resultsOf,
@@ -17,34 +16,24 @@ import {
 import { ordersNaming } from '../../../investigations/specimen.store.ts';
 import type { Client } from '../../../platform/db/database.ts';
 import type { FacilityScope } from '../../../tenancy/scope.ts';
+import type { TouchedRecords } from '../map/resource-importer.ts';
 import { orderEvidence } from '../write/order-disciplines.store.ts';
 import { inBatches } from './batches.ts';
 import { groupDocuments } from './group-documents.ts';
 import { groupResults } from './group-results.ts';
 import type { LeftOrders } from './move-parts.ts';
 
-/** Ids of what was created or changed. */
-export interface TouchedInvestigations extends PartIds {
-  orders: ReadonlySet<string>;
-  /** Those that are about another patient now. */
-  reassignedOrders: ReadonlySet<string>;
-  /** What a panel had as a member, and has no more: it may be under no order that leads to it. */
-  formerMembers: ReadonlySet<string>;
-  specimens: ReadonlySet<string>;
-}
-
 /** Records that are read beside those of the import, at each step: what is further away keeps the order it has. */
-const FOLLOWING = 10_000;
+const LIMIT = 10_000;
 
 export async function groupInvestigations(
   client: Client,
   scope: FacilityScope,
-  touched: TouchedInvestigations,
+  touched: TouchedRecords,
 ): Promise<void> {
   const affected = new Set([...touched.orders, ...(await ordersNaming(client, scope, touched.specimens))]);
-  const limit = FOLLOWING;
-  const sharing = await partsSharingOrders(client, scope, touched, limit);
-  const apart = await partsOfReassigned(client, scope, touched.reassignedOrders, limit);
+  const sharing = await partsSharingOrders(client, scope, touched, LIMIT);
+  const apart = await partsOfReassigned(client, scope, touched.reassignedOrders, LIMIT);
   const reports = touched.reports.union(sharing.reports).union(apart.reports);
   const studies = touched.studies.union(sharing.studies).union(apart.studies);
   const observations = touched.observations.union(sharing.observations).union(apart.observations);
@@ -53,10 +42,17 @@ export async function groupInvestigations(
   const moved = await groupDocuments(client, scope, { asked, touched, affected, left });
   const listed = await inBatches([...touched.reports], (ids) => resultsOf(client, scope, ids, null));
   const following = moved.filter((id) => !touched.reports.has(id));
-  const more = following.length === 0 ? [] : await resultsOf(client, scope, following, limit);
-  const former = [...touched.formerMembers].slice(0, limit);
+  const more = following.length === 0 ? [] : await resultsOf(client, scope, following, LIMIT);
+  // They may be under no order that leads to their former panel.
+  const former = [...touched.formerMembers].slice(0, LIMIT);
   const results = new Set([...observations, ...listed, ...more, ...former]);
-  await groupResults(client, scope, { asked: results, touched: touched.observations, limit, affected, left });
+  await groupResults(client, scope, {
+    asked: results,
+    touched: touched.observations,
+    limit: LIMIT,
+    affected,
+    left,
+  });
   const removed = await settleOrders(client, scope, affected);
   await noteReplaced(client, scope, new Map([...left].filter(([id]) => removed.has(id))));
 }
