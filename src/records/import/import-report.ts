@@ -1,10 +1,9 @@
 /** What an import says at its end: counts, and what was rejected and why. Contract: IN-7, IN-23, IN-35. */
 import type { ImportContent } from './history/kept-import.ts';
-import { type ElementCount, ElementTally } from './map/element-tally.ts';
-import { comparePlaces, type Place } from './map/place.ts';
+import { comparePlaces, type ElementCount, ElementTally, type Place } from './map/element-tally.ts';
 import { NotShownTally } from './not-shown.ts';
 import type { UnitOutcome } from './run/import-unit.ts';
-import { count } from './run/unit.ts';
+import { count, type EntryReason } from './run/unit.ts';
 
 /** Rejections, older versions and notices that are listed; more are only counted. */
 const LISTED = 10_000;
@@ -120,7 +119,7 @@ export class ImportReport {
     this.#notKept.addAll(notKept, file);
   }
 
-  addNotices(notices: UnitOutcome['notices'], file: string): void {
+  addNotices(notices: readonly EntryReason[], file: string): void {
     this.noticeCount += notices.length;
     for (const { entry, reason } of notices.slice(0, LISTED - this.#notices.length))
       this.#notices.push({ file, entry: entry.number, resourceType: entry.target.type, reason });

@@ -25,7 +25,7 @@ import {
 } from '../resolve/read-reference.ts';
 import { facilityRecordId } from '../resolve/record-id.ts';
 import type { Answer, ReferenceResolver } from '../resolve/resolve-references.ts';
-import type { Unit, UnitEntry } from '../run/unit.ts';
+import type { EntryReason, Unit, UnitEntry } from '../run/unit.ts';
 import { createPauses } from '../source/pauses.ts';
 import type { KnownRecords } from '../wait/waiting.store.ts';
 import type { ElementTally } from './element-tally.ts';
@@ -64,7 +64,7 @@ export interface EntryToMap {
 
 /** What is told of the resources of a unit that are mapped, beside their rows. */
 export interface MapOutcome {
-  rejected: { entry: UnitEntry; reason: string }[];
+  rejected: EntryReason[];
   /** Numbers of the entries whose referenced records may still come. */
   waiting: number[];
   /** Element paths and how often they were met. */

@@ -1,35 +1,19 @@
 /** Conditional creates and updates of a Bundle (R4, "Conditional create"). Contract: IN-11. */
 import { createHash } from 'node:crypto';
 import type { Client } from '../../../platform/db/database.ts';
-import type { FacilityScope } from '../../../tenancy/scope.ts';
-import type { IdentifierKey, ImportReach } from '../map/record-lookup.ts';
 import type { ResourceImporter } from '../map/resource-importer.ts';
 import { chunks } from '../run/entry-chunks.ts';
-import type { Unit, UnitEntry } from '../run/unit.ts';
-import type { DryRun } from '../write/dry-run-tables.store.ts';
-
-export interface ConditionsRequest {
-  scope: FacilityScope;
-  reach: ImportReach;
-  dryRun: DryRun | undefined;
-  unit: Unit;
-}
-
-export interface RejectedCondition {
-  entry: UnitEntry;
-  reason: string;
-}
+import type { UnitRequest } from '../run/import-unit.ts';
+import type { EntryReason, Unit, UnitEntry } from '../run/unit.ts';
+import { identifierText } from './record-id.ts';
 
 /**
  * `ifNoneExist` and conditional updates: a record in reach that carries the identifier is used in place of a new one.
  * Where none is found, Bundles of an organisation go one after the other for each type. Otherwise two of them could
  * both find nothing and both create.
  */
-export async function applyConditions(
-  client: Client,
-  request: ConditionsRequest,
-): Promise<RejectedCondition[]> {
-  const rejected: RejectedCondition[] = [];
+export async function applyConditions(client: Client, request: UnitRequest): Promise<EntryReason[]> {
+  const rejected: EntryReason[] = [];
   const conditional = request.unit.entries.filter(({ condition }) => condition !== undefined);
   const byImporter = [...Map.groupBy(conditional, ({ importer }) => importer)];
   for (const [importer, entries] of byImporter.sort(([a], [b]) => a.order - b.order)) {
@@ -50,17 +34,17 @@ export async function applyConditions(
 /** Points entries at the records that they stand for; returns the entries for which it found none. */
 async function matchConditions(
   client: Client,
-  { scope, reach, dryRun }: ConditionsRequest,
+  { scope, reach, dryRun }: UnitRequest,
   { importer, entries }: { importer: ResourceImporter; entries: readonly UnitEntry[] },
-  rejected: RejectedCondition[],
+  rejected: EntryReason[],
 ): Promise<UnitEntry[]> {
   const keys = entries.flatMap(({ condition }) => (condition === undefined ? [] : [condition.key]));
   await dryRun?.bringIdentified(importer, keys, reach);
   const matches = await importer.lookup.byIdentifier(client, scope, keys, reach);
-  const found = Map.groupBy(matches, identifierText);
+  const found = Map.groupBy(matches, (match) => identifierText(importer.type, match));
   return entries.filter((entry) => {
     if (entry.condition === undefined) return false;
-    const ids = new Set(found.get(identifierText(entry.condition.key))?.map(({ id }) => id));
+    const ids = new Set(found.get(identifierText(importer.type, entry.condition.key))?.map(({ id }) => id));
     if (ids.size > 1)
       rejected.push({
         entry,
@@ -83,19 +67,15 @@ function redirectToFirst(conditional: readonly UnitEntry[]): void {
   const first = new Map<string, UnitEntry>();
   for (const entry of conditional) {
     if (!entry.writes || entry.condition === undefined) continue;
-    const text = `${entry.target.type}?${identifierText(entry.condition.key)}`;
+    const text = identifierText(entry.target.type, entry.condition.key);
     const before = first.get(text);
     if (before === undefined) first.set(text, entry);
     else pointAt(entry, before.target.id);
   }
 }
 
-function identifierText({ system, value }: IdentifierKey): string {
-  return `${system}|${value}`;
-}
-
 /** Entries that change the record of an earlier one, because one of the two has a condition. */
-function writtenTwice({ entries }: Unit, conditional: readonly UnitEntry[]): RejectedCondition[] {
+function writtenTwice({ entries }: Unit, conditional: readonly UnitEntry[]): EntryReason[] {
   const nameOf = ({ target: { type, id } }: UnitEntry) => `${type}/${id}`;
   const found = new Set(conditional.filter(({ writes }) => writes).map(nameOf));
   const writing = entries.filter((entry) => entry.writes && found.has(nameOf(entry)));

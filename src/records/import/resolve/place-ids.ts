@@ -5,11 +5,10 @@
  */
 import type { Queryable } from '../../../platform/db/database.ts';
 import type { FacilityScope } from '../../../tenancy/scope.ts';
-import type { ImportReach } from '../map/record-lookup.ts';
 import type { ResourceImporter } from '../map/resource-importer.ts';
 import { chunks } from '../run/entry-chunks.ts';
-import type { Unit, UnitEntry } from '../run/unit.ts';
-import type { DryRun } from '../write/dry-run-tables.store.ts';
+import type { UnitRequest } from '../run/import-unit.ts';
+import type { EntryReason, UnitEntry } from '../run/unit.ts';
 import { facilityRecordId } from './record-id.ts';
 
 /** What a source calls a record: its id in the organisation, and whether that is a UUID of the source's own. */
@@ -31,14 +30,12 @@ function keepsId({ lookup }: ResourceImporter, { hasUuid }: SourceId): boolean {
 }
 
 /** Give every entry the id that it is stored under. Returns those whose id here another entry was given. */
-export async function placeIds(
-  db: Queryable,
-  { unit, scope, reach, dryRun }: Pick<Placing, 'scope' | 'reach' | 'dryRun'> & { unit: Unit },
-): Promise<{ entry: UnitEntry; reason: string }[]> {
+export async function placeIds(db: Queryable, request: UnitRequest): Promise<EntryReason[]> {
+  const { unit } = request;
   // What waited has its id: under a condition, that of another record than its source calls it.
   const open = unit.entries.filter((entry) => entry.known === undefined && !keepsId(entry.importer, entry));
   for (const [importer, entries] of Map.groupBy(open, (entry) => entry.importer))
-    for (const chunk of chunks(entries)) await placeChunk(db, { importer, chunk, scope, reach, dryRun });
+    for (const chunk of chunks(entries)) await placeChunk(db, request, { importer, chunk });
   return open.flatMap((entry) => {
     const { type, id } = entry.target;
     const other = id === entry.id ? undefined : unit.sameRecord(type, id);
@@ -48,15 +45,11 @@ export async function placeIds(
   });
 }
 
-interface Placing {
-  importer: ResourceImporter;
-  chunk: readonly UnitEntry[];
-  scope: FacilityScope;
-  reach: ImportReach;
-  dryRun: DryRun | undefined;
-}
-
-async function placeChunk(db: Queryable, { importer, chunk, scope, reach, dryRun }: Placing): Promise<void> {
+async function placeChunk(
+  db: Queryable,
+  { scope, reach, dryRun }: UnitRequest,
+  { importer, chunk }: { importer: ResourceImporter; chunk: readonly UnitEntry[] },
+): Promise<void> {
   const { lookup, table } = importer;
   const candidates = chunk.map((entry) => ({ entry, ids: storedIds(importer, scope, entry) }));
   const wanted = candidates.flatMap(({ ids }) => ids);

@@ -6,6 +6,7 @@
 import { hash } from 'node:crypto';
 import { type JsonObject, ResourceRejected } from '../../../fhir/reading/json-resource.ts';
 import { isUuid, uuidOfDigest } from '../../../platform/uuid.ts';
+import type { IdentifierKey } from '../map/record-lookup.ts';
 
 /** Namespace of the UUIDs made here (RFC 9562, section 5.5). Never change it: ids depend on it. */
 const NAMESPACE = Buffer.from('5d0c8a1e3f5b4d0f9a6b7c2e41f8d993', 'hex');
@@ -67,12 +68,16 @@ export function facilityRecordId(facilityId: string, id: string): string {
 }
 
 /** What names a record of a type that carries the identifier, whatever its id is. */
-export function identifierName(type: string, { system, value }: { system: string; value: string }): string {
-  return nameUuid(`${type}?${system}|${value}`);
+export function identifierName(type: string, key: IdentifierKey): string {
+  return nameUuid(identifierText(type, key));
+}
+
+export function identifierText(type: string, { system, value }: IdentifierKey): string {
+  return `${type}?${system}|${value}`;
 }
 
 /** The identifiers of a resource that have a system and a value, as far as they are well formed and can be looked for. */
-export function identifiersOf(resource: JsonObject): { system: string; value: string }[] {
+export function identifiersOf(resource: JsonObject): IdentifierKey[] {
   const { identifier } = resource;
   const all: unknown[] = Array.isArray(identifier) ? identifier : [identifier];
   return all.flatMap((item) => {

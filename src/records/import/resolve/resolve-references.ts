@@ -15,7 +15,7 @@ import type { ResourceImporter } from '../map/resource-importer.ts';
 import type { Unit } from '../run/unit.ts';
 import type { DryRun } from '../write/dry-run-tables.store.ts';
 import { storedIds } from './place-ids.ts';
-import { recordId } from './record-id.ts';
+import { identifierText, recordId } from './record-id.ts';
 
 /** `pending`: ask again after `ask`. `several`: more than one record carries the identifier. */
 export type Answer = ReferencedRecord | 'missing' | 'several' | 'pending';
@@ -60,8 +60,8 @@ export class ReferenceResolver {
   }
 
   byIdentifier(type: string, key: IdentifierKey): Answer {
-    const stored = this.#ask(type, keyText(type, key), (questions) =>
-      questions.keys.set(keyText(type, key), key),
+    const stored = this.#ask(type, identifierText(type, key), (questions) =>
+      questions.keys.set(identifierText(type, key), key),
     );
     if (stored === 'pending') return stored;
     const found = new Map(this.#unit.findByIdentifier(type, key).map((target) => [target.id, target]));
@@ -118,17 +118,13 @@ export class ReferenceResolver {
     for (const some of batchesOf(keys)) {
       await this.#dryRun?.bringIdentified(importer, some, 'facility');
       const matches = await lookup.byIdentifier(db, this.#scope, some, 'facility');
-      for (const key of some) this.#answers.set(keyText(type, key), 'missing');
+      for (const key of some) this.#answers.set(identifierText(type, key), 'missing');
       for (const { id, ...key } of matches) {
-        const text = keyText(type, key);
+        const text = identifierText(type, key);
         const before = this.#answers.get(text);
         const same = before === 'missing' || (typeof before === 'object' && before.id === id);
         this.#answers.set(text, same ? { type, id } : 'several');
       }
     }
   }
-}
-
-function keyText(type: string, { system, value }: IdentifierKey): string {
-  return `${type}?${system}|${value}`;
 }

@@ -38,7 +38,7 @@ import type { DryRun } from '../write/dry-run-tables.store.ts';
 import { WrittenByAnother } from '../write/write-records.ts';
 import { chunks } from './entry-chunks.ts';
 import { OrderOfEntry } from './order-of-entry.ts';
-import { BUNDLE_REASONS, count, type Unit, type UnitEntry } from './unit.ts';
+import { BUNDLE_REASONS, count, type EntryReason, type Unit, type UnitEntry } from './unit.ts';
 
 /** What a unit needs to know of its import. */
 export interface UnitRun {
@@ -76,7 +76,7 @@ export interface UnitOutcome extends MapOutcome {
   /** Entries that are there in a newer version of their source. */
   older: UnitEntry[];
   /** What was taken and is to be looked at. */
-  notices: { entry: UnitEntry; reason: string }[];
+  notices: EntryReason[];
   /** Optional referenced records that were left out for good, with an entry that misses each. */
   missing: Map<string, { referenced: MissingRecord; entry: UnitEntry }>;
   /** Patients who were created; who were changed or registered here; and whom anything that came is or was about. */

@@ -1,12 +1,14 @@
 /** Runs one unit in its transaction, and tells what became of it. Contract: IN-12, IN-27. */
 
 import { type Span, traced } from '../../../platform/trace/trace.ts';
+import type { Rejection } from '../import-report.ts';
 import { joinMissed, joinWaiting } from '../wait/join-waiting.ts';
 import { announce, type ImportRun } from './import-run.ts';
 import { dataFault } from './import-transaction.ts';
 import { importUnit, type UnitOutcome, type UnitRequest } from './import-unit.ts';
 
-export type Rejected = { entry: number | null; resourceType?: string; reason: string };
+/** As it is reported, but for the file. */
+export type Rejected = Omit<Rejection, 'file'>;
 export type UnitResult =
   /** `gaveUp`: numbers of the entries to be taken again once everything else is there. */
   | { kind: 'done'; gaveUp: readonly number[] }

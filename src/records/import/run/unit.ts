@@ -34,6 +34,12 @@ export interface UnitEntry extends EntryRange {
   writes: boolean;
 }
 
+/** What is told of an entry: why it is rejected, or is to be looked at. */
+export interface EntryReason {
+  entry: UnitEntry;
+  reason: string;
+}
+
 /** A Bundle entry or single resource, parsed (numbers may have lost digits: for finding, not for keeping). */
 export interface SeenEntry {
   resource: JsonObject;

@@ -15,7 +15,7 @@ import { ReferenceResolver } from '../resolve/resolve-references.ts';
 import { announce, type ImportRun } from '../run/import-run.ts';
 import { dataFault, faultText, repeatOnConflict } from '../run/import-transaction.ts';
 import { importUnit, type UnitOutcome, type UnitRequest } from '../run/import-unit.ts';
-import { Unit, type UnitEntry } from '../run/unit.ts';
+import { type EntryReason, Unit, type UnitEntry } from '../run/unit.ts';
 import { memorySpool } from '../source/spool.ts';
 import {
   facilitiesWaiting,
@@ -26,14 +26,11 @@ import {
   waitersFor,
 } from './waiting.store.ts';
 
-/** What is to be looked at about a record that was joined, or about joining; the entry brought what was waited for. */
-export interface JoinNotice {
-  entry: UnitEntry;
-  reason: string;
-}
-
-/** Join what waits for records of this unit, which is committed. What this import took itself is joined at its end. */
-export function joinWaiting(run: ImportRun, unit: Unit): Promise<JoinNotice[]> {
+/**
+ * Join what waits for records of this unit, which is committed. What this import took itself is joined at its end. The
+ * entries of the reasons brought what was waited for.
+ */
+export function joinWaiting(run: ImportRun, unit: Unit): Promise<EntryReason[]> {
   return noticing(unit.entries[0], async () => {
     const notices = await joinNamed(run, unit.names(), run.runId);
     if (run.dryRun !== undefined) return notices;
@@ -86,7 +83,10 @@ async function foundAt(
  * Join what this unit missed and has come since it was looked for: whoever brought it may have found nobody waiting,
  * because this unit was not committed.
  */
-export function joinMissed(run: ImportRun, { missing }: Pick<UnitOutcome, 'missing'>): Promise<JoinNotice[]> {
+export function joinMissed(
+  run: ImportRun,
+  { missing }: Pick<UnitOutcome, 'missing'>,
+): Promise<EntryReason[]> {
   const [first] = missing.values();
   return noticing(first?.entry, async () => {
     const resolver = new ReferenceResolver(new Unit(), run.scope);
@@ -106,8 +106,8 @@ export function joinMissed(run: ImportRun, { missing }: Pick<UnitOutcome, 'missi
 /** What is committed stays taken when something cannot be joined: the records wait on. */
 async function noticing(
   entry: UnitEntry | undefined,
-  work: () => Promise<JoinNotice[]>,
-): Promise<JoinNotice[]> {
+  work: () => Promise<EntryReason[]>,
+): Promise<EntryReason[]> {
   if (entry === undefined) return [];
   try {
     return await work();
@@ -121,8 +121,8 @@ async function joinNamed(
   run: ImportRun,
   names: Iterable<readonly [name: string, entry: UnitEntry]>,
   except: string | undefined,
-): Promise<JoinNotice[]> {
-  const notices: JoinNotice[] = [];
+): Promise<EntryReason[]> {
+  const notices: EntryReason[] = [];
   for (const some of batchesOf(names)) {
     const entries = new Map(some);
     const asked = [...entries.keys()];
@@ -149,7 +149,7 @@ async function joinNamed(
   return notices;
 }
 
-async function join(run: ImportRun, waiters: readonly Waiter[]): Promise<JoinNotice[]> {
+async function join(run: ImportRun, waiters: readonly Waiter[]): Promise<EntryReason[]> {
   if (waiters.length === 0) return [];
   const { refused, notices } = await repeatOnConflict(() => tryJoin(run, waiters));
   if (refused.length === 0) return notices;
@@ -162,7 +162,7 @@ async function join(run: ImportRun, waiters: readonly Waiter[]): Promise<JoinNot
 interface Attempt {
   /** Those that cannot be joined, such as one that refers to a record of another patient. The others may wait on. */
   refused: readonly Waiter[];
-  notices: JoinNotice[];
+  notices: EntryReason[];
 }
 
 async function tryJoin(run: ImportRun, waiters: readonly Waiter[]): Promise<Attempt> {
