@@ -21,29 +21,28 @@ const NUMBERED = 1_000_000;
 export class NotShownTally {
   readonly #counts = new Map<NotShownReason, number>();
   /** By type and id. */
-  readonly #held = new Map<string, Map<string, NotShownReason>>();
+  readonly #held = new Map<string, NotShown>();
   readonly #numbers = new Set<number>();
-  #size = 0;
 
-  add({ type, id, reason }: NotShown): void {
-    const held = this.#held.get(type) ?? new Map<string, NotShownReason>();
-    if (held.has(id)) return;
-    if (this.#size < HELD) {
-      this.#held.set(type, held.set(id, reason));
-      this.#size += 1;
-    } else {
-      const number = numberOf(`${type}/${id}`);
+  add(record: NotShown): void {
+    const name = `${record.type}/${record.id}`;
+    if (this.#held.has(name)) return;
+    if (this.#held.size < HELD) this.#held.set(name, record);
+    else {
+      const number = numberOf(name);
       if (this.#numbers.has(number)) return;
       if (this.#numbers.size < NUMBERED) this.#numbers.add(number);
     }
-    this.#counts.set(reason, (this.#counts.get(reason) ?? 0) + 1);
+    this.#count(record, 1);
   }
 
   /** Leave out what a report, an order or a vital set brought along. */
   async settle(db: Queryable, scope: FacilityScope): Promise<void> {
-    for (const [type, held] of this.#held)
-      for (const ids of batchesOf([...held.keys()]))
-        for (const id of await shownRecords(db, scope, { type, ids })) this.#takeBack(held.get(id));
+    for (const [type, held] of Map.groupBy(this.#held.values(), (record) => record.type))
+      for (const some of batchesOf(held)) {
+        const shown = new Set(await shownRecords(db, scope, { type, ids: some.map(({ id }) => id) }));
+        for (const record of some) if (shown.has(record.id)) this.#count(record, -1);
+      }
   }
 
   /** By reason, in the order of their names. */
@@ -51,10 +50,9 @@ export class NotShownTally {
     return Object.fromEntries([...this.#counts].sort(([a], [b]) => (a < b ? -1 : 1)));
   }
 
-  #takeBack(reason: NotShownReason | undefined): void {
-    if (reason === undefined) return;
-    const left = (this.#counts.get(reason) ?? 0) - 1;
-    if (left > 0) this.#counts.set(reason, left);
+  #count({ reason }: NotShown, by: number): void {
+    const times = (this.#counts.get(reason) ?? 0) + by;
+    if (times > 0) this.#counts.set(reason, times);
     else this.#counts.delete(reason);
   }
 }
