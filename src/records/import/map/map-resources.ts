@@ -145,11 +145,10 @@ function mapOne(
 class EntryMapContext implements ReadContext {
   readonly scope: FacilityScope;
   readonly id: string;
-  readonly #entry: UnitEntry;
-  readonly #resource: JsonObject;
+  readonly #item: EntryToMap;
+  readonly #request: MapRequest;
   /** Read with the first reference to one. */
   #contained: ReturnType<typeof containedByReference> | undefined;
-  readonly #unit: Unit;
   /** True when an answer was not known: the result must be thrown away. */
   pending = false;
   gaveUp = false;
@@ -159,22 +158,17 @@ class EntryMapContext implements ReadContext {
   readonly missing: MissingRecord[] = [];
   /** What only the Bundle could answer. */
   readonly known: Record<string, ReferencedRecord | null>;
-  readonly #resolver: ReferenceResolver;
-  readonly #moreToCome: boolean;
 
-  constructor({ entry, resource }: EntryToMap, request: MapRequest) {
+  constructor(item: EntryToMap, request: MapRequest) {
     this.scope = request.scope;
-    this.id = entry.target.id;
-    this.#entry = entry;
-    this.#resource = resource;
-    this.known = { ...entry.known };
-    this.#unit = request.unit;
-    this.#resolver = request.resolver;
-    this.#moreToCome = request.moreToCome;
+    this.id = item.entry.target.id;
+    this.known = { ...item.entry.known };
+    this.#item = item;
+    this.#request = request;
   }
 
   get hasOwnId(): boolean {
-    return this.id === facilityRecordId(this.scope.facilityId, this.#entry.id);
+    return this.id === facilityRecordId(this.scope.facilityId, this.#item.entry.id);
   }
 
   notKept(elementPath: string): void {
@@ -188,7 +182,8 @@ class EntryMapContext implements ReadContext {
     const answer = this.#answer(reader, reference, types);
     if (answer === 'pending') return { type: '', id: '' };
     if (typeof answer === 'object') return answer;
-    if (answer === 'missing' && this.#moreToCome) throw new ReferencedRecordMissing(this.#entry.number);
+    if (answer === 'missing' && this.#request.moreToCome)
+      throw new ReferencedRecordMissing(this.#item.entry.number);
     return parent.fail(name, unusable(reference, answer, types.join(' or ')));
   }
 
@@ -210,8 +205,8 @@ class EntryMapContext implements ReadContext {
     if (reference.parsed?.kind === 'conditional' && answer !== 'wrong-type')
       this.#failConditional(reader, answer === 'several');
     if (answer === 'missing') {
-      this.gaveUp ||= this.#moreToCome;
-      const taken = types.filter((type) => this.#resolver.knows(type));
+      this.gaveUp ||= this.#request.moreToCome;
+      const taken = types.filter((type) => this.#request.resolver.knows(type));
       this.missing.push(...missingRecords(reference, taken));
     }
     if (reference.text !== undefined || reference.identified) this.unresolved.push(reader.path);
@@ -243,7 +238,7 @@ class EntryMapContext implements ReadContext {
   /** A reference to a contained resource says what that resource says of itself. */
   #withContained(reference: ReadReference): ReadReference {
     if (reference.parsed?.kind !== 'contained' || reference.text === undefined) return reference;
-    this.#contained ??= containedByReference(this.#resource);
+    this.#contained ??= containedByReference(this.#item.resource);
     const { type, key, display } = this.#contained.get(reference.text) ?? {};
     const said = { text: undefined, parsed: undefined, type, key, identified: true, value: undefined };
     return { ...said, display: reference.display ?? display };
@@ -258,7 +253,7 @@ class EntryMapContext implements ReadContext {
 
   #failConditional(reader: ElementReader, several: boolean): never {
     if (several) reader.fail('', 'is a conditional reference, and several records match it');
-    if (this.#moreToCome) throw new ReferencedRecordMissing(this.#entry.number);
+    if (this.#request.moreToCome) throw new ReferencedRecordMissing(this.#item.entry.number);
     return reader.fail('', 'is a conditional reference, and no record matches it. Import that record first.');
   }
 
@@ -275,14 +270,15 @@ class EntryMapContext implements ReadContext {
       const wanted = reference.type === undefined ? types : types.filter((type) => type === reference.type);
       return key === undefined
         ? 'wrong-type'
-        : this.#first(wanted, (type) => this.#resolver.byIdentifier(type, key));
+        : this.#first(wanted, (type) => this.#request.resolver.byIdentifier(type, key));
     }
     const inBundle = this.#inBundle(text);
     if (inBundle !== undefined) return inBundle ?? 'wrong-type';
-    if (parsed.kind === 'uuid') return this.#first(types, (type) => this.#resolver.byId(type, parsed.id));
+    if (parsed.kind === 'uuid')
+      return this.#first(types, (type) => this.#request.resolver.byId(type, parsed.id));
     if (parsed.kind === 'literal') {
-      if (!types.includes(parsed.type) || !this.#resolver.knows(parsed.type)) return 'wrong-type';
-      return this.#resolver.byId(parsed.type, parsed.id);
+      if (!types.includes(parsed.type) || !this.#request.resolver.knows(parsed.type)) return 'wrong-type';
+      return this.#request.resolver.byId(parsed.type, parsed.id);
     }
     if (parsed.kind === 'conditional') {
       if (!types.includes(parsed.type)) return 'wrong-type';
@@ -291,7 +287,7 @@ class EntryMapContext implements ReadContext {
           '',
           'is a conditional reference, but does not have the form Type?identifier=system|value',
         );
-      return this.#resolver.byIdentifier(parsed.type, parsed.key);
+      return this.#request.resolver.byIdentifier(parsed.type, parsed.key);
     }
     return 'wrong-type';
   }
@@ -300,7 +296,7 @@ class EntryMapContext implements ReadContext {
   #inBundle(text: string): ReferencedRecord | null | undefined {
     const known = this.known[text];
     if (known !== undefined) return known;
-    const found = this.#unit.find(text) ?? (this.#unit.isOther(text) ? null : undefined);
+    const found = this.#request.unit.find(text) ?? (this.#request.unit.isOther(text) ? null : undefined);
     if (found !== undefined) this.known[text] = found;
     return found;
   }
