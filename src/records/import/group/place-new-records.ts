@@ -212,26 +212,20 @@ function reportsByResult(
   rows: readonly RecordRow[],
   reports: readonly GroupedReport[],
   documents: ReadonlyMap<string, string | null>,
-): Map<string, { orderId: string; patientId: string }[]> {
-  const rowOf = new Map(rows.map((row) => [row.id, row]));
-  const listing = new Map<string, { orderId: string; patientId: string }[]>();
-  for (const { id, patientId } of reports) {
-    const [row, orderId] = [rowOf.get(id), documents.get(id) ?? null];
-    if (row === undefined || orderId === null) continue;
-    for (const result of new Set(resultsOf(row)))
-      if (result !== undefined) {
-        const before = listing.get(result);
-        if (before === undefined) listing.set(result, [{ orderId, patientId }]);
-        else before.push({ orderId, patientId });
-      }
-  }
-  return listing;
+): Map<string | undefined, { orderId: string; patientId: string }[]> {
+  const results = new Map(rows.map((row) => [row.id, new Set(resultsOf(row))]));
+  const listed = reports.flatMap(({ id, patientId }) => {
+    const orderId = documents.get(id) ?? null;
+    if (orderId === null) return [];
+    return Array.from(results.get(id) ?? [], (result) => ({ result, orderId, patientId }));
+  });
+  return Map.groupBy(listed, ({ result }) => result);
 }
 
 function groupedObservation(
   row: RecordRow,
   facilityId: string,
-  listing: ReadonlyMap<string, readonly { orderId: string; patientId: string }[]>,
+  listing: ReadonlyMap<string | undefined, readonly { orderId: string; patientId: string }[]>,
 ): GroupedObservation {
   const { values } = row;
   const part = groupedPart(row);

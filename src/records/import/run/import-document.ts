@@ -26,6 +26,10 @@ export async function importDocument(
   const result =
     rejected.length > 0 ? ({ kind: 'rejected', rejected } as const) : await runUnit(run, { ...place, unit });
   if (result.kind === 'waiting') return 'waiting';
+  if (result.kind === 'refused') {
+    reject(run, place, { entry: null, reason: `A resource ${result.reason}` });
+    return undefined;
+  }
   if (result.kind === 'rejected') {
     for (const rejection of result.rejected) reject(run, place, rejection);
     return undefined;

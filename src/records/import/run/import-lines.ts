@@ -8,7 +8,7 @@ import { type DocumentLeft, type DocumentPlace, importDocument, reject } from '.
 import type { ImportRun } from './import-run.ts';
 import { repeatOnConflict } from './import-transaction.ts';
 import { LineNumbers } from './line-numbers.ts';
-import { tryUnit } from './run-unit.ts';
+import { runUnit } from './run-unit.ts';
 
 export interface LinesPlace {
   file: string;
@@ -69,7 +69,7 @@ async function importSomeLines(
   const { lines, bundles, notTaken, next } = await indexLines(spool, position, { ...run, only, onBroken });
   run.report.addNotTaken(notTaken);
   for (let from = 0; from < lines.length; ) {
-    from += await importRun(run, place, lines.slice(from, from + LINES), progress);
+    from += await importTogether(run, place, lines.slice(from, from + LINES), progress);
   }
   for (const { number, ...range } of bundles) {
     const left = await importLineBundle(
@@ -101,7 +101,7 @@ const ATTEMPTS = 8;
  * rejected is left out of the next attempt; after some attempts lines go one by one, so that lines which wait for each
  * other cost no more than that.
  */
-async function importRun(
+async function importTogether(
   run: ImportRun,
   place: LinesPlace,
   lines: readonly Line[],
@@ -110,7 +110,7 @@ async function importRun(
 ): Promise<number> {
   const { used, result } = await repeatOnConflict(async () => {
     const { unit, used } = await lineUnit(place.spool, lines, run.limits);
-    return { used, result: await tryUnit(run, { ...place, unit }) };
+    return { used, result: await runUnit(run, { ...place, unit }) };
   });
   if (result.kind === 'done') {
     for (const number of result.gaveUp) left.gaveUp.add(number);
@@ -131,7 +131,7 @@ async function importRun(
   if (attempts >= ATTEMPTS) await importEach(run, place, others, left);
   else
     for (let done = 0; done < others.length; )
-      done += await importRun(run, place, others.slice(done), left, attempts + 1);
+      done += await importTogether(run, place, others.slice(done), left, attempts + 1);
   return used;
 }
 
@@ -141,7 +141,7 @@ async function importEach(
   lines: readonly Line[],
   left: LinesLeft,
 ): Promise<void> {
-  for (const line of lines) await importRun(run, place, [line], left);
+  for (const line of lines) await importTogether(run, place, [line], left);
 }
 
 function rejectLine(run: ImportRun, { file }: LinesPlace, line: Line | undefined, reason: string): void {

@@ -22,17 +22,7 @@ export type UnitPart = Pick<UnitRequest, 'unit' | 'spool'> & {
   file: string;
 };
 
-/** A refusal of the whole unit is a rejection of it. */
-export async function runUnit(
-  run: ImportRun,
-  part: UnitPart,
-): Promise<Exclude<UnitResult, { kind: 'refused' }>> {
-  const result = await tryUnit(run, part);
-  if (result.kind !== 'refused') return result;
-  return { kind: 'rejected', rejected: [{ entry: null, reason: `A resource ${result.reason}` }] };
-}
-
-export async function tryUnit(run: ImportRun, part: UnitPart): Promise<UnitResult> {
+export async function runUnit(run: ImportRun, part: UnitPart): Promise<UnitResult> {
   const entries = part.unit.entries.length;
   if (entries === 0) return { kind: 'done', gaveUp: [] };
   const span: Span = {

@@ -25,28 +25,24 @@ export interface NewWait extends WaitingRecord {
   names: readonly string[];
 }
 
-/** Records of `ids` wait no more, but for those in `waits`: these wait for what is said there. All are of one type. */
-export async function writeWaits(
-  db: Queryable,
-  scope: FacilityScope,
-  {
-    type,
-    runId,
-    ids,
-    waits,
-  }: { type: string; runId: string; ids: readonly string[]; waits: readonly NewWait[] },
-): Promise<void> {
-  if (ids.length > 0) await removeWaits(db, scope, type, ids);
-  if (waits.length === 0) return;
-  const written = await insertWaits(db, scope, { type, runId, waits });
-  if (written.size > 0)
-    await replaceLinks(db, scope, { type, runId, waits: waits.filter(({ id }) => written.has(id)) });
-}
-
+/** Of records of one type. */
 interface Waits {
   type: string;
   runId: string;
   waits: readonly NewWait[];
+}
+
+/** Records of `ids` wait no more, but for those in `waits`: these wait for what is said there. */
+export async function writeWaits(
+  db: Queryable,
+  scope: FacilityScope,
+  { ids, ...all }: Waits & { ids: readonly string[] },
+): Promise<void> {
+  if (ids.length > 0) await removeWaits(db, scope, all.type, ids);
+  if (all.waits.length === 0) return;
+  const written = await insertWaits(db, scope, all);
+  const waits = all.waits.filter(({ id }) => written.has(id));
+  if (waits.length > 0) await replaceLinks(db, scope, { ...all, waits });
 }
 
 /** Returns the ids of those that did not wait already with the same content. */
