@@ -4,8 +4,8 @@ import { importRecords } from '../../src/records/import/import-records.ts';
 import type { ImportDocument } from '../../src/records/import/import-report.ts';
 import { DEFAULT_LIMITS } from '../../src/records/import/source/limits.ts';
 import { openFile } from '../../src/records/import/source/open-source.ts';
-import { memorySpool } from '../../src/records/import/source/spool.ts';
 import type { Tenant } from '../service/api.ts';
+import { sourceOf } from './import.ts';
 
 const RECORDS = new URL('clinical/', import.meta.url);
 
@@ -21,10 +21,6 @@ export async function importClinical(db: Pool, tenant: Tenant, ...names: string[
 
 /** Imports each text of JSON as a source of its own. */
 export async function importJson(db: Pool, tenant: Tenant, ...texts: string[]): Promise<ImportDocument> {
-  const sources = texts.map((text, index) => ({
-    name: `source ${index + 1}`,
-    sizeBytes: text.length,
-    open: async () => memorySpool(Buffer.from(text)),
-  }));
+  const sources = texts.map((text, index) => sourceOf(`source ${index + 1}`, text));
   return (await importRecords({ db }, { scope: { timeZone: 'UTC', ...tenant }, sources })).document;
 }

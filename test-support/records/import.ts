@@ -1,12 +1,12 @@
 /** Imports documents into a database of its own, for tests. */
 import { randomUUID } from 'node:crypto';
-import { spoolSource } from '../../src/records/import/import-paths.ts';
 import {
   type ImportDependencies,
   type ImportRequest,
   importRecords,
 } from '../../src/records/import/import-records.ts';
 import type { ImportDocument } from '../../src/records/import/import-report.ts';
+import type { ImportSource } from '../../src/records/import/run/import-sources.ts';
 import { memorySpool } from '../../src/records/import/source/spool.ts';
 import type { FacilityScope } from '../../src/tenancy/scope.ts';
 import { createTestDatabase, type TestDatabase } from '../database/database.ts';
@@ -74,9 +74,7 @@ export async function createImportTest(): Promise<ImportTest> {
         [id],
       ),
     async run(documents, { deps, ...request } = {}) {
-      const sources = documents.map((document, index) =>
-        spoolSource(`${index}.json`, memorySpool(bytesOf(document))),
-      );
+      const sources = documents.map((document, index) => sourceOf(`${index}.json`, document));
       const { document } = await importRecords(
         { db: database.pool, ...deps },
         { scope, ...request, sources },
@@ -84,6 +82,16 @@ export async function createImportTest(): Promise<ImportTest> {
       return document;
     },
   };
+}
+
+/** A source in memory; `before` is awaited each time that it is opened. */
+export function sourceOf(name: string, document: Document, before?: () => Promise<unknown>): ImportSource {
+  const bytes = bytesOf(document);
+  const open = async () => {
+    await before?.();
+    return memorySpool(bytes);
+  };
+  return { name, sizeBytes: bytes.length, open };
 }
 
 /** How often each element was met. */

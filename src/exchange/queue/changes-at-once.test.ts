@@ -3,11 +3,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { useWorkers } from '../../../test-support/exchange/worker-test.ts';
 import { patient } from '../../../test-support/records/clinic.ts';
+import { sourceOf } from '../../../test-support/records/import.ts';
 import { waitForLock } from '../../../test-support/wait-until.ts';
 import { transaction } from '../../platform/db/database.ts';
-import { spoolSource } from '../../records/import/import-paths.ts';
 import { importRecords } from '../../records/import/import-records.ts';
-import { memorySpool } from '../../records/import/source/spool.ts';
 import { createFacility } from '../../tenancy/organisations/facilities.ts';
 import { enqueuePatientChanges } from './enqueue-patient-changes.ts';
 
@@ -23,7 +22,7 @@ function importPatient(
     { db: t.database.pool, onPatientsChanged: enqueuePatientChanges },
     {
       scope: { organisationId: t.place.organisationId, facilityId, timeZone: 'UTC' },
-      sources: [spoolSource('patient.json', memorySpool(Buffer.from(JSON.stringify(resource))))],
+      sources: [sourceOf('patient.json', resource)],
       onPatients,
     },
   );

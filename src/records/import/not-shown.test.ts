@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { createTestDatabase } from '../../../test-support/database/database.ts';
 import { bundle, type Resource } from '../../../test-support/records/clinic.ts';
+import { sourceOf } from '../../../test-support/records/import.ts';
 import { importJson } from '../../../test-support/records/import-files.ts';
 import {
   startTestApi,
@@ -13,7 +14,6 @@ import {
 import { importRecords } from './import-records.ts';
 import { importText } from './import-report.ts';
 import { NotShownTally } from './not-shown.ts';
-import { memorySpool } from './source/spool.ts';
 
 const PATIENT = '7f000000-0000-4000-8000-000000000001';
 const subject = { reference: `Patient/${PATIENT}` };
@@ -154,8 +154,7 @@ test('what a report or an order of a later file brings along is shown, and is no
 
 test('a dry run counts none of it: it puts nothing under orders [IN-24]', async () => {
   await newTenant();
-  const bytes = Buffer.from(JSON.stringify(bundle([people, observation('survey', categorised('survey'))])));
-  const sources = [{ name: 'a', sizeBytes: bytes.length, open: async () => memorySpool(bytes) }];
+  const sources = [sourceOf('a', bundle([people, observation('survey', categorised('survey'))]))];
   const scope = { timeZone: 'UTC', ...tenant };
   const { document } = await importRecords({ db: api.database.pool }, { scope, sources, dryRun: true });
   assert.deepEqual([document.resources.Observation, document.notShown], [1, {}]);
@@ -173,13 +172,7 @@ test('the report is there when the database goes away before its counts are sett
       [tenant.organisationId, tenant.facilityId],
     );
     const records = [people, observation('survey', categorised('survey'))];
-    const sources = [
-      {
-        name: 'a.json',
-        sizeBytes: 0,
-        open: async () => memorySpool(Buffer.from(JSON.stringify(bundle(records)))),
-      },
-    ];
+    const sources = [sourceOf('a.json', bundle(records))];
     let ended: Promise<void> | undefined;
     const onProgress = () => {
       ended = database.pool.end();

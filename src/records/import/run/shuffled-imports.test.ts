@@ -6,13 +6,12 @@ import assert from 'node:assert/strict';
 import { randomInt, randomUUID } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
 import { bundle, type Resource } from '../../../../test-support/records/clinic.ts';
-import { lines } from '../../../../test-support/records/import.ts';
+import { lines, sourceOf } from '../../../../test-support/records/import.ts';
 import { startTestApi, type Tenant, type TestApi } from '../../../../test-support/service/api.ts';
 import { sized } from '../../../../test-support/sized.ts';
 import { createFacility, createOrganisation } from '../../../tenancy/organisations/facilities.ts';
 import { importRecords } from '../import-records.ts';
 import type { ImportDocument } from '../import-report.ts';
-import { memorySpool } from '../source/spool.ts';
 
 const SEEDS = sized(6, 200);
 /** In one test. */
@@ -246,10 +245,7 @@ async function stateAfter(imports: readonly OneImport[]): Promise<Record<string,
 }
 
 async function importDocuments(tenant: Tenant, { documents, workers }: OneImport): Promise<ImportDocument> {
-  const sources = documents.map((document, index) => {
-    const bytes = Buffer.from(typeof document === 'string' ? document : JSON.stringify(document));
-    return { name: `${index}.json`, sizeBytes: bytes.length, open: async () => memorySpool(bytes) };
-  });
+  const sources = documents.map((document, index) => sourceOf(`${index}.json`, document));
   const scope = { ...tenant, timeZone: 'UTC' };
   return (await importRecords({ db: api.database.pool }, { scope, sources, workers })).document;
 }

@@ -2,11 +2,15 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, test } from 'node:test';
 import { bundle, type Resource } from '../../../../test-support/records/clinic.ts';
-import { createImportTest, type ImportTest, lines } from '../../../../test-support/records/import.ts';
+import {
+  createImportTest,
+  type ImportTest,
+  lines,
+  sourceOf,
+} from '../../../../test-support/records/import.ts';
 import { waitForLock, waitUntil } from '../../../../test-support/wait-until.ts';
 import type { FacilityScope } from '../../../tenancy/scope.ts';
 import { importRecords } from '../import-records.ts';
-import { memorySpool } from '../source/spool.ts';
 import { waitersFor } from './waiting.store.ts';
 
 const PATIENT = '7d000000-0000-4000-8000-000000000001';
@@ -64,14 +68,8 @@ test('what another facility wrote since is not replaced by what waited [IN-34, I
 
 test('the second try of an import leaves what another facility wrote meanwhile [IN-34]', async () => {
   const elsewhere = await t.createFacility(t.scope.organisationId);
-  const source = (record: Resource, before?: () => Promise<unknown>) => ({
-    name: String(record.id),
-    sizeBytes: 0,
-    open: async () => {
-      await before?.();
-      return memorySpool(Buffer.from(JSON.stringify(record)));
-    },
-  });
+  const source = (record: Resource, before?: () => Promise<unknown>) =>
+    sourceOf(String(record.id), record, before);
   const meanwhile = () => t.run([person(PATIENT, 'After')], { scope: elsewhere });
   const sources = [
     source(person(PATIENT, 'Before', replacedBy)),
@@ -115,14 +113,8 @@ test('an earlier entry that was unchanged does not take the wait of a later one 
       OTHER,
     ]);
     let held = true;
-    const source = (name: string, records: Resource[], before?: () => Promise<unknown>) => ({
-      name,
-      sizeBytes: 0,
-      open: async () => {
-        if (held) await before?.();
-        return memorySpool(Buffer.from(JSON.stringify(bundle(records))));
-      },
-    });
+    const source = (name: string, records: Resource[], before?: () => Promise<unknown>) =>
+      sourceOf(name, bundle(records), async () => held && before?.());
     const sources = [
       // It has found the shared place unchanged, and waits for the other one.
       source('earlier', [place(SHARED, 'Before'), place(OTHER, 'After')]),

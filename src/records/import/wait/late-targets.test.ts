@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { bundle, type Resource } from '../../../../test-support/records/clinic.ts';
-import { lines } from '../../../../test-support/records/import.ts';
+import { lines, sourceOf } from '../../../../test-support/records/import.ts';
 import { importJson } from '../../../../test-support/records/import-files.ts';
 import {
   startTestApi,
@@ -11,7 +11,6 @@ import {
   type TestApi,
 } from '../../../../test-support/service/api.ts';
 import { importRecords } from '../import-records.ts';
-import { memorySpool } from '../source/spool.ts';
 
 const LAB = '/investigations/lab/orders';
 const PATIENT = '7e000000-0000-4000-8000-000000000001';
@@ -181,14 +180,8 @@ describe('a result that comes before its order', () => {
       const id = crypto.randomUUID();
       const missing = crypto.randomUUID();
       const basedOn = [{ reference: `ServiceRequest/${missing}` }];
-      const source = (record: Resource, before?: () => Promise<void>) => ({
-        name: String(record.id),
-        sizeBytes: 0,
-        open: async () => {
-          await before?.();
-          return memorySpool(Buffer.from(JSON.stringify(record)));
-        },
-      });
+      const source = (record: Resource, before?: () => Promise<void>) =>
+        sourceOf(String(record.id), record, before);
       const meanwhile = () =>
         load({
           ...result,

@@ -3,11 +3,15 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
 import { bundle, encounter, patient, type Resource } from '../../../../test-support/records/clinic.ts';
-import { createImportTest, type ImportTest, lines } from '../../../../test-support/records/import.ts';
+import {
+  createImportTest,
+  type ImportTest,
+  lines,
+  sourceOf,
+} from '../../../../test-support/records/import.ts';
 import { waitUntil } from '../../../../test-support/wait-until.ts';
 import { importRecords } from '../import-records.ts';
 import { importText } from '../import-report.ts';
-import { memorySpool } from '../source/spool.ts';
 
 let t: ImportTest;
 const someone = patient();
@@ -327,15 +331,10 @@ test('another person under the id of a patient is refused too when the later fil
   });
   const theirs: Resource = { ...result(7), subject: { reference: `Patient/${id}` } };
   const isThere = async () => (await t.rows('select from patient where id = $1', [id])).length === 1;
-  const source = (name: string, records: Resource[], before?: () => Promise<unknown>) => ({
-    name,
-    sizeBytes: 0,
-    open: async () => {
-      await before?.();
-      return memorySpool(Buffer.from(JSON.stringify(bundle(records))));
-    },
-  });
-  const sources = [source('other', [other, theirs], () => waitUntil(isThere)), source('here', [here])];
+  const sources = [
+    sourceOf('other', bundle([other, theirs]), () => waitUntil(isThere)),
+    sourceOf('here', bundle([here])),
+  ];
   const { document } = await importRecords({ db: t.database.pool }, { scope: t.scope, sources, workers: 2 });
   assert.deepEqual(
     document.rejected.map(({ file, reason }) => [file, /may be another person/.test(reason)]),
