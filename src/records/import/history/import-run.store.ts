@@ -118,18 +118,14 @@ const FROM = `
   left join ${addressOfAccount('r.account_id')} d
     on d.organisation_id = $1`;
 
-interface StoredRow extends ImportProgress {
-  id: string;
-  state: ImportState;
+interface StoredRow
+  extends ImportProgress,
+    Pick<ListedImport, 'id' | 'state' | 'way' | 'fileName' | 'content' | 'failure'> {
   startedText: string;
   finishedText: string | null;
   diedText: string | null;
-  way: ImportWay;
-  fileName: string | null;
-  content: ImportContent | null;
   accountId: string | null;
   email: string | null;
-  failure: string | null;
 }
 
 /** Newest first. */

@@ -3,8 +3,7 @@ import { createHash } from 'node:crypto';
 import type { Client } from '../../../platform/db/database.ts';
 import type { ResourceImporter } from '../map/resource-importer.ts';
 import { chunks } from '../run/entry-chunks.ts';
-import type { UnitRequest } from '../run/import-unit.ts';
-import type { EntryReason, Unit, UnitEntry } from '../run/unit.ts';
+import type { EntryReason, Unit, UnitEntry, UnitRequest } from '../run/unit.ts';
 import { identifierText } from './record-id.ts';
 
 /**

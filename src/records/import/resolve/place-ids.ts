@@ -7,8 +7,7 @@ import type { Queryable } from '../../../platform/db/database.ts';
 import type { FacilityScope } from '../../../tenancy/scope.ts';
 import type { ResourceImporter } from '../map/resource-importer.ts';
 import { chunks } from '../run/entry-chunks.ts';
-import type { UnitRequest } from '../run/import-unit.ts';
-import type { EntryReason, UnitEntry } from '../run/unit.ts';
+import type { EntryReason, UnitEntry, UnitRequest } from '../run/unit.ts';
 import { facilityRecordId } from './record-id.ts';
 
 /** What a source calls a record: its id in the organisation, and whether that is a UUID of the source's own. */

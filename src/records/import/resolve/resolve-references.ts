@@ -88,11 +88,8 @@ export class ReferenceResolver {
     const known = this.#answers.get(text);
     if (known !== undefined) return known;
     if (!this.knows(type)) return 'missing';
-    let questions = this.#questions.get(type);
-    if (questions === undefined) {
-      questions = { ids: new Map(), keys: new Map() };
-      this.#questions.set(type, questions);
-    }
+    const questions = this.#questions.get(type) ?? { ids: new Map(), keys: new Map() };
+    this.#questions.set(type, questions);
     note(questions);
     return 'pending';
   }

@@ -7,7 +7,8 @@ import type { UnmappedRecorder } from '../../../terminology/unmapped/record-unma
 import type { ImportReport } from '../import-report.ts';
 import type { SourceLimits } from '../source/limits.ts';
 import type { RunTransaction } from './import-transaction.ts';
-import type { UnitOutcome, UnitRun } from './import-unit.ts';
+import type { UnitOutcome } from './import-unit.ts';
+import type { UnitRun } from './unit.ts';
 
 /** Called inside the transaction that changed the patients. */
 export type OnPatientsChanged = (

@@ -8,7 +8,6 @@ import { parseFhirJson } from '../../../fhir/json.ts';
 import { replacedAmong } from '../../../patients/replacement.store.ts';
 import type { Client } from '../../../platform/db/database.ts';
 import { hasMoreValues } from '../../../platform/json-depth.ts';
-import type { FacilityScope } from '../../../tenancy/scope.ts';
 import { groupRecords, nothingTouched } from '../group/group-records.ts';
 import { isPlaced, mayBeHeld, placeNewRecords } from '../group/place-new-records.ts';
 import { ElementTally } from '../map/element-tally.ts';
@@ -19,7 +18,6 @@ import {
   type MappedRecords,
   mapResources,
 } from '../map/map-resources.ts';
-import type { ImportReach } from '../map/record-lookup.ts';
 import type { ResourceImporter, WriteContext, WriteResult } from '../map/resource-importer.ts';
 import { reasonNotShown } from '../map/shown.ts';
 import { mayModify } from '../map/understood.ts';
@@ -34,40 +32,17 @@ import { createPauses } from '../source/pauses.ts';
 import { decodeUtf8 } from '../source/read-entries.ts';
 import type { Spool } from '../source/spool.ts';
 import { noteWaits, stillWaiting } from '../wait/note-waits.ts';
-import type { DryRun } from '../write/dry-run-tables.store.ts';
 import { WrittenByAnother } from '../write/write-records.ts';
 import { chunks } from './entry-chunks.ts';
 import { OrderOfEntry } from './order-of-entry.ts';
-import { BUNDLE_REASONS, count, type EntryReason, type Unit, type UnitEntry } from './unit.ts';
-
-/** What a unit needs to know of its import. */
-export interface UnitRun {
-  /** Names the import. */
-  runId: string;
-  scope: FacilityScope;
-  reach: ImportReach;
-  /** The tables of a dry run; undefined where what is written is kept. */
-  dryRun: DryRun | undefined;
-  /** True while referenced records that are not there may come with what is imported later. */
-  moreToCome: boolean;
-  /**
-   * True when units are taken again because what they left out may have come: they are counted already, and only what
-   * still waits as this import left it is written.
-   */
-  again: boolean;
-  /**
-   * Where its entries are among those of the import: the source, or the source and the line. Undefined where no other unit
-   * has the same records.
-   */
-  place: readonly number[] | undefined;
-  /** URLs of modifier extensions and implicit rules that are understood. */
-  understood: ReadonlySet<string>;
-}
-
-export interface UnitRequest extends UnitRun {
-  unit: Unit;
-  spool: Spool;
-}
+import {
+  BUNDLE_REASONS,
+  count,
+  type EntryReason,
+  type Unit,
+  type UnitEntry,
+  type UnitRequest,
+} from './unit.ts';
 
 export interface UnitOutcome extends MapOutcome {
   /** Resources taken, by type; what was there already with the same content is among them. */

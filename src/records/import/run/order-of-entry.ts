@@ -6,7 +6,7 @@ import type { IncompleteRecord } from '../map/map-resources.ts';
 import type { MappedRecord, ResourceImporter, WriteContext, WriteResult } from '../map/resource-importer.ts';
 import { type Met, noteMet, sameAsStored } from '../write/entry-positions.store.ts';
 import { rowDigest, WrittenByAnother } from '../write/write-records.ts';
-import type { UnitEntry } from './unit.ts';
+import type { UnitEntry, UnitRun } from './unit.ts';
 
 /** A record that many units share, and that this one has met as it is stored. */
 interface Unchanged extends Met {
@@ -18,18 +18,12 @@ interface Unchanged extends Met {
 
 export class OrderOfEntry {
   readonly #context: WriteContext;
-  readonly #runId: string;
-  /** Undefined where no other unit has the same records. */
-  readonly #place: readonly number[] | undefined;
+  readonly #run: Pick<UnitRun, 'place' | 'runId'>;
   readonly #unchanged = new Map<ResourceImporter, Unchanged[]>();
 
-  constructor(
-    context: WriteContext,
-    { place, runId }: { place: readonly number[] | undefined; runId: string },
-  ) {
+  constructor(context: WriteContext, run: Pick<UnitRun, 'place' | 'runId'>) {
     this.#context = context;
-    this.#runId = runId;
-    this.#place = place;
+    this.#run = run;
   }
 
   /**
@@ -41,11 +35,10 @@ export class OrderOfEntry {
     rows: readonly MappedRecord[],
     { chunk, incomplete }: { chunk: readonly UnitEntry[]; incomplete: readonly IncompleteRecord[] },
   ): Promise<MappedRecord[]> {
-    const place = this.#place;
     const unversioned = rows.filter(
       ({ source = {} }) => source.version === undefined && source.updatedAt === undefined,
     );
-    if (place === undefined || unversioned.length === 0) return [];
+    if (this.#run.place === undefined || unversioned.length === 0) return [];
     const numbers = new Map(chunk.map(({ target, number }) => [target.id, number]));
     const waiting = new Set(incomplete.map(({ entry }) => entry.target.id));
     const met = (row: MappedRecord) => ({
@@ -83,9 +76,10 @@ export class OrderOfEntry {
   }
 
   async #note({ type }: ResourceImporter, met: readonly Met[]): Promise<Set<string>> {
-    if (met.length === 0 || this.#place === undefined) return new Set();
+    const { place, runId } = this.#run;
+    if (met.length === 0 || place === undefined) return new Set();
     const { client, scope } = this.#context;
-    return noteMet(client, scope, { runId: this.#runId, type, place: this.#place, met });
+    return noteMet(client, scope, { runId, type, place, met });
   }
 
   async #same({ table }: ResourceImporter, rows: readonly Unchanged[]): Promise<Set<string>> {

@@ -5,7 +5,8 @@ import type { Rejection } from '../import-report.ts';
 import { joinMissed, joinWaiting } from '../wait/join-waiting.ts';
 import { announce, type ImportRun } from './import-run.ts';
 import { dataFault } from './import-transaction.ts';
-import { importUnit, type UnitOutcome, type UnitRequest } from './import-unit.ts';
+import { importUnit, type UnitOutcome } from './import-unit.ts';
+import type { UnitRequest } from './unit.ts';
 
 /** As it is reported, but for the file. */
 export type Rejected = Omit<Rejection, 'file'>;

@@ -7,13 +7,16 @@
 
 import type { ReferencedRecord } from '../../../clinical/description/read-context.ts';
 import { type JsonObject, ResourceRejected } from '../../../fhir/reading/json-resource.ts';
+import type { FacilityScope } from '../../../tenancy/scope.ts';
 import { countedName } from '../map/element-tally.ts';
-import type { IdentifierKey } from '../map/record-lookup.ts';
+import type { IdentifierKey, ImportReach } from '../map/record-lookup.ts';
 import type { ResourceImporter } from '../map/resource-importer.ts';
 import { identifierQuery, parseReference, withoutVersion } from '../resolve/parse-reference.ts';
 import { hasUuid, identifierName, identifiersOf, recordId } from '../resolve/record-id.ts';
 import type { EntryRange } from '../source/read-entries.ts';
+import type { Spool } from '../source/spool.ts';
 import type { KnownRecords } from '../wait/waiting.store.ts';
+import type { DryRun } from '../write/dry-run-tables.store.ts';
 
 /** A resource that is to be taken. There may be very many: what can be read again is not held here. */
 export interface UnitEntry extends EntryRange {
@@ -32,6 +35,35 @@ export interface UnitEntry extends EntryRange {
   known?: KnownRecords;
   /** False when the record that it stands for is there already and is not to be changed. */
   writes: boolean;
+}
+
+/** What a unit needs to know of its import. */
+export interface UnitRun {
+  /** Names the import. */
+  runId: string;
+  scope: FacilityScope;
+  reach: ImportReach;
+  /** The tables of a dry run; undefined where what is written is kept. */
+  dryRun: DryRun | undefined;
+  /** True while referenced records that are not there may come with what is imported later. */
+  moreToCome: boolean;
+  /**
+   * True when units are taken again because what they left out may have come: they are counted already, and only what
+   * still waits as this import left it is written.
+   */
+  again: boolean;
+  /**
+   * Where its entries are among those of the import: the source, or the source and the line. Undefined where no other unit
+   * has the same records.
+   */
+  place: readonly number[] | undefined;
+  /** URLs of modifier extensions and implicit rules that are understood. */
+  understood: ReadonlySet<string>;
+}
+
+export interface UnitRequest extends UnitRun {
+  unit: Unit;
+  spool: Spool;
 }
 
 /** What is told of an entry: why it is rejected, or is to be looked at. */
@@ -180,7 +212,9 @@ export class Unit {
     }
     for (const { system, value } of identifiersOf(resource)) {
       this.#hold(system + value);
-      const values = getOrCreate(this.#byIdentifier, `${resourceType} ${system}`, () => new Map());
+      const typeAndSystem = `${resourceType} ${system}`;
+      const values = this.#byIdentifier.get(typeAndSystem) ?? new Map<string, UnitEntry | UnitEntry[]>();
+      this.#byIdentifier.set(typeAndSystem, values);
       append(values, value === id ? id : value, entry);
     }
     return entry;
@@ -202,14 +236,6 @@ function append(map: Map<string, UnitEntry | UnitEntry[]>, name: string, entry: 
 function several(entries: UnitEntry | UnitEntry[] | undefined): UnitEntry[] {
   if (entries === undefined) return [];
   return Array.isArray(entries) ? entries : [entries];
-}
-
-function getOrCreate<Key, Value>(map: Map<Key, Value>, name: Key, create: () => Value): Value {
-  const before = map.get(name);
-  if (before !== undefined) return before;
-  const value = create();
-  map.set(name, value);
-  return value;
 }
 
 /** Add `by` to the number kept for `name`, or for all others once there are very many names. */

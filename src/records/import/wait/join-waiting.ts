@@ -14,8 +14,8 @@ import type { MissingRecord } from '../resolve/read-reference.ts';
 import { ReferenceResolver } from '../resolve/resolve-references.ts';
 import { announce, type ImportRun } from '../run/import-run.ts';
 import { dataFault, faultText, repeatOnConflict } from '../run/import-transaction.ts';
-import { importUnit, type UnitOutcome, type UnitRequest } from '../run/import-unit.ts';
-import { type EntryReason, Unit, type UnitEntry } from '../run/unit.ts';
+import { importUnit, type UnitOutcome } from '../run/import-unit.ts';
+import { type EntryReason, Unit, type UnitEntry, type UnitRequest } from '../run/unit.ts';
 import { memorySpool } from '../source/spool.ts';
 import {
   facilitiesWaiting,
@@ -178,7 +178,7 @@ async function tryJoin(run: ImportRun, waiters: readonly Waiter[]): Promise<Atte
         const outdated = records.flatMap(({ id, current }) => (current ? [] : [id]));
         if (outdated.length > 0) await removeWaits(client, run.scope, type, outdated);
       }
-      const outcome = await importUnit(client, { ...run, ...again(found) });
+      const outcome = await importUnit(client, { ...run, ...unitOf(found) });
       if (outcome.rejected.length > 0) throw new NotJoined(outcome.rejected.map(({ entry }) => entry.target));
       if (run.dryRun === undefined) await announce(run, client, outcome);
       return outcome;
@@ -217,7 +217,7 @@ interface Found {
 }
 
 /** The records as a unit of their own: what their Bundles answered comes along with each. */
-function again(
+function unitOf(
   found: readonly Found[],
 ): Pick<UnitRequest, 'unit' | 'spool' | 'moreToCome' | 'again' | 'place' | 'runId'> {
   const unit = new Unit();
@@ -226,21 +226,26 @@ function again(
   for (const [index, { importer, record }] of found.entries()) {
     const text = Buffer.from(record.content);
     texts.push(text);
-    const [start, number] = [end, index + 1];
+    const start = end;
     end += text.length;
     const { id, sourceId, hasUuid, known } = record;
-    const target = { type: importer.type, id };
     unit.addEntry({
-      ...{ number, start, end, importer, id: sourceId, target, known, hasUuid },
+      ...{ number: index + 1, start, end, importer, id: sourceId, known, hasUuid },
+      target: { type: importer.type, id },
       namedById: false,
       condition: undefined,
       writes: true,
     });
   }
-  const spool = memorySpool(Buffer.concat(texts));
-  // What still misses something waits for other imports, this one included.
-  const runId = randomUUID();
-  return { unit, spool, moreToCome: false, again: false, place: undefined, runId };
+  return {
+    unit,
+    spool: memorySpool(Buffer.concat(texts)),
+    moreToCome: false,
+    again: false,
+    place: undefined,
+    // What still misses something waits for other imports, this one included.
+    runId: randomUUID(),
+  };
 }
 
 async function endWaits(run: ImportRun, waiters: readonly Waiter[]): Promise<void> {
