@@ -1,14 +1,10 @@
 /** What is looked at again when one part of an order changes. */
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import { createImportTest, type ImportTest, lines } from '../../test-support/records/import.ts';
+import { test } from 'node:test';
+import { lines, useImportTest } from '../../test-support/records/import.ts';
 import { partsSharingOrders } from './result-grouping.store.ts';
 
-let t: ImportTest;
-before(async () => {
-  t = await createImportTest();
-});
-after(() => t.database.drop());
+const t = useImportTest();
 
 const basedOn = (id: string) => [{ reference: `ServiceRequest/${id}` }];
 const part = (resourceType: string, id: string, more: object) => ({

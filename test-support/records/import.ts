@@ -1,5 +1,6 @@
 /** Imports documents into a database of its own, for tests. */
 import { randomUUID } from 'node:crypto';
+import { after, before } from 'node:test';
 import {
   type ImportDependencies,
   type ImportRequest,
@@ -32,6 +33,16 @@ export interface ImportTest {
 
 interface Options extends Partial<Omit<ImportRequest, 'sources'>> {
   deps?: Partial<ImportDependencies>;
+}
+
+/** Of a test file: made before its tests, and dropped after them. */
+export function useImportTest(): ImportTest {
+  const t = {} as ImportTest;
+  before(async () => {
+    Object.assign(t, await createImportTest());
+  });
+  after(() => t.database.drop());
+  return t;
 }
 
 export async function createImportTest(): Promise<ImportTest> {

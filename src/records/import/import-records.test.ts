@@ -1,6 +1,6 @@
 /** What an import stores, the same records again, and whose they are. */
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
 import {
   bundle,
   conditionalCreate,
@@ -13,14 +13,10 @@ import {
   type Resource,
   urnOf,
 } from '../../../test-support/records/clinic.ts';
-import { createImportTest, type ImportTest, lines } from '../../../test-support/records/import.ts';
+import { lines, useImportTest } from '../../../test-support/records/import.ts';
 import type { PatientChange } from '../../patients/patient.ts';
 
-let t: ImportTest;
-before(async () => {
-  t = await createImportTest();
-});
-after(() => t.database.drop());
+const t = useImportTest();
 
 describe('what is taken', () => {
   test('a Bundle: records stored, other types counted, what has no place named [IN-6, IN-7, IN-23]', async () => {

@@ -1,7 +1,7 @@
 /** What an import refuses, and what goes on beside it. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { after, before, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
 import {
   bundle,
   conditionalCreate,
@@ -12,18 +12,14 @@ import {
   practitioner,
   urnOf,
 } from '../../../test-support/records/clinic.ts';
-import { countsOf, createImportTest, type ImportTest, lines } from '../../../test-support/records/import.ts';
+import { countsOf, lines, useImportTest } from '../../../test-support/records/import.ts';
 import type { PatientChange } from '../../patients/patient.ts';
 import type { Client } from '../../platform/db/database.ts';
 import { facilityRecordId, recordId } from './resolve/record-id.ts';
 import { dataFault } from './run/import-transaction.ts';
 import { DEFAULT_LIMITS } from './source/limits.ts';
 
-let t: ImportTest;
-before(async () => {
-  t = await createImportTest();
-});
-after(() => t.database.drop());
+const t = useImportTest();
 
 describe('rejections', () => {
   test('a bad resource rejects its whole Bundle with entry and reason, and the import goes on [IN-12, IN-13]', async () => {

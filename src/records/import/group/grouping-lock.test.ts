@@ -1,14 +1,10 @@
 /** Imports of one patient's records that run at the same time end as they would one after the other. */
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import { createImportTest, type ImportTest } from '../../../../test-support/records/import.ts';
+import { test } from 'node:test';
+import { useImportTest } from '../../../../test-support/records/import.ts';
 import { sized } from '../../../../test-support/sized.ts';
 
-let t: ImportTest;
-before(async () => {
-  t = await createImportTest();
-});
-after(() => t.database.drop());
+const t = useImportTest();
 
 const COUNT = sized(20, 60);
 const numbers = Array.from({ length: COUNT }, (_, index) => index);

@@ -1,18 +1,14 @@
 /** What is put under which order follows from the records alone: not from the files, nor from what came first. */
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import { createImportTest, type ImportTest, lines } from '../../../../test-support/records/import.ts';
+import { lines, useImportTest } from '../../../../test-support/records/import.ts';
 import { sized } from '../../../../test-support/sized.ts';
 import { checkTexts } from '../../../clinical/kept/check-texts.ts';
 import { ORDER_TEXTS, renderChangedOrders } from '../../../investigations/kept/order-rendering.store.ts';
 import type { FacilityScope } from '../../../tenancy/scope.ts';
 
-let t: ImportTest;
-before(async () => {
-  t = await createImportTest();
-});
-after(() => t.database.drop());
+const t = useImportTest();
 
 interface Record {
   resourceType: string;

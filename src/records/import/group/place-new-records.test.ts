@@ -1,19 +1,15 @@
 /** What comes in one unit with its new patient is put under orders and into sets as it is written. */
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import pg from 'pg';
 import { needsPlainPostgres } from '../../../../test-support/database/plain-postgres.ts';
-import { createImportTest, type ImportTest } from '../../../../test-support/records/import.ts';
+import { createImportTest, useImportTest } from '../../../../test-support/records/import.ts';
 import { waitForDisconnect } from '../../../../test-support/wait-until.ts';
 import type { FacilityScope } from '../../../tenancy/scope.ts';
 
 const PLAIN = needsPlainPostgres('a node counts what it writes, and the coordinator does not know');
 
-let t: ImportTest;
-before(async () => {
-  t = await createImportTest();
-});
-after(() => t.database.drop());
+const t = useImportTest();
 
 const PATIENT = { resourceType: 'Patient', id: 'p' };
 const to = (type: string, id: string) => ({ reference: `${type}/${id}` });

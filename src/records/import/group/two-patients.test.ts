@@ -1,17 +1,13 @@
 /** Records of two patients, linked at random and corrected from one to the other: no kept text of an order is out of date. */
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import fc from 'fast-check';
-import { createImportTest, type ImportTest } from '../../../../test-support/records/import.ts';
+import { useImportTest } from '../../../../test-support/records/import.ts';
 import { sized } from '../../../../test-support/sized.ts';
 import { checkTexts } from '../../../clinical/kept/check-texts.ts';
 import { ORDER_TEXTS, renderChangedOrders } from '../../../investigations/kept/order-rendering.store.ts';
 
-let t: ImportTest;
-before(async () => {
-  t = await createImportTest();
-});
-after(() => t.database.drop());
+const t = useImportTest();
 
 const PATIENTS = ['p', 'q'].map((id) => ({ resourceType: 'Patient', id }));
 const refer = (type: string, ids: readonly string[]) =>

@@ -1,7 +1,7 @@
 /** Resources whose meaning an element that is not understood may change (https://hl7.org/fhir/R4/extensibility.html). */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import {
   bundle,
   encounter,
@@ -10,13 +10,9 @@ import {
   practitioner,
   type Resource,
 } from '../../../../test-support/records/clinic.ts';
-import { createImportTest, type ImportTest, lines } from '../../../../test-support/records/import.ts';
+import { lines, useImportTest } from '../../../../test-support/records/import.ts';
 
-let t: ImportTest;
-before(async () => {
-  t = await createImportTest();
-});
-after(() => t.database.drop());
+const t = useImportTest();
 
 const NEGATION = 'https://clinic.example/negation';
 const MODIFIER = { modifierExtension: [{ url: NEGATION, valueBoolean: true }] };

@@ -1,14 +1,10 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { bundle, patient, type Resource } from '../../../../test-support/records/clinic.ts';
-import { createImportTest, type ImportTest } from '../../../../test-support/records/import.ts';
+import { useImportTest } from '../../../../test-support/records/import.ts';
 
-let t: ImportTest;
-before(async () => {
-  t = await createImportTest();
-});
-after(() => t.database.drop());
+const t = useImportTest();
 
 const LOCAL = { system: 'http://hospital.example/lab', code: 'HGB', display: 'Haemoglobin' };
 const LOINC = { system: 'http://loinc.org', code: '718-7' };

@@ -1,7 +1,7 @@
 /** What references and conditional creates of imported records lead to. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { after, before, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
 import {
   bundle,
   conditionalCreate,
@@ -13,19 +13,10 @@ import {
   type Resource,
   urnOf,
 } from '../../../../test-support/records/clinic.ts';
-import {
-  countsOf,
-  createImportTest,
-  type ImportTest,
-  lines,
-} from '../../../../test-support/records/import.ts';
+import { countsOf, lines, useImportTest } from '../../../../test-support/records/import.ts';
 import { facilityRecordId, recordId } from './record-id.ts';
 
-let t: ImportTest;
-before(async () => {
-  t = await createImportTest();
-});
-after(() => t.database.drop());
+const t = useImportTest();
 
 describe('references', () => {
   const kinds: [string, (doctor: Resource, organisationDoctor: Resource) => unknown][] = [

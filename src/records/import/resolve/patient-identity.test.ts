@@ -1,18 +1,14 @@
 /** An id that comes with another person: refused. */
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
 import { bundle, encounter, patient, type Resource } from '../../../../test-support/records/clinic.ts';
-import { createImportTest, type ImportTest } from '../../../../test-support/records/import.ts';
+import { useImportTest } from '../../../../test-support/records/import.ts';
 
 const REASON =
   'Patient differs from the record with this id in name, birth date and sex, so it may be another person. Give another person another id. A correction must keep one of the three';
 const OTHER = { name: [{ family: 'Stone', given: ['Abel'] }], gender: 'male', birthDate: '1950-12-31' };
 
-let t: ImportTest;
-before(async () => {
-  t = await createImportTest();
-});
-after(() => t.database.drop());
+const t = useImportTest();
 
 const nameOf = async ({ id }: Resource) =>
   (await t.rows<{ sort_name: string }>('select sort_name from patient where id = $1', [id]))[0]?.sort_name;

@@ -1,7 +1,7 @@
 /** Identifiers that several records have. Two patients of one facility who share one are both taken, and named. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import {
   bundle,
   encounter,
@@ -11,14 +11,10 @@ import {
   practitioner,
   type Resource,
 } from '../../../../test-support/records/clinic.ts';
-import { createImportTest, type ImportTest } from '../../../../test-support/records/import.ts';
+import { useImportTest } from '../../../../test-support/records/import.ts';
 import { importText } from '../import-report.ts';
 
-let t: ImportTest;
-before(async () => {
-  t = await createImportTest();
-});
-after(() => t.database.drop());
+const t = useImportTest();
 
 const numbered = (value: string, changes: Partial<Resource> = {}) =>
   patient({ identifier: [{ system: NUMBER, value }], ...changes });

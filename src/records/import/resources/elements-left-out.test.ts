@@ -2,19 +2,15 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { bundle, type Resource } from '../../../../test-support/records/clinic.ts';
 import { withEveryElement } from '../../../../test-support/records/every-element.ts';
-import { createImportTest, type ImportTest } from '../../../../test-support/records/import.ts';
+import { useImportTest } from '../../../../test-support/records/import.ts';
 import { IMPORTERS } from '../map/importers.ts';
 
 const MAPPING = new URL('../../../../docs/fhir-mapping.md', import.meta.url);
 
-let t: ImportTest;
-before(async () => {
-  t = await createImportTest();
-});
-after(() => t.database.drop());
+const t = useImportTest();
 
 /** Names of the section; one that begins with a star stands for any path before it. */
 function listed(): string[] {

@@ -1,15 +1,11 @@
 /** Imports of the same content at the same time: the database decides, and nothing is counted twice. */
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { encounter, patient, practitioner, type Resource } from '../../../../test-support/records/clinic.ts';
-import { createImportTest, type ImportTest, lines } from '../../../../test-support/records/import.ts';
+import { lines, useImportTest } from '../../../../test-support/records/import.ts';
 import { waitForLocks } from '../../../../test-support/wait-until.ts';
 
-let t: ImportTest;
-before(async () => {
-  t = await createImportTest();
-});
-after(() => t.database.drop());
+const t = useImportTest();
 
 const TABLES = ['patient', 'practitioner', 'encounter'];
 const IMPORTS = 2;

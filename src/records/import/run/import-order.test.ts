@@ -1,16 +1,12 @@
 /** The order of files does not matter (docs/import.md): the same records in the end, and a second import writes nothing. */
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
+import { before, describe, test } from 'node:test';
 import fc from 'fast-check';
-import { createImportTest, type ImportTest, lines } from '../../../../test-support/records/import.ts';
+import { lines, useImportTest } from '../../../../test-support/records/import.ts';
 import { sized } from '../../../../test-support/sized.ts';
 import type { FacilityScope } from '../../../tenancy/scope.ts';
 
-let t: ImportTest;
-before(async () => {
-  t = await createImportTest();
-});
-after(() => t.database.drop());
+const t = useImportTest();
 
 const refer = (reference: string) => ({ reference });
 const coded = (system: string, code: string) => [

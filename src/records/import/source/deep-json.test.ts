@@ -1,13 +1,9 @@
 /** JSON that is nested without end, or has values without end, is refused before it is parsed: each takes memory and time. */
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import { createImportTest, type ImportTest } from '../../../../test-support/records/import.ts';
+import { test } from 'node:test';
+import { useImportTest } from '../../../../test-support/records/import.ts';
 
-let t: ImportTest;
-before(async () => {
-  t = await createImportTest();
-});
-after(() => t.database.drop());
+const t = useImportTest();
 
 const LIMIT = 1_000;
 const nested = (levels: number) => `${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`;

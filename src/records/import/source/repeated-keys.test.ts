@@ -1,13 +1,9 @@
 /** JSON objects that have a key twice are refused, with the path of the key. */
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import { createImportTest, type ImportTest } from '../../../../test-support/records/import.ts';
+import { test } from 'node:test';
+import { useImportTest } from '../../../../test-support/records/import.ts';
 
-let t: ImportTest;
-before(async () => {
-  t = await createImportTest();
-});
-after(() => t.database.drop());
+const t = useImportTest();
 
 const TWICE = 'is there twice in one JSON object, so that one of them would be lost. Send it once';
 const PATIENT = '{"resourceType":"Patient","id":"1","name":[{"family":"A","family":"B"}]}';

@@ -1,14 +1,10 @@
 /** What an older version misses does not replace what the newer one with the same content waits for. */
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { bundle, patient, type Resource } from '../../../../test-support/records/clinic.ts';
-import { createImportTest, type ImportTest } from '../../../../test-support/records/import.ts';
+import { useImportTest } from '../../../../test-support/records/import.ts';
 
-let t: ImportTest;
-before(async () => {
-  t = await createImportTest();
-});
-after(() => t.database.drop());
+const t = useImportTest();
 
 const ORDER = 'order';
 

@@ -2,15 +2,11 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import { after, before, test } from 'node:test';
-import { createImportTest, type ImportTest } from '../../../../test-support/records/import.ts';
+import { test } from 'node:test';
+import { useImportTest } from '../../../../test-support/records/import.ts';
 import { waitForLock } from '../../../../test-support/wait-until.ts';
 
-let t: ImportTest;
-before(async () => {
-  t = await createImportTest();
-});
-after(() => t.database.drop());
+const t = useImportTest();
 
 const person = (id: string, family: string, links: readonly [type: string, other: string][] = []) => ({
   resourceType: 'Patient',
