@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { request } from 'node:http';
+import { type ClientRequest, request } from 'node:http';
 import { after, before, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import pg from 'pg';
@@ -245,7 +245,8 @@ test('a body past the limit is 413, also when it does not say its length [HTTP-1
   assert.equal((await logOf(someone)).length, 1);
 });
 
-async function sendChunked(body: Buffer): Promise<number | undefined> {
+/** A call whose body is still to be written. */
+function openUpload(): ClientRequest {
   const call = request(`${t.baseUrl}/imports/fhir`, {
     method: 'POST',
     headers: {
@@ -255,6 +256,11 @@ async function sendChunked(body: Buffer): Promise<number | undefined> {
     },
   });
   call.on('error', () => undefined);
+  return call;
+}
+
+async function sendChunked(body: Buffer): Promise<number | undefined> {
+  const call = openUpload();
   for (let at = 0; at < body.length; at += 10_000) call.write(body.subarray(at, at + 10_000));
   call.end();
   const [response] = await once(call, 'response');
@@ -295,15 +301,7 @@ test('reasons and logs carry no values [IN-25]', async () => {
 
 test('a caller that goes away in the middle of its body leaves nothing behind', async () => {
   const { someone, file } = visits();
-  const call = request(`${t.baseUrl}/imports/fhir`, {
-    method: 'POST',
-    headers: {
-      authorization: `Bearer ${account.token}`,
-      'content-type': 'application/json',
-      'transfer-encoding': 'chunked',
-    },
-  });
-  call.on('error', () => undefined);
+  const call = openUpload();
   const part = JSON.stringify(file).slice(0, -20);
   const begun = once(t.api.server.server, 'request');
   call.write(part);
