@@ -78,7 +78,7 @@ function heldAlready(
       fr: `la cible prend ${type} ${stored.id}, qui n’est pas de nous, pour cette ressource ; adressez-vous à son opérateur`,
     },
     keyOf(resource),
-    { method: 'POST', answer },
+    answer,
   );
 }
 
@@ -101,7 +101,7 @@ async function search(context: PublishWriteContext, resource: FhirResource): Pro
         fr: `la cible a ${found.length} ressources avec notre identifiant ; demandez à son opérateur de n’en garder qu’une`,
       },
       keyOf(resource),
-      { method, answer },
+      answer,
     );
   const [held] = found;
   return held === undefined ? undefined : { kind: 'held', held };

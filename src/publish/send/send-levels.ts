@@ -45,7 +45,7 @@ export async function sendLevels(options: SendOptions): Promise<Sent> {
   const holders = new Map<string, ResourceKey>();
 
   /** Two records under one id at the server: the second has replaced the first. */
-  function requireOwnPlace({ key, serverId, method }: StoredResource): void {
+  function requireOwnPlace({ key, serverId }: StoredResource): void {
     const { type } = splitKey(key);
     const place = `${type}/${serverId}`;
     const holder = holders.get(place) ?? key;
@@ -56,7 +56,7 @@ export async function sendLevels(options: SendOptions): Promise<Sent> {
       en: `the target gave it the id of the ${type} ${id}; ask its operator`,
       fr: `la cible lui a donné l’identifiant de la ressource ${type} ${id} ; adressez-vous à son opérateur`,
     };
-    throw new WriteFailure(words, key, { method });
+    throw new WriteFailure(words, key, undefined);
   }
 
   async function one(resource: FhirResource): Promise<void> {

@@ -57,7 +57,7 @@ function storedStep(
         fr: `${METHOD} a reçu ${answer.status} avec un autre identifiant que celui de la requête`,
       },
       keyOf(resource),
-      { method: METHOD, answer },
+      answer,
     );
   const { status } = answer;
   return { kind: 'stored', written: { ...stored, method: METHOD, status, contentHash } };

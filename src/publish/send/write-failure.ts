@@ -12,20 +12,15 @@ export class WriteFailure extends Error {
   override name = 'WriteFailure';
   readonly words: Words;
   readonly key: ResourceKey;
-  readonly method: string;
   readonly status: number | undefined;
   /** The server did not answer, or not as it would at another time: nothing need be wrong with the resource. */
   readonly unavailable: boolean;
 
-  constructor(
-    words: Words,
-    key: ResourceKey,
-    { method, answer }: { method: string; answer?: FhirAnswer | undefined },
-  ) {
+  /** `answer`: what came of the last request; undefined where that was not the fault. */
+  constructor(words: Words, key: ResourceKey, answer: FhirAnswer | undefined) {
     super(words.en);
     this.words = words;
     this.key = key;
-    this.method = method;
     this.status = answer?.kind === 'answered' ? answer.status : undefined;
     this.unavailable = answer?.kind === 'unanswered' || (answer !== undefined && isTransient(answer.status));
   }
@@ -36,7 +31,6 @@ export function isSuccess(status: number): boolean {
 }
 
 export function failure(resource: FhirResource, method: string, answer: FhirAnswer): WriteFailure {
-  const options = { method, answer };
   if (answer.kind === 'unanswered')
     return new WriteFailure(
       {
@@ -44,23 +38,17 @@ export function failure(resource: FhirResource, method: string, answer: FhirAnsw
         fr: `${method} est resté sans réponse (${answer.code})`,
       },
       keyOf(resource),
-      options,
+      answer,
     );
   const { status } = answer;
   const issues = describeIssues(issuesOf(answer), resource.resourceType);
   const said = isSuccess(status) ? lacking(method, answer, resource.resourceType) : undefined;
   const listed = issues === '' ? '' : ` (${issues})`;
   const advice = hint(method, status, issues);
-  const en = `${method} answered ${status}${said?.en ?? ''}`;
-  const fr = `${method} a reçu ${status}${said?.fr ?? ''}`;
-  return new WriteFailure(
-    {
-      en: `${en}${listed}${advice === undefined ? '' : ` - ${advice.en}`}`,
-      fr: `${fr}${listed}${advice === undefined ? '' : ` - ${advice.fr}`}`,
-    },
-    keyOf(resource),
-    options,
-  );
+  const worded = (language: keyof Words, answered: string) =>
+    `${method} ${answered} ${status}${said?.[language] ?? ''}${listed}${advice ? ` - ${advice[language]}` : ''}`;
+  const words = { en: worded('en', 'answered'), fr: worded('fr', 'a reçu') };
+  return new WriteFailure(words, keyOf(resource), answer);
 }
 
 /** What a 2xx lacks. */

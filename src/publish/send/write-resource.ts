@@ -19,7 +19,7 @@ import type { PublishWriteContext, ResourceToWrite, Step, Written } from './writ
 const MAX_TURNS = 6;
 
 /** Where a resource is thought to be. */
-interface Place extends Pick<ResourceToWrite, 'held' | 'inDoubt' | 'ownId'> {
+interface Place extends ResourceToWrite {
   /** It was not there under our id, and is created under that id. */
   madeAnew: boolean;
   /** It was read, and is written over the version that was found. */
@@ -37,13 +37,11 @@ export async function writeToServer(context: PublishWriteContext, item: Resource
 
 async function writeUntilStored(context: PublishWriteContext, item: ResourceToWrite): Promise<Written> {
   const { resource } = item;
-  const { held, inDoubt, ownId } = item;
-  let place: Place = { held, inDoubt, ownId, madeAnew: false, wasHeld: false };
+  let place: Place = { ...item, madeAnew: false, wasHeld: false };
   for (let turns = 0; turns < MAX_TURNS; ) {
     const { held } = place;
-    const asked = { ...item, ...place };
     const step =
-      held === undefined ? await createResource(context, asked) : await updateResource(context, asked, held);
+      held === undefined ? await createResource(context, place) : await updateResource(context, place, held);
     if (step.kind === 'stored') return step.written;
     if (step.kind === 'again') {
       await pause(context, resource, step);
@@ -54,15 +52,13 @@ async function writeUntilStored(context: PublishWriteContext, item: ResourceToWr
     place =
       step.kind === 'held'
         ? { ...place, held: step.held, wasHeld: true }
-        : await afterLoss(context, resource, { place, step });
+        : await afterLoss(context, place, step);
   }
   const words = {
     en: 'the target gives a different answer each time; ask its operator',
     fr: 'la cible répond chaque fois autre chose ; adressez-vous à son opérateur',
   };
-  throw new WriteFailure(words, keyOf(resource), {
-    method: 'PUT',
-  });
+  throw new WriteFailure(words, keyOf(resource), undefined);
 }
 
 /**
@@ -71,11 +67,10 @@ async function writeUntilStored(context: PublishWriteContext, item: ResourceToWr
  */
 async function afterLoss(
   context: PublishWriteContext,
-  resource: FhirResource,
-  { place, step }: { place: Place; step: Extract<Step, { kind: 'lost' }> },
+  place: Place,
+  { method, answer }: Extract<Step, { kind: 'lost' }>,
 ): Promise<Place> {
-  const { held, ownId, madeAnew } = place;
-  const { method, answer } = step;
+  const { resource, held, ownId, madeAnew } = place;
   const isOwn = held?.id === ownId;
   if (held === undefined || (isOwn && madeAnew && !isDeleted(answer)))
     throw failure(resource, method, answer);
