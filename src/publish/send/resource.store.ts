@@ -1,37 +1,32 @@
 /**
  * SQL of what a FHIR server holds of ours: recorded ids, versions, and creates that were begun. One row for an
  * organisation, whatever facility published it (docs/adr/0056).
- * Contract: PUB-20, PUB-34.
+ * Contract: PUB-20, PUB-34, PUB-55.
  */
 import { exactly } from '../../platform/db/by-key.ts';
 import type { Queryable } from '../../platform/db/database.ts';
 import type { OrganisationScope } from '../../tenancy/scope.ts';
 import { type ResourceKey, splitKey } from '../plan/content.fhir.ts';
 
-export interface RecordedResource {
-  key: ResourceKey;
-  /** Null: a create was begun, and whether it was done is not known. */
-  serverId: string | null;
-  versionId: string | null;
-  /** In hex. */
-  contentHash: string | null;
-  method: 'PUT' | 'POST' | null;
-  status: number | null;
-  publishedAt: Date | null;
-  chainId: string | null;
-}
-
-/** A resource that was just stored. */
 export interface StoredResource {
   key: ResourceKey;
   serverId: string;
   versionId: string | null;
+  /** In hex. */
   contentHash: string;
   method: 'PUT' | 'POST';
   status: number;
   publishedAt: Date;
   chainId: string;
 }
+
+/** A create was begun, and whether it was done is not known. */
+export const CREATE_BEGUN = { serverId: null, versionId: null, contentHash: null, chainId: null };
+
+export type RecordedResource = StoredResource | ({ key: ResourceKey } & typeof CREATE_BEGUN);
+
+/** The same in SQL. */
+const SET_CREATE_BEGUN = 'set server_id = null, version_id = null, content_hash = null, chain_id = null';
 
 export async function findRecorded(
   db: Queryable,
@@ -73,10 +68,7 @@ export async function noteCreates(
       select $1, $2, asked.resource_type, asked.local_id
       from unnest($3::text[], $4::uuid[]) as asked (resource_type, local_id)
       on conflict (organisation_id, target_id, resource_type, local_id) do update
-      set server_id = null,
-          version_id = null,
-          content_hash = null,
-          chain_id = null`,
+      ${SET_CREATE_BEGUN}`,
     values: [scope.organisationId, fhirServerId, ...keyColumns([...keys].sort())],
   };
   await againAfterDeadlock(() => db.query(statement));
@@ -116,10 +108,7 @@ export async function recordStored(
       ),
       taken_over as (
         update publish_resource
-        set server_id = null,
-            version_id = null,
-            content_hash = null,
-            chain_id = null
+        ${SET_CREATE_BEGUN}
         where organisation_id = $1
           -- The whole key: for fewer rows than there are of the organisation.
           and target_id = $2
@@ -159,6 +148,36 @@ export async function recordStored(
     ],
   };
   await againAfterDeadlock(() => db.query(statement));
+}
+
+/** Recorded ids of one server, of one organisation: that is how the ids are kept. */
+const RECORDED_IDS = `
+  organisation_id = $1
+    and target_id = $2
+    and server_id is not null`;
+
+export async function hasRecordedIds(
+  db: Queryable,
+  { organisationId }: OrganisationScope,
+  fhirServerId: string,
+): Promise<boolean> {
+  const { rowCount } = await db.query({
+    text: `select 1 from publish_resource where ${RECORDED_IDS} limit 1`,
+    values: [organisationId, fhirServerId],
+  });
+  return rowCount === 1;
+}
+
+/** What was stored under them is searched for by our identifier before it is created anew (docs/adr/0050). */
+export async function forgetRecordedIds(
+  db: Queryable,
+  { organisationId }: OrganisationScope,
+  fhirServerId: string,
+): Promise<void> {
+  await db.query({
+    text: `update publish_resource ${SET_CREATE_BEGUN} where ${RECORDED_IDS}`,
+    values: [organisationId, fhirServerId],
+  });
 }
 
 export function keyColumns(keys: readonly ResourceKey[]): [string[], string[]] {

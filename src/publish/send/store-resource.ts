@@ -8,6 +8,7 @@ import { CREATE, type LeaseDependencies, type PublishLease, withLease } from '..
 import type { LiveFhirServer } from '../servers/live-fhir-servers.ts';
 import type { PublishSettings } from '../servers/publish-settings.ts';
 import {
+  CREATE_BEGUN,
   findRecorded,
   noteCreates,
   type RecordedResource,
@@ -85,7 +86,7 @@ async function storeAlone(
     const [current] = await findRecorded(db, scope, { fhirServerId, keys: [key] });
     const isLost = lostId !== undefined && current?.serverId === lostId;
     if (current === undefined || isLost) await noteCreate(storing, key);
-    const before = isLost ? { ...current, serverId: null, contentHash: null } : current;
+    const before = isLost ? { key, ...CREATE_BEGUN } : current;
     const { stored, how } = await store({ ...storing, requireMaySend }, resource, before, {
       noteLost: () => noteCreate(storing, key),
     });
@@ -116,7 +117,7 @@ async function store(
   const kept = keptFrom(before, { chainId, fhirServerId: server.id, resource });
   if (kept !== undefined) return { stored: kept, how: 'kept' };
   const ownId = server.idPolicy === 'client' ? resource.id : undefined;
-  const inDoubt = before !== undefined && before.serverId === null;
+  const inDoubt = before?.serverId === null;
   const knownId = before?.serverId ?? (inDoubt ? undefined : ownId);
   const held = knownId === undefined ? undefined : { id: knownId, versionId: before?.versionId ?? null };
   const tries = storing.retryBudget.tries();
@@ -144,12 +145,8 @@ function keptFrom(
   { chainId, fhirServerId, resource }: { chainId: string; fhirServerId: string; resource: FhirResource },
 ): StoredResource | undefined {
   if (before?.chainId !== chainId) return undefined;
-  const { key, serverId, versionId, contentHash, method, status, publishedAt } = before;
-  if (serverId === null || contentHash === null || method === null || status === null || publishedAt === null)
-    return undefined;
-  const body = sentBody(resource, serverId);
-  if (contentHash !== contentDigest(fhirServerId, resource, body)) return undefined;
-  return { key, serverId, versionId, contentHash, method, status, publishedAt, chainId };
+  const body = sentBody(resource, before.serverId);
+  return before.contentHash === contentDigest(fhirServerId, resource, body) ? before : undefined;
 }
 
 /** The server has lost a record that others may refer to. It is created again under a lease of its own. */

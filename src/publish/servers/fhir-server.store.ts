@@ -1,6 +1,6 @@
 /**
  * SQL of FHIR servers. They belong to the operator: of one organisation, or of all (organisation_id null).
- * Contract: PUB-11, PUB-12, PUB-55.
+ * Contract: PUB-11, PUB-12.
  */
 import type { SealedSecret } from '../../outbound/sealed-secret.ts';
 import type { SealedFor } from '../../platform/crypto/key-ring.ts';
@@ -214,39 +214,6 @@ export async function markRemoved(db: Queryable, id: string, now: Date): Promise
       where id = $1
         and removed_at is null`,
     values: [id, now],
-  });
-}
-
-/** Recorded ids of one server, of one organisation: that is how the ids are kept. */
-const RECORDED_IDS = `
-  organisation_id = $1
-    and target_id = $2
-    and server_id is not null`;
-
-export async function hasRecordedIds(
-  db: Queryable,
-  { organisationId }: OrganisationScope,
-  fhirServerId: string,
-): Promise<boolean> {
-  const { rowCount } = await db.query({
-    text: `select 1 from publish_resource where ${RECORDED_IDS} limit 1`,
-    values: [organisationId, fhirServerId],
-  });
-  return rowCount === 1;
-}
-
-/** What was stored under them is searched for by our identifier before it is created anew (docs/adr/0050). */
-export async function forgetRecordedIds(
-  db: Queryable,
-  { organisationId }: OrganisationScope,
-  fhirServerId: string,
-): Promise<void> {
-  await db.query({
-    text: `
-      update publish_resource
-      set server_id = null, version_id = null, content_hash = null, chain_id = null
-      where ${RECORDED_IDS}`,
-    values: [organisationId, fhirServerId],
   });
 }
 

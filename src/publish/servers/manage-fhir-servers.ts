@@ -7,10 +7,9 @@ import { type Pool, type Queryable, transaction } from '../../platform/db/databa
 import { requireOrganisation } from '../../tenancy/organisations/facilities.ts';
 import { listOrganisations } from '../../tenancy/organisations/organisation.store.ts';
 import { publishError } from '../errors.ts';
+import { forgetRecordedIds, hasRecordedIds } from '../send/resource.store.ts';
 import {
   fhirServerNamed,
-  forgetRecordedIds,
-  hasRecordedIds,
   insertFhirServer,
   markRemoved,
   type StoredFhirServer,
