@@ -9,12 +9,7 @@ import type { Queryable } from '../../platform/db/database.ts';
 import type { OrganisationScope } from '../../tenancy/scope.ts';
 import type { FhirServer, FhirServerSettings } from './fhir-server.ts';
 
-/** A FHIR server with its secret as it is stored. */
-export interface StoredFhirServer extends FhirServer {
-  secret: SealedSecret | undefined;
-}
-
-type FhirServerRow = Omit<FhirServer, 'hasSecret'> & { secretId: string | null; sealedSecret: Buffer | null };
+type FhirServerRow = Omit<FhirServer, 'secret'> & { secretId: string | null; sealedSecret: Buffer | null };
 
 /** The column of each setting. */
 const SETTING_COLUMNS: Readonly<Record<keyof FhirServerSettings, string>> = {
@@ -46,7 +41,7 @@ export async function findFhirServer(
   db: Queryable,
   { organisationId }: OrganisationScope,
   name: string | null,
-): Promise<StoredFhirServer | undefined> {
+): Promise<FhirServer | undefined> {
   const { rows } = await db.query<FhirServerRow>({
     name: 'publish-target-find',
     text: `
@@ -69,7 +64,7 @@ export async function fhirServerNamed(
   db: Queryable,
   { organisationId, name }: Pick<FhirServer, 'organisationId' | 'name'>,
   lock = false,
-): Promise<StoredFhirServer | undefined> {
+): Promise<FhirServer | undefined> {
   const { rows } = await db.query<FhirServerRow>({
     text: `
       ${SELECT}
@@ -86,7 +81,7 @@ export async function fhirServerNamed(
 export async function listFhirServers(
   db: Queryable,
   organisationId: string | undefined,
-): Promise<StoredFhirServer[]> {
+): Promise<FhirServer[]> {
   const { rows } = await db.query<FhirServerRow>({
     text: `
       ${SELECT}
@@ -120,14 +115,11 @@ export async function updateFhirServer(
   id: string,
   { settings, secret }: { settings: FhirServerSettings; secret: SealedSecret | undefined },
 ): Promise<void> {
-  await db.query({
-    text: `
-      update publish_target
-      set ${SETTINGS.map(([, column], index) => `${column} = $${index + 4}`).join(', ')},
-        secret_id = $2, sealed_secret = $3, version = version + 1
-      where id = $1
-        and removed_at is null`,
-    values: [id, secret?.id, secret?.sealed, ...SETTINGS.map(([name]) => settings[name])],
+  const assigned = SETTINGS.map(([, column], index) => `${column} = $${index + 4}`).join(', ');
+  const values = SETTINGS.map(([name]) => settings[name]);
+  await change(db, id, {
+    set: `secret_id = $2, sealed_secret = $3, ${assigned}`,
+    values: [secret?.id, secret?.sealed, ...values],
   });
 }
 
@@ -145,9 +137,33 @@ export async function setDefault(
         and id <> $2`,
     values: [organisationId, id],
   });
+  await change(db, id, { set: 'is_default = true', values: [] });
+}
+
+export function setEnabled(db: Queryable, id: string, enabled: boolean, now: Date): Promise<void> {
+  const set = 'disabled_at = case when $2 then null else coalesce(disabled_at, $3) end';
+  return change(db, id, { set, values: [enabled, now] });
+}
+
+/** Take it out of use and erase its secret; what was published to it stays on record. */
+export function markRemoved(db: Queryable, id: string, now: Date): Promise<void> {
+  const set = 'removed_at = $2, is_default = false, secret_id = null, sealed_secret = null';
+  return change(db, id, { set, values: [now] });
+}
+
+/** Every change moves the version, so that processes notice it. `$1` is the id; `values` begin with `$2`. */
+async function change(
+  db: Queryable,
+  id: string,
+  { set, values }: { set: string; values: unknown[] },
+): Promise<void> {
   await db.query({
-    text: 'update publish_target set is_default = true, version = version + 1 where id = $1 and removed_at is null',
-    values: [id],
+    text: `
+      update publish_target
+      set ${set}, version = version + 1
+      where id = $1
+        and removed_at is null`,
+    values: [id, ...values],
   });
 }
 
@@ -194,31 +210,8 @@ export const SEALED_FHIR_SERVER_SECRETS: SealedTable = {
   },
 };
 
-export async function setEnabled(db: Queryable, id: string, enabled: boolean, now: Date): Promise<void> {
-  await db.query({
-    text: `
-      update publish_target
-      set disabled_at = case when $2 then null else coalesce(disabled_at, $3) end, version = version + 1
-      where id = $1
-        and removed_at is null`,
-    values: [id, enabled, now],
-  });
-}
-
-/** Take it out of use and erase its secret; what was published to it stays on record. */
-export async function markRemoved(db: Queryable, id: string, now: Date): Promise<void> {
-  await db.query({
-    text: `
-      update publish_target
-      set removed_at = $2, is_default = false, secret_id = null, sealed_secret = null, version = version + 1
-      where id = $1
-        and removed_at is null`,
-    values: [id, now],
-  });
-}
-
-function toFhirServer({ secretId, sealedSecret, ...server }: FhirServerRow): StoredFhirServer {
+function toFhirServer({ secretId, sealedSecret, ...server }: FhirServerRow): FhirServer {
   const secret =
     secretId === null || sealedSecret === null ? undefined : { id: secretId, sealed: sealedSecret };
-  return { ...server, secret, hasSecret: secret !== undefined };
+  return { ...server, secret };
 }

@@ -3,6 +3,7 @@
  * Contract: PUB-9, PUB-18.
  */
 import { parseOutboundAddress } from '../../outbound/outbound-address.ts';
+import type { SealedSecret } from '../../outbound/sealed-secret.ts';
 import { publishError } from '../errors.ts';
 
 export const AUTHENTICATIONS = ['none', 'bearer', 'basic', 'api-key'] as const;
@@ -43,7 +44,8 @@ export interface FhirServer extends FhirServerSettings {
   enabled: boolean;
   /** Moves with every change. */
   version: number;
-  hasSecret: boolean;
+  /** As it is stored. */
+  secret: SealedSecret | undefined;
   createdAt: Date;
 }
 

@@ -16,9 +16,10 @@ import {
 } from '../send/breaker.ts';
 import { createFhirClient, type FhirAnswer, type FhirClient, type FhirRequest } from '../send/fhir-client.ts';
 import { createLimit } from '../send/limit.ts';
-import { type StoredFhirServer, secretSealedFor } from './fhir-server.store.ts';
+import { secretSealedFor } from './fhir-server.store.ts';
+import type { FhirServer } from './fhir-server.ts';
 
-export interface LiveFhirServer extends StoredFhirServer {
+export interface LiveFhirServer extends FhirServer {
   /**
    * At most `maxInFlight` requests at once; the others wait. `begin` is called when a request may begin. It returns how
    * many milliseconds are left for the request, or throws when the request must not begin.
@@ -28,7 +29,7 @@ export interface LiveFhirServer extends StoredFhirServer {
 }
 
 export interface LiveFhirServers {
-  of(server: StoredFhirServer): Promise<LiveFhirServer>;
+  of(server: FhirServer): Promise<LiveFhirServer>;
   /** Whether this process leaves the server alone; `closed` for one that it has not used. */
   stateOf(id: string): BreakerState;
   /** Let go of all kept connections. */
@@ -52,7 +53,7 @@ export function createLiveFhirServers(keys: KeyRing, options: LiveOptions): Live
     [...live.values()].map((server) => ({ server, open: server.breaker.isOpen() })),
   );
 
-  function current({ id, version }: StoredFhirServer): LiveFhirServer | undefined {
+  function current({ id, version }: FhirServer): LiveFhirServer | undefined {
     const held = live.get(id);
     return held !== undefined && held.version >= version ? held : undefined;
   }
@@ -78,7 +79,7 @@ export function createLiveFhirServers(keys: KeyRing, options: LiveOptions): Live
 }
 
 function openServer(
-  server: StoredFhirServer,
+  server: FhirServer,
   secret: string | undefined,
   { breaker, nowMs, metrics }: LiveOptions,
 ): OpenServer {
@@ -101,7 +102,7 @@ function openServer(
 }
 
 /** A stored address may be refused by now: the rules of this version apply. */
-function clientOf(server: StoredFhirServer, secret: string | undefined): FhirClient {
+function clientOf(server: FhirServer, secret: string | undefined): FhirClient {
   try {
     return createFhirClient(server, secret);
   } catch (cause) {
@@ -111,7 +112,7 @@ function clientOf(server: StoredFhirServer, secret: string | undefined): FhirCli
 }
 
 /** The opened secret. */
-export async function secretOf(keys: KeyRing, { id, secret }: StoredFhirServer): Promise<string | undefined> {
+export async function secretOf(keys: KeyRing, { id, secret }: FhirServer): Promise<string | undefined> {
   if (secret === undefined) return undefined;
   try {
     return await openSecret(keys, secretSealedFor(id, secret.id), secret.sealed);

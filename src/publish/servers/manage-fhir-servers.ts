@@ -12,7 +12,6 @@ import {
   fhirServerNamed,
   insertFhirServer,
   markRemoved,
-  type StoredFhirServer,
   secretSealedFor,
   setDefault,
   setEnabled,
@@ -49,7 +48,7 @@ export async function createFhirServer(
     secret: string | undefined;
     makeDefault: boolean;
   },
-): Promise<StoredFhirServer> {
+): Promise<FhirServer> {
   const { organisationId, secret } = input;
   const settings = checkedSettings({ ...DEFAULT_SETTINGS, ...input.settings });
   checkSecret(settings.auth, secret);
@@ -82,7 +81,7 @@ export async function changeFhirServer(
     makeDefault: boolean;
     ids?: RecordedIds | undefined;
   },
-): Promise<StoredFhirServer> {
+): Promise<FhirServer> {
   return transaction(db, async (client) => {
     await shareDataKeys(client);
     const before = await requireFhirServer(client, which, true);
@@ -102,7 +101,7 @@ export async function changeFhirServer(
 /** The ids of one server would name records of somebody else at another server. */
 async function settleIds(
   db: Queryable,
-  before: StoredFhirServer,
+  before: FhirServer,
   { base, ids }: { base: string; ids: RecordedIds | undefined },
 ): Promise<void> {
   if (ids === 'keep' || (ids === undefined && base === before.base)) return;
@@ -120,7 +119,7 @@ export async function rotateFhirServerSecret(
   { db, keys }: FhirServerDependencies,
   which: FhirServerName,
   secret: string,
-): Promise<StoredFhirServer> {
+): Promise<FhirServer> {
   return transaction(db, async (client) => {
     await shareDataKeys(client);
     const server = await requireFhirServer(client, which, true);
@@ -136,7 +135,7 @@ export async function switchFhirServer(
   { db }: Pick<FhirServerDependencies, 'db'>,
   which: FhirServerName,
   { enabled, now }: { enabled: boolean; now: Date },
-): Promise<StoredFhirServer> {
+): Promise<FhirServer> {
   const server = await requireFhirServer(db, which);
   await setEnabled(db, server.id, enabled, now);
   return requireFhirServer(db, which);
@@ -157,7 +156,7 @@ export async function requireFhirServer(
   db: Queryable,
   { organisationId, name }: FhirServerName,
   lock = false,
-): Promise<StoredFhirServer> {
+): Promise<FhirServer> {
   if (organisationId !== null) await requireOrganisation(db, organisationId);
   const server = await fhirServerNamed(db, { organisationId, name }, lock);
   if (server === undefined) throw publishError('unknown_target', { name, ofAll: organisationId === null });

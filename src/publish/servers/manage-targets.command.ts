@@ -6,7 +6,8 @@ import { Command, Option } from 'commander';
 import { type CommandEnvironment, UsageError } from '../../platform/command/command.ts';
 import { readSecret } from '../../platform/command/read-secret.ts';
 import { requireOrganisation } from '../../tenancy/organisations/facilities.ts';
-import { listFhirServers, type StoredFhirServer } from './fhir-server.store.ts';
+import { listFhirServers } from './fhir-server.store.ts';
+import type { FhirServer } from './fhir-server.ts';
 import {
   changeFhirServer,
   createFhirServer,
@@ -185,6 +186,6 @@ function rotateTargetSecretCommand(environment: CommandEnvironment): Command {
     });
 }
 
-function show(environment: CommandEnvironment, server: StoredFhirServer): void {
+function show(environment: CommandEnvironment, server: FhirServer): void {
   environment.print(targetDocument(server), targetText(server));
 }

@@ -104,7 +104,7 @@ export function targetDocument(server: FhirServer) {
     auth: server.auth,
     header: server.authHeader,
     user: server.authUser,
-    hasSecret: server.hasSecret,
+    hasSecret: server.secret !== undefined,
     contentType: server.contentType,
     idPolicy: server.idPolicy,
     references: server.referencePolicy,

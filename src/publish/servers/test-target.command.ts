@@ -2,7 +2,7 @@
 import type { Command } from 'commander';
 import type { CommandEnvironment } from '../../platform/command/command.ts';
 import { createFhirClient, type FhirClient } from '../send/fhir-client.ts';
-import type { StoredFhirServer } from './fhir-server.store.ts';
+import type { FhirServer } from './fhir-server.ts';
 import { secretOf } from './live-fhir-servers.ts';
 import { requireFhirServer } from './manage-fhir-servers.ts';
 import { type Probe, probeFhirServer, probeResource } from './probe-fhir-server.ts';
@@ -52,7 +52,7 @@ export function testTargetCommand(environment: CommandEnvironment): Command {
 function announcedProbe(
   { stderr }: CommandEnvironment,
   client: FhirClient,
-  server: StoredFhirServer,
+  server: FhirServer,
 ): Promise<Probe> {
   const resource = probeResource(server);
   stderr.write(
