@@ -5,12 +5,14 @@
 import { Command, Option } from 'commander';
 import { type CommandEnvironment, UsageError } from '../../platform/command/command.ts';
 import { readSecret } from '../../platform/command/read-secret.ts';
+import { definedMembers } from '../../platform/defined-members.ts';
 import { requireOrganisation } from '../../tenancy/organisations/facilities.ts';
 import { listFhirServers } from './fhir-server.store.ts';
 import type { FhirServer } from './fhir-server.ts';
 import {
   changeFhirServer,
   createFhirServer,
+  type NewFhirServer,
   removeFhirServer,
   requireFhirServer,
   rotateFhirServerSecret,
@@ -51,15 +53,14 @@ function createTargetCommand(environment: CommandEnvironment): Command {
       '\nThe first target is the default one.\n\nExample:\n  printf %s "$TOKEN" | npx interchange target create --name national \\\n    --base https://fhir.example.org/r4 --auth bearer --secret-stdin --id-policy server --references send',
     )
     .action(async (options: NameOptions & ServerSettingOptions) => {
-      const { base, auth, ...settings } = serverSettingsOf(options);
-      if (base === undefined || auth === undefined)
-        throw new UsageError('--base and --auth are missing. Give both.');
       const { name, organisationId } = serverNameOf(options);
+      // --base and --auth are required.
+      const settings = { ...serverSettingsOf(options), name } as NewFhirServer;
       const secret = options.secretStdin === true ? await readSecret(environment.stdin) : undefined;
       const server = await environment.withSession((session) =>
         createFhirServer(session, {
           organisationId,
-          settings: { ...settings, name, base, auth },
+          settings,
           secret,
           makeDefault: options.default === true,
         }),
@@ -120,21 +121,13 @@ function updateTargetCommand(environment: CommandEnvironment): Command {
   return withSettingOptions(command, { creating: false })
     .option('--no-allow-local-codes', 'do not publish codes that no terminology map covers')
     .addHelpText('after', '\nExample:\n  npx interchange target update --name national --references send')
-    .action(async (options: UpdateOptions, command: Command) => {
-      // commander gives a value to an option with a --no- form even when neither was written.
-      const isWritten = (option: string) => command.getOptionValueSource(option) === 'cli';
-      const changes = Object.keys(options).filter((option) => !['name', 'organisation'].includes(option));
-      if (!changes.some(isWritten)) throw new UsageError('Give at least one setting to change.');
-      const written = isWritten('allowLocalCodes');
-      const { allowLocalCodes, ...rest } = serverSettingsOf(options);
+    .action(async (options: UpdateOptions) => {
+      const { name: _name, organisation: _organisation, ...changes } = options;
+      if (Object.keys(changes).length === 0) throw new UsageError('Give at least one setting to change.');
       const secret = options.secretStdin === true ? await readSecret(environment.stdin) : undefined;
       const server = await environment.withSession((session) =>
         changeFhirServer(session, serverNameOf(options), {
-          settings: {
-            ...rest,
-            ...(written && allowLocalCodes !== undefined ? { allowLocalCodes } : {}),
-            ...(options.rename === undefined ? {} : { name: options.rename }),
-          },
+          settings: definedMembers({ ...serverSettingsOf(options), name: options.rename }),
           secret,
           makeDefault: options.default === true,
           ids: options.forgetIds === true ? 'forget' : options.keepIds === true ? 'keep' : undefined,
