@@ -12,7 +12,7 @@ import type { FacilityContext } from '../../tenancy/callers/access.ts';
 import { notFound } from '../../tenancy/errors.ts';
 import type { FacilityScope } from '../../tenancy/scope.ts';
 import type { PublishSource } from '../plan/prepare-publish.ts';
-import { type ListedRun, listRuns, type RunPosition } from '../runs/run.store.ts';
+import { type ListedRun, listRuns, type RunPosition } from './publications.store.ts';
 
 export interface ListPublicationsDependencies {
   db: Queryable;

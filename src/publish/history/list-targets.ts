@@ -10,7 +10,7 @@ import { type TargetHistory, targetHistories } from './publications.store.ts';
 
 export interface ListedTarget
   extends Pick<FhirServer, 'name' | 'base' | 'auth' | 'idPolicy' | 'allowLocalCodes' | 'enabled'>,
-    Omit<TargetHistory, 'targetId'> {
+    TargetHistory {
   references: FhirServer['referencePolicy'];
   scope: 'organisation' | 'deployment';
   default: boolean;

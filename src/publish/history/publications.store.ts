@@ -1,10 +1,72 @@
-/** SQL of the publishes of a facility, of all records or of those of one patient, newest first. */
-import { rowByKey, rowsByIndex } from '../../platform/db/by-key.ts';
+/** SQL that lists publishes: of one record, of one patient or of a facility, newest first. */
+import type { PurposeOfUse } from '../../fhir/purpose-of-use.ts';
+import { exactly, rowByKey, rowsByIndex } from '../../platform/db/by-key.ts';
 import type { Queryable } from '../../platform/db/database.ts';
 import { instantFromTimestamp } from '../../platform/db/timestamp.ts';
 import type { Slice } from '../../platform/http/paging.ts';
 import type { FacilityScope } from '../../tenancy/scope.ts';
-import type { ListedRun, RunPosition, SubjectKind } from '../runs/run.store.ts';
+import type { PublishedResource, Subject, SubjectKind } from '../runs/run.store.ts';
+
+/** `begun_at` as PostgreSQL writes it, and the id. */
+export type RunPosition = readonly [at: string, id: string];
+
+const AFTER_ALL: RunPosition = ['infinity', 'ffffffff-ffff-ffff-ffff-ffffffffffff'];
+
+interface Listed {
+  id: string;
+  target: string;
+  startedAt: string;
+  finishedAt: string | null;
+  failure: string | null;
+  correlationId: string;
+  position: RunPosition;
+}
+
+/** As it is read, with its times as PostgreSQL writes them. */
+type Row<One extends Listed> = Omit<One, 'position'> & { begunAt: string };
+
+function listed<One extends Row<Listed>>({ begunAt, ...run }: One) {
+  return {
+    ...run,
+    startedAt: instantFromTimestamp(run.startedAt),
+    finishedAt: run.finishedAt === null ? null : instantFromTimestamp(run.finishedAt),
+    position: [begunAt, run.id] as const,
+  };
+}
+
+export interface ListedRun extends Listed {
+  outcome: 'running' | 'done' | 'failed' | 'interrupted';
+  accountId: string;
+  purposeOfUse: PurposeOfUse;
+  published: PublishedResource[];
+}
+
+/** Those of one order or vital set. */
+export async function listRuns(
+  db: Queryable,
+  scope: FacilityScope,
+  { subject, limit, after = AFTER_ALL }: Slice<RunPosition> & { subject: Subject },
+): Promise<ListedRun[]> {
+  const { rows } = await db.query<Row<ListedRun>>({
+    name: 'publish-run-list',
+    text: `
+      select r.id, t.name as target, r.begun_at::text as "begunAt", r.started_at::text as "startedAt",
+        r.finished_at::text as "finishedAt", r.outcome, r.failure, r.account_id as "accountId",
+        r.purpose_of_use as "purposeOfUse", r.correlation_id as "correlationId", r.published
+      from publish_run r
+      join publish_target t
+        on t.id = r.target_id
+      where r.organisation_id = $1
+        and r.facility_id = $2
+        and r.subject_kind = $3
+        and ${exactly('r.subject_id', '$4::uuid')}
+        and (r.begun_at, r.id) < ($5::timestamptz, $6::uuid)
+      order by r.subject_id, r.begun_at desc, r.id desc
+      limit $7`,
+    values: [scope.organisationId, scope.facilityId, subject.kind, subject.id, ...after, limit],
+  });
+  return rows.map(listed);
+}
 
 export interface PublicationFilter {
   kind?: SubjectKind | undefined;
@@ -16,20 +78,13 @@ export interface PublicationFilter {
   until?: Date | undefined;
 }
 
-export interface ListedPublication
-  extends Omit<ListedRun, 'outcome' | 'published' | 'accountId' | 'purposeOfUse'> {
+export interface ListedPublication extends Listed {
   kind: SubjectKind;
   recordId: string;
   state: ListedRun['outcome'];
   /** Resources that were stored. */
   stored: number;
 }
-
-interface PublicationRow extends Omit<ListedPublication, 'position'> {
-  begunAt: string;
-}
-
-const AFTER_ALL: RunPosition = ['infinity', 'ffffffff-ffff-ffff-ffff-ffffffffffff'];
 
 const OF_PATIENT = { first: { facility_id: '$2' }, column: 'patient_id', value: '$9::uuid' };
 
@@ -73,7 +128,7 @@ export async function listPublicationPage(
   { filter, limit, after = AFTER_ALL }: Slice<RunPosition> & { filter: PublicationFilter },
 ): Promise<ListedPublication[]> {
   const { kind, state, target, patientId, since, until } = filter;
-  const { rows } = await db.query<PublicationRow>({
+  const { rows } = await db.query<Row<ListedPublication>>({
     text: `
       select r.id, r.subject_kind as kind, r.subject_id as "recordId", t.name as target, r.outcome as state,
         r.begun_at::text as "begunAt", r.started_at::text as "startedAt", r.finished_at::text as "finishedAt",
@@ -105,17 +160,11 @@ export async function listPublicationPage(
       until,
     ],
   });
-  return rows.map(({ begunAt, ...run }) => ({
-    ...run,
-    startedAt: instantFromTimestamp(run.startedAt),
-    finishedAt: run.finishedAt === null ? null : instantFromTimestamp(run.finishedAt),
-    position: [begunAt, run.id],
-  }));
+  return rows.map(listed);
 }
 
 /** How publishes of a facility to a target went, as far as the newest of them tell. */
 export interface TargetHistory {
-  targetId: string;
   lastSuccessAt: Date | null;
   lastFailure: { at: Date; message: string } | null;
 }
@@ -128,12 +177,9 @@ export async function targetHistories(
   scope: FacilityScope,
   targetIds: readonly string[],
 ): Promise<Map<string, TargetHistory>> {
-  const { rows } = await db.query<{
-    targetId: string;
-    lastSuccessAt: Date | null;
-    failedAt: Date | null;
-    failure: string | null;
-  }>({
+  const { rows } = await db.query<
+    { targetId: string; failedAt: Date | null; failure: string | null } & Pick<TargetHistory, 'lastSuccessAt'>
+  >({
     name: 'publish-target-histories',
     text: `
       select asked.id as "targetId", newest."lastSuccessAt", newest."failedAt", newest.failure
@@ -157,11 +203,7 @@ export async function targetHistories(
   return new Map(
     rows.map(({ targetId, lastSuccessAt, failedAt, failure }) => [
       targetId,
-      {
-        targetId,
-        lastSuccessAt,
-        lastFailure: failedAt === null ? null : { at: failedAt, message: failure ?? '' },
-      },
+      { lastSuccessAt, lastFailure: failedAt === null ? null : { at: failedAt, message: failure ?? '' } },
     ]),
   );
 }

@@ -2,14 +2,14 @@
 
 import { parseInstant } from '../../exchange/review/list-deliveries.route.ts';
 import { named } from '../../platform/http/named-schema.ts';
-import { PAGE_PARAMETERS, pageSchema } from '../../platform/http/paging.ts';
+import { mapPage, PAGE_PARAMETERS, pageSchema } from '../../platform/http/paging.ts';
 import type { Route } from '../../platform/http/route.ts';
 import { Choice, InstantText, Nullable, NullableText } from '../../platform/http/schema.ts';
 import { Type } from '../../platform/json-schema.ts';
 import { type Access, facilityRoute } from '../../tenancy/callers/access.ts';
 import type { SubjectKind } from '../runs/run.store.ts';
 import type { ListPublicationsDependencies } from './list-publications.ts';
-import { type FoundPublication, searchPublications } from './search-publications.ts';
+import { searchPublications } from './search-publications.ts';
 
 /** As callers name the kinds of records. */
 const KINDS = { lab: 'lab-order', imaging: 'imaging-order', vitals: 'vital-set' } as const;
@@ -86,7 +86,7 @@ export function searchPublicationsRoute(deps: ListPublicationsDependencies): Rou
           until: parseInstant('until', until, timeZone),
         };
         const page = await searchPublications(deps, { filter, ...request }, context);
-        return { body: { ...page, items: page.items.map(shown) } };
+        return { body: mapPage(page, (one) => ({ ...one, kind: NAME_OF[one.kind] })) };
       },
     },
   );
@@ -96,8 +96,3 @@ const NAME_OF = Object.fromEntries(Object.entries(KINDS).map(([name, kind]) => [
   SubjectKind,
   (typeof KIND_NAMES)[number]
 >;
-
-function shown({ kind, ...publication }: FoundPublication) {
-  const { id, ...rest } = publication;
-  return { id, kind: NAME_OF[kind], ...rest };
-}

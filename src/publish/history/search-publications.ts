@@ -1,6 +1,7 @@
 /**
  * The publishes of a facility, across orders and vital sets (docs/publish.md). Contract: ADM-43, ADM-44, ADM-45.
  */
+import { patientIdIn } from '../../fhir/reference.ts';
 import { findRefusedPurposes } from '../../patients/privacy.store.ts';
 import { mapPage, openPage, type Page, type PageRequest } from '../../platform/http/paging.ts';
 import { isUuid } from '../../platform/uuid.ts';
@@ -8,17 +9,19 @@ import { authoriseAccess } from '../../privacy/authorise-access.ts';
 import type { FacilityContext } from '../../tenancy/callers/access.ts';
 import { notFound } from '../../tenancy/errors.ts';
 import { failureWithoutCodes } from '../errors.ts';
-import type { RunPosition } from '../runs/run.store.ts';
 import type { ListPublicationsDependencies } from './list-publications.ts';
-import { type ListedPublication, listPublicationPage, type PublicationFilter } from './publications.store.ts';
+import {
+  type ListedPublication,
+  listPublicationPage,
+  type PublicationFilter,
+  type RunPosition,
+} from './publications.store.ts';
 
 export interface SearchPublicationsRequest extends PageRequest {
   filter: Omit<PublicationFilter, 'patientId'>;
   /** Bare, or as Patient/<id>. */
   patient?: string | undefined;
 }
-
-export type FoundPublication = Omit<ListedPublication, 'position'>;
 
 /**
  * Of one patient: 404 outside the scope, 403 when the purpose is refused, and the access is logged. Of all: nobody is
@@ -28,20 +31,14 @@ export async function searchPublications(
   { db, accessLog, cursors }: ListPublicationsDependencies,
   { filter, patient, ...request }: SearchPublicationsRequest,
   context: FacilityContext,
-): Promise<Page<FoundPublication>> {
+): Promise<Page<Omit<ListedPublication, 'position'>>> {
   const { scope } = context;
-  const patientId = patient?.replace(/^Patient\//, '').toLowerCase();
+  const { organisationId, facilityId } = scope;
+  const patientId = patient === undefined ? undefined : patientIdIn(patient);
   const { kind, state, target, since, until } = filter;
+  const about = [organisationId, facilityId, patientId, kind, state, target];
   const times = [since?.toISOString(), until?.toISOString()];
-  const place = [scope.organisationId, scope.facilityId, patientId];
-  const page = openPage<RunPosition>(cursors, request, [
-    'all-publications',
-    ...place,
-    kind,
-    state,
-    target,
-    ...times,
-  ]);
+  const page = openPage<RunPosition>(cursors, request, ['all-publications', ...about, ...times]);
   if (patientId !== undefined) {
     const refusedPurposes = isUuid(patientId) ? await findRefusedPurposes(db, scope, patientId) : undefined;
     if (refusedPurposes === undefined) throw notFound('The patient');

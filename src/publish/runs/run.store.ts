@@ -1,10 +1,8 @@
-/** SQL of publishes: begins one, ends one, and lists those of an order or vital set. */
+/** SQL of publishes: begins one, and ends one. */
 
 import type { PurposeOfUse } from '../../fhir/purpose-of-use.ts';
 import { exactly } from '../../platform/db/by-key.ts';
 import type { Queryable } from '../../platform/db/database.ts';
-import { instantFromTimestamp } from '../../platform/db/timestamp.ts';
-import type { Slice } from '../../platform/http/paging.ts';
 import type { FacilityScope } from '../../tenancy/scope.ts';
 
 export type SubjectKind = 'lab-order' | 'imaging-order' | 'vital-set';
@@ -129,59 +127,4 @@ export async function endRun(
       JSON.stringify(published),
     ],
   });
-}
-
-export interface ListedRun {
-  id: string;
-  target: string;
-  startedAt: string;
-  finishedAt: string | null;
-  outcome: 'running' | 'done' | 'failed' | 'interrupted';
-  failure: string | null;
-  accountId: string;
-  purposeOfUse: PurposeOfUse;
-  correlationId: string;
-  published: PublishedResource[];
-  position: RunPosition;
-}
-
-/** `begun_at` as PostgreSQL writes it, and the id. */
-export type RunPosition = readonly [at: string, id: string];
-
-interface RunRow extends Omit<ListedRun, 'position'> {
-  begunAt: string;
-}
-
-const AFTER_ALL: RunPosition = ['infinity', 'ffffffff-ffff-ffff-ffff-ffffffffffff'];
-
-/** Newest first. */
-export async function listRuns(
-  db: Queryable,
-  scope: FacilityScope,
-  { subject, limit, after = AFTER_ALL }: Slice<RunPosition> & { subject: Subject },
-): Promise<ListedRun[]> {
-  const { rows } = await db.query<RunRow>({
-    name: 'publish-run-list',
-    text: `
-      select r.id, t.name as target, r.begun_at::text as "begunAt", r.started_at::text as "startedAt",
-        r.finished_at::text as "finishedAt", r.outcome, r.failure, r.account_id as "accountId",
-        r.purpose_of_use as "purposeOfUse", r.correlation_id as "correlationId", r.published
-      from publish_run r
-      join publish_target t
-        on t.id = r.target_id
-      where r.organisation_id = $1
-        and r.facility_id = $2
-        and r.subject_kind = $3
-        and ${exactly('r.subject_id', '$4::uuid')}
-        and (r.begun_at, r.id) < ($5::timestamptz, $6::uuid)
-      order by r.subject_id, r.begun_at desc, r.id desc
-      limit $7`,
-    values: [scope.organisationId, scope.facilityId, subject.kind, subject.id, ...after, limit],
-  });
-  return rows.map(({ begunAt, ...run }) => ({
-    ...run,
-    startedAt: instantFromTimestamp(run.startedAt),
-    finishedAt: run.finishedAt === null ? null : instantFromTimestamp(run.finishedAt),
-    position: [begunAt, run.id],
-  }));
 }
