@@ -5,7 +5,7 @@ import { renderOrders } from '../investigations/kept/render-orders.ts';
 import { answeredWithin } from '../platform/db/database.ts';
 import { type CursorCodec, createCursorCodec } from '../platform/http/cursor.ts';
 import { errorFields } from '../platform/log/log.ts';
-import { createPublishSweep } from '../publish/history/sweep.ts';
+import { publishRetentionRules } from '../publish/history/retention.store.ts';
 import { createPublisher, type Publisher } from '../publish/runs/publish.ts';
 import { type ConsoleCookie, createConsoleCookie } from '../sign-in/console/console-cookie.ts';
 import { createConsoleIdentifier, type IdentifyConsole } from '../sign-in/console/identify-console.ts';
@@ -75,10 +75,8 @@ export function housekeepingSteps({
 }: Pick<Runtime, 'background' | 'config' | 'log' | 'work'>): HousekeepingStep[] {
   const limited = answeredWithin(db, SWEEP_LIMIT_MS);
   const inTurn = (name: string) => ({ db: limited, work: work.of(name) });
-  const sweepPublishes = createPublishSweep(inTurn('publish-sweep'), {
-    ...RETENTION_LIMITS,
-    historyDays: config.publishHistoryDays,
-  });
+  const publishRules = publishRetentionRules(config.publishHistoryDays);
+  const sweepPublishes = createRetentionSweep(inTurn('publish-sweep'), publishRules, RETENTION_LIMITS);
   const sweepRetained = createRetentionSweep(inTurn('retention'), retentionRules(config), RETENTION_LIMITS);
   const replacements = inTurn('refresh-replacements');
   const orders = inTurn('order-texts');

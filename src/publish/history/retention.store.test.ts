@@ -4,8 +4,8 @@ import { randomUUID } from 'node:crypto';
 import { after, before, beforeEach, describe, test } from 'node:test';
 import { createTestDatabase, type TestDatabase } from '../../../test-support/database/database.ts';
 import { createWorkWatch } from '../../tenancy/organisations/organisation-work.ts';
-import { RETENTION_LIMITS } from '../../tenancy/organisations/retention.ts';
-import { createPublishSweep } from './sweep.ts';
+import { createRetentionSweep, RETENTION_LIMITS } from '../../tenancy/organisations/retention.ts';
+import { publishRetentionRules } from './retention.store.ts';
 
 const NOW = new Date('2026-11-21T12:00:00Z');
 
@@ -52,11 +52,15 @@ describe('the sweep of publishes', () => {
     );
     return rows.map(({ id }) => id);
   };
-  const sweep = (settings = {}) =>
-    createPublishSweep(
-      { db: database.pool, work: createWorkWatch().of('publish-sweep') },
-      { ...RETENTION_LIMITS, historyDays: 400, ...settings },
-    );
+  /** Each call answers how many publishes it erased. */
+  const sweep = (limits = {}) => {
+    const context = { db: database.pool, work: createWorkWatch().of('publish-sweep') };
+    const step = createRetentionSweep(context, publishRetentionRules(400), {
+      ...RETENTION_LIMITS,
+      ...limits,
+    });
+    return async (now: Date) => (await step(now)).publishes ?? 0;
+  };
 
   test('an old publish goes once a later complete one has replaced it [PUB-46]', async () => {
     const subject = randomUUID();

@@ -1,0 +1,81 @@
+/** SQL that removes what publishing no longer needs (docs/adr/0057). Contract: PUB-46. */
+import type { Queryable } from '../../platform/db/database.ts';
+import type { RetentionBatch, RetentionRule, Swept } from '../../tenancy/organisations/retention.ts';
+import type { OrganisationScope } from '../../tenancy/scope.ts';
+
+/** `historyDays`: every publish stays so long. The one that says what a server holds now stays for ever. */
+export function publishRetentionRules(historyDays: number): RetentionRule[] {
+  return [
+    { name: 'publishes', days: historyDays, sweep: eraseReplacedRuns },
+    { name: 'leases of publishes', days: 1, sweep: deleteEndedLeases },
+  ];
+}
+
+const START = '-infinity 00000000-0000-0000-0000-000000000000';
+
+/**
+ * Look at the next publishes that are old enough, oldest first, and erase those that a later complete publish of the same
+ * record to the same server has replaced.
+ */
+async function eraseReplacedRuns(
+  db: Queryable,
+  { organisationId }: OrganisationScope,
+  { after = START, limit, ...batch }: RetentionBatch,
+): Promise<Swept> {
+  const end = after.lastIndexOf(' ');
+  const { rows } = await db.query<{ looked: number; erased: number; last: string }>({
+    name: 'sweep-publish-runs',
+    text: `
+      with looked as materialized (
+        select facility_id, id, subject_kind, subject_id, target_id, begun_at
+        from publish_run
+        where organisation_id = $1
+          and begun_at < $2
+          and (begun_at, id) > ($3::timestamptz, $4::uuid)
+        order by begun_at, id
+        limit $5
+      ),
+      erased as (
+        delete from publish_run r
+        using looked l
+        where r.organisation_id = $1
+          and r.facility_id = l.facility_id
+          and r.id = l.id
+          and exists (
+            select 1
+            from publish_run later
+            where later.organisation_id = $1
+              and later.facility_id = l.facility_id
+              and later.subject_kind = l.subject_kind
+              and later.subject_id = l.subject_id
+              and later.target_id = l.target_id
+              and (later.begun_at, later.id) > (l.begun_at, l.id)
+              and later.outcome = 'done'
+          )
+        returning 1
+      )
+      select (select count(*)::int from looked) as looked, (select count(*)::int from erased) as erased,
+        (select begun_at::text || ' ' || id from looked order by begun_at desc, id desc limit 1) as last`,
+    values: [organisationId, cutoff(batch), after.slice(0, end), after.slice(end + 1), limit],
+  });
+  const { looked = 0, erased = 0, last } = rows[0] ?? {};
+  return { removed: erased, last: looked < limit ? undefined : last };
+}
+
+/** Leases that were given back, or whose process died. Whoever asks for one that ended so long ago has ended, too. */
+async function deleteEndedLeases(
+  db: Queryable,
+  { organisationId }: OrganisationScope,
+  batch: RetentionBatch,
+): Promise<Swept> {
+  await db.query({
+    name: 'sweep-publish-leases',
+    text: 'delete from publish_lease where organisation_id = $1 and leased_until < $2',
+    values: [organisationId, cutoff(batch)],
+  });
+  return { removed: 0, last: undefined };
+}
+
+function cutoff({ now, days }: Pick<RetentionBatch, 'now' | 'days'>): Date {
+  return new Date(now.getTime() - days * 86_400_000);
+}
