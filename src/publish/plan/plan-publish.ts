@@ -37,13 +37,23 @@ export interface PlannedRequest {
   resource?: object;
 }
 
-export const PLANNED_FAULTS = ['code-refused', 'code-allowed', 'sent-later', 'not-sent'] as const;
+/** The words of each fault, with the record that is referred to. */
+const FAULTS = {
+  'code-refused': () => 'has a local code without a standard code, so a publish is answered 422',
+  'code-allowed': () => 'has a local code without a standard code; the target allows local codes',
+  'sent-later': (key: string | null) =>
+    `refers to ${key}, which is sent later, so the reference names its identifier instead`,
+  'not-sent': (key: string | null) =>
+    `refers to ${key}, which is not sent and is not known to be at the target`,
+};
+
+export const PLANNED_FAULTS = Object.keys(FAULTS) as (keyof typeof FAULTS)[];
 
 export interface PlannedFault {
   resourceType: string;
   localId: string;
   /** Stays when the words change. */
-  code: (typeof PLANNED_FAULTS)[number];
+  code: keyof typeof FAULTS;
   /** The record that it refers to, `Type/id`; null where the fault is another one. */
   reference: string | null;
   fault: string;
@@ -63,16 +73,13 @@ export async function planPublish(
   act: PublishAct,
 ): Promise<PublishPlan> {
   const ready = await withReferenced(deps, await preparePublish(deps, request, act));
+  const { patientId, action } = ready;
   const { own, referred } = readableContents(ready);
   const shownEntries = referred.map(({ resourceType, id }) =>
     // Beside the order or set, which has its entry already.
-    accessEntry(
-      act.context,
-      { patientId: ready.patientId, action: act.action, resourceType, resourceId: id },
-      'allowed',
-    ),
+    accessEntry(ready.context, { patientId, action, resourceType, resourceId: id }, 'allowed'),
   );
-  await deps.accessLog.record([...otherPatientEntries(ready, act), ...shownEntries]);
+  await deps.accessLog.record([...otherPatientEntries(ready), ...shownEntries]);
   const { rendering } = await lookUpRecorded(deps.db, ready);
   return describePlan(ready, rendering, new Set([...own, ...referred].map(keyOf)));
 }
@@ -87,32 +94,21 @@ function describePlan(
     level.map((resource) => plannedRequest(resource, { server, rendering, shown, step: index + 1 })),
   );
   const all = rendering.levels.flat();
-  const ofCode = server.allowLocalCodes
-    ? ({
-        code: 'code-allowed',
-        fault: 'has a local code without a standard code; the target allows local codes',
-      } as const)
-    : ({
-        code: 'code-refused',
-        fault: 'has a local code without a standard code, so a publish is answered 422',
-      } as const);
-  const unmappedFaults = unmapped.map(({ resourceType, localId }) => ({
-    resourceType,
-    localId,
-    reference: null,
-    ...ofCode,
-  }));
+  const ofCode = server.allowLocalCodes ? 'code-allowed' : 'code-refused';
   return {
     target: server.name,
     dryRun: true,
     requests,
-    unmapped: unmapped.map(({ resourceType, localId, system, code }) => ({
+    unmapped: unmapped.map(({ resourceType, localId, system = null, code }) => ({
       resourceType,
       localId,
-      system: system ?? null,
+      system,
       code,
     })),
-    faults: [...unmappedFaults, ...all.flatMap((resource) => referenceFaults(resource, rendering))],
+    faults: [
+      ...unmapped.map((one) => plannedFault(ofCode, one, null)),
+      ...all.flatMap((resource) => referenceFaults(resource, rendering)),
+    ],
     ...saysNotSent(all, referenced),
   };
 }
@@ -141,23 +137,19 @@ function plannedRequest(
 }
 
 function referenceFaults(resource: FhirResource, rendering: Rendering): PlannedFault[] {
-  const { resourceType, id: localId } = resource;
+  const about = { resourceType: resource.resourceType, localId: resource.id };
   return [
-    ...forwardReferences(rendering, resource).map((key) => ({
-      resourceType,
-      localId,
-      code: 'sent-later' as const,
-      reference: key,
-      fault: `refers to ${key}, which is sent later, so the reference names its identifier instead`,
-    })),
-    ...unknownReferences(rendering, resource).map((key) => ({
-      resourceType,
-      localId,
-      code: 'not-sent' as const,
-      reference: key,
-      fault: `refers to ${key}, which is not sent and is not known to be at the target`,
-    })),
+    ...forwardReferences(rendering, resource).map((key) => plannedFault('sent-later', about, key)),
+    ...unknownReferences(rendering, resource).map((key) => plannedFault('not-sent', about, key)),
   ];
+}
+
+function plannedFault(
+  code: PlannedFault['code'],
+  { resourceType, localId }: Pick<PlannedFault, 'resourceType' | 'localId'>,
+  reference: ResourceKey | null,
+): PlannedFault {
+  return { resourceType, localId, code, reference, fault: FAULTS[code](reference) };
 }
 
 /** What a call that reads asks of its caller. */

@@ -78,18 +78,6 @@ export interface PublisherDependencies {
   settings?: Partial<PublishSettings>;
 }
 
-/** What may be sent, and where to. */
-export interface Prepared extends PublishableRecord {
-  subject: Subject;
-  server: LiveFhirServer;
-  context: FacilityContext;
-}
-
-/** Everything that is to be sent. */
-export interface ReadyToSend extends Prepared {
-  referenced: Referenced;
-}
-
 export type PrepareDependencies = Pick<
   PublisherDependencies,
   'db' | 'accessLog' | 'unmapped' | 'loadReferenced'
@@ -100,6 +88,17 @@ export interface PublishAct {
   source: PublishSource;
   context: FacilityContext;
   action: AccessAction;
+}
+
+/** What may be sent, and where to. */
+export interface Prepared extends PublishAct, PublishableRecord {
+  subject: Subject;
+  server: LiveFhirServer;
+}
+
+/** Everything that is to be sent. */
+export interface ReadyToSend extends Prepared {
+  referenced: Referenced;
 }
 
 /** 404 outside the scope; 403 when the purpose is refused; 503 without a FHIR server, 400 for one that is not there. */
@@ -120,30 +119,26 @@ export async function preparePublish(
     return preparePublish(deps, { id: await requireReplacement(source, scope, id), target: name }, act);
   const usable = found?.enabled === true ? found : undefined;
   // A refusal of the patient is logged and answered first. Only then the caller learns whether there is a FHIR server.
-  if (usable === undefined && allowsPurpose(record.refusedPurposes, purposeOfUse))
-    throw noFhirServer(name, found?.name);
-  await authorise(deps, act, { id, record });
+  if (usable !== undefined || !allowsPurpose(record.refusedPurposes, purposeOfUse))
+    await authorise(deps, act, { id, record });
   if (usable === undefined) throw noFhirServer(name, found?.name);
   const server = await deps.servers.of(usable);
-  countUnmapped(deps, act, record);
-  return { ...record, subject: { kind: source.kind, id }, server, context };
+  for (const code of record.unmapped) deps.unmapped.met(scope, source.placeOf(code.resourceType), [code]);
+  return { ...record, ...act, subject: { kind: source.kind, id }, server };
 }
 
 /** The record as it is now. Throws when it is gone, and when its patient refuses the purpose by now, or is another one. */
-export async function prepareAgain(
-  deps: PrepareDependencies,
-  prepared: Prepared,
-  act: PublishAct,
-): Promise<Prepared> {
-  const { scope, purposeOfUse } = act.context;
-  const { id } = prepared.subject;
-  const record = await act.source.load(scope, id);
+export async function prepareAgain(deps: PrepareDependencies, prepared: Prepared): Promise<Prepared> {
+  const { source, context, subject } = prepared;
+  const { scope, purposeOfUse } = context;
+  const { id } = subject;
+  const record = await source.load(scope, id);
   if (record === undefined) {
-    await requireReplacement(act.source, scope, id);
+    await requireReplacement(source, scope, id);
     throw publishError('order_replaced');
   }
   if (!allowsPurpose(record.refusedPurposes, purposeOfUse) || record.patientId !== prepared.patientId)
-    await authorise(deps, act, { id, record });
+    await authorise(deps, prepared, { id, record });
   if (record.patientId !== prepared.patientId) throw publishError('patient_changed');
   const current = { ...prepared, ...record };
   requireMapped(current);
@@ -199,10 +194,7 @@ export async function lookUpRecorded(
 }
 
 /** Entries for the access log of each other patient whose data is sent or withheld. */
-export function otherPatientEntries(
-  { referenced }: ReadyToSend,
-  { context, action }: PublishAct,
-): AccessEntry[] {
+export function otherPatientEntries({ referenced, context, action }: ReadyToSend): AccessEntry[] {
   return [...referenced.otherPatients].map(([patientId, outcome]) =>
     accessEntry(context, { patientId, action, resourceType: 'Patient', resourceId: patientId }, outcome),
   );
@@ -221,14 +213,6 @@ function authorise(
     resourceId: id,
     refusedPurposes,
   });
-}
-
-function countUnmapped(
-  deps: PrepareDependencies,
-  { source, context: { scope } }: PublishAct,
-  { unmapped }: PublishableRecord,
-): void {
-  for (const code of unmapped) deps.unmapped.met(scope, source.placeOf(code.resourceType), [code]);
 }
 
 function noFhirServer(asked: string | undefined, found: string | undefined): DomainError {

@@ -12,7 +12,6 @@ import { createPublishMetrics } from '../history/publish-metrics.ts';
 import { type PublishPlan, planPublish } from '../plan/plan-publish.ts';
 import {
   type Prepared,
-  type PublishAct,
   type PublisherDependencies,
   type PublishRequest,
   type PublishSource,
@@ -63,7 +62,7 @@ export function createPublisher(deps: PublisherDependencies): Publisher {
         deps.activity?.note(context.scope, failure === undefined ? 'publishes' : 'publish-failures');
       };
       try {
-        const answer = await traced(publishSpan(prepared), () => publishPrepared(parts, prepared, act));
+        const answer = await traced(publishSpan(prepared), () => publishPrepared(parts, prepared));
         note();
         return { target: server.name, ...answer };
       } catch (error) {
@@ -91,11 +90,7 @@ function publishSpan({ server, subject, context }: Prepared): Span {
 }
 
 /** Publish it when its turn has come: alone among the publishes of this patient and of this record. */
-function publishPrepared(
-  parts: RunDependencies,
-  prepared: Prepared,
-  act: PublishAct,
-): Promise<Omit<Published, 'target'>> {
+function publishPrepared(parts: RunDependencies, prepared: Prepared): Promise<Omit<Published, 'target'>> {
   const { server, patientId, subject, context } = prepared;
   requireMapped(prepared);
   requireWorking(server);
@@ -109,7 +104,7 @@ function publishPrepared(
     work: (lease) => {
       // The publishes that it waited for may have found that the server does not answer.
       if (lease.waited) requireWorking(server);
-      return runPublish(parts, { prepared, act, lease });
+      return runPublish(parts, prepared, lease);
     },
   });
 }

@@ -12,7 +12,6 @@ import {
   otherPatientEntries,
   type PrepareDependencies,
   type Prepared,
-  type PublishAct,
   type PublisherDependencies,
   prepareAgain,
   type ReadyToSend,
@@ -31,20 +30,16 @@ import type { Waiting } from './waiting.ts';
 export type RunDependencies = PrepareDependencies &
   Pick<PublisherDependencies, 'log' | 'now'> & { settings: PublishSettings; waiting: Waiting };
 
-export interface LeasedPublish {
-  /** As it was loaded before the lease was held. */
-  prepared: Prepared;
-  act: PublishAct;
-  lease: PublishLease;
-}
-
-/** The resources as the server has them now, in the order in which they were sent, and what was not sent. */
+/**
+ * The resources as the server has them now, in the order in which they were sent, and what was not sent. `prepared`: as it
+ * was before the lease was held.
+ */
 export async function runPublish(
   deps: RunDependencies,
-  leased: LeasedPublish,
+  prepared: Prepared,
+  lease: PublishLease,
 ): Promise<{ published: PublishedResource[] } & SaysNotSent> {
   const { db, now } = deps;
-  const { lease, prepared } = leased;
   const { server } = prepared;
   const { scope, correlationId } = prepared.context;
   if (lease.waited) {
@@ -55,7 +50,7 @@ export async function runPublish(
   const chainId = await begin(deps, prepared, id);
   const reached = { resumable: true, published: [] as PublishedResource[] };
   try {
-    const current = await loadCurrent(deps, leased);
+    const current = await loadCurrent(deps, prepared, lease);
     const found = await lookUpRecorded(db, current);
     const sent = await sendLevels({ ...deps, ...found, lease, chainId, scope, server, correlationId });
     const all = found.rendering.levels.flat();
@@ -105,15 +100,16 @@ function begin({ db, now, settings }: RunDependencies, prepared: Prepared, id: s
  */
 async function loadCurrent(
   deps: RunDependencies,
-  { prepared, act, lease }: LeasedPublish,
+  prepared: Prepared,
+  lease: PublishLease,
 ): Promise<ReadyToSend> {
-  const { subject, version, context } = prepared;
+  const { source, subject, version, context } = prepared;
   const [isStale, loaded] = await Promise.all([
-    lease.waited || act.source.changedSince(context.scope, subject.id, version),
+    lease.waited || source.changedSince(context.scope, subject.id, version),
     withReferenced(deps, prepared),
   ]);
-  const ready = isStale ? await withReferenced(deps, await prepareAgain(deps, prepared, act)) : loaded;
-  const entries = otherPatientEntries(ready, act);
+  const ready = isStale ? await withReferenced(deps, await prepareAgain(deps, prepared)) : loaded;
+  const entries = otherPatientEntries(ready);
   if (entries.length > 0) await deps.accessLog.record(entries);
   return ready;
 }
