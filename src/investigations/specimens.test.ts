@@ -5,7 +5,7 @@ import { clinicalFaults } from '../../test-support/fhir/clinical-conformance.ts'
 import { importJson } from '../../test-support/records/import-files.ts';
 import { startTestApi, type Tenant, type TestAccount, type TestApi } from '../../test-support/service/api.ts';
 import { parseFhirJson } from '../fhir/json.ts';
-import { linked, publishLevels } from '../publish/plan/content.fhir.ts';
+import { publishLevels } from '../publish/plan/content.fhir.ts';
 import { createTranslator } from '../terminology/lookup/translate.ts';
 import { createOrderEmitter } from './emit-investigation.ts';
 
@@ -191,7 +191,7 @@ test('a publish sends a specimen before what names it [FETCH-35]', async () => {
     discipline: 'laboratory',
   });
   assert.ok(emitted);
-  const levels = publishLevels(emitted.resources.map(linked)).map((level) => level.map(({ key }) => key));
+  const levels = publishLevels(emitted.resources).map((level) => level.map(({ key }) => key));
   const levelOf = (key: string) => levels.findIndex((level) => level.includes(key as never));
   assert.ok(levelOf(`Specimen/${ALIQUOT}`) < levelOf(`Observation/${RESULT}`));
   assert.ok(levelOf(`Specimen/${BLOOD}`) < levelOf(`DiagnosticReport/${REPORT}`));

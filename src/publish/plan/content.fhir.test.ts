@@ -5,7 +5,6 @@ import type { FhirResource } from '../../clinical/fetch/fhir-resource.ts';
 import { parseFhirJson } from '../../fhir/json.ts';
 import {
   businessIdentifier,
-  linked,
   publishLevels,
   referencedKeys,
   rewriteReferences,
@@ -23,7 +22,7 @@ const observation = (id: string, ...members: string[]): FhirResource => ({
     : { hasMember: members.map((member) => ({ reference: `Observation/${member}` })) }),
 });
 const levelsOf = (resources: FhirResource[]) =>
-  publishLevels(resources.map(linked)).map((level) => level.map(({ resource }) => resource.id));
+  publishLevels(resources).map((level) => level.map(({ resource }) => resource.id));
 
 describe('levels', () => {
   test('the order, its results, its studies, its reports; what is referred to first of all [PUB-22]', () => {

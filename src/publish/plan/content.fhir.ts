@@ -57,15 +57,16 @@ function rewritten(value: unknown, replace: Parameters<typeof rewriteReferences>
 /** A reference by business identifier (FHIR R4, "Logical references"). */
 export function logicalReference(
   type: string,
-  identifier: Identifier,
+  { system, value }: BusinessIdentifier,
   display: string | undefined,
 ): Reference {
-  const { system, value } = identifier;
-  const named = {
-    type,
-    identifier: { ...(system === undefined ? {} : { system }), ...(value === undefined ? {} : { value }) },
-  };
+  const named = { type, identifier: { system, value } };
   return display === undefined ? named : { ...named, display };
+}
+
+interface BusinessIdentifier {
+  system: string;
+  value: string;
 }
 
 /** The identifier that others know the record by: official, usual, then the first; ours where there is none. */
@@ -73,10 +74,10 @@ export function businessIdentifier(
   organisationId: string,
   resource: FhirResource | undefined,
   id: string,
-): Identifier {
+): BusinessIdentifier {
   const all = ((resource?.identifier ?? []) as Identifier[]).filter(
-    ({ system, value, use }) =>
-      system !== undefined && value !== undefined && use !== 'old' && use !== 'temp',
+    (one): one is Identifier & BusinessIdentifier =>
+      one.system !== undefined && one.value !== undefined && one.use !== 'old' && one.use !== 'temp',
   );
   const used = (wanted: string) => all.find(({ use }) => use === wanted);
   return used('official') ?? used('usual') ?? all[0] ?? ownIdentifier(organisationId, id);
@@ -128,23 +129,23 @@ export function sentBody(resource: FhirResource, serverId: string | undefined): 
 }
 
 /** A resource, and what it refers to. */
-export interface Linked {
+interface Linked {
   resource: FhirResource;
   key: ResourceKey;
   refersTo: ReadonlySet<ResourceKey>;
-}
-
-export function linked(resource: FhirResource): Linked {
-  return { resource, key: keyOf(resource), refersTo: referencedKeys(jsonOf(resource)) };
 }
 
 /**
  * Resources in levels: those of one level do not refer to each other and may be sent at once. Within a stage,
  * what is referred to comes first; those that refer to each other in a circle go last, together.
  */
-export function publishLevels(resources: readonly Linked[]): Linked[][] {
-  const stages = Map.groupBy(resources, ({ resource }) => sendingStageOf(resource.resourceType));
+export function publishLevels(resources: readonly FhirResource[]): Linked[][] {
+  const stages = Map.groupBy(resources.map(linked), ({ resource }) => sendingStageOf(resource.resourceType));
   return [...stages.keys()].sort((a, b) => a - b).flatMap((stage) => stageLevels(stages.get(stage) ?? []));
+}
+
+function linked(resource: FhirResource): Linked {
+  return { resource, key: keyOf(resource), refersTo: referencedKeys(jsonOf(resource)) };
 }
 
 function stageLevels(resources: readonly Linked[]): Linked[][] {

@@ -10,7 +10,6 @@ import type { IdPolicy, ReferencePolicy } from '../servers/fhir-server.ts';
 import {
   businessIdentifier,
   keyOf,
-  linked,
   logicalReference,
   publishLevels,
   type ResourceKey,
@@ -46,7 +45,7 @@ export function createRendering(input: RenderingInput): Rendering {
   const { resources, referenced, server } = input;
   const all = [...referenced.records, ...resources];
   const sent = server.referencePolicy === 'send' ? all : resources;
-  const levels = publishLevels(sent.map((resource) => linked(withoutOwnVersion(resource))));
+  const levels = publishLevels(sent.map(withoutOwnVersion));
   const items = levels.flatMap((level, index) => level.map((item) => ({ ...item, level: index })));
   const named = new Set(items.flatMap(({ key, refersTo }) => [key, ...refersTo]));
   return {
