@@ -62,13 +62,11 @@ export async function runPublish(
     }
     server.breaker.note(true);
     const { published } = reached;
-    const ended = { id, finishedAt: now(), outcome: 'done', failure: null } as const;
-    await endRun(db, scope, { ...ended, resumable: false, published });
+    await endRun(db, scope, { id, finishedAt: now(), failure: null, resumable: false, published });
     return { published, ...saysNotSent(all, current.referenced) };
   } catch (error) {
     const failure = error instanceof DomainError ? error.message : 'The service failed.';
-    const ended = { id, finishedAt: now(), outcome: 'failed', failure } as const;
-    await endRun(db, scope, { ...ended, ...reached }).catch((lost: unknown) =>
+    await endRun(db, scope, { id, finishedAt: now(), failure, ...reached }).catch((lost: unknown) =>
       noteUnrecorded(deps, prepared, lost),
     );
     throw error;

@@ -38,9 +38,9 @@ export interface NewRun {
 export interface RunEnd {
   id: string;
   finishedAt: Date;
-  outcome: 'done' | 'failed';
-  resumable: boolean;
+  /** Why it stopped; null: everything is stored. */
   failure: string | null;
+  resumable: boolean;
   published: readonly PublishedResource[];
 }
 
@@ -102,7 +102,7 @@ export async function beginRun(
 export async function endRun(
   db: Queryable,
   scope: FacilityScope,
-  { id, finishedAt, outcome, resumable, failure, published }: RunEnd,
+  { id, finishedAt, failure, resumable, published }: RunEnd,
 ): Promise<void> {
   await db.query({
     name: 'publish-run-end',
@@ -121,7 +121,7 @@ export async function endRun(
       scope.facilityId,
       id,
       finishedAt,
-      outcome,
+      failure === null ? 'done' : 'failed',
       resumable,
       failure,
       JSON.stringify(published),
