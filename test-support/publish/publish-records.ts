@@ -12,9 +12,8 @@ import type { AccessEntry, AccessLog } from '../../src/privacy/access-log/access
 import type { PublishSource } from '../../src/publish/plan/prepare-publish.ts';
 import { createPublisher, type Publisher } from '../../src/publish/runs/publish.ts';
 import type { PublishedResource } from '../../src/publish/runs/run.store.ts';
-import { WRITE_RETRY } from '../../src/publish/send/retry.ts';
 import { createFhirServer, type NewFhirServer } from '../../src/publish/servers/manage-fhir-servers.ts';
-import type { PublishSettings } from '../../src/publish/servers/publish-settings.ts';
+import { PUBLISH, type PublishSettings } from '../../src/publish/servers/publish-settings.ts';
 import type { FacilityContext } from '../../src/tenancy/callers/access.ts';
 import type { FacilityScope } from '../../src/tenancy/scope.ts';
 import { createTranslator } from '../../src/terminology/lookup/translate.ts';
@@ -256,7 +255,7 @@ export function createTestPublisher(
     now: () => new Date(),
     loadReferenced: createLoadReferenced(db),
     metrics: deps.metrics ?? { registry: new Registry() },
-    settings: { retry: { ...WRITE_RETRY, random: () => 0.5 }, clock: createTestClock(), ...settings },
+    settings: { retry: { ...PUBLISH.retry, random: () => 0.5 }, clock: createTestClock(), ...settings },
   });
   return {
     publisher,

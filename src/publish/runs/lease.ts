@@ -11,19 +11,10 @@ import type { Queryable } from '../../platform/db/database.ts';
 import type { Words } from '../../platform/words/words.ts';
 import { publishError } from '../errors.ts';
 import { splitKey } from '../plan/content.fhir.ts';
-import type { Clock } from '../send/retry.ts';
 import type { FhirServer } from '../servers/fhir-server.ts';
+import type { PublishSettings } from '../servers/publish-settings.ts';
 import { giveLeaseBack, type LeaseKey, renewLease, takeLease, type WantedLease } from './lease.store.ts';
 import type { Turn, Waiting } from './waiting.ts';
-
-export interface PublishLeaseSettings {
-  /** How much longer a lease lasts than one request. */
-  marginMs: number;
-  /** How long a second publish waits for the first. */
-  waitMs: number;
-}
-
-export const PUBLISH_LEASE: PublishLeaseSettings = { marginMs: 10_000, waitMs: 60_000 };
 
 export interface PublishLease {
   /** Somebody else held it first, and this publish waited. */
@@ -34,7 +25,7 @@ export interface PublishLease {
 
 export interface LeaseDependencies {
   db: Queryable;
-  settings: { clock: Clock; lease: PublishLeaseSettings };
+  settings: Pick<PublishSettings, 'clock' | 'lease'>;
   /** `timeoutMs`: of one request. */
   server: Pick<FhirServer, 'timeoutMs'>;
   waiting: Waiting;

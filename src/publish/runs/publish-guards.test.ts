@@ -13,7 +13,6 @@ import {
 import { requireWhole } from '../../../test-support/publish/published.ts';
 import { waitForLock, waitUntil } from '../../../test-support/wait-until.ts';
 import { findRecorded, recordStored } from '../send/resource.store.ts';
-import { WRITE_RETRY } from '../send/retry.ts';
 import { PUBLISH } from '../servers/publish-settings.ts';
 import { giveLeaseBack, takeLease } from './lease.store.ts';
 import { type PublishLease, withLease } from './lease.ts';
@@ -33,7 +32,7 @@ describe('around a publish', () => {
     const clock = createTestClock();
     const { addTarget, publish } = createTestPublisher(database.pool, {
       clock,
-      retry: { ...WRITE_RETRY, random: () => 0 },
+      retry: { ...PUBLISH.retry, random: () => 0 },
     });
     const target = await addTarget(clinic, { base: 'http://127.0.0.1:9/fhir' });
     await assert.rejects(
@@ -76,7 +75,7 @@ describe('around a publish', () => {
     const [timeoutMs, budgetMs] = [200, 350];
     const { addTarget, publish } = createTestPublisher(database.pool, {
       clock: PUBLISH.clock,
-      retry: { ...WRITE_RETRY, budgetMs, firstDelayMs: 10, random: () => 0 },
+      retry: { ...PUBLISH.retry, budgetMs, firstMs: 10, random: () => 0 },
     });
     const target = await addTarget(clinic, { base: server.base, timeoutMs });
     await server.script({ kind: 'hold', type: 'ServiceRequest', times: 100 });
@@ -92,7 +91,7 @@ describe('around a publish', () => {
   }, async () => {
     const { addTarget, publish } = createTestPublisher(database.pool, {
       clock: PUBLISH.clock,
-      retry: { ...WRITE_RETRY, budgetMs: 3_000, firstDelayMs: 10, random: () => 0 },
+      retry: { ...PUBLISH.retry, budgetMs: 3_000, firstMs: 10, random: () => 0 },
     });
     const target = await addTarget(clinic, { base: server.base, timeoutMs: 120_000 });
     await server.script(
@@ -119,7 +118,7 @@ describe('around a publish', () => {
   test('a target that did not answer is left alone also by publishes that waited meanwhile [PUB-51]', async () => {
     const node = createTestPublisher(database.pool, {
       clock: PUBLISH.clock,
-      retry: { ...WRITE_RETRY, budgetMs: 20, firstDelayMs: 5 },
+      retry: { ...PUBLISH.retry, budgetMs: 20, firstMs: 5 },
     });
     await node.addTarget(clinic, { base: server.base });
     await server.script({ kind: 'drop', times: 10_000 });

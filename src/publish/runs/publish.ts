@@ -45,11 +45,7 @@ export interface Published extends SaysNotSent {
 export function createPublisher(deps: PublisherDependencies): Publisher {
   const settings = { ...PUBLISH, ...deps.settings };
   const metrics = createPublishMetrics(deps.metrics.registry);
-  const servers = createLiveFhirServers(deps.keys, {
-    breaker: settings.breaker,
-    nowMs: () => settings.clock.nowMs(),
-    metrics,
-  });
+  const servers = createLiveFhirServers(deps.keys, { settings, metrics });
   const parts = { ...deps, settings, servers, waiting: createWaiting(settings.waitingPerAccount) };
   return {
     async publish(source, request, context) {

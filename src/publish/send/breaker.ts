@@ -3,15 +3,7 @@
  * Contract: PUB-51.
  */
 import { createFailureCount } from '../../outbound/failure-count.ts';
-
-export interface PublishBreakerSettings {
-  /** Publishes in a row that failed because the server did not answer. */
-  failures: number;
-  /** Until one publish tries again. */
-  openMs: number;
-}
-
-export const PUBLISH_BREAKER: PublishBreakerSettings = { failures: 3, openMs: 15_000 };
+import type { PublishSettings } from '../servers/publish-settings.ts';
 
 export const BREAKER_STATES = ['closed', 'open', 'probing'] as const;
 export type BreakerState = (typeof BREAKER_STATES)[number];
@@ -27,7 +19,10 @@ export interface PublishBreaker {
   note(answered: boolean): void;
 }
 
-export function createPublishBreaker(settings: PublishBreakerSettings, nowMs: () => number): PublishBreaker {
+export function createPublishBreaker(
+  settings: PublishSettings['breaker'],
+  nowMs: () => number,
+): PublishBreaker {
   const failures = createFailureCount(settings);
   const state = { tooMany: false, nextTryMs: 0 };
   const waitMs = () => (state.tooMany ? Math.max(0, state.nextTryMs - nowMs()) : 0);

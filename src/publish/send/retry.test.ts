@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
+import { PUBLISH } from '../servers/publish-settings.ts';
 import { createPublishBreaker } from './breaker.ts';
 import { createLimit } from './limit.ts';
 import type { StoredResource } from './resource.store.ts';
-import { createRetryBudget, delayAfter, isTransient, type Tries, WRITE_RETRY } from './retry.ts';
+import { createRetryBudget, delayAfter, isTransient, type Tries } from './retry.ts';
 import { createRecording } from './send-levels.ts';
 
 describe('retries', () => {
@@ -18,7 +19,7 @@ describe('retries', () => {
 
   test('delays double, are spread over their upper half, and have a limit [PUB-26]', () => {
     for (const random of [0, 0.5, 0.999]) {
-      const settings = { ...WRITE_RETRY, random: () => random };
+      const settings = { ...PUBLISH.retry, random: () => random };
       for (const [tries, full] of [
         [1, 250],
         [2, 500],
@@ -30,7 +31,7 @@ describe('retries', () => {
   });
 
   test('retry-after is honoured, and nothing begins when the time is used up [PUB-27]', () => {
-    const settings = { ...WRITE_RETRY, random: () => 0 };
+    const settings = { ...PUBLISH.retry, random: () => 0 };
     assert.equal(delayAfter(settings, 1, { leftMs: 30_000, retryAfterMs: 12_000 }), 12_000);
     assert.equal(delayAfter(settings, 1, { leftMs: 30_000, retryAfterMs: 30_000 }), undefined);
     assert.equal(delayAfter(settings, 1, { leftMs: 126, retryAfterMs: undefined }), 125);
@@ -44,7 +45,7 @@ describe('the time of one publish for trying again', () => {
   /** A publish whose requests take as long as they are given, or as a test says. */
   function start() {
     let now = 0;
-    const settings = { ...WRITE_RETRY, random: () => 0 };
+    const settings = { ...PUBLISH.retry, random: () => 0 };
     const nowMs = () => now;
     const { tries } = createRetryBudget(settings, { nowMs });
     const pass = (ms: number) => {

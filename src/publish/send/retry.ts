@@ -3,30 +3,9 @@
  * Contract: PUB-26, PUB-27.
  */
 import { delayAfterFailures, spreadDelay } from '../../outbound/backoff.ts';
+import type { Clock, PublishSettings } from '../servers/publish-settings.ts';
 
-/** The clock of publishing. In tests time passes without waiting. */
-export interface Clock {
-  /** Milliseconds on a clock that only goes forward. */
-  nowMs(): number;
-  sleep(ms: number): Promise<void>;
-}
-
-export interface WriteRetrySettings {
-  /** How long one publish may try again, for all its resources together. Requests under way count. */
-  budgetMs: number;
-  /** Before the second try; doubled for each further one. */
-  firstDelayMs: number;
-  maxDelayMs: number;
-  /** In [0, 1). */
-  random: () => number;
-}
-
-export const WRITE_RETRY: WriteRetrySettings = {
-  budgetMs: 30_000,
-  firstDelayMs: 250,
-  maxDelayMs: 8_000,
-  random: Math.random,
-};
+type RetrySettings = PublishSettings['retry'];
 
 /**
  * Whether a status says that the same request may do later. 501 does not: the server has no such function (RFC 9110,
@@ -41,11 +20,11 @@ export function isTransient(status: number): boolean {
  * `retry-after` says; undefined when no time would be left after that.
  */
 export function delayAfter(
-  settings: WriteRetrySettings,
+  settings: RetrySettings,
   tries: number,
   { leftMs, retryAfterMs }: { leftMs: number; retryAfterMs: number | undefined },
 ): number | undefined {
-  const full = delayAfterFailures({ firstMs: settings.firstDelayMs, maxMs: settings.maxDelayMs }, tries);
+  const full = delayAfterFailures(settings, tries);
   const delay = Math.max(spreadDelay(full, { from: 0.5, to: 1 }, settings.random()), retryAfterMs ?? 0);
   return delay >= leftMs ? undefined : delay;
 }
@@ -80,10 +59,7 @@ interface UsedTime {
  * The time in which one publish tries again. It runs while at least one resource fails: from the beginning of its
  * first request that failed until it is stored or given up.
  */
-export function createRetryBudget(
-  settings: WriteRetrySettings,
-  { nowMs }: Pick<Clock, 'nowMs'>,
-): RetryBudget {
+export function createRetryBudget(settings: RetrySettings, { nowMs }: Pick<Clock, 'nowMs'>): RetryBudget {
   const used: UsedTime = { beforeMs: 0, failing: 0, fromMs: 0, stoppedMs: Number.NEGATIVE_INFINITY };
   const runningMs = () => (used.failing === 0 ? 0 : nowMs() - used.fromMs);
   const leftMs = () => settings.budgetMs - used.beforeMs - runningMs();

@@ -49,16 +49,15 @@ export interface StoreOutcome {
  * patient and their encounter, for whom this publish has no lease.
  */
 export async function storeResource(storing: Storing, resource: FhirResource): Promise<StoreOutcome> {
-  const before = storing.recorded.get(keyOf(resource));
+  const key = keyOf(resource);
+  const before = storing.recorded.get(key);
   if (!SENT_AHEAD.has(resource.resourceType))
-    return store(storing, resource, before, { noteLost: (key) => noteCreate(storing, key) });
+    return store(storing, resource, before, () => noteCreate(storing, key));
   const isCreate = storing.server.idPolicy === 'server' && before?.serverId == null;
   if (isCreate) return storeAlone(storing, resource, undefined);
   try {
-    return await store(storing, resource, before, {
-      noteLost: async (_, lostId) => {
-        throw new ReferredLost(lostId);
-      },
+    return await store(storing, resource, before, async (lostId) => {
+      throw new ReferredLost(lostId);
     });
   } catch (error) {
     if (error instanceof ReferredLost) return storeAlone(storing, resource, error.lostId);
@@ -87,9 +86,9 @@ async function storeAlone(
     const isLost = lostId !== undefined && current?.serverId === lostId;
     if (current === undefined || isLost) await noteCreate(storing, key);
     const before = isLost ? { key, ...CREATE_BEGUN } : current;
-    const { stored, how } = await store({ ...storing, requireMaySend }, resource, before, {
-      noteLost: () => noteCreate(storing, key),
-    });
+    const { stored, how } = await store({ ...storing, requireMaySend }, resource, before, () =>
+      noteCreate(storing, key),
+    );
     if (how === 'kept') return { stored, how };
     await recordStored(db, scope, { fhirServerId, stored: [stored] });
     return { stored, how: 'recorded' as const };
@@ -110,7 +109,7 @@ async function store(
   storing: Storing,
   given: FhirResource,
   before: RecordedResource | undefined,
-  { noteLost }: Pick<PublishWriteContext, 'noteLost'>,
+  noteLost: PublishWriteContext['noteLost'],
 ): Promise<StoreOutcome> {
   const { rendering, chainId, scope, server, settings } = storing;
   const resource = render(rendering, given);

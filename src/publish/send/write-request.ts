@@ -5,10 +5,11 @@
 import { hash } from 'node:crypto';
 import type { FhirResource } from '../../clinical/fetch/fhir-resource.ts';
 import { ownIdentifier } from '../../fhir/coded.ts';
-import { jsonOf, type ResourceKey } from '../plan/content.fhir.ts';
+import { jsonOf } from '../plan/content.fhir.ts';
+import type { Clock } from '../servers/publish-settings.ts';
 import type { FhirAnswer, FhirRequest } from './fhir-client.ts';
 import type { StoredAs } from './read-answer.ts';
-import type { Clock, Tries } from './retry.ts';
+import type { Tries } from './retry.ts';
 
 export interface PublishWriteContext {
   organisationId: string;
@@ -23,7 +24,7 @@ export interface PublishWriteContext {
    * The server does not have it under this id (any more). Make durable that its id is not known and a create is
    * about to be sent; throws where that must happen in another way.
    */
-  noteLost(key: ResourceKey, lostId: string): Promise<void>;
+  noteLost(lostId: string): Promise<void>;
 }
 
 export interface ResourceToWrite {

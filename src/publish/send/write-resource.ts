@@ -75,7 +75,7 @@ async function afterLoss(
   if (held === undefined || (isOwn && madeAnew && !isDeleted(answer)))
     throw failure(resource, method, answer);
   if (isOwn && !madeAnew) return { ...place, held: { id: held.id, versionId: null }, madeAnew: true };
-  await context.noteLost(keyOf(resource), held.id);
+  await context.noteLost(held.id);
   return { ...place, held: undefined, inDoubt: true, ownId: isOwn ? undefined : ownId };
 }
 

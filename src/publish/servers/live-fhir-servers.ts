@@ -8,16 +8,12 @@ import { openSecret } from '../../outbound/sealed-secret.ts';
 import type { KeyRing } from '../../platform/crypto/key-ring.ts';
 import { publishError } from '../errors.ts';
 import type { PublishMetrics } from '../history/publish-metrics.ts';
-import {
-  type BreakerState,
-  createPublishBreaker,
-  type PublishBreaker,
-  type PublishBreakerSettings,
-} from '../send/breaker.ts';
+import { type BreakerState, createPublishBreaker, type PublishBreaker } from '../send/breaker.ts';
 import { createFhirClient, type FhirAnswer, type FhirClient, type FhirRequest } from '../send/fhir-client.ts';
 import { createLimit } from '../send/limit.ts';
 import { secretSealedFor } from './fhir-server.store.ts';
 import type { FhirServer } from './fhir-server.ts';
+import type { PublishSettings } from './publish-settings.ts';
 
 export interface LiveFhirServer extends FhirServer {
   /**
@@ -40,8 +36,7 @@ export interface LiveFhirServers {
 const NO_TIME_LEFT: FhirAnswer = { kind: 'unanswered', code: 'TIMEOUT', reached: false };
 
 interface LiveOptions {
-  breaker: PublishBreakerSettings;
-  nowMs: () => number;
+  settings: Pick<PublishSettings, 'breaker' | 'clock'>;
   metrics: PublishMetrics;
 }
 
@@ -81,7 +76,7 @@ export function createLiveFhirServers(keys: KeyRing, options: LiveOptions): Live
 function openServer(
   server: FhirServer,
   secret: string | undefined,
-  { breaker, nowMs, metrics }: LiveOptions,
+  { settings, metrics }: LiveOptions,
 ): OpenServer {
   const client = clientOf(server, secret);
   const limit = createLimit(server.maxInFlight);
@@ -97,7 +92,7 @@ function openServer(
         metrics.request(server, answer, performance.now() - startedMs);
         return answer;
       }),
-    breaker: createPublishBreaker(breaker, nowMs),
+    breaker: createPublishBreaker(settings.breaker, settings.clock.nowMs),
   };
 }
 
