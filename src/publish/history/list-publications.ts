@@ -12,7 +12,8 @@ import type { FacilityContext } from '../../tenancy/callers/access.ts';
 import { notFound } from '../../tenancy/errors.ts';
 import type { FacilityScope } from '../../tenancy/scope.ts';
 import type { PublishSource } from '../plan/prepare-publish.ts';
-import { type ListedRun, listRuns, type RunPosition } from './publications.store.ts';
+import type { PublishRun } from '../publish.schema.ts';
+import { listRuns, type RunPosition } from './publications.store.ts';
 
 export interface ListPublicationsDependencies {
   db: Queryable;
@@ -25,14 +26,12 @@ export interface ListPublicationsRequest extends PageRequest {
   id: string;
 }
 
-export type Publication = Omit<ListedRun, 'position'>;
-
 /** 404 outside the scope; 403 when the purpose is refused; 400 for a cursor of another list. */
 export async function listPublications(
   { db, accessLog, cursors }: ListPublicationsDependencies,
   { source, id: givenId, ...request }: ListPublicationsRequest,
   context: FacilityContext,
-): Promise<Page<Publication>> {
+): Promise<Page<PublishRun>> {
   const { scope } = context;
   const id = givenId.toLowerCase();
   const binding = ['publications', source.kind, scope.organisationId, scope.facilityId, id];

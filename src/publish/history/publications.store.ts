@@ -1,11 +1,11 @@
 /** SQL that lists publishes: of one record, of one patient or of a facility, newest first. */
-import type { PurposeOfUse } from '../../fhir/purpose-of-use.ts';
 import { exactly, rowByKey, rowsByIndex } from '../../platform/db/by-key.ts';
 import type { Queryable } from '../../platform/db/database.ts';
 import { instantFromTimestamp } from '../../platform/db/timestamp.ts';
 import type { Slice } from '../../platform/http/paging.ts';
 import type { FacilityScope } from '../../tenancy/scope.ts';
-import type { PublishedResource, Subject, SubjectKind } from '../runs/run.store.ts';
+import type { PublishRun } from '../publish.schema.ts';
+import type { Subject, SubjectKind } from '../runs/run.store.ts';
 
 /** `begun_at` as PostgreSQL writes it, and the id. */
 export type RunPosition = readonly [at: string, id: string];
@@ -34,12 +34,7 @@ function listed<One extends Row<Listed>>({ begunAt, ...run }: One) {
   };
 }
 
-export interface ListedRun extends Listed {
-  outcome: 'running' | 'done' | 'failed' | 'interrupted';
-  accountId: string;
-  purposeOfUse: PurposeOfUse;
-  published: PublishedResource[];
-}
+export type ListedRun = PublishRun & { position: RunPosition };
 
 /** Those of one order or vital set. */
 export async function listRuns(
@@ -70,7 +65,7 @@ export async function listRuns(
 
 export interface PublicationFilter {
   kind?: SubjectKind | undefined;
-  state?: ListedRun['outcome'] | undefined;
+  state?: PublishRun['outcome'] | undefined;
   /** Name of a target. */
   target?: string | undefined;
   patientId?: string | undefined;
@@ -81,7 +76,7 @@ export interface PublicationFilter {
 export interface ListedPublication extends Listed {
   kind: SubjectKind;
   recordId: string;
-  state: ListedRun['outcome'];
+  state: PublishRun['outcome'];
   /** Resources that were stored. */
   stored: number;
 }

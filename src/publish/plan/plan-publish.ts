@@ -8,6 +8,7 @@ import type { Reference } from '../../fhir/coded.ts';
 import { accessEntry } from '../../privacy/authorise-access.ts';
 import type { Module } from '../../tenancy/organisations/modules.ts';
 import type { Permission } from '../../tenancy/roles/permissions.ts';
+import type { PlannedFault, PlannedRequest, PublishPlan } from '../publish.schema.ts';
 import type { SubjectKind } from '../runs/run.store.ts';
 import type { FhirServer } from '../servers/fhir-server.ts';
 import { contentOf, keyOf, type ResourceKey } from './content.fhir.ts';
@@ -21,51 +22,17 @@ import {
   type ReadyToSend,
   withReferenced,
 } from './prepare-publish.ts';
-import { type SaysNotSent, saysNotSent } from './referenced-records.ts';
+import { saysNotSent } from './referenced-records.ts';
 import { forwardReferences, type Rendering, render, unknownReferences } from './rendering.ts';
 
-export interface PlannedRequest {
-  resourceType: string;
-  localId: string;
-  /** The id at the server; null when the server has yet to give one. */
-  id: string | null;
-  method: 'PUT' | 'POST';
-  url: string;
-  /** Those of one step are sent at once. */
-  step: number;
-  /** The body, where the caller may read it. Ids that the server has yet to give stand as ours. */
-  resource?: object;
-}
-
 /** The words of each fault, with the record that is referred to. */
-const FAULTS = {
+const FAULTS: Readonly<Record<PlannedFault['code'], (key: string | null) => string>> = {
   'code-refused': () => 'has a local code without a standard code, so a publish is answered 422',
   'code-allowed': () => 'has a local code without a standard code; the target allows local codes',
-  'sent-later': (key: string | null) =>
+  'sent-later': (key) =>
     `refers to ${key}, which is sent later, so the reference names its identifier instead`,
-  'not-sent': (key: string | null) =>
-    `refers to ${key}, which is not sent and is not known to be at the target`,
+  'not-sent': (key) => `refers to ${key}, which is not sent and is not known to be at the target`,
 };
-
-export const PLANNED_FAULTS = Object.keys(FAULTS) as (keyof typeof FAULTS)[];
-
-export interface PlannedFault {
-  resourceType: string;
-  localId: string;
-  /** Stays when the words change. */
-  code: keyof typeof FAULTS;
-  /** The record that it refers to, `Type/id`; null where the fault is another one. */
-  reference: string | null;
-  fault: string;
-}
-
-export interface PublishPlan extends SaysNotSent {
-  target: string;
-  dryRun: true;
-  requests: PlannedRequest[];
-  unmapped: { resourceType: string; localId: string; system: string | null; code: string }[];
-  faults: PlannedFault[];
-}
 
 export async function planPublish(
   deps: PrepareDependencies,

@@ -10,6 +10,7 @@ import type { PurposeOfUse } from '../../fhir/purpose-of-use.ts';
 import { isUuid } from '../../platform/uuid.ts';
 import { allowsPurpose } from '../../privacy/decide.ts';
 import type { FacilityScope } from '../../tenancy/scope.ts';
+import type { NotSent, SaysNotSent } from '../publish.schema.ts';
 import type { ReferencePolicy } from '../servers/fhir-server.ts';
 import { keyOf, type ResourceKey, referencedKeys, splitKey } from './content.fhir.ts';
 import { isShared, SENT_AHEAD } from './resource-types.ts';
@@ -26,7 +27,7 @@ export interface LoadedRecord {
 export type LoadReferenced = (scope: FacilityScope, keys: readonly ResourceKey[]) => Promise<LoadedRecord[]>;
 
 /** Why a record is not sent. `unavailable`: it belongs to another facility, or does not exist. Callers do not learn which. */
-export type WithheldReason = 'refused' | 'unavailable';
+type WithheldReason = NotSent['reason'];
 
 export interface Referenced {
   /** May be sent, or named by the identifier that others use. */
@@ -125,19 +126,6 @@ function withholdUnregistered({ withheld, otherPatients }: Decided, found: reado
     withheld.set(keyOf(resource), reason);
     otherPatients.set(patient.id, 'refused');
   }
-}
-
-export interface NotSent {
-  /** Where it is named: `Observation.focus`. */
-  element: string;
-  resourceType: string;
-  localId: string;
-  reason: WithheldReason;
-}
-
-/** Member of an answer; left out where nothing was withheld. */
-export interface SaysNotSent {
-  notSent?: NotSent[];
 }
 
 /** Each record that the sent resources name and that was withheld, once for each element that names it. */

@@ -12,8 +12,8 @@ import {
 import { requireWhole } from '../../../test-support/publish/published.ts';
 import { waitUntil } from '../../../test-support/wait-until.ts';
 import { isShared } from '../plan/resource-types.ts';
+import type { PublishedResource } from '../publish.schema.ts';
 import type { NewFhirServer } from '../servers/manage-fhir-servers.ts';
-import type { PublishedResource } from './run.store.ts';
 
 /** With 2 results: ServiceRequest, two Observations, DiagnosticReport. */
 const STEPS = 4;

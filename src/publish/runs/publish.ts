@@ -9,7 +9,7 @@ import { type Span, traced } from '../../platform/trace/trace.ts';
 import type { FacilityContext } from '../../tenancy/callers/access.ts';
 import { publishError } from '../errors.ts';
 import { createPublishMetrics } from '../history/publish-metrics.ts';
-import { type PublishPlan, planPublish } from '../plan/plan-publish.ts';
+import { planPublish } from '../plan/plan-publish.ts';
 import {
   type Prepared,
   type PublisherDependencies,
@@ -18,12 +18,11 @@ import {
   preparePublish,
   requireMapped,
 } from '../plan/prepare-publish.ts';
-import type { SaysNotSent } from '../plan/referenced-records.ts';
+import type { Published, PublishPlan } from '../publish.schema.ts';
 import type { BreakerState } from '../send/breaker.ts';
 import { createLiveFhirServers, type LiveFhirServer } from '../servers/live-fhir-servers.ts';
 import { PUBLISH } from '../servers/publish-settings.ts';
 import { withLease } from './lease.ts';
-import type { PublishedResource } from './run.store.ts';
 import { type RunDependencies, runPublish } from './run-publish.ts';
 import { createWaiting } from './waiting.ts';
 
@@ -35,11 +34,6 @@ export interface Publisher {
   /** Whether this process leaves a FHIR server alone because it did not answer. */
   stateOf(fhirServerId: string): BreakerState;
   close(): void;
-}
-
-export interface Published extends SaysNotSent {
-  target: string;
-  published: PublishedResource[];
 }
 
 export function createPublisher(deps: PublisherDependencies): Publisher {

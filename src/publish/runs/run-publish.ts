@@ -18,13 +18,14 @@ import {
   requireUnchangedServer,
   withReferenced,
 } from '../plan/prepare-publish.ts';
-import { type SaysNotSent, saysNotSent } from '../plan/referenced-records.ts';
+import { saysNotSent } from '../plan/referenced-records.ts';
+import type { Published, PublishedResource } from '../publish.schema.ts';
 import type { StoredResource } from '../send/resource.store.ts';
 import { type Sent, sendLevels } from '../send/send-levels.ts';
 import { WriteFailure } from '../send/write-failure.ts';
 import type { PublishSettings } from '../servers/publish-settings.ts';
 import type { PublishLease } from './lease.ts';
-import { beginRun, endRun, type PublishedResource } from './run.store.ts';
+import { beginRun, endRun } from './run.store.ts';
 import type { Waiting } from './waiting.ts';
 
 export type RunDependencies = PrepareDependencies &
@@ -38,7 +39,7 @@ export async function runPublish(
   deps: RunDependencies,
   prepared: Prepared,
   lease: PublishLease,
-): Promise<{ published: PublishedResource[] } & SaysNotSent> {
+): Promise<Omit<Published, 'target'>> {
   const { db, now } = deps;
   const { server } = prepared;
   const { scope, correlationId } = prepared.context;

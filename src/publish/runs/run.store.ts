@@ -4,6 +4,7 @@ import type { PurposeOfUse } from '../../fhir/purpose-of-use.ts';
 import { exactly } from '../../platform/db/by-key.ts';
 import type { Queryable } from '../../platform/db/database.ts';
 import type { FacilityScope } from '../../tenancy/scope.ts';
+import type { PublishedResource } from '../publish.schema.ts';
 
 export type SubjectKind = 'lab-order' | 'imaging-order' | 'vital-set';
 
@@ -11,19 +12,6 @@ export type SubjectKind = 'lab-order' | 'imaging-order' | 'vital-set';
 export interface Subject {
   kind: SubjectKind;
   id: string;
-}
-
-/** A resource as it was at the server after a publish (docs/publish.md). */
-export interface PublishedResource {
-  resourceType: string;
-  localId: string;
-  /** The id at the server. */
-  id: string;
-  versionId: string | null;
-  method: 'PUT' | 'POST';
-  status: number;
-  /** ISO 8601 UTC. */
-  publishedAt: string;
 }
 
 export interface NewRun {

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { CONNECTION_TEST_RESULTS } from '../../../src/exchange/connection-tests/test-connection.ts';
-import { PLANNED_FAULTS } from '../../../src/publish/plan/plan-publish.ts';
+import { PLANNED_FAULTS } from '../../../src/publish/publish.schema.ts';
 import { PERMISSIONS } from '../../../src/tenancy/roles/permissions.ts';
 import { en } from './en.ts';
 import { fr } from './fr.ts';
