@@ -37,13 +37,13 @@ async function post(context: PublishWriteContext, resource: FhirResource): Promi
   const headers = { 'if-none-exist': ownIdentifierQuery(context, resource) };
   const digest = contentDigest(context.fhirServerId, resource, body);
   const answer = await sendWrite(context, { method, path: resource.resourceType, body, headers }, digest);
-  if (answer.kind === 'unanswered') return { kind: 'again', method, answer, inDoubt: answer.reached };
+  if (answer.kind === 'unanswered') return { kind: 'again', method, answer };
   const { status } = answer;
   if (isSuccess(status)) {
     const type = resource.resourceType;
     const stored = storedAs(answer, { type, putId: undefined });
     if (stored === undefined) {
-      if (!saysNoId(answer, type)) return { kind: 'again', method, answer, inDoubt: true };
+      if (!saysNoId(answer, type)) return { kind: 'again', method, answer };
       // The next POST would be answered the same, and may make a double.
       const found = await search(context, resource);
       if (found === undefined) throw failure(resource, method, answer);
@@ -58,7 +58,7 @@ async function post(context: PublishWriteContext, resource: FhirResource): Promi
     if (found !== undefined) return found;
   }
   if (!isTransient(status)) throw failure(resource, method, answer);
-  return { kind: 'again', method, answer, inDoubt: status !== 429 };
+  return { kind: 'again', method, answer };
 }
 
 /** It was there already: what is there may be older than what we have. */
@@ -87,13 +87,10 @@ async function search(context: PublishWriteContext, resource: FhirResource): Pro
   const method = 'GET';
   const { resourceType: type, id } = resource;
   const answer = await sendRead(context, resource, `${type}?${ownIdentifierQuery(context, resource)}`);
-  if (answer.kind === 'unanswered') return { kind: 'again', method, answer, inDoubt: true };
-  if (!isSuccess(answer.status)) {
-    if (isTransient(answer.status)) return { kind: 'again', method, answer, inDoubt: true };
-    return undefined;
-  }
+  if (answer.kind === 'unanswered' || isTransient(answer.status)) return { kind: 'again', method, answer };
+  if (!isSuccess(answer.status)) return undefined;
   const found = foundIds(answer, { type, ...ownIdentifier(context.organisationId, id) });
-  if (found === undefined) return { kind: 'again', method, answer, inDoubt: true };
+  if (found === undefined) return { kind: 'again', method, answer };
   if (found.length > 1)
     throw new WriteFailure(
       {

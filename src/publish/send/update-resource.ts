@@ -35,13 +35,13 @@ export async function updateResource(
   const path = `${resource.resourceType}/${id}`;
   const headers = versionId === null ? {} : { 'if-match': `W/"${versionId}"` };
   const answer = await sendWrite(context, { method: METHOD, path, body, headers }, contentHash);
-  if (answer.kind === 'unanswered') return { kind: 'again', method: METHOD, answer, inDoubt: false };
+  if (answer.kind === 'unanswered') return { kind: 'again', method: METHOD, answer };
   const { status } = answer;
   if (isSuccess(status)) return storedStep(resource, { id, contentHash, answer });
   if (isMissing(status, { isOwn: id === ownId }) || isOtherVersion(status, held))
     return look(context, resource, { held, wasHeld, answer });
   if (!isTransient(status) && !isAtOnce(status, resource)) throw failure(resource, METHOD, answer);
-  return { kind: 'again', method: METHOD, answer, inDoubt: false };
+  return { kind: 'again', method: METHOD, answer };
 }
 
 function storedStep(
@@ -49,7 +49,7 @@ function storedStep(
   { id, contentHash, answer }: { id: string; contentHash: string; answer: Answered },
 ): Step {
   const stored = storedAs(answer, { type: resource.resourceType, putId: id });
-  if (stored === undefined) return { kind: 'again', method: METHOD, answer, inDoubt: false };
+  if (stored === undefined) return { kind: 'again', method: METHOD, answer };
   if (stored.id !== id)
     throw new WriteFailure(
       {
@@ -87,8 +87,7 @@ async function look(
   const lost: Step = { kind: 'lost', method: METHOD, answer: refused };
   const method = 'GET';
   const answer = await sendRead(context, resource, `${resource.resourceType}/${held.id}`);
-  if (answer.kind === 'unanswered' || isTransient(answer.status))
-    return { kind: 'again', method, answer, inDoubt: false };
+  if (answer.kind === 'unanswered' || isTransient(answer.status)) return { kind: 'again', method, answer };
   if (answer.status === 404 || answer.status === 410) return lost;
   const found = isSuccess(answer.status) ? foundAt(answer, resource.resourceType, held.id) : undefined;
   if (found !== undefined) {

@@ -52,7 +52,7 @@ export type Step =
   | { kind: 'held'; held: StoredAs }
   /** The server does not have it (any more). */
   | { kind: 'lost'; method: string; answer: FhirAnswer }
-  | { kind: 'again'; method: string; answer: FhirAnswer; inDoubt: boolean };
+  | { kind: 'again'; method: string; answer: FhirAnswer };
 
 export function sendWrite(
   context: PublishWriteContext,

@@ -45,7 +45,7 @@ async function writeUntilStored(context: PublishWriteContext, item: ResourceToWr
     if (step.kind === 'stored') return step.written;
     if (step.kind === 'again') {
       await pause(context, resource, step);
-      place = { ...place, inDoubt: place.inDoubt || step.inDoubt };
+      place = { ...place, inDoubt: place.inDoubt || mayBeThere(step) };
       continue;
     }
     turns += 1;
@@ -81,6 +81,14 @@ async function afterLoss(
 
 function isDeleted(answer: FhirAnswer): boolean {
   return answer.kind === 'answered' && answer.status === 410;
+}
+
+/**
+ * Whether a create may have been done: not when the server answered 429, or was not reached. A search is made only where it
+ * may.
+ */
+function mayBeThere({ method, answer }: Extract<Step, { kind: 'again' }>): boolean {
+  return method === 'GET' || (answer.kind === 'answered' ? answer.status !== 429 : answer.reached);
 }
 
 /** Waits before the next try; throws when nothing can come of it, or no time is left. */
