@@ -134,6 +134,26 @@ describe('servers that lack what guards against doubles', () => {
         assert.deepEqual(sent, ['POST /ServiceRequest', 'GET /ServiceRequest']);
       });
 
+  test('what may be there is searched for until the server answers, and is not created again', async () => {
+    let kept: object = {};
+    let searches = 0;
+    const { sent } = await failedPublish(({ method }, body) => {
+      if (method === 'PUT') return [422, ''];
+      if (method === 'POST') {
+        kept = { ...body, id: '7' };
+        return [201, ''];
+      }
+      searches += 1;
+      if (searches === 1) return [429, ''];
+      return [
+        200,
+        JSON.stringify({ resourceType: 'Bundle', type: 'searchset', entry: [{ resource: kept }] }),
+      ];
+    }, /stopped at ServiceRequest \S+ PUT answered 422/);
+    const path = 'ServiceRequest';
+    assert.deepEqual(sent, [`POST /${path}`, `GET /${path}`, `GET /${path}`, `PUT /${path}/7`]);
+  });
+
   test('a server whose If-None-Exist finds a record of somebody else: it is not written over [PUB-41]', async () => {
     const stranger = { resourceType: 'ServiceRequest', id: '1', identifier: [{ system: 's', value: 'v' }] };
     const { sent } = await failedPublish(
