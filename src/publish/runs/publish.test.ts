@@ -11,11 +11,13 @@ import {
   vitalSetSource,
 } from '../../../test-support/publish/publish-records.ts';
 import { requireWhole } from '../../../test-support/publish/published.ts';
+import type { NewFhirServer } from '../servers/manage-fhir-servers.ts';
 import { PUBLISH } from '../servers/publish-settings.ts';
 
 const NO_INTEGRITY = '--no-integrity';
 /** Where the number of results does not matter: a panel, its member, and others. */
 const FEW = 4;
+const OF_SERVER = { idPolicy: 'server', referencePolicy: 'send' } as const;
 
 describe('publishing a laboratory order', () => {
   let database: TestDatabase;
@@ -32,11 +34,18 @@ describe('publishing a laboratory order', () => {
     await database.drop();
   });
 
+  /** A clinic of its own, and a target for it at a server that holds nothing. */
+  async function start(server: TestFhirServer, settings: Partial<NewFhirServer> = {}, results = FEW) {
+    await server.reset();
+    const clinic = await createClinic(database.pool, { results });
+    const node = createTestPublisher(database.pool);
+    const { id: fhirServerId } = await node.addTarget(clinic, { base: server.base, ...settings });
+    const whole = () => requireWhole({ db: database.pool, server, clinic, fhirServerId });
+    return { ...node, clinic, fhirServerId, whole };
+  }
+
   test('client ids: PUT under our ids, the order first, the report last, all of it recorded [PUB-14, PUB-15, PUB-17, PUB-18, PUB-22, PUB-23, PUB-56]', async () => {
-    await open.reset();
-    const clinic = await createClinic(database.pool);
-    const { addTarget, publish } = createTestPublisher(database.pool);
-    const target = await addTarget(clinic, { base: open.base });
+    const { clinic, publish, whole } = await start(open, {}, 20);
     await open.script({ kind: 'slow-after', type: 'Observation', times: 20, delayMs: 300 });
     const published = await publish(clinic, { correlationId: 'abc-1' });
     const { seen, maxInFlight, connections } = await open.state();
@@ -63,54 +72,38 @@ describe('publishing a laboratory order', () => {
     assert.equal(new Set(seen.map(({ headers }) => headers['x-idempotency-key'])).size, 22);
     assert.equal(maxInFlight, 8);
     assert.ok(connections <= 8, `${connections} connections`);
-    await requireWhole({ db: database.pool, server: open, clinic, fhirServerId: target.id });
+    await whole();
   });
 
   test('digits of decimals arrive as they are', async () => {
-    await open.reset();
-    const clinic = await createClinic(database.pool, { results: FEW });
-    const { addTarget, publish } = createTestPublisher(database.pool);
-    await addTarget(clinic, { base: open.base });
+    const { clinic, publish } = await start(open);
     await publish(clinic);
     const { seen } = await open.state();
     assert.ok(seen.some(({ body }) => body.includes('"value":123456.7890')));
   });
 
   test('the idempotency key is the SHA-256 over target, type, local id and content [PUB-16]', async () => {
-    await open.reset();
-    const clinic = await createClinic(database.pool, { results: 2 });
-    const { addTarget, publish } = createTestPublisher(database.pool);
-    const target = await addTarget(clinic, { base: open.base });
+    const { clinic, publish, fhirServerId } = await start(open, {}, 2);
     await publish(clinic);
     const { seen } = await open.state();
     assert.equal(seen.length, 4);
     for (const { path, headers, body } of seen) {
       const [type, id] = path.split('/');
-      const expected = hash('sha256', `${target.id}\n${type}\n${id}\n${body}`);
+      const expected = hash('sha256', `${fhirServerId}\n${type}\n${id}\n${body}`);
       assert.equal(headers['x-idempotency-key'], expected, path);
     }
   });
 
   test('publishing again updates the same resources [PUB-17]', async () => {
-    await open.reset();
-    const clinic = await createClinic(database.pool, { results: FEW });
-    const { addTarget, publish } = createTestPublisher(database.pool);
-    const target = await addTarget(clinic, { base: open.base });
+    const { clinic, publish, whole } = await start(open);
     await publish(clinic);
     const again = await publish(clinic);
     assert.ok(again.every(({ versionId, status }) => versionId === '2' && status === 200));
-    await requireWhole({ db: database.pool, server: open, clinic, fhirServerId: target.id });
+    await whole();
   });
 
   test('server ids: POST once with If-None-Exist, then PUT to the ids that were given [PUB-19, PUB-20, PUB-21]', async () => {
-    await strict.reset();
-    const clinic = await createClinic(database.pool, { results: FEW });
-    const { addTarget, publish } = createTestPublisher(database.pool);
-    const target = await addTarget(clinic, {
-      base: strict.base,
-      idPolicy: 'server',
-      referencePolicy: 'send',
-    });
+    const { clinic, publish, whole } = await start(strict, OF_SERVER);
     const first = await publish(clinic);
     const { seen } = await strict.state();
     assert.ok(
@@ -129,14 +122,11 @@ describe('publishing a laboratory order', () => {
       second.map(({ localId, id, method }) => [localId, id, method]),
       first.map(({ localId, id }) => [localId, id, 'PUT']),
     );
-    await requireWhole({ db: database.pool, server: strict, clinic, fhirServerId: target.id });
+    await whole();
   });
 
   test('send: what is referred to comes first, and every reference can be followed [PUB-25]', async () => {
-    await strict.reset();
-    const clinic = await createClinic(database.pool, { results: FEW });
-    const { addTarget, publish } = createTestPublisher(database.pool);
-    await addTarget(clinic, { base: strict.base, idPolicy: 'server', referencePolicy: 'send' });
+    const { clinic, publish } = await start(strict, OF_SERVER);
     const types = (await publish(clinic)).map(({ resourceType }) => resourceType);
     assert.deepEqual([...new Set(types)].sort(), [
       'DiagnosticReport',
@@ -152,10 +142,7 @@ describe('publishing a laboratory order', () => {
   });
 
   test('logical: Patient, Practitioner and Encounter are named by identifier, inner references stay [PUB-24]', async () => {
-    await open.reset();
-    const clinic = await createClinic(database.pool, { results: FEW });
-    const { addTarget, publish } = createTestPublisher(database.pool);
-    await addTarget(clinic, { base: open.base, referencePolicy: 'logical' });
+    const { clinic, publish } = await start(open, { referencePolicy: 'logical' });
     await publish(clinic);
     const { resources } = await open.state();
     const order = resources.find(({ resourceType }) => resourceType === 'ServiceRequest');
@@ -191,23 +178,11 @@ describe('publishing a laboratory order', () => {
   });
 
   test('what changed or was entered in error is updated by the next publish [PUB-42]', async () => {
-    await strict.reset();
-    const clinic = await createClinic(database.pool, { results: FEW });
-    const { addTarget, publish } = createTestPublisher(database.pool);
-    const target = await addTarget(clinic, {
-      base: strict.base,
-      idPolicy: 'server',
-      referencePolicy: 'send',
-    });
+    const { clinic, publish, whole } = await start(strict, OF_SERVER);
     await publish(clinic);
     await clinic.change({ observation: { status: 'entered-in-error' }, report: { status: 'amended' } });
     await publish(clinic);
-    const resources = await requireWhole({
-      db: database.pool,
-      server: strict,
-      clinic,
-      fhirServerId: target.id,
-    });
+    const resources = await whole();
     const status = (type: string, localId: string) =>
       resources.find(
         ({ resourceType, identifier }) =>
@@ -224,14 +199,7 @@ describe('publishing a laboratory order', () => {
   ] as const)
     test(`a resource that the target ${deleted ? 'deleted (410)' : 'lost (404)'} is written again, ids by ${policy} [PUB-39]`, async () => {
       const server = policy === 'server' ? strict : open;
-      await server.reset();
-      const clinic = await createClinic(database.pool, { results: FEW });
-      const { addTarget, publish } = createTestPublisher(database.pool);
-      const target = await addTarget(clinic, {
-        base: server.base,
-        idPolicy: policy,
-        referencePolicy: 'send',
-      });
+      const { clinic, publish, whole } = await start(server, { ...OF_SERVER, idPolicy: policy });
       const first = await publish(clinic);
       const lost = first.find(({ resourceType }) => resourceType === 'ServiceRequest');
       await server.remove(`ServiceRequest/${lost?.id}`, { deleted });
@@ -245,14 +213,14 @@ describe('publishing a laboratory order', () => {
       const second = await publish(clinic);
       const written = second.find(({ resourceType }) => resourceType === 'ServiceRequest');
       assert.equal(written?.status, 201);
-      await requireWhole({ db: database.pool, server, clinic, fhirServerId: target.id });
+      await whole();
     });
 
   test('a target that holds it already, made by someone else, is written over, not doubled', async () => {
     await strict.reset();
     const clinic = await createClinic(database.pool, { results: FEW });
     const { addTarget, publish } = createTestPublisher(database.pool);
-    const settings = { base: strict.base, idPolicy: 'server', referencePolicy: 'send' } as const;
+    const settings = { base: strict.base, ...OF_SERVER } as const;
     await addTarget(clinic, settings);
     const first = await publish(clinic);
     // Another target on the same server: nothing is on record for it.
@@ -288,10 +256,7 @@ describe('publishing a laboratory order', () => {
   });
 
   test('the access is on record before anything is sent [PUB-49]', async () => {
-    await open.reset();
-    const clinic = await createClinic(database.pool, { results: 1 });
-    const { addTarget, publish, entries } = createTestPublisher(database.pool);
-    await addTarget(clinic, { base: open.base });
+    const { clinic, publish, entries } = await start(open, {}, 1);
     await publish(clinic, { purposeOfUse: 'TREATMENT' });
     assert.deepEqual(
       entries.map(({ action, resourceId, outcome, purposeOfUse }) => [
@@ -305,10 +270,7 @@ describe('publishing a laboratory order', () => {
   });
 
   test('nothing is sent when the access log cannot be written [PUB-49]', async () => {
-    await open.reset();
-    const clinic = await createClinic(database.pool, { results: 1 });
-    const { addTarget, publish, entries } = createTestPublisher(database.pool);
-    await addTarget(clinic, { base: open.base });
+    const { clinic, publish, entries } = await start(open, {}, 1);
     entries.push = () => {
       throw new Error('not written');
     };
@@ -322,11 +284,7 @@ describe('publishing a laboratory order', () => {
     const nodes = Array.from({ length: 4 }, () =>
       createTestPublisher(database.pool, { clock: PUBLISH.clock }),
     );
-    const target = await nodes[0]?.addTarget(clinic, {
-      base: strict.base,
-      idPolicy: 'server',
-      referencePolicy: 'send',
-    });
+    const target = await nodes[0]?.addTarget(clinic, { base: strict.base, ...OF_SERVER });
     const all = await Promise.all(nodes.map(({ publish }) => publish(clinic)));
     const ids = all.map((published) => published.map(({ id }) => id));
     for (const other of ids) assert.deepEqual(other, ids[0]);
@@ -347,11 +305,7 @@ describe('publishing a laboratory order', () => {
         await createClinic(database.pool, { results: 2, scope: first.scope, practitioner: doctor }),
       );
     const node = createTestPublisher(database.pool, { clock: PUBLISH.clock });
-    const target = await node.addTarget(first, {
-      base: strict.base,
-      idPolicy: 'server',
-      referencePolicy: 'send',
-    });
+    const target = await node.addTarget(first, { base: strict.base, ...OF_SERVER });
     await Promise.all(clinics.map((clinic) => node.publish(clinic, { target: target.name })));
     const { resources } = await strict.state();
     assert.equal(resources.filter(({ resourceType }) => resourceType === 'Practitioner').length, 1);
@@ -379,7 +333,7 @@ describe('publishing a laboratory order', () => {
     ]);
     assert.equal(rows.length, 1);
     const node = createTestPublisher(database.pool, { clock: PUBLISH.clock });
-    const settings = { base: strict.base, idPolicy: 'server', referencePolicy: 'send' } as const;
+    const settings = { base: strict.base, ...OF_SERVER } as const;
     const target = await node.addTarget(clinic, settings);
     const context = contextOf(clinic.scope, { purposeOfUse: 'OPS', correlationId: 'both' });
     await Promise.all([
