@@ -6,20 +6,27 @@ import {
   createClinic,
   createTestPublisher,
   startPublishing,
+  withStatement,
 } from '../../../test-support/publish/publish-records.ts';
 import { requireWhole } from '../../../test-support/publish/published.ts';
 import { waitUntil } from '../../../test-support/wait-until.ts';
-import type { Pool } from '../../platform/db/database.ts';
 import { findRecorded, recordStored, type StoredResource } from '../send/resource.store.ts';
 
 const { database, server } = await startPublishing('--no-integrity', '--no-client-ids');
 const clinic = await createClinic(database.pool, { results: 2 });
 
+/** The database, whose n-th statement of that name fails. */
+const failing = (name: string, { nth = 1, code = '' }: { nth?: number; code?: string }) =>
+  withStatement(
+    database.pool,
+    name,
+    () => Promise.reject(Object.assign(new Error('scripted'), { code })),
+    nth,
+  );
+
 describe('the record of what a target holds', () => {
   test('what was stored before the database failed is on record once the lease is given back, and stays [PUB-30]', async () => {
-    const { addTarget, publish } = createTestPublisher(
-      failing(database.pool, { name: 'publish-resource-note-creates', nth: 2 }),
-    );
+    const { addTarget, publish } = createTestPublisher(failing('publish-resource-note-creates', { nth: 2 }));
     const target = await addTarget(clinic, { base: server.base, idPolicy: 'server' });
     await assert.rejects(publish(clinic, { target: target.name }), /scripted/);
     const order = async () => {
@@ -62,7 +69,7 @@ describe('the record of what a target holds', () => {
   });
 
   test('a statement that was given up for another is done again', async () => {
-    const pool = failing(database.pool, { name: 'publish-resource-record', nth: 1, code: '40P01' });
+    const pool = failing('publish-resource-record', { code: '40P01' });
     const [fhirServerId, id] = [randomUUID(), randomUUID()];
     await recordStored(pool, clinic.scope, { fhirServerId, stored: [stored(id, 'given')] });
     const [row] = await findRecorded(database.pool, clinic.scope, {
@@ -93,21 +100,3 @@ describe('the record of what a target holds', () => {
     assert.deepEqual(await ids(elsewhere), [[`Practitioner/${first}`, '1']]);
   });
 });
-
-/** The database, whose n-th statement of that name fails. */
-function failing(pool: Pool, { name, nth, code }: { name: string; nth: number; code?: string }): Pool {
-  let met = 0;
-  return new Proxy(pool, {
-    get(target, member) {
-      const value: unknown = Reflect.get(target, member);
-      if (typeof value !== 'function') return value;
-      return (...given: unknown[]) => {
-        const [statement] = given as { name?: string }[];
-        if (member === 'query' && statement?.name === name) met += 1;
-        if (member === 'query' && statement?.name === name && met === nth)
-          return Promise.reject(Object.assign(new Error('scripted'), { code }));
-        return value.apply(target, given);
-      };
-    },
-  });
-}
