@@ -101,6 +101,7 @@ interface UpdateOptions extends NameOptions, ServerSettingOptions {
   rename?: string;
   keepIds?: true;
   forgetIds?: true;
+  json?: true;
 }
 
 function updateTargetCommand(environment: CommandEnvironment): Command {
@@ -122,7 +123,7 @@ function updateTargetCommand(environment: CommandEnvironment): Command {
     .option('--no-allow-local-codes', 'do not publish codes that no terminology map covers')
     .addHelpText('after', '\nExample:\n  npx interchange target update --name national --references send')
     .action(async (options: UpdateOptions) => {
-      const { name: _name, organisation: _organisation, ...changes } = options;
+      const { name: _name, organisation: _organisation, json: _json, ...changes } = options;
       if (Object.keys(changes).length === 0) throw new UsageError('Give at least one setting to change.');
       const secret = options.secretStdin === true ? await readSecret(environment.stdin) : undefined;
       const server = await environment.withSession((session) =>

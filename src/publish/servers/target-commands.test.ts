@@ -55,6 +55,9 @@ describe('interchange target', () => {
     assert.ok(!(created.stdout + created.stderr).includes(SECRET));
     const wrong = await runCommand(['target', 'create', '--name', 'real'], { env });
     assert.equal(wrong.code, 2);
+    const nothing = await runCommand(['target', 'update', '--name', 'real', '--json'], { env });
+    assert.equal(nothing.code, 2);
+    assert.match(nothing.stderr, /at least one setting/);
     assert.equal((await run('remove --name real')).code, 0);
   });
 

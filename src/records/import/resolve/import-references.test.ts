@@ -256,6 +256,25 @@ describe('conditional creates', () => {
     assert.match((await t.run([bundle([removal])])).rejected[0]?.reason ?? '', /must be POST or PUT/);
   });
 
+  test('the system of a condition may have a question mark [IN-11]', async () => {
+    const identifier = [{ system: 'https://ids.example.org/by?kind=licence', value: randomUUID() }];
+    const query = `identifier=${identifier[0]?.system}|${identifier[0]?.value}`;
+    const kept = practitioner({ identifier });
+    await t.run([kept]);
+    for (const condition of [query, `?${query}`, `Practitioner?${query}`]) {
+      const { unchanged, rejected } = await t.run([
+        bundle([conditionalCreate(practitioner({ identifier }), condition)]),
+      ]);
+      assert.deepEqual([unchanged, rejected], [{ Practitioner: 1 }, []], condition);
+    }
+    const request = { method: 'PUT', url: `Practitioner?${query}` };
+    const { id: _id, ...change } = practitioner({ identifier, name: [{ family: 'Marsh' }] });
+    assert.deepEqual((await t.run([bundle([{ resource: change, request }])])).rejected, []);
+    assert.deepEqual(await t.rows('select display, version from practitioner where id = $1', [kept.id]), [
+      { display: 'Marsh', version: 2 },
+    ]);
+  });
+
   test('a conditional update changes the record that matches [IN-11]', async () => {
     const kept = practitioner();
     await t.run([kept]);

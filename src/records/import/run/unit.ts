@@ -274,8 +274,9 @@ function conditionOf({ request, resource, resourceType }: SeenEntry, id: string)
   if (method === 'POST' && ifNoneExist === undefined) return undefined;
   if (method === 'PUT') requireSame(String(url), resource, id);
   if (method === 'PUT' && !(typeof url === 'string' && url.includes('?'))) return undefined;
-  const query = method === 'POST' ? ifNoneExist : String(url).slice(String(url).indexOf('?') + 1);
-  const key = typeof query === 'string' ? identifierQuery(query.slice(query.indexOf('?') + 1)) : undefined;
+  const search = method === 'POST' ? ifNoneExist : url;
+  // What stands before the query has no `=`, and a system may have a `?` of its own.
+  const key = typeof search === 'string' ? identifierQuery(search.replace(/^[^?=]*\?/, '')) : undefined;
   if (key === undefined)
     throw new ResourceRejected(
       `${method === 'POST' ? 'request.ifNoneExist' : 'request.url'} of this ${resourceType} does not have the form identifier=system|value`,
