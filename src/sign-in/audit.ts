@@ -4,34 +4,8 @@
  */
 import type { Log } from '../platform/log/log.ts';
 
-export type SignInEvent =
-  | 'sign-in.succeeded'
-  | 'sign-in.failed'
-  | 'sign-in.locked'
-  | 'sign-in.refresh-token-reused'
-  | 'sign-in.logged-out'
-  | 'sign-in.password-changed'
-  | 'sign-in.password-set-up'
-  | 'sign-in.unlocked'
-  | 'sign-in.second-factor-asked'
-  | 'sign-in.session-ended'
-  | 'sign-in.second-factor-failed'
-  | 'sign-in.second-factor-added'
-  | 'sign-in.second-factor-removed'
-  | 'sign-in.recovery-codes-made'
-  | 'sign-in.recovery-code-used';
-
-export interface AuditedIds {
-  correlationId: string;
-  /** Left out where the identity is none of ours: it may be a password in the wrong field. */
-  accountId?: string | undefined;
-  organisationId?: string | undefined;
-  sessionId?: string | undefined;
-}
-
-export type Audit = (event: SignInEvent, ids: AuditedIds) => void;
-
-const MESSAGES: Record<SignInEvent, string> = {
+/** The words of each event. */
+const MESSAGES = {
   'sign-in.succeeded': 'signed in',
   'sign-in.failed': 'sign-in refused',
   'sign-in.locked': 'sign-in locked after repeated failures',
@@ -47,7 +21,19 @@ const MESSAGES: Record<SignInEvent, string> = {
   'sign-in.recovery-code-used': 'signed in with a recovery code',
   'sign-in.session-ended': 'a person ended a session of their own',
   'sign-in.unlocked': 'the operator removed the locks of an account',
-};
+} as const;
+
+export type SignInEvent = keyof typeof MESSAGES;
+
+interface AuditedIds {
+  correlationId: string;
+  /** Left out where the identity is none of ours: it may be a password in the wrong field. */
+  accountId?: string | undefined;
+  organisationId?: string | undefined;
+  sessionId?: string | undefined;
+}
+
+export type Audit = (event: SignInEvent, ids: AuditedIds) => void;
 
 export function createAudit(log: Pick<Log, 'info'>): Audit {
   return (event, ids) => log.info({ event, ...ids }, MESSAGES[event]);
