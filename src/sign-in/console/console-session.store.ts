@@ -111,7 +111,54 @@ export async function moveIdleEnd(
   });
 }
 
-const SIGNED_IN_AGAIN: RevocationReason = 'signed-in-again';
+/** A step of its sign-in is done: another token, and other ends. False when the session has ended, or went up already. */
+export async function raiseSession(
+  db: Queryable,
+  { organisationId }: OrganisationScope,
+  step: { sessionId: string; tokenHash: Buffer; now: Date; expiresAt: Date; endsAt: Date },
+): Promise<boolean> {
+  const raised = await db.query({
+    name: 'console-session-raise',
+    text: `
+      update console_session
+      set proven = true, token_hash = $3, last_used_at = $4, ends_at = $5
+      where organisation_id = $1
+        and session_id = $2
+        and not proven
+        and ends_at > $4`,
+    values: [organisationId, step.sessionId, step.tokenHash, step.now, step.endsAt],
+  });
+  if (raised.rowCount !== 1) return false;
+  const { rowCount } = await db.query({
+    name: 'console-session-raise-end',
+    text: `
+      update session
+      set expires_at = $3
+      where organisation_id = $1
+        and id = $2
+        and expires_at > $4
+        and revoked_at is null`,
+    values: [organisationId, step.sessionId, step.expiresAt, step.now],
+  });
+  return rowCount === 1;
+}
+
+/** The session goes on with another token. */
+export async function renewToken(
+  db: Queryable,
+  { organisationId }: OrganisationScope,
+  { sessionId, tokenHash, proven }: { sessionId: string; tokenHash: Buffer; proven: boolean },
+): Promise<void> {
+  await db.query({
+    name: 'console-session-renew',
+    text: `
+      update console_session
+      set token_hash = $3, proven = proven or $4
+      where organisation_id = $1
+        and session_id = $2`,
+    values: [organisationId, sessionId, tokenHash, proven],
+  });
+}
 
 /** Ends the live session of a token; undefined when there is none. */
 export async function revokeSessionOfToken(
@@ -132,12 +179,10 @@ export async function revokeSessionOfToken(
         and c.session_id = s.id
         and c.token_hash = $2
       returning s.id as "sessionId", s.account_id as "accountId"`,
-    values: [organisationId, tokenHash, now, SIGNED_IN_AGAIN],
+    values: [organisationId, tokenHash, now, 'signed-in-again' satisfies RevocationReason],
   });
   return rows[0];
 }
-
-const FACTOR_REMOVED: RevocationReason = 'second-factor-removed';
 
 /** Ends the sessions of an account in which no second factor was proven. */
 export async function revokeUnprovenSessions(
@@ -157,6 +202,6 @@ export async function revokeUnprovenSessions(
         and c.organisation_id = $1
         and c.session_id = s.id
         and not c.proven`,
-    values: [organisationId, accountId, now, FACTOR_REMOVED],
+    values: [organisationId, accountId, now, 'second-factor-removed' satisfies RevocationReason],
   });
 }

@@ -8,9 +8,8 @@ import { Type } from '../../platform/json-schema.ts';
 import { type Access, consoleRoute } from '../../tenancy/callers/access.ts';
 import type { ProofDependencies } from '../credentials/prove-identity.ts';
 import { signInFailures } from '../sign-in-responses.ts';
-import { changeOwnPassword } from './change-own-password.ts';
 import type { ConsoleCookie } from './console-cookie.ts';
-import { endOwnSession, readOwnSessions } from './own-sessions.ts';
+import { changeOwnPassword, endOwnSession, readOwnSessions } from './own-account.ts';
 
 interface OwnAccountDependencies extends ProofDependencies {
   consoleCookie: ConsoleCookie;

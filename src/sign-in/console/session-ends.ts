@@ -1,6 +1,10 @@
-/** When a session of the console ends. Contract: SIGN-IN-53, SIGN-IN-57. */
-import type { ConsoleStage } from '../../tenancy/callers/caller.ts';
+/** When a session of the console ends, and what finishes its sign-in. Contract: SIGN-IN-51, SIGN-IN-53, SIGN-IN-57. */
+import type { Client } from '../../platform/db/database.ts';
+import type { Caller, ConsoleStage } from '../../tenancy/callers/caller.ts';
+import { signInError } from '../errors.ts';
+import { newOrganisationToken } from '../organisation-token.ts';
 import { earlier, type SignInSettings, secondsAfter } from '../settings.ts';
+import { raiseSession } from './console-session.store.ts';
 
 export type SessionEndSettings = Pick<SignInSettings, 'consoleIdleSeconds' | 'consoleSessionSeconds'>;
 
@@ -17,4 +21,16 @@ export function endsOf(
   const endsAt = secondsAfter(now, isFinished ? consoleSessionSeconds : UNFINISHED_SECONDS);
   // No call moves the idle end of a sign-in that is not finished, so it has none of its own.
   return { endsAt, expiresAt: isFinished ? earlier(secondsAfter(now, consoleIdleSeconds), endsAt) : endsAt };
+}
+
+/** The token of a session whose second factor is proven by now. 401 where it has ended, or was finished already. */
+export async function finishSession(
+  client: Client,
+  caller: Pick<Caller, 'organisationId' | 'sessionId'>,
+  { now, settings }: { now: Date; settings: SessionEndSettings },
+): Promise<string> {
+  const { text, hash: tokenHash } = newOrganisationToken(caller.organisationId);
+  const step = { sessionId: caller.sessionId, tokenHash, now, ...endsOf('signed-in', now, settings) };
+  if (!(await raiseSession(client, caller, step))) throw signInError('not_signed_in');
+  return text;
 }

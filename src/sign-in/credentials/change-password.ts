@@ -5,8 +5,8 @@
 import { notifyLive } from '../../tenancy/live.ts';
 import { storePassword } from '../accounts/account.store.ts';
 import { recordOwnChange } from '../administration/record-own-change.ts';
+import { renewToken } from '../console/console-session.store.ts';
 import { signInError } from '../errors.ts';
-import { renewToken } from '../second-factor/step-up.store.ts';
 import { revokeSessionsOf } from '../sessions/session.store.ts';
 import { assertGoodPassword, canonicalPassword } from './password.ts';
 import {

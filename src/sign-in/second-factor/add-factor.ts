@@ -8,7 +8,8 @@ import { type Client, transaction } from '../../platform/db/database.ts';
 import { notifyLive } from '../../tenancy/live.ts';
 import { lockCredentials } from '../accounts/account.store.ts';
 import { recordOwnChange } from '../administration/record-own-change.ts';
-import { endsOf, type SessionEndSettings } from '../console/session-ends.ts';
+import { renewToken } from '../console/console-session.store.ts';
+import { finishSession, type SessionEndSettings } from '../console/session-ends.ts';
 import { idsOf, type OwnCall, type ProofDependencies } from '../credentials/prove-identity.ts';
 import { signInError } from '../errors.ts';
 import { newOrganisationToken } from '../organisation-token.ts';
@@ -16,7 +17,6 @@ import { isLiveSession, revokeSessionsOf } from '../sessions/session.store.ts';
 import { makeRecoveryCodes } from './recovery-codes.ts';
 import { readSecondFactor, type SecondFactor } from './second-factor.store.ts';
 import { hasSecondFactor } from './second-factor.ts';
-import { raiseSession, renewToken } from './step-up.store.ts';
 
 export interface FactorDependencies extends ProofDependencies {
   keys: KeyRing;
@@ -72,14 +72,8 @@ async function nextToken(
   { caller, identity }: OwnCall,
   { now, settings }: { now: Date; settings: SessionEndSettings },
 ): Promise<string> {
-  const { sessionId } = caller;
+  if (identity.stage === 'enrol-second-factor') return finishSession(client, caller, { now, settings });
   const { text, hash: tokenHash } = newOrganisationToken(caller.organisationId);
-  if (identity.stage !== 'enrol-second-factor') {
-    await renewToken(client, caller, { sessionId, tokenHash, proven: true });
-    return text;
-  }
-  const ends = endsOf('signed-in', now, settings);
-  if (!(await raiseSession(client, caller, { sessionId, tokenHash, now, ...ends })))
-    throw signInError('not_signed_in');
+  await renewToken(client, caller, { sessionId: caller.sessionId, tokenHash, proven: true });
   return text;
 }

@@ -7,13 +7,11 @@ import { type Client, transaction } from '../../platform/db/database.ts';
 import type { Caller } from '../../tenancy/callers/caller.ts';
 import { lockCredentials } from '../accounts/account.store.ts';
 import type { SignInEvent } from '../audit.ts';
-import { endsOf, type SessionEndSettings } from '../console/session-ends.ts';
+import { finishSession, type SessionEndSettings } from '../console/session-ends.ts';
 import { idsOf, type OwnCall, type ProofDependencies } from '../credentials/prove-identity.ts';
 import { signInError } from '../errors.ts';
 import type { SignInAttempt } from '../lockout/lockout.ts';
-import { newOrganisationToken } from '../organisation-token.ts';
 import { useRecoveryCode } from './recovery-codes.ts';
-import { raiseSession } from './step-up.store.ts';
 import { readTotp, takeTotpStep } from './totp.store.ts';
 import { openTotpSecret, stepOfCode } from './totp.ts';
 
@@ -95,15 +93,7 @@ async function raiseProven(
   const { now } = attempt;
   const held = await lockCredentials(client, caller, caller.accountId);
   if (held === undefined || held.disabled || !(await take(client, now))) return undefined;
-  const token = newOrganisationToken(caller.organisationId);
-  const ends = endsOf('signed-in', now, settings);
-  const raised = await raiseSession(client, caller, {
-    sessionId: caller.sessionId,
-    tokenHash: token.hash,
-    now,
-    ...ends,
-  });
-  if (!raised) throw signInError('not_signed_in');
+  const token = await finishSession(client, caller, { now, settings });
   await lockout.succeed(client, attempt);
-  return token.text;
+  return token;
 }

@@ -1,4 +1,7 @@
-/** The sessions of whoever is signed in, those of tokens among them, and the end of one. Contract: SIGN-IN-68. */
+/**
+ * The sessions of whoever is signed in, those of tokens among them, and the end of one; another password.
+ * Contract: SIGN-IN-68, SIGN-IN-69.
+ */
 import { type Pool, transaction } from '../../platform/db/database.ts';
 import { isUuid } from '../../platform/uuid.ts';
 import { notFound } from '../../tenancy/errors.ts';
@@ -6,7 +9,9 @@ import { notifyLive } from '../../tenancy/live.ts';
 import { endSessions, type LiveSession, listLiveSessions } from '../administration/account-sessions.store.ts';
 import { LISTED_AT_MOST } from '../administration/account-sessions.ts';
 import type { Audit } from '../audit.ts';
-import { idsOf, type OwnCall } from '../credentials/prove-identity.ts';
+import { changePassword } from '../credentials/change-password.ts';
+import { idsOf, type OwnCall, type ProofDependencies, passwordProof } from '../credentials/prove-identity.ts';
+import { newOrganisationToken } from '../organisation-token.ts';
 
 export type OwnSession = Omit<LiveSession, 'expiresAt'> & { current: boolean };
 
@@ -37,4 +42,17 @@ export async function endOwnSession(
     await notifyLive(client, { organisationId, sessionId });
   });
   audit('sign-in.session-ended', { ...idsOf(call), sessionId });
+}
+
+/** The session goes on; its token from now on. Refuses as {@link changePassword} does. */
+export async function changeOwnPassword(
+  deps: ProofDependencies,
+  { password, newPassword }: { password: string; newPassword: string },
+  call: OwnCall,
+): Promise<string> {
+  const { caller } = call;
+  const { text, hash: tokenHash } = newOrganisationToken(caller.organisationId);
+  const change = { ...passwordProof(caller, password), newCredential: newPassword };
+  await changePassword(deps, change, call, { sessionId: caller.sessionId, tokenHash });
+  return text;
 }
