@@ -103,13 +103,13 @@ export async function unlockAccount(
   now: Date,
 ): Promise<DirectoryEntry> {
   return changeManagedAccount(db, change, async (client, account) => {
-    const { userId, email, organisationId } = account;
+    const { userId } = account;
     await unlock(client, keys, userId);
     if (network !== undefined) await vouchFor(client, keys, userId, { from: network, now });
     await recordAccount(client, account, change.author, {
       action: 'account.unlock',
       after: { network },
     });
-    return { userId, email, organisationId };
+    return account;
   });
 }

@@ -34,7 +34,7 @@ const signIn = (identity: string, credential: string, from: string) =>
 
 const setUp = (setupLink = '', from = HOME) => {
   const token = new URL(setupLink).hash.replace('#token=', '');
-  return setUpPassword(fixture.signIn, { token, newCredential: NEXT }, contextOf(from));
+  return setUpPassword({ ...fixture, ...fixture.signIn }, { token, newCredential: NEXT }, contextOf(from));
 };
 
 /** Keeps the lock of unknown networks closed. */

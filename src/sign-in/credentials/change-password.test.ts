@@ -38,7 +38,11 @@ const change = (identity: string, changed: { credential?: string; newCredential?
   );
 const tokenOf = (setupLink = '') => new URL(setupLink).hash.replace('#token=', '');
 const setUp = (token: string, newCredential = NEXT, now = NOW) =>
-  setUpPassword(fixture.signIn, { token, newCredential }, { ...CONTEXT, databaseTime: now });
+  setUpPassword(
+    { ...fixture, ...fixture.signIn },
+    { token, newCredential },
+    { ...CONTEXT, databaseTime: now },
+  );
 
 test('a change clears the flag, ends the old sessions, and only the new password is good [SIGN-IN-42]', async () => {
   const { userId, email } = await fixture.addAccount({ mustChangePassword: true });

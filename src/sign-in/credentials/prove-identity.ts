@@ -202,7 +202,7 @@ async function enter<Prepared, Result>(
     }
     // Else whoever has the password could forget the failures of codes with it.
     const isHalf = isFirstStep && hasSecondFactor(factor);
-    await (isHalf ? deps.lockout.pass(client, attempt) : deps.lockout.succeed(client, attempt));
+    await (isHalf ? deps.lockout.release(attempt, client) : deps.lockout.succeed(client, attempt));
     const now = { ...account, ...held, ...factor, passwordHash: account.passwordHash };
     return { value: await work.commit(client, now, prepared) };
   });

@@ -2,13 +2,14 @@
  * The first password of an account, through a one-time setup link.
  * Contract: SIGN-IN-19, SIGN-IN-44, SIGN-IN-46, ADM-77.
  */
+import type { KeyRing } from '../../platform/crypto/key-ring.ts';
 import { type Pool, transaction } from '../../platform/db/database.ts';
 import { notifyLive } from '../../tenancy/live.ts';
 import { lockCredentials, storePassword } from '../accounts/account.store.ts';
 import { recordOwnChange } from '../administration/record-own-change.ts';
 import type { Audit } from '../audit.ts';
 import { signInError } from '../errors.ts';
-import type { Lockout } from '../lockout/lockout.ts';
+import { vouchFor } from '../lockout/lockout.ts';
 import { networkOf } from '../lockout/network.ts';
 import { parseOrganisationToken } from '../organisation-token.ts';
 import { revokeSessionsOf } from '../sessions/session.store.ts';
@@ -19,13 +20,13 @@ import { readSetupLink, useSetupLink } from './setup-link.store.ts';
 export interface SetUpPasswordDependencies {
   db: Pool;
   passwords: Passwords;
-  lockout: Pick<Lockout, 'vouch'>;
+  keys: Pick<KeyRing, 'derive'>;
   audit: Audit;
 }
 
 /** 403 for a link that is unknown, used, too old, or of a disabled account; 400 for a password against the rules. */
 export async function setUpPassword(
-  { db, passwords, lockout, audit }: SetUpPasswordDependencies,
+  { db, passwords, keys, audit }: SetUpPasswordDependencies,
   { token, newCredential }: { token: string; newCredential: string },
   { databaseTime, correlationId, remoteAddress }: CallContext,
 ): Promise<void> {
@@ -47,7 +48,7 @@ export async function setUpPassword(
     await storePassword(client, link, { accountId, passwordHash, mustChangePassword: false, now });
     await revokeSessionsOf(client, link, { accountId, reason: 'password-changed', now });
     // Whoever keeps the account locked from elsewhere does not keep out who holds the link.
-    await lockout.vouch(client, accountId, { from, now });
+    await vouchFor(client, keys, accountId, { from, now });
     await recordOwnChange(
       client,
       { organisationId: link.organisationId, accountId, correlationId },

@@ -173,7 +173,10 @@ export async function recordFailure(
 }
 
 /** Give back an attempt that was never judged. */
-export async function releaseAttempt(db: Queryable, key: CounterKey, attemptId: string): Promise<void> {
+export async function releaseAttempt(
+  db: Queryable,
+  attempt: CounterKey & { attemptId: string },
+): Promise<void> {
   await db.query({
     name: 'sign-in-release',
     text: `
@@ -181,7 +184,7 @@ export async function releaseAttempt(db: Queryable, key: CounterKey, attemptId: 
       set pending = pending - $3::text
       where identity_hash = $1
         and network = $2`,
-    values: [key.identityHash, key.network, attemptId],
+    values: [attempt.identityHash, attempt.network, attempt.attemptId],
   });
 }
 

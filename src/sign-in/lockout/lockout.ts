@@ -47,12 +47,8 @@ export interface Lockout {
   fail(attempt: SignInAttempt): Promise<{ locked: boolean }>;
   /** The password was right; takes part in the caller's transaction. */
   succeed(db: Queryable, attempt: SignInAttempt): Promise<void>;
-  /** The password was right, and a second factor is still to come: neither a failure nor a success. */
-  pass(db: Queryable, attempt: SignInAttempt): Promise<void>;
-  /** The password was not looked at. */
-  release(attempt: SignInAttempt): Promise<void>;
-  /** Whoever is at this network proved to be the owner by other means; takes part in the caller's transaction. */
-  vouch(db: Queryable, identity: string, from: Pick<SignInAttempt, 'from' | 'now'>): Promise<void>;
+  /** Neither a failure nor a success: the password was not looked at, or was right and a second factor is still to come. */
+  release(attempt: SignInAttempt, client?: Queryable): Promise<void>;
 }
 
 const IDENTITY_PURPOSE = 'sign-in/identity';
@@ -120,16 +116,14 @@ export function createLockout(db: Queryable, keys: Pick<KeyRing, 'derive'>, sett
         failuresSince: secondsAfter(attempt.now, -settings.lockWindowSeconds),
         lockUntil: secondsAfter(attempt.now, settings.lockSeconds),
       }),
-    succeed: (client, attempt) => recordSuccess(client, attempt),
-    pass: (client, attempt) => releaseAttempt(client, attempt, attempt.attemptId),
-    release: (attempt) => releaseAttempt(db, attempt, attempt.attemptId),
-    vouch: (client, identity, network) => vouchFor(client, keys, identity, network),
+    succeed: recordSuccess,
+    release: (attempt, client = db) => releaseAttempt(client, attempt),
   };
 }
 
 /**
- * From now on failures elsewhere do not lock this identity for the network: it has a counter of its own, as if it had
- * signed in.
+ * Whoever is at this network proved to be the owner by other means than a sign-in. From now on failures elsewhere do not
+ * lock the identity for it: it has a counter of its own.
  */
 export async function vouchFor(
   db: Queryable,

@@ -2,7 +2,7 @@
 import type { Client, Pool } from '../../platform/db/database.ts';
 import { notifyLive } from '../../tenancy/live.ts';
 import type { OrganisationScope } from '../../tenancy/scope.ts';
-import { type DirectoryEntry, lockCredentials } from '../accounts/account.store.ts';
+import type { DirectoryEntry } from '../accounts/account.store.ts';
 import {
   type AccountChange,
   changeManagedAccount,
@@ -57,31 +57,23 @@ async function clearUpAfterLast(
   await notifyLive(client, scope);
 }
 
-/** All of them, for somebody who lost them: the sessions of the account end. In the caller's transaction. */
-export async function removeSecondFactors(
-  client: Client,
-  scope: OrganisationScope,
-  { accountId, now }: { accountId: string; now: Date },
-): Promise<void> {
-  await lockCredentials(client, scope, accountId);
-  await deleteTotp(client, scope, accountId);
-  await deletePasskeys(client, scope, accountId);
-  await deleteRecoveryCodes(client, scope, accountId);
-  await revokeSessionsOf(client, scope, { accountId, reason: 'second-factor-removed', now });
-  await notifyLive(client, scope);
-}
-
-/** What an administrator or the operator does for a person who lost the factors. 409 for the own account. */
+/**
+ * All of them, by an administrator or the operator, for a person who lost them: the sessions of the account end. 409 for
+ * the own account.
+ */
 export async function removeSecondFactorsOf(
   db: Pool,
   change: AccountChange,
   now: Date,
 ): Promise<DirectoryEntry> {
   return changeManagedAccount(db, change, async (client, account, manager) => {
-    const { userId, email, organisationId } = account;
+    const { userId: accountId } = account;
     refuseOwn(manager, account, 'remove the second factors of their own account here');
-    await removeSecondFactors(client, account, { accountId: userId, now });
+    await deleteTotp(client, account, accountId);
+    await deletePasskeys(client, account, accountId);
+    await deleteRecoveryCodes(client, account, accountId);
+    await revokeSessionsOf(client, account, { accountId, reason: 'second-factor-removed', now });
     await recordAccount(client, account, change.author, { action: 'account.remove-second-factor' });
-    return { userId, email, organisationId };
+    return account;
   });
 }
