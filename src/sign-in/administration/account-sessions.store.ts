@@ -5,7 +5,6 @@ import { type DatabaseTime, databaseTimeSql } from '../../platform/db/database-t
 import type { Slice } from '../../platform/http/paging.ts';
 import { isUuid } from '../../platform/uuid.ts';
 import type { OrganisationScope } from '../../tenancy/scope.ts';
-import type { RevocationReason } from '../sessions/session.store.ts';
 
 export type SessionPosition = readonly [createdAt: string, id: string];
 
@@ -79,31 +78,4 @@ export async function hasSession(
     values: [organisationId, accountId, sessionId],
   });
   return rowCount === 1;
-}
-
-/** The ids of the live sessions that were ended: one, or all of the account. */
-export async function endSessions(
-  db: Queryable,
-  { organisationId }: OrganisationScope,
-  ending: {
-    accountId: string;
-    sessionId: string | null;
-    reason: RevocationReason;
-    databaseTime: DatabaseTime;
-  },
-): Promise<string[]> {
-  const { rows } = await db.query<{ id: string }>({
-    text: `
-      update session s
-      set revoked_at = clock.now, revoked_reason = $5
-      from (select ${databaseTimeSql(4)} as now) clock
-      where s.organisation_id = $1
-        and s.account_id = $2
-        and ($3::uuid is null or s.id = $3)
-        and s.revoked_at is null
-        and s.expires_at > clock.now
-      returning s.id`,
-    values: [organisationId, ending.accountId, ending.sessionId, ending.databaseTime, ending.reason],
-  });
-  return rows.map(({ id }) => id);
 }

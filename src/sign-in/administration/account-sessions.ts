@@ -1,10 +1,9 @@
 /** Lists the live sessions of an account, and ends one or all. Contract: ADM-10, ADM-19. */
 import type { Pool } from '../../platform/db/database.ts';
-import type { DatabaseTime } from '../../platform/db/database-time.ts';
 import { everyPage, openPage, type Page, type PageRequest, type Slice } from '../../platform/http/paging.ts';
 import { notFound } from '../../tenancy/errors.ts';
+import { revokeSessionsOf } from '../sessions/session.store.ts';
 import {
-  endSessions,
   hasSession,
   type LiveSession,
   listLiveSessions,
@@ -41,25 +40,25 @@ export async function listSessionsForOperator(db: Pool, key: { email: string }):
 const sessionPosition = ({ createdAt, id }: LiveSession): SessionPosition => [createdAt.toISOString(), id];
 
 export interface SessionEnding extends AccountChange {
-  /** Null: all. */
-  sessionId: string | null;
+  /** Left out: all. */
+  sessionId?: string | undefined;
 }
 
 /** How many were ended; one that had ended stays so. 404 for a session that is not of the account. */
 export async function endSessionsOf(
   db: Pool,
   { sessionId, ...change }: SessionEnding,
-  databaseTime: DatabaseTime,
+  now: Date,
 ): Promise<number> {
   return changeManagedAccount(db, change, async (client, account) => {
     const accountId = account.userId;
-    if (sessionId !== null && !(await hasSession(client, account, { accountId, sessionId })))
+    if (sessionId !== undefined && !(await hasSession(client, account, { accountId, sessionId })))
       throw notFound('The session');
     const reason = 'ended-by-administrator';
-    const ended = await endSessions(client, account, { accountId, sessionId, reason, databaseTime });
+    const ended = await revokeSessionsOf(client, account, { accountId, reason, now, only: sessionId });
     await recordAccount(client, account, change.author, {
       action: 'account.end-sessions',
-      after: { sessions: ended.length, ...(sessionId === null ? {} : { sessionId }) },
+      after: { sessions: ended.length, sessionId },
     });
     return ended.length;
   });

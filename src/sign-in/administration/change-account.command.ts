@@ -2,6 +2,7 @@
 import type { Command } from 'commander';
 import { type CommandEnvironment, CommandError } from '../../platform/command/command.ts';
 import { splitList } from '../../platform/command/split-list.ts';
+import { readDatabaseTime } from '../../platform/db/database-time.ts';
 import { DomainError } from '../../platform/domain-error.ts';
 import { changeText } from '../../tenancy/administration/change-text.ts';
 import { accountCommand, type OfAccount } from '../accounts/account-command.ts';
@@ -71,9 +72,9 @@ export function endSessionsCommand(environment: CommandEnvironment): Command {
   return accountCommand('end-sessions', 'end all sessions of an account, or one, at once')
     .option('--session <id>', 'end this session only')
     .action(async ({ email, session }: OfAccount & { session?: string }) => {
-      const ending = { ...operatorOn(email), sessionId: session ?? null };
+      const ending = { ...operatorOn(email), sessionId: session };
       const ended = await environment
-        .withSession(({ db }) => endSessionsOf(db, ending, null))
+        .withSession(async ({ db }) => endSessionsOf(db, ending, await readDatabaseTime(db)))
         .catch((error: unknown) => unknownSession(error, email));
       environment.print({ ended }, `${ended} ended`);
     });

@@ -1,7 +1,6 @@
 /** /accounts/<id>/…: administrators disable, enable, unlock and reset accounts. Contract: ADM-7. */
-import { readDatabaseTime } from '../../platform/db/database-time.ts';
 import type { Route } from '../../platform/http/route.ts';
-import { type Access, type FacilityContext, facilityRoute } from '../../tenancy/callers/access.ts';
+import { type Access, facilityRoute } from '../../tenancy/callers/access.ts';
 import { disableAccount, enableAccount, resetPassword, unlockAccount } from '../accounts/manage-accounts.ts';
 import { removeSecondFactorsOf } from '../second-factor/remove-factor.ts';
 import {
@@ -11,12 +10,9 @@ import {
   IssuedAccountSchema,
   PasswordResetBody,
 } from './account.schema.ts';
-import { ACCESS, type AccountRouteDependencies, changeOf, tag } from './accounts.route.ts';
+import { ACCESS, type AccountRouteDependencies, changeOf, tag, timeOf } from './accounts.route.ts';
 import { readSeenAccount } from './list-accounts.ts';
 import type { AccountChange } from './managed-account.ts';
-
-const timeOf = (deps: AccountRouteDependencies, { databaseTime }: FacilityContext) =>
-  readDatabaseTime(deps.db, databaseTime);
 
 interface Step {
   operationId: string;

@@ -3,15 +3,17 @@
  * Contract: SIGN-IN-68, SIGN-IN-69.
  */
 import { type Pool, transaction } from '../../platform/db/database.ts';
+import { readDatabaseTime } from '../../platform/db/database-time.ts';
 import { isUuid } from '../../platform/uuid.ts';
 import { notFound } from '../../tenancy/errors.ts';
 import { notifyLive } from '../../tenancy/live.ts';
-import { endSessions, type LiveSession, listLiveSessions } from '../administration/account-sessions.store.ts';
+import { type LiveSession, listLiveSessions } from '../administration/account-sessions.store.ts';
 import { LISTED_AT_MOST } from '../administration/account-sessions.ts';
 import type { Audit } from '../audit.ts';
 import { changePassword } from '../credentials/change-password.ts';
 import { idsOf, type OwnCall, type ProofDependencies, passwordProof } from '../credentials/prove-identity.ts';
 import { newOrganisationToken } from '../organisation-token.ts';
+import { revokeSessionsOf } from '../sessions/session.store.ts';
 
 export type OwnSession = Omit<LiveSession, 'expiresAt'> & { current: boolean };
 
@@ -33,12 +35,13 @@ export async function endOwnSession(
   sessionId: string,
   call: OwnCall,
 ): Promise<void> {
-  const { caller, databaseTime } = call;
+  const { caller } = call;
   const { organisationId, accountId } = caller;
   if (!isUuid(sessionId)) throw notFound('The session');
-  const ending = { accountId, sessionId, reason: 'ended-by-owner', databaseTime } as const;
   await transaction(db, async (client) => {
-    if ((await endSessions(client, caller, ending)).length === 0) throw notFound('The session');
+    const now = await readDatabaseTime(client, call.databaseTime);
+    const ending = { accountId, only: sessionId, reason: 'ended-by-owner', now } as const;
+    if ((await revokeSessionsOf(client, caller, ending)).length === 0) throw notFound('The session');
     await notifyLive(client, { organisationId, sessionId });
   });
   audit('sign-in.session-ended', { ...idsOf(call), sessionId });

@@ -67,27 +67,31 @@ export async function isLiveSession(
   return rowCount === 1;
 }
 
-/** End every session of an account, but for one. */
+/** End the sessions of an account: all, all but one, or only one. The ids of those that were live. */
 export async function revokeSessionsOf(
   db: Queryable,
   { organisationId }: OrganisationScope,
-  revocation: { accountId: string; reason: RevocationReason; now: Date; except?: string | undefined },
-): Promise<void> {
-  await db.query({
-    name: 'session-revoke-all',
+  revocation: {
+    accountId: string;
+    reason: RevocationReason;
+    now: Date;
+    only?: string | undefined;
+    except?: string | undefined;
+  },
+): Promise<string[]> {
+  const { accountId, reason, now, only, except } = revocation;
+  // Without a name: it is planned for the ids that it has.
+  const { rows } = await db.query<{ id: string; isLive: boolean }>({
     text: `
       update session
       set revoked_at = $3, revoked_reason = $4
       where organisation_id = $1
         and account_id = $2
-        and ($5::uuid is null or id <> $5)
-        and revoked_at is null`,
-    values: [
-      organisationId,
-      revocation.accountId,
-      revocation.now,
-      revocation.reason,
-      revocation.except ?? null,
-    ],
+        and ($5::uuid is null or id = $5)
+        and ($6::uuid is null or id <> $6)
+        and revoked_at is null
+      returning id, expires_at > $3 as "isLive"`,
+    values: [organisationId, accountId, now, reason, only, except],
   });
+  return rows.filter(({ isLive }) => isLive).map(({ id }) => id);
 }
