@@ -19,7 +19,7 @@ const TAG_BYTES = 32;
 const PHC =
   /^\$argon2id\$v=19\$m=(\d{1,8}),t=(\d{1,4}),p=(\d{1,3})\$([A-Za-z0-9+/]{11,88})\$([A-Za-z0-9+/]{16,88})$/;
 
-interface Parsed {
+interface Argon2idHash {
   cost: Argon2idCost;
   salt: Buffer;
   tag: Buffer;
@@ -27,9 +27,12 @@ interface Parsed {
 
 export async function hashArgon2id(password: string, cost: Argon2idCost = ARGON2ID_COST): Promise<string> {
   const salt = randomBytes(SALT_BYTES);
-  const tag = await derive(password, salt, cost, TAG_BYTES);
-  const { memoryKiB, passes, parallelism } = cost;
-  return `$argon2id$v=19$m=${memoryKiB},t=${passes},p=${parallelism}$${unpadded(salt)}$${unpadded(tag)}`;
+  return format({ cost, salt, tag: await derive(password, salt, cost, TAG_BYTES) });
+}
+
+/** A hash of the right shape and cost that no password gives. */
+export function decoyArgon2id(cost: Argon2idCost): string {
+  return format({ cost, salt: randomBytes(SALT_BYTES), tag: randomBytes(TAG_BYTES) });
 }
 
 /** Whether the password is the one that was hashed; compared in constant time. Throws on a string that is no hash. */
@@ -61,7 +64,7 @@ function derive(password: string, salt: Buffer, cost: Argon2idCost, tagLength: n
   });
 }
 
-function parse(phc: string): Parsed {
+function parse(phc: string): Argon2idHash {
   const match = PHC.exec(phc);
   if (match === null) throw new TypeError('not an Argon2id hash in the PHC string format');
   const [, memoryKiB, passes, parallelism, salt = '', tag = ''] = match;
@@ -72,6 +75,7 @@ function parse(phc: string): Parsed {
   };
 }
 
-function unpadded(bytes: Buffer): string {
-  return bytes.toString('base64').replace(/=+$/, '');
+function format({ cost: { memoryKiB, passes, parallelism }, salt, tag }: Argon2idHash): string {
+  const unpadded = (bytes: Buffer) => bytes.toString('base64').replace(/=+$/, '');
+  return `$argon2id$v=19$m=${memoryKiB},t=${passes},p=${parallelism}$${unpadded(salt)}$${unpadded(tag)}`;
 }

@@ -1,8 +1,15 @@
 /** Passwords: what a chosen one must be, and hashing and checking, a few at a time. Contract: SIGN-IN-11, SIGN-IN-20, SEC-5, SEC-6, SEC-7. */
-import { randomBytes, randomInt } from 'node:crypto';
+import { randomInt } from 'node:crypto';
 import { signInError } from '../errors.ts';
 import { createInFlight } from '../lockout/in-flight.ts';
-import { ARGON2ID_COST, type Argon2idCost, hashArgon2id, isWeakerThan, verifyArgon2id } from './argon2id.ts';
+import {
+  ARGON2ID_COST,
+  type Argon2idCost,
+  decoyArgon2id,
+  hashArgon2id,
+  isWeakerThan,
+  verifyArgon2id,
+} from './argon2id.ts';
 import { createBoundedWork } from './bounded-work.ts';
 import { passwordFault } from './password-fault.ts';
 
@@ -40,7 +47,7 @@ export function createPasswords(options: PasswordOptions): Passwords {
   const work = createBoundedWork({ concurrency, queue, overloaded });
   // Attempts under way that are not hashing read and write rows: no network has more than could ever hash.
   const attempts = createInFlight(concurrency + queue);
-  const decoy = decoyHash(cost);
+  const decoy = decoyArgon2id(cost);
   return {
     hash: (password, network = OWN_PROCESS) =>
       work.run(network, () => hashArgon2id(canonicalPassword(password), cost)),
@@ -77,10 +84,4 @@ export function generatePassword(): string {
 /** One text for one password, however its accents were typed (RFC 8265 section 4.2: NFC). */
 export function canonicalPassword(password: string): string {
   return password.normalize('NFC');
-}
-
-/** A hash of the right shape and cost that no password gives. */
-function decoyHash({ memoryKiB, passes, parallelism }: Argon2idCost): string {
-  const bytes = (count: number) => randomBytes(count).toString('base64').replace(/=+$/, '');
-  return `$argon2id$v=19$m=${memoryKiB},t=${passes},p=${parallelism}$${bytes(16)}$${bytes(32)}`;
 }
