@@ -26,13 +26,15 @@ export interface AccountCredentials extends SecondFactor {
 /** A well-formed id that no account and no organisation has. */
 export const NOBODY = '00000000-0000-0000-0000-000000000000';
 
+const DIRECTORY = `
+      select user_id as "userId", email, organisation_id as "organisationId"
+      from account_directory`;
+
 /** By normalised email address. */
 export async function findByEmail(db: Queryable, email: string): Promise<DirectoryEntry | undefined> {
   const { rows } = await db.query<DirectoryEntry>({
     name: 'account-by-email',
-    text: `
-      select user_id as "userId", email, organisation_id as "organisationId"
-      from account_directory
+    text: `${DIRECTORY}
       where lower(email) = $1`,
     values: [email],
   });
@@ -42,9 +44,7 @@ export async function findByEmail(db: Queryable, email: string): Promise<Directo
 export async function findByUserId(db: Queryable, userId: string): Promise<DirectoryEntry | undefined> {
   const { rows } = await db.query<DirectoryEntry>({
     name: 'account-by-user-id',
-    text: `
-      select user_id as "userId", email, organisation_id as "organisationId"
-      from account_directory
+    text: `${DIRECTORY}
       where user_id = $1`,
     values: [userId],
   });
@@ -60,25 +60,17 @@ const CREDENTIALS = `
       where a.organisation_id = $1
         and a.id = $2`;
 
-export async function readCredentials(
-  db: Queryable,
-  { organisationId }: OrganisationScope,
-  accountId: string,
-): Promise<AccountCredentials | undefined> {
-  const { rows } = await db.query<AccountCredentials>({
-    name: 'account-credentials',
-    text: CREDENTIALS,
-    values: [organisationId, accountId],
-  });
-  return rows[0];
-}
-
 /** The credentials behind an entry; one read and nothing found where there is no entry, so that both cost the same. */
 export async function readCredentialsOf(
   db: Queryable,
   entry: DirectoryEntry | undefined,
 ): Promise<AccountCredentials | undefined> {
-  return readCredentials(db, { organisationId: entry?.organisationId ?? NOBODY }, entry?.userId ?? NOBODY);
+  const { rows } = await db.query<AccountCredentials>({
+    name: 'account-credentials',
+    text: CREDENTIALS,
+    values: [entry?.organisationId ?? NOBODY, entry?.userId ?? NOBODY],
+  });
+  return rows[0];
 }
 
 /**

@@ -10,7 +10,7 @@ import {
   type SignInFixture,
   statusOf,
 } from '../../../test-support/sign-in/sign-in.ts';
-import { findByUserId, readCredentials } from '../accounts/account.store.ts';
+import { findByUserId, readCredentialsOf } from '../accounts/account.store.ts';
 import { disableAccount, enableAccount } from '../accounts/manage-accounts.ts';
 import { operatorOn } from '../administration/managed-account.ts';
 import { createPasswords } from '../credentials/password.ts';
@@ -127,8 +127,7 @@ test('a hash of a lower cost is made anew at login, and the password stays good'
   const { userId } = await fixture.addAccount();
   const hashOf = async () => {
     const entry = await findByUserId(fixture.database.pool, userId);
-    assert.ok(entry);
-    return (await readCredentials(fixture.database.pool, entry, userId))?.passwordHash ?? '';
+    return (await readCredentialsOf(fixture.database.pool, entry))?.passwordHash ?? '';
   };
   assert.match(await hashOf(), /\$m=64,t=1,p=1\$/);
   const grown = { ...fixture.signIn, passwords: createPasswords({ hashConcurrency: 1, hashQueue: 4 }) };
