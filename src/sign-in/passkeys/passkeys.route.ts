@@ -14,7 +14,7 @@ import { Type } from '../../platform/json-schema.ts';
 import { type Access, consoleRoute } from '../../tenancy/callers/access.ts';
 import type { ConsoleCookie } from '../console/console-cookie.ts';
 import { SessionState } from '../console/session.schema.ts';
-import { ADDING, conflict } from '../second-factor/manage-factors.route.ts';
+import { ADDING } from '../second-factor/manage-factors.route.ts';
 import { PASSWORD_EXAMPLE, PasswordBody } from '../second-factor/second-factor.schema.ts';
 import { signInFailures } from '../sign-in-responses.ts';
 import {
@@ -87,7 +87,7 @@ export function askForPasskeyRoute(deps: Dependencies): Route<Access> {
           userVerification: 'required',
         }),
       },
-      ...conflict(NO_NAME),
+      409: { description: NO_NAME },
     },
     handle: async (_, context) => ({ body: await askForPasskey(deps, context) }),
   });
@@ -112,7 +112,7 @@ export function provePasskeyRoute(deps: Dependencies): Route<Access> {
     responses: {
       200: { description: 'Signed in', schema: SessionState, headers: ['set-cookie'] },
       ...signInFailures,
-      ...conflict('The sign-in is finished already.'),
+      409: { description: 'The sign-in is finished already.' },
     },
     handle: async ({ body: { response } }, context) => {
       const token = await provePasskey(deps, response, context);
@@ -140,7 +140,7 @@ export function beginPasskeyRoute(deps: Dependencies): Route<Access> {
         }),
       },
       ...signInFailures,
-      ...conflict(NO_NAME),
+      409: { description: NO_NAME },
     },
     handle: async ({ body: { password } }, context) => ({
       body: await beginPasskey(deps, password, context),
@@ -181,7 +181,7 @@ export function addPasskeyRoute(deps: Dependencies): Route<Access> {
     responses: {
       200: { description: 'The passkey is added', schema: AddedPasskey, headers: ['set-cookie'] },
       403: { description: 'The answer is not good, or the challenge was used or is too old.' },
-      ...conflict('The passkey is known already, or there are 20.'),
+      409: { description: 'The passkey is known already, or there are 20.' },
     },
     handle: async ({ body }, context) => {
       const { token, ...added } = await addPasskey(deps, body, context);

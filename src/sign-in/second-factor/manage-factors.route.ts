@@ -1,5 +1,5 @@
 /** Authenticator app and recovery codes of one's own account. Contract: SIGN-IN-61, SIGN-IN-63, SIGN-IN-67. */
-import type { ResponseDocs, Route } from '../../platform/http/route.ts';
+import type { Route } from '../../platform/http/route.ts';
 import { type Access, consoleRoute } from '../../tenancy/callers/access.ts';
 import type { ConsoleStage } from '../../tenancy/callers/caller.ts';
 import type { ConsoleCookie } from '../console/console-cookie.ts';
@@ -18,8 +18,6 @@ import {
 /** Adding a factor is what a role may ask for before anything else. */
 export const ADDING: readonly ConsoleStage[] = ['signed-in', 'enrol-second-factor'];
 
-export const conflict = (description: string): Record<409, ResponseDocs> => ({ 409: { description } });
-
 export function beginTotpRoute(deps: FactorDependencies): Route<Access> {
   return consoleRoute(ADDING, {
     docs: {
@@ -33,7 +31,7 @@ export function beginTotpRoute(deps: FactorDependencies): Route<Access> {
     responses: {
       200: { description: 'A secret for the app', schema: NewTotp },
       ...signInFailures,
-      ...conflict('There is an authenticator app already.'),
+      409: { description: 'There is an authenticator app already.' },
     },
     handle: async ({ body: { password } }, context) => ({
       body: await beginTotp(deps, password, context),
@@ -55,7 +53,7 @@ export function confirmTotpRoute(deps: FactorDependencies & { consoleCookie: Con
     responses: {
       200: { description: 'The app is added', schema: ConfirmedFactor, headers: ['set-cookie'] },
       403: { description: 'The code is wrong.' },
-      ...conflict('There is nothing to confirm, or there is an authenticator app already.'),
+      409: { description: 'There is nothing to confirm, or there is an authenticator app already.' },
     },
     handle: async ({ body: { code } }, context) => {
       const { token, ...added } = await confirmTotp(deps, code, context);
@@ -95,7 +93,7 @@ export function renewRecoveryCodesRoute(deps: FactorDependencies): Route<Access>
     responses: {
       200: { description: 'Ten codes, shown once', schema: RecoveryCodes },
       ...signInFailures,
-      ...conflict('There is no second factor that they would stand in for.'),
+      409: { description: 'There is no second factor that they would stand in for.' },
     },
     handle: async ({ body: { password } }, context) => ({
       body: { recoveryCodes: await renewRecoveryCodes(deps, password, context) },
