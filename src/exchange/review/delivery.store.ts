@@ -85,7 +85,7 @@ const DONE = {
 /** Hours by which the clocks of the process that made an id and of the database may differ. */
 const CLOCK_SLACK_MS = 3_600_000;
 
-/** Deliveries, newest first. */
+/** Deliveries, newest first. The page is found first, and what is shown beside them is looked up for the page alone. */
 export async function listDeliveries(
   db: Queryable,
   scope: OrganisationScope,
@@ -95,25 +95,34 @@ export async function listDeliveries(
   const { since } = query.filter;
   const { rows } = await db.query<DeliveryRow>({
     text: `
-      select d.id, d.organisation_id as "organisationId", d.facility_id as "facilityId",
-        d.connection_id as "connectionId", d.patient_id as "patientId", d.sequence, d.event,
-        d.occurred_at as "occurredAt", d.body is not null as "hasPayload", ${STATUS} as status,
-        ${ofHead('h.held_at')} as "heldAt", ${ofHead('h.held_reason')} as "heldReason",
-        ${ofHead('h.due_at')} as "nextAttemptAt",
-        a.started_at as "startedAt", a.outcome, a.status as "httpStatus", a.failure,
+      with page as materialized (
+        select d.id, d.organisation_id as "organisationId", d.facility_id as "facilityId",
+          d.connection_id as "connectionId", d.patient_id as "patientId", d.sequence, d.event,
+          d.occurred_at as "occurredAt", d.body is not null as "hasPayload", ${STATUS} as status,
+          ${ofHead('h.held_at')} as "heldAt", ${ofHead('h.held_reason')} as "heldReason",
+          ${ofHead('h.due_at')} as "nextAttemptAt"
+        from ${FROM[kind]}
+        where ${FILTER}
+          ${DONE[kind]}
+          and ($9::uuid is null or d.id < $9)
+          and ($10::uuid is null or d.id >= $10)
+        order by d.id desc
+        limit $11
+      )
+      select d.*, a.started_at as "startedAt", a.outcome, a.status as "httpStatus", a.failure,
         c.status as confirmed, c.assigned_id as "assignedId", (
           select refused_purposes
           from patient p
           where p.organisation_id = $1
-            and p.id = d.patient_id
+            and p.id = d."patientId"
         ) as "refusedPurposes"
-      from ${FROM[kind]}
+      from page d
       left join lateral (
         select started_at, outcome, status, failure
         from exchange_attempt a
         where a.organisation_id = $1
-          and a.connection_id = d.connection_id
-          and a.patient_id = d.patient_id
+          and a.connection_id = d."connectionId"
+          and a.patient_id = d."patientId"
           and a.sequence = d.sequence
         order by started_at desc
         limit 1
@@ -127,12 +136,7 @@ export async function listDeliveries(
         order by c.delivery_id, received_at desc
         limit 1
       ) c on true
-      where ${FILTER}
-        ${DONE[kind]}
-        and ($9::uuid is null or d.id < $9)
-        and ($10::uuid is null or d.id >= $10)
-      order by d.id desc
-      limit $11`,
+      order by d.id desc`,
     values: [
       ...filterValues(scope, query.filter),
       query.after?.[0],

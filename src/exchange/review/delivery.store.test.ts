@@ -1,0 +1,57 @@
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { after, before, test } from 'node:test';
+import pg from 'pg';
+import { createTestDatabase, type TestDatabase } from '../../../test-support/database/database.ts';
+import { needsPlainPostgres } from '../../../test-support/database/plain-postgres.ts';
+import { rowsRead } from '../../../test-support/database/rows-read.ts';
+import { holdDeliveries } from '../../../test-support/exchange/held-deliveries.ts';
+import { createKeyRing } from '../../platform/crypto/key-ring.ts';
+import { createFacility, createOrganisation } from '../../tenancy/organisations/facilities.ts';
+import { listDeliveries } from './delivery.store.ts';
+
+const PLAIN = needsPlainPostgres('a node counts what it reads, and the coordinator does not know');
+
+let database: TestDatabase;
+let owner: pg.Client;
+before(async () => {
+  database = await createTestDatabase();
+  owner = new pg.Client({ connectionString: database.url });
+  await owner.connect();
+});
+after(async () => {
+  await owner.end();
+  await database.drop();
+});
+
+test('a page of held deliveries reads the tries of its own deliveries only', PLAIN, async () => {
+  const { pool } = database;
+  const { id: organisationId } = await createOrganisation(pool, { name: 'Org' });
+  const { id: facilityId } = await createFacility(pool, { organisationId, name: 'Clinic' });
+  await holdDeliveries(
+    { database, keys: createKeyRing(randomBytes(32)) },
+    { organisationId, facilityId },
+    { count: 40 },
+  );
+  const client = await pool.connect();
+  const triesRead = async () => {
+    await client.query('select pg_stat_force_next_flush()');
+    return (await rowsRead(client)).get('exchange_attempt') ?? 0;
+  };
+  // Among many that are held the planner sorts, and does not go by id; and a table of one page is scanned with good reason.
+  await owner.query('drop index exchange_delivery_by_id');
+  await client.query('set enable_seqscan = off');
+  const before = await triesRead();
+  const page = await listDeliveries(
+    client,
+    { organisationId },
+    { filter: { facilityId }, status: 'held', limit: 3 },
+  );
+  assert.deepEqual(
+    page.map(({ status, lastAttempt }) => [status, lastAttempt?.status]),
+    Array.from({ length: 3 }, () => ['held', 422]),
+  );
+  const read = (await triesRead()) - before;
+  client.release(true);
+  assert.ok(read >= 3 && read < 10, `${read} tries were read`);
+});
