@@ -26,14 +26,18 @@ const HELD = `
     and h.held_at is not null
     and ${FILTER}`;
 
-/** Ids of the held deliveries that are meant. */
+/**
+ * Ids of the held deliveries that are meant. With `lock`, their heads are locked in the order in which changes lock them.
+ */
 export async function heldDeliveries(
   db: Queryable,
   scope: OrganisationScope,
   filter: DeliveryFilter,
+  { lock = false }: { lock?: boolean } = {},
 ): Promise<string[]> {
+  const order = lock ? 'h.connection_id, h.patient_id for update of h' : 'd.id';
   const { rows } = await db.query<{ id: string }>({
-    text: `select d.id from ${HELD} order by d.id`,
+    text: `select d.id from ${HELD} order by ${order}`,
     values: filterValues(scope, filter),
   });
   return rows.map((row) => row.id);
@@ -72,7 +76,7 @@ export function decide(
   also: (client: Client, decided: readonly string[]) => Promise<void> = async () => undefined,
 ): Promise<string[]> {
   return transaction(db, async (client) => {
-    const ids = await lockHeld(client, scope, filter);
+    const ids = await heldDeliveries(client, scope, filter, { lock: true });
     if (ids.length === 0) return [];
     callWorkers(client, scope.organisationId);
     const decided = await decideLocked(client, scope, { ids, decision });
@@ -81,20 +85,7 @@ export function decide(
   });
 }
 
-/** Lock the heads of the held deliveries that are meant, in the order in which changes lock them. */
-async function lockHeld(db: Queryable, scope: OrganisationScope, filter: DeliveryFilter): Promise<string[]> {
-  const { rows } = await db.query<{ id: string }>({
-    text: `
-      select d.id
-      from ${HELD}
-      order by h.connection_id, h.patient_id
-      for update of h`,
-    values: filterValues(scope, filter),
-  });
-  return rows.map((row) => row.id);
-}
-
-/** What is recorded and returned is what was moved. */
+/** `next` is what each lane goes on with. What is recorded and returned is what was moved. */
 async function decideLocked(
   db: Queryable,
   scope: OrganisationScope,
@@ -103,18 +94,10 @@ async function decideLocked(
   const { rows } = await db.query<{ id: string }>({
     text: `
       with chosen as (
-        select h.connection_id, h.patient_id, h.sequence, h.last_sequence, d.id
+        select h.connection_id, h.patient_id, h.sequence, h.last_sequence, d.id,
+          h.sequence + ($9 = 'skip')::integer as next
         from ${HELD}
-      ), replayed as (
-        update exchange_head h
-        set held_at = null, held_reason = null, attempts = 0, due_at = now()
-        from chosen c
-        where $9 = 'replay'
-          and h.organisation_id = $1
-          and h.connection_id = c.connection_id
-          and h.patient_id = c.patient_id
-        returning c.*
-      ), advanced as (
+      ), due as (
         update exchange_head h
         set held_at = null, held_reason = null, attempts = 0, due_at = now(),
             sequence = n.sequence, queued_at = n.occurred_at
@@ -123,9 +106,8 @@ async function decideLocked(
           on n.organisation_id = $1
           and n.connection_id = c.connection_id
           and n.patient_id = c.patient_id
-          and n.sequence = c.sequence + 1
-        where $9 = 'skip'
-          and c.sequence < c.last_sequence
+          and n.sequence = c.next
+        where c.next <= c.last_sequence
           and h.organisation_id = $1
           and h.connection_id = c.connection_id
           and h.patient_id = c.patient_id
@@ -133,16 +115,13 @@ async function decideLocked(
       ), finished as (
         delete from exchange_head h
         using chosen c
-        where $9 = 'skip'
-          and c.sequence = c.last_sequence
+        where c.next > c.last_sequence
           and h.organisation_id = $1
           and h.connection_id = c.connection_id
           and h.patient_id = c.patient_id
         returning c.*
       ), moved as (
-        select * from replayed
-        union all
-        select * from advanced
+        select * from due
         union all
         select * from finished
       ), recorded as (
