@@ -9,7 +9,7 @@ import { queueStates } from '../queue/queue-state.store.ts';
 import { type DeliveryView, deliveryView } from './delivery.schema.ts';
 import { listDeliveries } from './delivery.store.ts';
 import { filterOf, organisations, type Selection, statusOf, withSelection } from './delivery-selection.ts';
-import { withOperatorTrace } from './trace-for-operator.ts';
+import { traceForOperator } from './trace-for-operator.ts';
 
 export function listDeliveriesCommand(environment: CommandEnvironment): Command {
   return withSelection(new Command('list'))
@@ -98,7 +98,7 @@ async function showEach(
   deliveries: readonly Delivery[],
 ): Promise<EachAnswer<DeliveryView>> {
   const byOrganisation = Map.groupBy(deliveries, ({ organisationId }) => organisationId);
-  return withOperatorTrace(environment, session, 'delivery.list', (trace) =>
+  return traceForOperator(environment, session, 'delivery.list', (trace) =>
     eachOrganisation([...byOrganisation.keys()], async (organisationId) => {
       const items = byOrganisation.get(organisationId) ?? [];
       const mayShow = await trace(items);

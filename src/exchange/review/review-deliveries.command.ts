@@ -14,7 +14,6 @@ import { exchangeError } from '../errors.ts';
 import { filterOf, organisations, type Selection, statusOf, withSelection } from './delivery-selection.ts';
 import { type ReviewOutcome, type ReviewRequest, reviewDeliveries } from './review-deliveries.ts';
 import { traceForOperator } from './trace-for-operator.ts';
-import type { AboutPatient } from './trace-shown.ts';
 
 const HELD_ONLY = 'only held deliveries can be chosen, so this option may be left out';
 
@@ -76,10 +75,10 @@ async function reviewOne(
   session: CommandSession,
   request: ReviewRequest & { organisationId: string },
 ): Promise<ReviewOutcome> {
-  const trace = (items: readonly AboutPatient[]) =>
-    traceForOperator(environment, session, { action: 'delivery.list', items });
   try {
-    return await reviewDeliveries({ db: session.db, trace }, request, request);
+    return await traceForOperator(environment, session, 'delivery.list', (trace) =>
+      reviewDeliveries({ db: session.db, trace }, request, request),
+    );
   } catch (error) {
     const code = error instanceof DomainError ? error.code : undefined;
     if (code === 'not_found') throw exchangeError('unknown_delivery', undefined, { cause: error });

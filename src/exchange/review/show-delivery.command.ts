@@ -44,7 +44,7 @@ async function printDelivery(
   session: CommandSession,
   found: DeliveryDetail,
 ): Promise<void> {
-  const mayShow = await traceForOperator(environment, session, { action: 'delivery.read', items: [found] });
+  const mayShow = await traceForOperator(environment, session, 'delivery.read', (trace) => trace([found]));
   const view = deliveryDetailView(found, mayShow(found));
   const attempts = view.attempts.map(
     (attempt) =>
@@ -61,8 +61,8 @@ async function printPayload(
   session: CommandSession,
   found: DeliveryDetail,
 ): Promise<void> {
-  const shown = { action: 'patient.delivery-payload.read' as const, items: [found] };
-  const mayShow = await traceForOperator(environment, session, shown);
+  const action = 'patient.delivery-payload.read';
+  const mayShow = await traceForOperator(environment, session, action, (trace) => trace([found]));
   if (!mayShow(found))
     throw new CommandError('The payload is not shown, because the patient refuses the purpose of use OPS.');
   const payload = await readPayload(session.db, found, found.id);

@@ -8,17 +8,8 @@ import { type AboutPatient, type Review, traceShown } from './trace-shown.ts';
 
 type Trace = <Item extends AboutPatient>(items: readonly Item[]) => Promise<(item: Item) => boolean>;
 
-/** See {@link traceShown}. */
-export async function traceForOperator<Item extends AboutPatient>(
-  environment: Pick<CommandEnvironment, 'now'>,
-  session: CommandSession,
-  { action, items }: { action: Review['action']; items: readonly Item[] },
-): Promise<(item: Item) => boolean> {
-  return withOperatorTrace(environment, session, action, (trace) => trace(items));
-}
-
-/** The same for several lists, one after the other. */
-export function withOperatorTrace<Result>(
+/** `trace` is {@link traceShown} for the operator; the entries of one command have one correlation id. */
+export function traceForOperator<Result>(
   environment: Pick<CommandEnvironment, 'now'>,
   session: CommandSession,
   action: Review['action'],
