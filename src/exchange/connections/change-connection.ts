@@ -4,7 +4,7 @@ import { definedMembers } from '../../platform/defined-members.ts';
 import { notFound } from '../../tenancy/errors.ts';
 import { callWorkers } from '../queue/delivery-call.ts';
 import type { ConnectionKey } from '../queue/lane.store.ts';
-import { listConnections, lockConnection, updateConnection } from './connection.store.ts';
+import { findConnection, lockConnection, updateConnection } from './connection.store.ts';
 import { type AddressAuthor, type Connection, type ConnectionSettings, checkSettings } from './connection.ts';
 import { keptSettings, queryChange, recordConnection } from './record-connection.ts';
 
@@ -29,11 +29,7 @@ export async function changeConnection(
   const checked = checkSettings(changes, author.reach);
   const { operatorAddress } = author;
   const { disabled } = changes;
-  return transaction(db, async (client) => {
-    await lockConnection(client, key);
-    await requireRight?.(client);
-    callWorkers(client, key.organisationId);
-    const before = await readConnection(client, key);
+  return inTurn(db, key, { requireRight }, async (client, before) => {
     await updateConnection(client, key, { ...checked, operatorAddress });
     await recordConnection(client, key, author.by, {
       action: 'connection.change',
@@ -53,8 +49,23 @@ export async function changeConnection(
   });
 }
 
+/** One change of a connection after the other. `work` gets it as the one before left it, behind its lock. */
+export function inTurn<Result>(
+  db: Pool,
+  key: ConnectionKey,
+  { requireRight }: { requireRight?: RequireRight | undefined },
+  work: (client: Client, before: Connection) => Promise<Result>,
+): Promise<Result> {
+  return transaction(db, async (client) => {
+    await lockConnection(client, key);
+    await requireRight?.(client);
+    callWorkers(client, key.organisationId);
+    return work(client, await readConnection(client, key));
+  });
+}
+
 async function readConnection(db: Queryable, key: ConnectionKey): Promise<Connection> {
-  const [found] = await listConnections(db, key, { connectionId: key.connectionId });
+  const found = await findConnection(db, key, key);
   if (found === undefined) throw notFound('The connection');
   return found;
 }

@@ -171,6 +171,16 @@ export async function listConnections(
   return rows.map((row) => ({ ...row, secrets: (row.secrets ?? []).map(toSecretStatus) }));
 }
 
+/** One of them. */
+export async function findConnection(
+  db: Queryable,
+  scope: OrganisationScope,
+  only: { facilityId?: string; connectionId: string },
+): Promise<Connection | undefined> {
+  const [found] = await listConnections(db, scope, only);
+  return found;
+}
+
 const LIST = `
   select c.id, c.organisation_id as "organisationId", c.name, c.address, c.client_id as "clientId",
     c.callback_header as "callbackHeader", c.identifier_system as "identifierSystem",

@@ -12,7 +12,7 @@ import type { FacilityContext } from '../../tenancy/callers/access.ts';
 import { notFound } from '../../tenancy/errors.ts';
 import { facilityRefused } from '../errors.ts';
 import { type ConnectionChanges, changeConnection, type RequireRight } from './change-connection.ts';
-import { hasOtherFacilities, listConnections } from './connection.store.ts';
+import { findConnection, hasOtherFacilities, listConnections } from './connection.store.ts';
 import { type AddressSettings, type Connection, overHttp } from './connection.ts';
 import { type CreatedConnection, createConnection, type NewConnection } from './create-connection.ts';
 import {
@@ -47,9 +47,8 @@ export async function readCovering(
   id: string,
 ): Promise<Connection> {
   const { scope } = context;
-  const [found] = isUuid(id)
-    ? await listConnections(deps.db, scope, { facilityId: scope.facilityId, connectionId: id })
-    : [];
+  const only = { facilityId: scope.facilityId, connectionId: id };
+  const found = isUuid(id) ? await findConnection(deps.db, scope, only) : undefined;
   if (found === undefined) throw notFound('The connection');
   return found;
 }

@@ -4,7 +4,7 @@ import { isUuid } from '../../platform/uuid.ts';
 import { exchangeError } from '../errors.ts';
 import type { ConnectionKey } from '../queue/lane.store.ts';
 import { connectionView } from './connection.schema.ts';
-import { listConnections, organisationOfConnection } from './connection.store.ts';
+import { findConnection, organisationOfConnection } from './connection.store.ts';
 import type { Connection, SecretStatus } from './connection.ts';
 
 /** Throws when the id is malformed (usage) or unknown. */
@@ -27,7 +27,7 @@ export async function printConnection(
   { db, publicBaseUrl }: CommandSession,
   key: ConnectionKey,
 ): Promise<void> {
-  const [found] = await listConnections(db, key, { connectionId: key.connectionId });
+  const found = await findConnection(db, key, key);
   if (found === undefined) throw exchangeError('unknown_connection', { id: key.connectionId });
   const view = connectionView(found, publicBaseUrl);
   const secrets = found.secrets.map((secret) => secretLine(secret, environment.now()));

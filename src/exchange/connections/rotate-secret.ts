@@ -2,15 +2,12 @@
  * Gives a connection new secrets, and decides from when each is used (docs/adr/0088).
  * Contract: EXC-46, EXC-47.
  */
-import { type Client, type Pool, transaction } from '../../platform/db/database.ts';
+import type { Client, Pool } from '../../platform/db/database.ts';
 import { type DatabaseTime, readDatabaseTime } from '../../platform/db/database-time.ts';
 import { type Author, OPERATOR } from '../../tenancy/administration/author.ts';
-import type { AuditEntry } from '../../tenancy/audit/audit-entry.ts';
 import { exchangeError } from '../errors.ts';
-import { callWorkers } from '../queue/delivery-call.ts';
 import type { ConnectionKey } from '../queue/lane.store.ts';
-import type { RequireRight } from './change-connection.ts';
-import { listConnections, lockConnection } from './connection.store.ts';
+import { inTurn, type RequireRight } from './change-connection.ts';
 import {
   type ActiveFrom,
   activateOutboundSecret,
@@ -66,12 +63,10 @@ export async function rotateSecret(
 ): Promise<RotatedSecrets> {
   const activeFrom = activationOf(rotation, deps.now);
   const { direction, overlapSeconds } = rotation;
-  return transaction(deps.db, async (client) => {
-    await lockConnection(client, key);
-    await deps.requireRight?.(client);
-    callWorkers(client, key.organisationId);
+  return inTurn(deps.db, key, deps, async (client, { name, facilityIds }) => {
     const after = { direction: direction ?? 'both', overlapSeconds };
-    await recordSecret(client, key, deps.by ?? OPERATOR, { action: 'connection.rotate-secret', after });
+    const action = 'connection.rotate-secret';
+    await recordConnection(client, key, deps.by ?? OPERATOR, { action, name, facilityIds, after });
     return {
       id: key.connectionId,
       ...(direction === 'callback' ? {} : await rotateOutbound(client, deps, { key, activeFrom })),
@@ -143,22 +138,9 @@ export async function activateSecret(
   key: ConnectionKey,
   { by = OPERATOR, requireRight }: Pick<RotateDependencies, 'by' | 'requireRight'> = {},
 ): Promise<void> {
-  await transaction(db, async (client) => {
-    await lockConnection(client, key);
-    await requireRight?.(client);
-    callWorkers(client, key.organisationId);
+  await inTurn(db, key, { requireRight }, async (client, { name, facilityIds }) => {
     if (!(await activateOutboundSecret(client, key))) throw exchangeError('no_waiting_secret');
-    await recordSecret(client, key, by, { action: 'connection.activate-secret', after: {} });
+    const action = 'connection.activate-secret';
+    await recordConnection(client, key, by, { action, name, facilityIds, after: {} });
   });
-}
-
-async function recordSecret(
-  client: Client,
-  key: ConnectionKey,
-  by: Author,
-  change: Pick<AuditEntry, 'action' | 'after'>,
-): Promise<void> {
-  const [connection] = await listConnections(client, key, { connectionId: key.connectionId });
-  const { name = '', facilityIds = null } = connection ?? {};
-  await recordConnection(client, key, by, { ...change, name, facilityIds });
 }
