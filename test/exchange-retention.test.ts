@@ -4,7 +4,7 @@ import { createHmac, randomUUID } from 'node:crypto';
 import { after, afterEach, beforeEach, describe, test } from 'node:test';
 import { retentionRules } from '../src/app/commands/retention.ts';
 import { loadConfig } from '../src/app/config/config.ts';
-import type { CreatedConnection } from '../src/exchange/connections/create-connection.ts';
+import type { CreatedConnection } from '../src/exchange/connections/connection.schema.ts';
 import { type DeliveryResult, leaseDue, settle } from '../src/exchange/queue/lane.store.ts';
 import { park } from '../src/exchange/queue/parking.store.ts';
 import { decide } from '../src/exchange/review/review.store.ts';

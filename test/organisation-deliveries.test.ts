@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { after, afterEach, before, beforeEach, describe, test } from 'node:test';
 import pg from 'pg';
 import { buildDeliveries } from '../src/app/build-worker.ts';
-import type { CreatedConnection } from '../src/exchange/connections/create-connection.ts';
+import type { CreatedConnection } from '../src/exchange/connections/connection.schema.ts';
 import type { DeliveryWorker } from '../src/exchange/worker/delivery-worker.ts';
 import { type Faults, ONE_FAILS, prepareFaults } from '../test-support/database/failing-organisation.ts';
 import { connect, insertPatients, queue, rename } from '../test-support/exchange/exchange-records.ts';

@@ -1,7 +1,7 @@
 /** Callbacks of an exchange over real HTTP; each test has a tenant, a connection and a delivery of its own. */
 import { createHmac } from 'node:crypto';
 import { after, beforeEach } from 'node:test';
-import type { CreatedConnection } from '../../src/exchange/connections/create-connection.ts';
+import type { CreatedConnection } from '../../src/exchange/connections/connection.schema.ts';
 import { documentedCalls } from '../http/documented-answers.ts';
 import { type Answer, startTestApi, type Tenant, type TestAccount } from '../service/api.ts';
 import { connect, insertPatients, queue } from './exchange-records.ts';

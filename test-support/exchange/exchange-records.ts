@@ -1,11 +1,8 @@
 /** Patients, connections and changes for tests of the exchange. */
 import { randomBytes, randomUUID } from 'node:crypto';
+import type { CreatedConnection } from '../../src/exchange/connections/connection.schema.ts';
 import { BY_OPERATOR } from '../../src/exchange/connections/connection.ts';
-import {
-  type CreatedConnection,
-  createConnection,
-  type NewConnection,
-} from '../../src/exchange/connections/create-connection.ts';
+import { createConnection, type NewConnection } from '../../src/exchange/connections/create-connection.ts';
 import { enqueuePatientChanges } from '../../src/exchange/queue/enqueue-patient-changes.ts';
 import { DELIVERY, type DeliverySettings } from '../../src/exchange/worker/delivery-settings.ts';
 import type { KeyRing } from '../../src/platform/crypto/key-ring.ts';

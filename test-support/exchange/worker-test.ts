@@ -1,8 +1,8 @@
 /** Delivery workers of one process beside an exchange, and what they leave in the database. */
 import { randomBytes } from 'node:crypto';
 import { after, afterEach, before, beforeEach } from 'node:test';
+import type { CreatedConnection } from '../../src/exchange/connections/connection.schema.ts';
 import { updateConnection } from '../../src/exchange/connections/connection.store.ts';
-import type { CreatedConnection } from '../../src/exchange/connections/create-connection.ts';
 import type { DeliverySettings } from '../../src/exchange/worker/delivery-settings.ts';
 import { createDeliveryWorker, type DeliveryWorker } from '../../src/exchange/worker/delivery-worker.ts';
 import { createKeyRing, type KeyRing } from '../../src/platform/crypto/key-ring.ts';

@@ -6,6 +6,7 @@ import { once } from 'node:events';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { changeConnection } from '../../src/exchange/connections/change-connection.ts';
+import { callbackUrl } from '../../src/exchange/connections/connection.schema.ts';
 import { listConnections } from '../../src/exchange/connections/connection.store.ts';
 import { BY_OPERATOR, type Connection } from '../../src/exchange/connections/connection.ts';
 import {
@@ -14,7 +15,7 @@ import {
   signingSecrets,
 } from '../../src/exchange/connections/connection-secret.store.ts';
 import { openConnectionSecret } from '../../src/exchange/connections/connection-secret.ts';
-import { callbackUrl, createConnection } from '../../src/exchange/connections/create-connection.ts';
+import { createConnection } from '../../src/exchange/connections/create-connection.ts';
 import type { ConnectionKey } from '../../src/exchange/queue/lane.store.ts';
 import type { KeyRing } from '../../src/platform/crypto/key-ring.ts';
 import type { Pool } from '../../src/platform/db/database.ts';

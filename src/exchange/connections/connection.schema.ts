@@ -6,7 +6,6 @@ import { named } from '../../platform/http/named-schema.ts';
 import { Choice, Instant, Nullable, NullableText } from '../../platform/http/schema.ts';
 import { Type } from '../../platform/json-schema.ts';
 import type { Connection } from './connection.ts';
-import { callbackUrl } from './create-connection.ts';
 
 /** What may be set; the rules are in connection.ts. */
 const settable = {
@@ -150,6 +149,8 @@ export const CreatedConnectionSchema = named(
     },
   ),
 );
+/** Shown once. */
+export type CreatedConnection = Static<typeof CreatedConnectionSchema>;
 export const RotationBody = named(
   'SecretRotation',
   Type.Object(
@@ -220,6 +221,8 @@ export const RotatedSchema = named(
     },
   ),
 );
+/** Shown once; only of the directions that were rotated. */
+export type RotatedSecrets = Static<typeof RotatedSchema>;
 export const ConnectionParams = Type.Object({
   connectionId: Type.String({ description: 'UUID of the connection.' }),
 });
@@ -229,4 +232,9 @@ export function connectionView(
   publicBaseUrl: string,
 ): Static<typeof ConnectionSchema> {
   return { ...connection, callbackUrl: callbackUrl(publicBaseUrl, connection.id) };
+}
+
+/** Where the exchange posts its callbacks. */
+export function callbackUrl(publicBaseUrl: string, connectionId: string): string {
+  return `${publicBaseUrl}/exchange/connections/${connectionId}/callback`;
 }

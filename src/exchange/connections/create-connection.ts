@@ -7,6 +7,7 @@ import type { KeyRing } from '../../platform/crypto/key-ring.ts';
 import { type Pool, transaction } from '../../platform/db/database.ts';
 import type { OrganisationScope } from '../../tenancy/scope.ts';
 import { callWorkers } from '../queue/delivery-call.ts';
+import { type CreatedConnection, callbackUrl } from './connection.schema.ts';
 import { insertConnection } from './connection.store.ts';
 import { type AddressAuthor, type ConnectionSettings, checkSettings } from './connection.ts';
 import { insertSecret } from './connection-secret.store.ts';
@@ -24,14 +25,6 @@ export interface ConnectionDependencies {
 /** What a new connection must be told; the rest has defaults. */
 export type NewConnection = Pick<ConnectionSettings, 'name' | 'address' | 'clientId' | 'facilityIds'> &
   Partial<ConnectionSettings>;
-
-/** What is shown once. */
-export interface CreatedConnection {
-  id: string;
-  outboundSecret: string;
-  callbackSecret: string;
-  callbackUrl: string;
-}
 
 /** Throws `bad_connection_setting`. The facilities must exist. */
 export async function createConnection(
@@ -72,9 +65,4 @@ export async function createConnection(
     callbackSecret: callback.text,
     callbackUrl: callbackUrl(publicBaseUrl, connectionId),
   };
-}
-
-/** Where the exchange posts its callbacks. */
-export function callbackUrl(publicBaseUrl: string, connectionId: string): string {
-  return `${publicBaseUrl}/exchange/connections/${connectionId}/callback`;
 }

@@ -2,12 +2,12 @@
 import { Command, Option } from 'commander';
 import { type CommandEnvironment, UsageError } from '../../platform/command/command.ts';
 import { parsedTime } from '../review/delivery-selection.ts';
+import type { RotatedSecrets } from './connection.schema.ts';
 import type { SecretDirection } from './connection-secret.store.ts';
 import { printConnection, requireConnection } from './named-connection.ts';
 import {
   activateSecret,
   DEFAULT_OVERLAP_SECONDS,
-  type RotatedSecrets,
   rotateSecret,
   type SecretRotation,
 } from './rotate-secret.ts';

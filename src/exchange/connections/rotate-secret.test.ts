@@ -17,7 +17,7 @@ import { createLog } from '../../platform/log/log.ts';
 import { createFacility, createOrganisation } from '../../tenancy/organisations/facilities.ts';
 import { createWorkWatch } from '../../tenancy/organisations/organisation-work.ts';
 import { createDeliveryWorker, type DeliveryWorker } from '../worker/delivery-worker.ts';
-import type { CreatedConnection } from './create-connection.ts';
+import type { CreatedConnection } from './connection.schema.ts';
 import { activateSecret, rotateSecret, type SecretRotation } from './rotate-secret.ts';
 
 const keys = createKeyRing(randomBytes(32));

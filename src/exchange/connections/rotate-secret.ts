@@ -8,6 +8,7 @@ import { type Author, OPERATOR } from '../../tenancy/administration/author.ts';
 import { exchangeError } from '../errors.ts';
 import type { ConnectionKey } from '../queue/lane.store.ts';
 import { inTurn, type RequireRight } from './change-connection.ts';
+import { callbackUrl, type RotatedSecrets } from './connection.schema.ts';
 import {
   type ActiveFrom,
   activateOutboundSecret,
@@ -17,7 +18,7 @@ import {
   succeedOutboundSecret,
 } from './connection-secret.store.ts';
 import { makeConnectionSecret } from './connection-secret.ts';
-import { type ConnectionDependencies, callbackUrl } from './create-connection.ts';
+import type { ConnectionDependencies } from './create-connection.ts';
 import { recordConnection } from './record-connection.ts';
 
 export interface SecretRotation {
@@ -31,21 +32,6 @@ export interface SecretRotation {
 
 export const DEFAULT_OVERLAP_SECONDS = 86_400;
 const MAX_WAIT_MS = 90 * 86_400_000;
-
-/** What is shown once; only of the directions that were rotated. */
-export interface RotatedSecrets {
-  id: string;
-  outboundSecret?: string;
-  /** Until then the old one signs. Null: until the new one is activated. */
-  outboundActiveFrom?: string | null;
-  /** A new outbound secret of an earlier rotation was waiting; it was never used, and is no more. */
-  discardedWaiting?: true;
-  callbackSecret?: string;
-  /** Callbacks with the old secret are accepted until this time. */
-  oldGoodUntil?: string;
-  /** Where callbacks go, as when the connection was made. */
-  callbackUrl: string;
-}
 
 type RotateDependencies = Pick<ConnectionDependencies, 'db' | 'keys' | 'now' | 'publicBaseUrl'> & {
   /** Default: the operator. */

@@ -6,8 +6,8 @@ import { isUuid } from '../../platform/uuid.ts';
 import { organisationsWithConnections } from '../connections/connection.store.ts';
 import { requireConnection } from '../connections/named-connection.ts';
 import { exchangeError } from '../errors.ts';
-import { DELIVERY_STATUSES, type DeliveryFilter, type DeliveryStatus } from '../queue/delivery.ts';
-import { listDeliveries } from './delivery.store.ts';
+import { DELIVERY_STATUSES, type DeliveryStatus } from './delivery.schema.ts';
+import { type DeliveryFilter, listDeliveries } from './delivery.store.ts';
 
 export interface Selection {
   id?: string[];

@@ -4,7 +4,10 @@ import type { Static } from 'typebox';
 import { named } from '../../platform/http/named-schema.ts';
 import { Instant, Nullable, NullableText } from '../../platform/http/schema.ts';
 import { Type } from '../../platform/json-schema.ts';
-import { DELIVERY_STATUSES, type Delivery, type DeliveryDetail } from '../queue/delivery.ts';
+
+/** Where a delivery stands; it follows from the head of its lane (docs/adr/0020). */
+export const DELIVERY_STATUSES = ['queued', 'held', 'delivered', 'skipped'] as const;
+export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
 
 const Time = Instant('ISO 8601 UTC.');
 
@@ -72,6 +75,15 @@ export const DeliverySchema = named(
   ),
 );
 export type DeliveryView = Static<typeof DeliverySchema>;
+
+/** A delivery as it is stored. */
+interface Stored {
+  patientId: string;
+  /** Of the patient. */
+  refusedPurposes: string[];
+}
+export type Delivery = DeliveryView & Stored;
+
 const AttemptSchema = named(
   'DeliveryAttempt',
   Type.Object({
@@ -129,6 +141,7 @@ export const DeliveryDetailSchema = named(
     },
   ),
 );
+export type DeliveryDetail = Static<typeof DeliveryDetailSchema> & Stored;
 export const ReviewOutcomeSchema = named(
   'ReviewOutcome',
   Type.Object(
@@ -140,6 +153,7 @@ export const ReviewOutcomeSchema = named(
     { examples: [{ dryRun: true, count: 1, deliveryIds: [ID] }] },
   ),
 );
+export type ReviewOutcome = Static<typeof ReviewOutcomeSchema>;
 export const EnvelopeSchema = named(
   'DeliveryEnvelope',
   Type.Object(

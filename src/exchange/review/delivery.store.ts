@@ -3,7 +3,19 @@ import { exactly, rowByKey } from '../../platform/db/by-key.ts';
 import type { Queryable } from '../../platform/db/database.ts';
 import type { Slice } from '../../platform/http/paging.ts';
 import type { OrganisationScope } from '../../tenancy/scope.ts';
-import type { Delivery, DeliveryDetail, DeliveryFilter, DeliveryStatus } from '../queue/delivery.ts';
+import type { Delivery, DeliveryDetail, DeliveryStatus } from './delivery.schema.ts';
+
+/** Which deliveries are meant. What is undefined does not matter. */
+export interface DeliveryFilter {
+  ids?: readonly string[] | undefined;
+  connectionId?: string | undefined;
+  patientId?: string | undefined;
+  facilityId?: string | undefined;
+  heldReason?: string | undefined;
+  /** Queued in [since, until). */
+  since?: Date | undefined;
+  until?: Date | undefined;
+}
 
 // Behind the head: skipped when that was the last word on it, unless some try was taken by the exchange all the same.
 const STATUS = `

@@ -4,10 +4,9 @@ import { type CommandEnvironment, type CommandSession, UsageError } from '../../
 import { DomainError } from '../../platform/domain-error.ts';
 import { isWholeDatabase } from '../../tenancy/organisations/organisation-work.ts';
 import { organisationsWithConnections } from '../connections/connection.store.ts';
-import type { Delivery, DeliveryFilter, DeliveryStatus } from '../queue/delivery.ts';
 import { queueStates } from '../queue/queue-state.store.ts';
-import { type DeliveryView, deliveryView } from './delivery.schema.ts';
-import { listDeliveries } from './delivery.store.ts';
+import { type Delivery, type DeliveryStatus, type DeliveryView, deliveryView } from './delivery.schema.ts';
+import { type DeliveryFilter, listDeliveries } from './delivery.store.ts';
 import { filterOf, organisations, type Selection, statusOf, withSelection } from './delivery-selection.ts';
 import { traceForOperator } from './trace-for-operator.ts';
 

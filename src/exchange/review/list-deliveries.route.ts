@@ -8,8 +8,7 @@ import { Choice } from '../../platform/http/schema.ts';
 import { Type } from '../../platform/json-schema.ts';
 import { isUuid } from '../../platform/uuid.ts';
 import { type Access, facilityRoute } from '../../tenancy/callers/access.ts';
-import { DELIVERY_STATUSES } from '../queue/delivery.ts';
-import { DeliverySchema, deliveryView } from './delivery.schema.ts';
+import { DELIVERY_STATUSES, DeliverySchema, deliveryView } from './delivery.schema.ts';
 import { listDeliveryPage, type ReviewListDependencies } from './list-deliveries.ts';
 
 const WHEN = 'A FHIR date, in the time zone of the facility, or a date-time.';

@@ -4,8 +4,8 @@ import type { CursorCodec } from '../../platform/http/cursor.ts';
 import { openPage, type Page, type PageRequest } from '../../platform/http/paging.ts';
 import type { AccessLog } from '../../privacy/access-log/access-log.ts';
 import type { Reader } from '../../privacy/authorise-access.ts';
-import type { Delivery, DeliveryFilter, DeliveryStatus } from '../queue/delivery.ts';
-import { listDeliveries } from './delivery.store.ts';
+import type { Delivery, DeliveryStatus } from './delivery.schema.ts';
+import { type DeliveryFilter, listDeliveries } from './delivery.store.ts';
 import { type AboutPatient, patientAskedFor, requireShown, traceShown } from './trace-shown.ts';
 
 /** What lists of deliveries and callbacks need. */

@@ -5,7 +5,7 @@ import type { AccessLog } from '../../privacy/access-log/access-log.ts';
 import { authoriseAccess, type Reader } from '../../privacy/authorise-access.ts';
 import { notFound } from '../../tenancy/errors.ts';
 import { exchangeError } from '../errors.ts';
-import type { DeliveryDetail } from '../queue/delivery.ts';
+import type { DeliveryDetail } from './delivery.schema.ts';
 import { readDelivery, readPayload } from './delivery.store.ts';
 
 /** Its patient's access is traced. Throws 404 when it is not one of the facility, 403 for a refused purpose. */

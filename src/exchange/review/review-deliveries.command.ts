@@ -11,8 +11,9 @@ import { DomainError } from '../../platform/domain-error.ts';
 import { OPERATOR } from '../../tenancy/administration/author.ts';
 import { isOneLine } from '../../tenancy/organisations/name.ts';
 import { exchangeError } from '../errors.ts';
+import type { ReviewOutcome } from './delivery.schema.ts';
 import { filterOf, organisations, type Selection, statusOf, withSelection } from './delivery-selection.ts';
-import { type ReviewOutcome, type ReviewRequest, reviewDeliveries } from './review-deliveries.ts';
+import { type ReviewRequest, reviewDeliveries } from './review-deliveries.ts';
 import { traceForOperator } from './trace-for-operator.ts';
 
 const HELD_ONLY = 'only held deliveries can be chosen, so this option may be left out';

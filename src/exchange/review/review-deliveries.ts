@@ -7,8 +7,8 @@ import { recordChange } from '../../tenancy/audit/audit.ts';
 import { notFound } from '../../tenancy/errors.ts';
 import type { OrganisationScope } from '../../tenancy/scope.ts';
 import { exchangeError } from '../errors.ts';
-import type { DeliveryFilter } from '../queue/delivery.ts';
-import { listDeliveries } from './delivery.store.ts';
+import type { ReviewOutcome } from './delivery.schema.ts';
+import { type DeliveryFilter, listDeliveries } from './delivery.store.ts';
 import { type Decision, decide, heldDeliveries, knownDeliveries } from './review.store.ts';
 import { type AboutPatient, patientAskedFor, requireShown } from './trace-shown.ts';
 
@@ -20,13 +20,7 @@ export interface ReviewRequest {
   dryRun: boolean;
 }
 
-export interface ReviewOutcome {
-  dryRun: boolean;
-  count: number;
-  /** The first thousand. */
-  deliveryIds: string[];
-}
-
+/** Of the ids in an answer. */
 const MAX_LISTED = 1_000;
 
 export interface ReviewDependencies {

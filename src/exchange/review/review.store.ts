@@ -4,9 +4,8 @@
  */
 import { type Client, type Pool, type Queryable, transaction } from '../../platform/db/database.ts';
 import type { OrganisationScope } from '../../tenancy/scope.ts';
-import type { DeliveryFilter } from '../queue/delivery.ts';
 import { callWorkers } from '../queue/delivery-call.ts';
-import { FILTER, filterValues } from './delivery.store.ts';
+import { type DeliveryFilter, FILTER, filterValues } from './delivery.store.ts';
 
 export interface Decision {
   action: 'replay' | 'skip';

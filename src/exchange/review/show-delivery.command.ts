@@ -9,8 +9,7 @@ import {
 import { isUuid } from '../../platform/uuid.ts';
 import { organisationsWithConnections } from '../connections/connection.store.ts';
 import { exchangeError } from '../errors.ts';
-import type { DeliveryDetail } from '../queue/delivery.ts';
-import { deliveryDetailView } from './delivery.schema.ts';
+import { type DeliveryDetail, deliveryDetailView } from './delivery.schema.ts';
 import { readDelivery, readPayload } from './delivery.store.ts';
 import { deliveryLine } from './list-deliveries.command.ts';
 import { traceForOperator } from './trace-for-operator.ts';

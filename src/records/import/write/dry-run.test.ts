@@ -25,7 +25,7 @@ import {
   type TestApi,
 } from '../../../../test-support/service/api.ts';
 import { waitUntil } from '../../../../test-support/wait-until.ts';
-import type { CreatedConnection } from '../../../exchange/connections/create-connection.ts';
+import type { CreatedConnection } from '../../../exchange/connections/connection.schema.ts';
 import { enqueuePatientChanges } from '../../../exchange/queue/enqueue-patient-changes.ts';
 import { createFhirServer } from '../../../publish/servers/manage-fhir-servers.ts';
 import { importRecords } from '../import-records.ts';
