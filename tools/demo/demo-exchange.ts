@@ -6,9 +6,9 @@ import { once } from 'node:events';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { changeConnection } from '../../src/exchange/connections/change-connection.ts';
-import { callbackUrl } from '../../src/exchange/connections/connection.schema.ts';
+import { type Connection, callbackUrl } from '../../src/exchange/connections/connection.schema.ts';
 import { listConnections } from '../../src/exchange/connections/connection.store.ts';
-import { BY_OPERATOR, type Connection } from '../../src/exchange/connections/connection.ts';
+import { BY_OPERATOR } from '../../src/exchange/connections/connection.ts';
 import {
   goodCallbackSecrets,
   type SealedConnectionSecret,

@@ -4,8 +4,9 @@ import { definedMembers } from '../../platform/defined-members.ts';
 import { notFound } from '../../tenancy/errors.ts';
 import { callWorkers } from '../queue/delivery-call.ts';
 import type { ConnectionKey } from '../queue/lane.store.ts';
+import type { Connection, ConnectionSettings } from './connection.schema.ts';
 import { findConnection, lockConnection, updateConnection } from './connection.store.ts';
-import { type AddressAuthor, type Connection, type ConnectionSettings, checkSettings } from './connection.ts';
+import { type AddressAuthor, checkSettings } from './connection.ts';
 import { keptSettings, queryChange, recordConnection } from './record-connection.ts';
 
 export type ConnectionChanges = Partial<ConnectionSettings> & { disabled?: boolean };

@@ -4,7 +4,8 @@ import { PURPOSES_OF_USE, type PurposeOfUse } from '../../fhir/purpose-of-use.ts
 import { splitList } from '../../platform/command/split-list.ts';
 import { definedMembers } from '../../platform/defined-members.ts';
 import { exchangeError } from '../errors.ts';
-import { BY_OPERATOR, type ConnectionSettings, checkSettings } from './connection.ts';
+import type { ConnectionSettings } from './connection.schema.ts';
+import { BY_OPERATOR, checkSettings } from './connection.ts';
 
 /** Settings of a connection as they are given at the command line. */
 export interface SettingOptions {

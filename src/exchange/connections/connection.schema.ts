@@ -5,7 +5,6 @@ import { PurposeOfUseSchema } from '../../fhir/purpose-of-use.ts';
 import { named } from '../../platform/http/named-schema.ts';
 import { Choice, Instant, Nullable, NullableText } from '../../platform/http/schema.ts';
 import { Type } from '../../platform/json-schema.ts';
-import type { Connection } from './connection.ts';
 
 /** What may be set; the rules are in connection.ts. */
 const settable = {
@@ -36,6 +35,11 @@ const settable = {
   }),
   timeoutMs: Type.Integer({ minimum: 100, maximum: 120_000 }),
 };
+const settings = Type.Object(settable);
+export type ConnectionSettings = Static<typeof settings> & {
+  /** Null: every facility of the organisation. */
+  facilityIds: string[] | null;
+};
 const facilityIds = Type.Array(Type.String(), {
   minItems: 1,
   maxItems: 1_000,
@@ -48,7 +52,7 @@ export const NewConnectionBody = named(
   'NewConnection',
   Type.Object(
     {
-      ...Type.Partial(Type.Object(settable)).properties,
+      ...Type.Partial(settings).properties,
       name: settable.name,
       address: settable.address,
       clientId: settable.clientId,
@@ -128,6 +132,8 @@ export const ConnectionSchema = named(
     { examples: [CONNECTION_EXAMPLE] },
   ),
 );
+export type Connection = Omit<Static<typeof ConnectionSchema>, 'callbackUrl'>;
+export type SecretStatus = Connection['secrets'][number];
 export const CreatedConnectionSchema = named(
   'CreatedConnection',
   Type.Object(

@@ -5,7 +5,7 @@ import type { OrganisationScope } from '../../tenancy/scope.ts';
 import { nextDueNow, probeNow } from '../queue/connection-state.store.ts';
 import { covers } from '../queue/covers.ts';
 import type { ConnectionKey } from '../queue/lane.store.ts';
-import type { Connection, ConnectionSettings, SecretStatus } from './connection.ts';
+import type { Connection, ConnectionSettings, SecretStatus } from './connection.schema.ts';
 
 /** The organisation of a connection; undefined when there is no such connection. */
 export async function organisationOfConnection(db: Queryable, id: string): Promise<string | undefined> {

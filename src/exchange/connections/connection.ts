@@ -1,26 +1,11 @@
 /** A connection to an exchange, and which settings are valid. Contract: EXC-1. */
 
-import { PURPOSES_OF_USE, type PurposeOfUse } from '../../fhir/purpose-of-use.ts';
 import { AddressRefusedError, parseOutboundAddress, type Reach } from '../../outbound/outbound-address.ts';
 import type { Words } from '../../platform/words/words.ts';
 import { type Author, OPERATOR } from '../../tenancy/administration/author.ts';
 import { isOneLine } from '../../tenancy/organisations/name.ts';
 import { exchangeError } from '../errors.ts';
-import type { SecretDirection } from './connection-secret.store.ts';
-
-export interface ConnectionSettings {
-  name: string;
-  address: string;
-  clientId: string;
-  callbackHeader: string;
-  identifierSystem: string;
-  purposeOfUse: PurposeOfUse;
-  /** Requests under way at once, of one worker process. */
-  maxInFlight: number;
-  timeoutMs: number;
-  /** Null: every facility of the organisation. */
-  facilityIds: string[] | null;
-}
+import type { ConnectionSettings } from './connection.schema.ts';
 
 /** How far an address may reach: `operator_address` of its connection, and what the operator allows over HTTP. */
 export function reachOf(operatorAddress: boolean, { allowPrivateAddresses }: AddressSettings): Reach {
@@ -43,26 +28,6 @@ export const BY_OPERATOR: AddressAuthor = { operatorAddress: true, reach: 'opera
 
 export function overHttp(settings: AddressSettings, by: Author): AddressAuthor {
   return { operatorAddress: false, reach: reachOf(false, settings), by };
-}
-
-export interface Connection extends ConnectionSettings {
-  id: string;
-  organisationId: string;
-  enabled: boolean;
-  createdAt: Date;
-  circuitOpenSince: Date | null;
-  secrets: SecretStatus[];
-}
-
-export interface SecretStatus {
-  id: string;
-  direction: SecretDirection;
-  createdAt: Date;
-  /** Null: an outbound one that waits to be activated. */
-  activeFrom: Date | null;
-  goodUntil: Date | null;
-  lastUsedAt: Date | null;
-  lastUsedFor: string | null;
 }
 
 /** Headers that Node.js folds or drops when repeated, or that mean something else: a signature is not carried there. */
@@ -113,7 +78,7 @@ export function checkSettings<Settings extends Partial<ConnectionSettings>>(
   };
 }
 
-function checkNumbers({ maxInFlight, timeoutMs, purposeOfUse }: Partial<ConnectionSettings>): void {
+function checkNumbers({ maxInFlight, timeoutMs }: Partial<ConnectionSettings>): void {
   const within = (value: number, min: number, max: number) =>
     Number.isInteger(value) && value >= min && value <= max;
   if (maxInFlight !== undefined)
@@ -125,11 +90,6 @@ function checkNumbers({ maxInFlight, timeoutMs, purposeOfUse }: Partial<Connecti
     require(within(timeoutMs, 100, 120_000), {
       en: 'The time-out must be from 100 to 120000 milliseconds.',
       fr: 'Le délai d’attente doit être de 100 à 120000 millisecondes.',
-    });
-  if (purposeOfUse !== undefined)
-    require(PURPOSES_OF_USE.includes(purposeOfUse), {
-      en: `The purpose of use must be one of ${PURPOSES_OF_USE.join(', ')}.`,
-      fr: `La finalité d’usage doit être une valeur parmi ${PURPOSES_OF_USE.join(', ')}.`,
     });
 }
 

@@ -12,9 +12,9 @@ import type { FacilityContext } from '../../tenancy/callers/access.ts';
 import { notFound } from '../../tenancy/errors.ts';
 import { facilityRefused } from '../errors.ts';
 import { type ConnectionChanges, changeConnection, type RequireRight } from './change-connection.ts';
-import type { CreatedConnection, RotatedSecrets } from './connection.schema.ts';
+import type { Connection, CreatedConnection, RotatedSecrets } from './connection.schema.ts';
 import { findConnection, hasOtherFacilities, listConnections } from './connection.store.ts';
-import { type AddressSettings, type Connection, overHttp } from './connection.ts';
+import { type AddressSettings, overHttp } from './connection.ts';
 import { createConnection, type NewConnection } from './create-connection.ts';
 import {
   activateSecret,

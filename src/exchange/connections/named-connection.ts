@@ -3,9 +3,8 @@ import type { CommandEnvironment, CommandSession } from '../../platform/command/
 import { isUuid } from '../../platform/uuid.ts';
 import { exchangeError } from '../errors.ts';
 import type { ConnectionKey } from '../queue/lane.store.ts';
-import { connectionView } from './connection.schema.ts';
+import { type Connection, connectionView, type SecretStatus } from './connection.schema.ts';
 import { findConnection, organisationOfConnection } from './connection.store.ts';
-import type { Connection, SecretStatus } from './connection.ts';
 
 /** Throws when the id is malformed (usage) or unknown. */
 export async function requireConnection(

@@ -4,7 +4,7 @@ import type { Author } from '../../tenancy/administration/author.ts';
 import { recordChange } from '../../tenancy/audit/audit.ts';
 import type { AuditEntry } from '../../tenancy/audit/audit-entry.ts';
 import type { ConnectionKey } from '../queue/lane.store.ts';
-import type { Connection, ConnectionSettings } from './connection.ts';
+import type { Connection, ConnectionSettings } from './connection.schema.ts';
 
 export async function recordConnection(
   client: Client,
