@@ -9,12 +9,11 @@ import { createKeyRing, type KeyRing } from '../../src/platform/crypto/key-ring.
 import type { Pool } from '../../src/platform/db/database.ts';
 import { createLog } from '../../src/platform/log/log.ts';
 import type { AccessEntry } from '../../src/privacy/access-log/access-log.ts';
-import { createFacility, createOrganisation } from '../../src/tenancy/organisations/facilities.ts';
 import { createWorkWatch } from '../../src/tenancy/organisations/organisation-work.ts';
 import { createTestDatabase, type TestDatabase } from '../database/database.ts';
 import { watchPool } from '../database/watched-pool.ts';
 import { waitUntil } from '../wait-until.ts';
-import { connect, type Place, QUICK } from './exchange-records.ts';
+import { connect, createPlace, type Place, QUICK } from './exchange-records.ts';
 import { startExchange, type TestExchange } from './exchange-server.ts';
 
 const LOOK = 'exchange-connection-states';
@@ -55,9 +54,7 @@ class WorkerTest {
 
   async begin(): Promise<void> {
     const { pool } = this.database;
-    const { id: organisationId } = await createOrganisation(pool, { name: 'Org' });
-    const { id: facilityId } = await createFacility(pool, { organisationId, name: 'Clinic' });
-    this.place = { organisationId, facilityId };
+    this.place = await createPlace(pool);
     this.exchange = await startExchange('/in?b=2&a=1');
     this.connection = await connect({ pool, keys: this.keys }, this.place, { address: this.exchange.url });
     this.exchange.trust = { clientId: 'test-client', secrets: [this.connection.outboundSecret] };

@@ -2,12 +2,17 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { createTestDatabase, type TestDatabase } from '../../../test-support/database/database.ts';
-import { connect, insertPatients, queue, rename } from '../../../test-support/exchange/exchange-records.ts';
+import {
+  connect,
+  createPlace,
+  insertPatients,
+  queue,
+  rename,
+} from '../../../test-support/exchange/exchange-records.ts';
 import { waitUntil } from '../../../test-support/wait-until.ts';
 import { leaseDue, settle } from '../../exchange/queue/lane.store.ts';
 import { createKeyRing } from '../../platform/crypto/key-ring.ts';
 import { createPool, type Pool } from '../../platform/db/database.ts';
-import { createFacility, createOrganisation } from '../../tenancy/organisations/facilities.ts';
 import { markRestored } from './mark-restored.ts';
 
 const keys = createKeyRing(randomBytes(32));
@@ -26,13 +31,11 @@ const mark = (dryRun = false) => markRestored(owner, keys, { backupTakenAt: null
 const rows = async (text: string, ...values: unknown[]) => (await owner.query({ text, values })).rows;
 
 async function makePlace() {
-  const { id: organisationId } = await createOrganisation(database.pool, { name: 'Org' });
-  const { id: facilityId } = await createFacility(database.pool, { organisationId, name: 'Here' });
-  const place = { organisationId, facilityId };
+  const place = await createPlace(database.pool);
   const { id: connectionId } = await connect({ pool: database.pool, keys }, place, {
     address: 'http://127.0.0.1:9/in',
   });
-  return { place, key: { organisationId, connectionId } };
+  return { place, key: { organisationId: place.organisationId, connectionId } };
 }
 
 test('what waits and what comes later is numbered above everything that went out before [EXC-54]', async () => {

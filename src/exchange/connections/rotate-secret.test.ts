@@ -5,6 +5,7 @@ import { after, afterEach, before, beforeEach, describe, test } from 'node:test'
 import { createTestDatabase, type TestDatabase } from '../../../test-support/database/database.ts';
 import {
   connect,
+  createPlace,
   insertPatients,
   type Place,
   QUICK,
@@ -14,7 +15,6 @@ import { startExchange, type TestExchange } from '../../../test-support/exchange
 import { createKeyRing } from '../../platform/crypto/key-ring.ts';
 import { DomainError } from '../../platform/domain-error.ts';
 import { createLog } from '../../platform/log/log.ts';
-import { createFacility, createOrganisation } from '../../tenancy/organisations/facilities.ts';
 import { createWorkWatch } from '../../tenancy/organisations/organisation-work.ts';
 import { createDeliveryWorker, type DeliveryWorker } from '../worker/delivery-worker.ts';
 import type { CreatedConnection } from './connection.schema.ts';
@@ -35,9 +35,7 @@ before(async () => {
 });
 after(() => database.drop());
 beforeEach(async () => {
-  const { id: organisationId } = await createOrganisation(database.pool, { name: 'Org' });
-  const { id: facilityId } = await createFacility(database.pool, { organisationId, name: 'Clinic' });
-  place = { organisationId, facilityId };
+  place = await createPlace(database.pool);
   exchange = await startExchange();
   connection = await connect({ pool: database.pool, keys }, place, { address: exchange.url });
   aheadMs = 0;

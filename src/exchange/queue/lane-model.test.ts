@@ -6,13 +6,13 @@ import fc from 'fast-check';
 import { createTestDatabase, type TestDatabase } from '../../../test-support/database/database.ts';
 import {
   connect,
+  createPlace,
   insertPatients,
   type Place,
   queue,
   rename,
 } from '../../../test-support/exchange/exchange-records.ts';
 import { createKeyRing } from '../../platform/crypto/key-ring.ts';
-import { createFacility, createOrganisation } from '../../tenancy/organisations/facilities.ts';
 import { type ConnectionKey, type DeliveryResult, leaseDue, release, settle } from './lane.store.ts';
 
 const WORKERS = 3;
@@ -25,14 +25,12 @@ let key: ConnectionKey;
 
 before(async () => {
   database = await createTestDatabase();
-  const { id: organisationId } = await createOrganisation(database.pool, { name: 'Org' });
-  const { id: facilityId } = await createFacility(database.pool, { organisationId, name: 'Clinic' });
-  place = { organisationId, facilityId };
+  place = await createPlace(database.pool);
   const keys = createKeyRing(randomBytes(32));
   const connection = await connect({ pool: database.pool, keys }, place, {
     address: 'https://hie.example.org',
   });
-  key = { organisationId, connectionId: connection.id };
+  key = { organisationId: place.organisationId, connectionId: connection.id };
 });
 after(() => database.drop());
 

@@ -4,10 +4,15 @@ import { after, before, beforeEach, describe, test } from 'node:test';
 import pg from 'pg';
 import { createTestDatabase, type TestDatabase } from '../../../test-support/database/database.ts';
 import { needsPlainPostgres } from '../../../test-support/database/plain-postgres.ts';
-import { connect, insertPatients, queue, rename } from '../../../test-support/exchange/exchange-records.ts';
+import {
+  connect,
+  createPlace,
+  insertPatients,
+  queue,
+  rename,
+} from '../../../test-support/exchange/exchange-records.ts';
 import { waitForDisconnect } from '../../../test-support/wait-until.ts';
 import { createKeyRing } from '../../platform/crypto/key-ring.ts';
-import { createFacility, createOrganisation } from '../../tenancy/organisations/facilities.ts';
 import { closeBreaker, delayProbe, openBreaker } from '../worker/breaker.store.ts';
 import { createDeliveryPool } from '../worker/delivery-pool.ts';
 import {
@@ -34,11 +39,9 @@ before(async () => {
 });
 after(() => database.drop());
 beforeEach(async () => {
-  const { id: organisationId } = await createOrganisation(pool(), { name: 'Org' });
-  const { id: facilityId } = await createFacility(pool(), { organisationId, name: 'Clinic' });
-  place = { organisationId, facilityId };
+  place = await createPlace(pool());
   const { id } = await connect({ pool: pool(), keys }, place, { address: 'https://hie.example.org' });
-  key = { organisationId, connectionId: id };
+  key = { organisationId: place.organisationId, connectionId: id };
 });
 
 const lease = (limit = 100, durationMs = 60_000, token: string = randomUUID()) => ({

@@ -5,9 +5,9 @@ import pg from 'pg';
 import { createTestDatabase, type TestDatabase } from '../../../test-support/database/database.ts';
 import { needsPlainPostgres } from '../../../test-support/database/plain-postgres.ts';
 import { rowsRead } from '../../../test-support/database/rows-read.ts';
+import { createPlace } from '../../../test-support/exchange/exchange-records.ts';
 import { holdDeliveries } from '../../../test-support/exchange/held-deliveries.ts';
 import { createKeyRing } from '../../platform/crypto/key-ring.ts';
-import { createFacility, createOrganisation } from '../../tenancy/organisations/facilities.ts';
 import { listDeliveries } from './delivery.store.ts';
 
 const PLAIN = needsPlainPostgres('a node counts what it reads, and the coordinator does not know');
@@ -26,13 +26,8 @@ after(async () => {
 
 test('a page of held deliveries reads the tries of its own deliveries only', PLAIN, async () => {
   const { pool } = database;
-  const { id: organisationId } = await createOrganisation(pool, { name: 'Org' });
-  const { id: facilityId } = await createFacility(pool, { organisationId, name: 'Clinic' });
-  await holdDeliveries(
-    { database, keys: createKeyRing(randomBytes(32)) },
-    { organisationId, facilityId },
-    { count: 40 },
-  );
+  const place = await createPlace(pool);
+  await holdDeliveries({ database, keys: createKeyRing(randomBytes(32)) }, place, { count: 40 });
   const client = await pool.connect();
   const triesRead = async () => {
     await client.query('select pg_stat_force_next_flush()');
@@ -42,11 +37,11 @@ test('a page of held deliveries reads the tries of its own deliveries only', PLA
   await owner.query('drop index exchange_delivery_by_id');
   await client.query('set enable_seqscan = off');
   const before = await triesRead();
-  const page = await listDeliveries(
-    client,
-    { organisationId },
-    { filter: { facilityId }, status: 'held', limit: 3 },
-  );
+  const page = await listDeliveries(client, place, {
+    filter: { facilityId: place.facilityId },
+    status: 'held',
+    limit: 3,
+  });
   assert.deepEqual(
     page.map(({ status, lastAttempt }) => [status, lastAttempt?.status]),
     Array.from({ length: 3 }, () => ['held', 422]),

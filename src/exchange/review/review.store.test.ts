@@ -4,6 +4,7 @@ import { after, before, describe, test } from 'node:test';
 import { createTestDatabase, type TestDatabase } from '../../../test-support/database/database.ts';
 import {
   connect,
+  createPlace,
   insertPatients,
   type Place,
   queue,
@@ -11,7 +12,6 @@ import {
 } from '../../../test-support/exchange/exchange-records.ts';
 import { waitForLock } from '../../../test-support/wait-until.ts';
 import { createKeyRing } from '../../platform/crypto/key-ring.ts';
-import { createFacility, createOrganisation } from '../../tenancy/organisations/facilities.ts';
 import { enqueuePatientChanges } from '../queue/enqueue-patient-changes.ts';
 import { type ConnectionKey, type DeliveryResult, leaseDue, settle } from '../queue/lane.store.ts';
 import { listDeliveries } from './delivery.store.ts';
@@ -28,14 +28,12 @@ const REPLAY: Decision = { action: 'replay', reason: null, accountId: null };
 
 async function setUp(): Promise<{ place: Place; key: ConnectionKey; patientId: string }> {
   const { pool } = database;
-  const { id: organisationId } = await createOrganisation(pool, { name: 'Test Organisation' });
-  const { id: facilityId } = await createFacility(pool, { organisationId, name: 'Test Facility' });
-  const place = { organisationId, facilityId };
+  const place = await createPlace(pool);
   const keys = createKeyRing(randomBytes(32));
   const { id } = await connect({ pool, keys }, place, { address: 'https://hie.example.org' });
   const [patientId = ''] = await insertPatients(pool, place, 1);
   await queue(pool, place, [patientId]);
-  return { place, key: { organisationId, connectionId: id }, patientId };
+  return { place, key: { organisationId: place.organisationId, connectionId: id }, patientId };
 }
 
 /** Lease the delivery that is next, and settle it. */

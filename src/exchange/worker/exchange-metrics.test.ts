@@ -10,6 +10,7 @@ import {
 } from '../../../test-support/database/failing-organisation.ts';
 import {
   connect,
+  createPlace,
   insertPatients,
   type Place,
   queue,
@@ -39,9 +40,7 @@ after(async () => {
   await database.drop();
 });
 beforeEach(async () => {
-  const { id: organisationId } = await createOrganisation(database.pool, { name: 'Org' });
-  const { id: facilityId } = await createFacility(database.pool, { organisationId, name: 'Clinic' });
-  place = { organisationId, facilityId };
+  place = await createPlace(database.pool);
   ({ id: connectionId } = await connect({ pool: database.pool, keys }, place, {
     address: 'https://hie.example.org',
   }));

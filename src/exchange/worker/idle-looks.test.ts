@@ -6,6 +6,7 @@ import { createTestDatabase, type TestDatabase } from '../../../test-support/dat
 import { watchPool } from '../../../test-support/database/watched-pool.ts';
 import {
   connect,
+  createPlace,
   insertPatients,
   type Place,
   QUICK,
@@ -14,7 +15,6 @@ import {
 import { waitUntil } from '../../../test-support/wait-until.ts';
 import { createKeyRing } from '../../platform/crypto/key-ring.ts';
 import { createLog } from '../../platform/log/log.ts';
-import { createFacility, createOrganisation } from '../../tenancy/organisations/facilities.ts';
 import { createWorkWatch } from '../../tenancy/organisations/organisation-work.ts';
 import { createDeliveryWorker, type DeliveryWorker } from './delivery-worker.ts';
 
@@ -63,14 +63,12 @@ describe('a worker with 500 organisations that have nothing to deliver', () => {
   });
   async function insertLeased(): Promise<Place> {
     const { pool } = database;
-    const { id: organisationId } = await createOrganisation(pool, { name: 'Org' });
-    const { id: facilityId } = await createFacility(pool, { organisationId, name: 'Clinic' });
-    const leased = { organisationId, facilityId };
+    const leased = await createPlace(pool);
     await connect({ pool, keys }, leased, { address: 'https://hie.example.org' });
     await queue(pool, leased, await insertPatients(pool, leased, 1));
     await pool.query(
       `update exchange_head set lease_token = $2, leased_until = now() + interval '1 hour' where organisation_id = $1`,
-      [organisationId, randomUUID()],
+      [leased.organisationId, randomUUID()],
     );
     return leased;
   }
