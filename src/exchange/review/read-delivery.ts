@@ -7,45 +7,43 @@ import { notFound } from '../../tenancy/errors.ts';
 import { exchangeError } from '../errors.ts';
 import type { DeliveryDetail } from './delivery.schema.ts';
 import { readDelivery, readPayload } from './delivery.store.ts';
+import type { Review } from './trace-shown.ts';
 
-/** Its patient's access is traced. Throws 404 when it is not one of the facility, 403 for a refused purpose. */
+interface Dependencies {
+  db: Pool;
+  accessLog: AccessLog;
+}
+
 export async function readFacilityDelivery(
-  { db, accessLog }: { db: Pool; accessLog: AccessLog },
+  { db, accessLog }: Dependencies,
   reader: Reader,
   id: string,
 ): Promise<DeliveryDetail> {
   const found = isUuid(id) ? await readDelivery(db, reader.scope, id) : undefined;
-  if (found === undefined) throw notFound('The delivery');
-  const { patientId, refusedPurposes } = found;
-  await authoriseAccess(accessLog, reader, {
-    patientId,
-    refusedPurposes,
-    action: 'delivery.read',
-    resourceType: 'Patient',
-    resourceId: patientId,
-  });
-  return found;
+  return authorised(accessLog, reader, { action: 'delivery.read', found });
 }
 
-/**
- * The envelope, byte for byte as it is sent. Reading it is an access to the patient's record. Throws 410 when retention
- * has removed it.
- */
+/** The envelope, byte for byte as it is sent. Throws 410 when retention has removed it. */
 export async function readDeliveryPayload(
-  { db, accessLog }: { db: Pool; accessLog: AccessLog },
+  { db, accessLog }: Dependencies,
   reader: Reader,
   id: string,
 ): Promise<string> {
   const found = isUuid(id) ? await readPayload(db, reader.scope, id) : undefined;
-  if (found === undefined) throw notFound('The delivery');
-  const { patientId, refusedPurposes, body } = found;
-  await authoriseAccess(accessLog, reader, {
-    patientId,
-    refusedPurposes,
-    action: 'patient.delivery-payload.read',
-    resourceType: 'Patient',
-    resourceId: patientId,
-  });
+  const { body } = await authorised(accessLog, reader, { action: 'patient.delivery-payload.read', found });
   if (body === null) throw exchangeError('payload_removed');
   return body;
+}
+
+/** What was found, as an access to the patient's record. Throws 404 when it is nothing, 403 for a refused purpose. */
+async function authorised<Found extends { patientId: string; refusedPurposes: string[] }>(
+  accessLog: AccessLog,
+  reader: Reader,
+  { action, found }: { action: Review['action']; found: Found | undefined },
+): Promise<Found> {
+  if (found === undefined) throw notFound('The delivery');
+  const { patientId, refusedPurposes } = found;
+  const record = { resourceType: 'Patient', resourceId: patientId } as const;
+  await authoriseAccess(accessLog, reader, { patientId, refusedPurposes, action, ...record });
+  return found;
 }
