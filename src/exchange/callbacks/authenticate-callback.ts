@@ -29,13 +29,11 @@ export interface Authenticated {
 /** Secrets tried at least, so that one secret, two and none take the same work. */
 const MIN_SECRETS = 2;
 
-export type AuthenticateCallback = (request: CallbackRequest) => Promise<Authenticated>;
-
 /**
  * Throws one and the same 401 for a missing, wrong, malformed or repeated signature, an unknown or disabled
  * connection, and one without a secret, after the same queries and the same number of digests.
  */
-export function createAuthenticateCallback({ db, keys }: { db: Pool; keys: KeyRing }): AuthenticateCallback {
+export function createAuthenticateCallback({ db, keys }: { db: Pool; keys: KeyRing }) {
   const decoy = { organisationId: randomUUID(), connectionId: randomUUID() };
   const decoyKeys = createKeyRing(randomBytes(32));
   const decoys = Promise.all(
@@ -43,7 +41,7 @@ export function createAuthenticateCallback({ db, keys }: { db: Pool; keys: KeyRi
       makeConnectionSecret({ db, keys: decoyKeys }, decoy, 'callback'),
     ),
   );
-  return async ({ connectionId, headers, body, databaseTime }) => {
+  return async ({ connectionId, headers, body, databaseTime }: CallbackRequest): Promise<Authenticated> => {
     // Its secrets are sealed for the id as it is stored, in lower case.
     const asked = isUuid(connectionId) ? connectionId.toLowerCase() : decoy.connectionId;
     const organisationId = await organisationOfConnection(db, asked);

@@ -78,15 +78,15 @@ async function sendInTurn(
   { databaseTime, now }: Context,
 ): Promise<DeliveryAnswer> {
   const { timeoutMs } = connection;
-  const slot = await takeTestSlot(db, key, { databaseTime, timeoutMs });
-  if (slot === undefined) {
+  const begunAt = await takeTestSlot(db, key, { databaseTime, timeoutMs });
+  if (begunAt === undefined) {
     const retryAfterSeconds = await secondsToNextTest(db, key, databaseTime);
     throw exchangeError('tested_just_now', { retryAfterSeconds });
   }
   try {
     return await send(connection, key, now);
   } finally {
-    await leaveTestSlot(db, key, { ...slot, timeoutMs });
+    await leaveTestSlot(db, key, { begunAt, timeoutMs });
   }
 }
 

@@ -6,19 +6,14 @@ import type { Queryable } from '../../platform/db/database.ts';
 import { type DatabaseTime, databaseTimeSql, readDatabaseTime } from '../../platform/db/database-time.ts';
 import type { ConnectionKey } from '../queue/lane.store.ts';
 
-export const TEST_EVERY_SECONDS = 5;
+const TEST_EVERY_SECONDS = 5;
 
-/** A test that may be sent now. */
-export interface TestSlot {
-  begunAt: Date;
-}
-
-/** A process that dies in the middle holds the slot for as long as the test may take. */
+/** When the test began that may be sent now; undefined while none may be. A process that dies in the middle holds the slot for as long as the test may take. */
 export async function takeTestSlot(
   db: Queryable,
   { organisationId, connectionId }: ConnectionKey,
   { databaseTime, timeoutMs }: { databaseTime: DatabaseTime; timeoutMs: number },
-): Promise<TestSlot | undefined> {
+): Promise<Date | undefined> {
   const begunAt = await readDatabaseTime(db, databaseTime);
   const { rowCount } = await db.query({
     text: `
@@ -29,14 +24,14 @@ export async function takeTestSlot(
         and (next_test_at is null or next_test_at <= $3)`,
     values: [organisationId, connectionId, begunAt, heldUntil(begunAt, timeoutMs)],
   });
-  return rowCount === 1 ? { begunAt } : undefined;
+  return rowCount === 1 ? begunAt : undefined;
 }
 
 /** The test is over. Nothing changes when another one has begun since. */
 export async function leaveTestSlot(
   db: Queryable,
   { organisationId, connectionId }: ConnectionKey,
-  { begunAt, timeoutMs }: TestSlot & { timeoutMs: number },
+  { begunAt, timeoutMs }: { begunAt: Date; timeoutMs: number },
 ): Promise<void> {
   await db.query({
     text: `
