@@ -9,7 +9,7 @@
 
 import type { Discipline } from '../clinical/resources/discipline.ts';
 import type { CodeableConcept } from '../fhir/coded.ts';
-import { rowById } from '../platform/db/by-key.ts';
+import { rowById, rowsWith } from '../platform/db/by-key.ts';
 import type { Queryable } from '../platform/db/database.ts';
 import type { FacilityScope } from '../tenancy/scope.ts';
 
@@ -79,14 +79,7 @@ export async function reportsToGroup(
         from unnest($4::uuid[]) as study (id)
         cross join lateral (
           select r.id
-          from (
-            select s.report_id
-            from investigation_report_study s
-            where s.organisation_id = $1
-              and s.facility_id = $2
-              and s.study_id = study.id
-            offset 0
-          ) naming
+          from ${rowsWith('investigation_report_study', 's', { facility_id: '$2', study_id: 'study.id' }, 's.report_id')} naming
           cross join ${rowById('investigation_report', 'r', 'naming.report_id', 'r.id, r.issued_at')} r
           order by r.issued_at, r.id
           limit ${REPORTS_OF_STUDY}
@@ -94,24 +87,10 @@ export async function reportsToGroup(
         union
         select listing.report_id
         from unnest($5::uuid[]) as result (id)
-        cross join lateral (
-          select e.report_id
-          from investigation_report_result e
-          where e.organisation_id = $1
-            and e.facility_id = $2
-            and e.observation_id = result.id
-            and e.position < ${RESULTS_ASKED}
-          offset 0
-        ) listing
-        cross join lateral (
-          select 1
-          from investigation_report r
-          where r.organisation_id = $1
-            and r.facility_id = $2
-            and r.id = listing.report_id
-            and r.based_on_id is null
-          offset 0
-        ) asking
+        cross join ${rowsWith('investigation_report_result', 'e', { facility_id: '$2', observation_id: 'result.id' }, 'e.report_id, e.position')} listing
+        cross join ${rowById('investigation_report', 'r', 'listing.report_id', 'r.based_on_id')} asking
+        where listing.position < ${RESULTS_ASKED}
+          and asking.based_on_id is null
       ) asked
       cross join ${rowById('investigation_report', 'r', 'asked.id', '*')} r
       order by r.issued_at, r.id`,

@@ -1,6 +1,6 @@
 /** SQL that reads the results to be put under orders, and what tells the order of each (see grouping.store.ts). */
 import type { CodeableConcept } from '../fhir/coded.ts';
-import { rowById } from '../platform/db/by-key.ts';
+import { rowById, rowsWith } from '../platform/db/by-key.ts';
 import type { Queryable } from '../platform/db/database.ts';
 import type { FacilityScope } from '../tenancy/scope.ts';
 import { type GroupedPart, partColumns } from './grouping.store.ts';
@@ -33,15 +33,7 @@ const standingColumns = (
 
 /** From-clause of the reports `r` that list the result; `id` is the SQL of its id. */
 function reportsListing(id: string): string {
-  // `offset 0`: without it the planner may read the results of the whole facility once.
-  return `(
-            select e.report_id
-            from investigation_report_result e
-            where e.organisation_id = $1
-              and e.facility_id = $2
-              and e.observation_id = ${id}
-            offset 0
-          ) e
+  return `${rowsWith('investigation_report_result', 'e', { facility_id: '$2', observation_id: id }, 'e.report_id')} e
           cross join ${rowById('investigation_report', 'r', 'e.report_id', 'r.id, r.order_id, r.issued_at, r.patient_id')} r`;
 }
 
@@ -79,14 +71,7 @@ export async function resultsUnder(
     text: `
       select ${standingColumns('o')}
       from unnest($3::uuid[]) as asked (id)
-      cross join lateral (
-        select o.*
-        from observation o
-        where o.organisation_id = $1
-          and o.facility_id = $2
-          and o.order_id = asked.id
-        offset 0
-      ) o
+      cross join ${rowsWith('observation', 'o', { facility_id: '$2', order_id: 'asked.id' })} o
       order by o.id`,
     values: [scope.organisationId, scope.facilityId, orderIds],
   });
@@ -112,14 +97,7 @@ export async function panelsOf(
       cross join ${rowById('observation', 'o', 'asked.id', 'o.id, o.patient_id')} member
       cross join lateral (
         select found.id
-        from (
-          select m.observation_id
-          from observation_member m
-          where m.organisation_id = $1
-            and m.facility_id = $2
-            and m.member_id = member.id
-          offset 0
-        ) naming
+        from ${rowsWith('observation_member', 'm', { facility_id: '$2', member_id: 'member.id' }, 'm.observation_id')} naming
         cross join ${rowById('observation', 'panel', 'naming.observation_id', 'panel.id, panel.patient_id')} found
         where found.patient_id = member.patient_id
           and found.id <> member.id
@@ -143,14 +121,7 @@ export async function resultsOf(
     text: `
       select listed.observation_id as id
       from unnest($3::uuid[]) as asked (id)
-      cross join lateral (
-        select e.observation_id
-        from investigation_report_result e
-        where e.organisation_id = $1
-          and e.facility_id = $2
-          and e.report_id = asked.id
-        offset 0
-      ) listed
+      cross join ${rowsWith('investigation_report_result', 'e', { facility_id: '$2', report_id: 'asked.id' }, 'e.observation_id')} listed
       -- Out here: inside, it would lead to the index of results, which reads the whole facility.
       where listed.observation_id is not null
       limit $4`,
@@ -272,18 +243,11 @@ function underOrder(kind: keyof PartIds, order: string, condition: string): stri
 /** Parts under made-up orders of the patient of `shared`, which they name. */
 function namingOrder(kind: keyof PartIds): string {
   return `select under.kind, under.id
-        from (
-          select own.id
-          from investigation_order own
-          where own.organisation_id = $1
-            and own.facility_id = $2
-            and own.patient_id = shared.patient_id
-            and own.made_up
-          offset 0
-        ) own
+        from ${rowsWith('investigation_order', 'own', { facility_id: '$2', patient_id: 'shared.patient_id' }, 'own.id, own.made_up')} own
         cross join lateral (
           ${underOrder(kind, 'own', 'part.based_on_id = shared.id')}
-        ) under`;
+        ) under
+        where own.made_up`;
 }
 
 function ofEachKind(sql: (kind: keyof PartIds) => string): string {

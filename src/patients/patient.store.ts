@@ -7,7 +7,7 @@ import { instantFromTimestamp } from '../platform/db/timestamp.ts';
 import { createOrganisationBatcher } from '../tenancy/organisations/organisation-batch.ts';
 import type { OrganisationScope } from '../tenancy/scope.ts';
 import type { PatientRecord, RegistrationScope } from './patient.ts';
-import { mayBeNamed, REPLACEMENTS, survivorOf, type Viewer } from './replacement.store.ts';
+import { mayBeNamed, survivorOf, type Viewer } from './replacement.store.ts';
 
 type Nullable<Held> = {
   [Name in keyof Held]-?: undefined extends Held[Name] ? NonNullable<Held[Name]> | null : Held[Name];
@@ -46,10 +46,12 @@ const linksFor = (viewer: Viewer) => `(
 )`;
 
 const replacesFor = (viewer: Viewer) => `(
-  select json_agg(distinct x.replaced_id)
-  from ${REPLACEMENTS} x
-  where x.survivor_id = p.id
-    and ${mayBeNamed('x.replaced_id', viewer)}
+  select json_agg(distinct l.replaced_id)
+  from patient_link l
+  where l.organisation_id = $1
+    and l.survivor_id = p.id
+    and l.replaced_id is not null
+    and ${mayBeNamed('l.replaced_id', viewer)}
 )`;
 
 /**

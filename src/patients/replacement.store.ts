@@ -2,7 +2,7 @@
  * SQL of patients who were replaced by another record of the same person (R4, Patient.link): either of the two may say it.
  * Contract: PAT-11, PAT-12.
  */
-import { rowByKey } from '../platform/db/by-key.ts';
+import { rowByKey, rowsWith } from '../platform/db/by-key.ts';
 import type { Queryable } from '../platform/db/database.ts';
 import type { RegistrationScope } from './patient.ts';
 
@@ -30,23 +30,9 @@ export function mayBeNamed(patientId: string, { facilityId, purposeOfUse }: View
   ) is true`;
 }
 
-/** SQL of a table with the columns replaced_id and survivor_id, of the organisation `$1`. */
-export const REPLACEMENTS = `(
-    select l.replaced_id, l.survivor_id
-    from patient_link l
-    where l.organisation_id = $1
-      and l.replaced_id is not null
-  )`;
-
-/** A lateral look-up of those who replace one patient: `offset 0` keeps it from being a join of all. */
+/** A lateral look-up of those who replace one patient. */
 export function replacementsOf(patientId: string): string {
-  return `lateral (
-    select l.survivor_id
-    from patient_link l
-    where l.organisation_id = $1
-      and l.replaced_id = ${patientId}
-    offset 0
-  )`;
+  return rowsWith('patient_link', 'l', { replaced_id: patientId }, 'l.survivor_id');
 }
 
 /** SQL of the patient who replaces the one in `patientId` and may be named to the viewer; null for none. */

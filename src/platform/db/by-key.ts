@@ -38,6 +38,11 @@ export function rowByKey(table: string, alias: string, key: Columns, columns = `
     )`;
 }
 
+/** The same by columns that several rows may have, such as one end of a link. */
+export function rowsWith(table: string, alias: string, having: Columns, columns?: string): string {
+  return rowByKey(table, alias, having, columns);
+}
+
 /** {@link rowByKey} of one row of the facility `$1`, `$2`. `id` is the SQL of its id. */
 export function rowById(table: string, alias: string, id: string, columns: string): string {
   return rowByKey(table, alias, { facility_id: '$2', id }, columns);
