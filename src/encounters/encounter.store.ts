@@ -4,15 +4,13 @@
  * Contract: ACC-3, ENC-9.
  */
 import { readRow } from '../clinical/content/document.ts';
+import type { KeptTable } from '../clinical/kept/kept-texts.store.ts';
 import {
-  columnsSql,
-  countsSql,
-  type InPlaceOfText,
-  type KeptTable,
-  keepTexts,
+  type PackedText,
+  packing,
   selectTexts,
   textStatements,
-} from '../clinical/kept/kept-texts.store.ts';
+} from '../clinical/kept/packed-texts.store.ts';
 import { ENCOUNTER, type EncounterRow } from '../clinical/resources/encounter.fhir.ts';
 import { askedRows, rowByKey } from '../platform/db/by-key.ts';
 import type { Queryable } from '../platform/db/database.ts';
@@ -42,73 +40,29 @@ export const ENCOUNTER_TEXTS: KeptTable = {
   fields: FIELDS,
   render: elementsOf,
 };
-const COUNTS = countsSql(ENCOUNTER_TEXTS);
-const COLUMNS = columnsSql(ENCOUNTER_TEXTS);
+/** `sortStart` is the place of the encounter in a search. */
+export const ENCOUNTERS = packing(ENCOUNTER_TEXTS, {
+  id: 'e.id',
+  version: 'e.version',
+  updatedText: 'e.updated_at',
+  sortStart: 'e.sort_start',
+});
+export type PackedEncounter = PackedText<'version' | 'updatedText' | 'sortStart'>;
 
-/** An {@link EncounterSelection} of an encounter named `e` in the organisation `$1`. */
-function encounterColumns(otherwise: InPlaceOfText): string {
-  return selectList({
-    id: 'e.id',
-    facilityId: 'e.facility_id',
-    patientId: 'e.patient_id',
-    version: 'e.version',
-    updatedText: 'e.updated_at::text',
-    elements: `case when ${COUNTS} then e.rendered end`,
-    columns: otherwise === 'columns' ? `case when ${COUNTS} is not true then ${COLUMNS} end` : 'null',
-  } satisfies Record<keyof EncounterSelection, string>);
-}
-
-/**
- * The same but for facility and patient, as one text that {@link selectionOf} reads: a page of a search is then one value.
- * With it goes `sort_start`, the place of the encounter in a search. Text of JSON has no such separators.
- */
-export function encounterText(otherwise: InPlaceOfText): string {
-  const inPlace = otherwise === 'columns' ? `chr(31) || ${COLUMNS}` : `''`;
-  return `e.id || chr(31) || e.version || chr(31) || e.updated_at || chr(31) || e.sort_start || chr(31)
-        || case when ${COUNTS} then e.rendered else ${inPlace} end`;
-}
-/** Between several of these texts. */
-export const SEPARATOR = { sql: 'chr(30)', text: '\x1e' };
-
-export interface EncounterSelection {
-  id: string;
-  facilityId: string;
-  patientId: string;
-  version: number;
-  updatedText: string;
-  /** The kept text; null where none counts. */
-  elements: string | null;
-  /** What the text is made of, where it does not count. */
-  columns: string | null;
-}
-
-function selectList(selected: Readonly<Record<string, string>>): string {
-  return Object.entries(selected)
-    .map(([name, sql]) => `${sql} as "${name}"`)
-    .join(', ');
-}
-
-/** What an {@link encounterText} says. `sortStart` is as PostgreSQL writes it. */
-export function selectionOf(
-  text: string,
-  owner: { facilityId: string; patientId: string },
-): EncounterSelection & { sortStart: string } {
-  const [id = '', version, updatedText = '', sortStart = '', kept = '', columns = null] = text.split('\x1f');
-  const elements = kept === '' ? null : kept;
-  return { ...owner, id, version: Number(version), updatedText, sortStart, elements, columns };
-}
-
-const readSql = (otherwise: InPlaceOfText) => `
-  select asked.place, p.refused_purposes, ${encounterColumns(otherwise)}
+const READ = textStatements(
+  'encounter-read',
+  (otherwise) => `
+  select asked.place, p.refused_purposes, e.patient_id, ${ENCOUNTERS.sql(otherwise)} as packed
   from ${askedRows({ facility_id: 'uuid', id: 'uuid' })}
   cross join ${rowByKey('encounter', 'e', { facility_id: 'asked.facility_id', id: 'asked.id' })} e
-  cross join ${rowByKey('patient', 'p', { id: 'e.patient_id' }, 'p.refused_purposes')} p`;
+  cross join ${rowByKey('patient', 'p', { id: 'e.patient_id' }, 'p.refused_purposes')} p`,
+);
 
-const READ = textStatements('encounter-read', readSql);
-
-interface ReadRow extends EncounterSelection {
+interface ReadRow {
   place: number;
+  patient_id: string;
   refused_purposes: string[];
+  packed: string;
 }
 
 /** Keys in one read, and reads under way, at most. */
@@ -131,45 +85,25 @@ async function loadEncounters(
   organisationId: string,
   keys: readonly EncounterKey[],
 ): Promise<(LoadedEncounter | undefined)[]> {
-  const values = [organisationId, keys.map((key) => key.scope.facilityId), keys.map((key) => key.id)];
-  const { rows } = await selectTexts(
-    READ,
-    (statement) => db.query<ReadRow>({ ...statement, values }),
-    (selected) => selected.rows.some(lacksText),
-  );
-  const encounters = await rendered(db, organisationId, rows);
+  const rows = await selectTexts<ReadRow, PackedEncounter>(db, {
+    packing: ENCOUNTERS,
+    statements: READ,
+    values: [organisationId, keys.map((key) => key.scope.facilityId), keys.map((key) => key.id)],
+    keys,
+  });
   const loaded = new Array<LoadedEncounter | undefined>(keys.length).fill(undefined);
-  for (const [index, { place, refused_purposes: refusedPurposes }] of rows.entries())
-    loaded[place - 1] = { encounter: encounters[index] as RenderedEncounter, refusedPurposes };
+  for (const { place, patient_id: patientId, refused_purposes: refusedPurposes, texts } of rows)
+    for (const text of texts)
+      loaded[place - 1] = { encounter: toEncounter(text, patientId), refusedPurposes };
   return loaded;
 }
 
-/** Whether a text does not count, and nothing stands in its place. */
-export function lacksText({ elements, columns }: EncounterSelection): boolean {
-  return elements === null && columns === null;
-}
-
-/** The selected encounters. What had no text that counts is rendered from its columns, and that text is kept. */
-export async function rendered(
-  db: Queryable,
-  organisationId: string,
-  rows: readonly EncounterSelection[],
-): Promise<RenderedEncounter[]> {
-  const anew: EncounterSelection[] = [];
-  const encounters = rows.map((row): RenderedEncounter => {
-    if (row.elements === null) anew.push(row);
-    row.elements ??= elementsOf(row.columns ?? '[]', organisationId);
-    return {
-      id: row.id,
-      patientId: row.patientId,
-      version: row.version,
-      lastUpdated: instantFromTimestamp(row.updatedText),
-      elements: row.elements,
-    };
-  });
-  const texts = anew.map(({ elements, ...row }) => ({ ...row, text: elements ?? '' }));
-  await keepTexts(db, ENCOUNTER_TEXTS, organisationId, texts);
-  return encounters;
+export function toEncounter(
+  { id, version, updatedText, text }: PackedEncounter,
+  patientId: string,
+): RenderedEncounter {
+  const lastUpdated = instantFromTimestamp(updatedText);
+  return { id, patientId, version: Number(version), lastUpdated, elements: text };
 }
 
 /** The elements as the columns say them. */

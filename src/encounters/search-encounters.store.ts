@@ -4,7 +4,12 @@
  */
 
 import { BEFORE_ALL } from '../clinical/fetch/patient-page.store.ts';
-import { type InPlaceOfText, selectTexts, textStatements } from '../clinical/kept/kept-texts.store.ts';
+import {
+  type InPlaceOfText,
+  selectTexts,
+  TEXT_END,
+  textStatements,
+} from '../clinical/kept/packed-texts.store.ts';
 import type { EncounterStatus } from '../clinical/resources/encounter.fhir.ts';
 import type { PurposeOfUse } from '../fhir/purpose-of-use.ts';
 import { survivorOf } from '../patients/replacement.store.ts';
@@ -15,7 +20,7 @@ import type { Slice } from '../platform/http/paging.ts';
 import { createOrganisationBatcher } from '../tenancy/organisations/organisation-batch.ts';
 import type { FacilityScope } from '../tenancy/scope.ts';
 import type { RenderedEncounter } from './encounter.fhir.ts';
-import { encounterText, lacksText, rendered, SEPARATOR, selectionOf } from './encounter.store.ts';
+import { ENCOUNTERS, type PackedEncounter, toEncounter } from './encounter.store.ts';
 
 /** `sort_start` as PostgreSQL writes it, with its microseconds, and the id. */
 export type EncounterPosition = readonly [start: string, id: string];
@@ -51,14 +56,14 @@ interface PageRow {
   refused_purposes: string[];
   replaced_by: string | null;
   /** Encounters in their order; null for none. */
-  found: string | null;
+  packed: string | null;
 }
 
 // The inner select walks encounter_by_patient from the position on and stops after one row more than the
 // page; nothing is sorted but the texts of a page. An end that came as an instant (with a T) still touches what
 // begins at it. One that came as a date is kept as the first instant after that date, and does not.
 const searchSql = (otherwise: InPlaceOfText) => `
-  select r.place, p.refused_purposes, heir.replaced_by, page.found
+  select r.place, p.refused_purposes, heir.replaced_by, page.packed
   from unnest(
     $2::uuid[], $3::uuid[], $4::text[], $5::boolean[], $6::timestamptz[], $7::timestamptz[],
     $8::timestamptz[], $9::uuid[], $10::integer[], $11::text[], $12::text[]
@@ -73,9 +78,9 @@ const searchSql = (otherwise: InPlaceOfText) => `
     offset 0
   ) heir
   cross join lateral (
-    select string_agg(e.text, ${SEPARATOR.sql} order by e.sort_start desc, e.id desc) as found
+    select string_agg(e.text, ${TEXT_END.sql} order by e.sort_start desc, e.id desc) as packed
     from (
-      select e.sort_start, e.id, ${encounterText(otherwise)} as text
+      select e.sort_start, e.id, ${ENCOUNTERS.sql(otherwise)} as text
       from encounter e
       where e.organisation_id = $1
         and e.facility_id = r.facility_id
@@ -120,54 +125,35 @@ async function loadPages(
   organisationId: string,
   keys: readonly EncounterPageKey[],
 ): Promise<(EncounterPage | undefined)[]> {
-  const values = [
-    organisationId,
-    keys.map((key) => key.scope.facilityId),
-    keys.map((key) => key.patientId),
-    keys.map((key) => key.status ?? null),
-    keys.map((key) => key.date !== undefined),
-    keys.map((key) => timestampOr('-infinity', key.date?.endsFrom)),
-    keys.map((key) => timestampOr('infinity', key.date?.startsBefore)),
-    keys.map((key) => (key.after ?? BEFORE_ALL)[0]),
-    keys.map((key) => (key.after ?? BEFORE_ALL)[1]),
-    keys.map((key) => key.limit),
-    keys.map((key) => key.id ?? null),
-    keys.map((key) => key.purposeOfUse),
-  ];
-  const rows = await selectTexts(
-    SEARCH,
-    async (statement) => {
-      const { rows } = await db.query<PageRow>({ ...statement, values });
-      return rows.map((row) => ({ ...row, selected: selectedBy(row, keys[row.place - 1]) }));
-    },
-    (pages) => pages.some(({ selected }) => selected.some(lacksText)),
-  );
+  const rows = await selectTexts<PageRow, PackedEncounter>(db, {
+    packing: ENCOUNTERS,
+    statements: SEARCH,
+    values: [
+      organisationId,
+      keys.map((key) => key.scope.facilityId),
+      keys.map((key) => key.patientId),
+      keys.map((key) => key.status ?? null),
+      keys.map((key) => key.date !== undefined),
+      keys.map((key) => timestampOr('-infinity', key.date?.endsFrom)),
+      keys.map((key) => timestampOr('infinity', key.date?.startsBefore)),
+      keys.map((key) => (key.after ?? BEFORE_ALL)[0]),
+      keys.map((key) => (key.after ?? BEFORE_ALL)[1]),
+      keys.map((key) => key.limit),
+      keys.map((key) => key.id ?? null),
+      keys.map((key) => key.purposeOfUse),
+    ],
+    keys,
+  });
   const pages = new Array<EncounterPage | undefined>(keys.length).fill(undefined);
-  for (const row of rows) pages[row.place - 1] = await toPage(db, organisationId, row);
+  for (const { place, refused_purposes: refusedPurposes, replaced_by: replacedBy, texts } of rows) {
+    const patientId = keys[place - 1]?.patientId ?? '';
+    const encounters = texts.map((text) => ({
+      encounter: toEncounter(text, patientId),
+      position: [text.sortStart, text.id] as const,
+    }));
+    pages[place - 1] = { refusedPurposes, replacedBy, encounters };
+  }
   return pages;
-}
-
-type SelectedEncounter = ReturnType<typeof selectionOf>;
-
-function selectedBy({ found }: PageRow, key: EncounterPageKey | undefined): SelectedEncounter[] {
-  const owner = { facilityId: key?.scope.facilityId ?? '', patientId: key?.patientId ?? '' };
-  return (found?.split(SEPARATOR.text) ?? []).map((text) => selectionOf(text, owner));
-}
-
-async function toPage(
-  db: Queryable,
-  organisationId: string,
-  { selected, ...row }: PageRow & { selected: SelectedEncounter[] },
-): Promise<EncounterPage> {
-  const encounters = await rendered(db, organisationId, selected);
-  return {
-    refusedPurposes: row.refused_purposes,
-    replacedBy: row.replaced_by,
-    encounters: selected.map(({ id, sortStart }, index) => ({
-      encounter: encounters[index] as RenderedEncounter,
-      position: [sortStart, id],
-    })),
-  };
 }
 
 function timestampOr(otherwise: string, date: Date | undefined): string {

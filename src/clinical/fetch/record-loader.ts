@@ -13,13 +13,14 @@ import type { RecordName } from '../../tenancy/record-names.ts';
 import type { FacilityScope } from '../../tenancy/scope.ts';
 import { type Field, readRow, rowSql } from '../content/document.ts';
 import { clinicalError } from '../errors.ts';
-import { type InPlaceOfText, keepTexts, selectTexts, textStatements } from '../kept/kept-texts.store.ts';
+import { openObservation } from '../kept/fill-observation.fhir.ts';
+import { OBSERVATIONS, type ObservationList, observationsSql } from '../kept/observation-texts.store.ts';
 import {
-  OBSERVATION_TEXTS,
-  type ObservationList,
-  observationsSql,
-  readObservations,
-} from '../kept/observation-texts.store.ts';
+  type InPlaceOfText,
+  type PackedText,
+  selectTexts,
+  textStatements,
+} from '../kept/packed-texts.store.ts';
 
 /** What one caller asks for. */
 export interface RecordKey {
@@ -81,8 +82,8 @@ interface LoadedRow {
   version: number;
   /** Null for a record that is larger than was asked for. */
   document: string | null;
-  /** What {@link observationsSql} gave. */
-  observations: string | null;
+  /** Observations, as {@link observationsSql} gives them. */
+  packed: string | null;
 }
 
 /** What one statement loads of each record. */
@@ -188,19 +189,12 @@ function createLoad<Key extends RecordKey, RecordType>(
 
   return async (organisationId, keys, maxBytes) => {
     const columns = asked.map(({ value }) => keys.map((key) => value(key)));
-    const values = [organisationId, maxBytes, ...columns];
-    const ownerOf = ({ place }: LoadedRow) => ({
-      organisationId,
-      facilityId: (keys[place - 1] as Key).scope.facilityId,
-    });
-    const rows = await selectTexts(
+    const rows = await selectTexts<LoadedRow, PackedText<'orderId'>>(db, {
+      packing: OBSERVATIONS,
       statements,
-      async (statement) => {
-        const { rows } = await db.query<LoadedRow>({ ...statement, values });
-        return rows.map((row) => ({ ...row, kept: readObservations(row.observations, ownerOf(row)) }));
-      },
-      (selected) => selected.some(({ kept }) => kept === undefined),
-    ).catch(beyondPostgres);
+      values: [organisationId, maxBytes, ...columns],
+      keys,
+    }).catch(beyondPostgres);
     const found = new Array<Found<RecordType>>(keys.length).fill(undefined);
     // One of the records is too large. Loading each by itself tells which.
     if (rows === undefined) return found.fill({ about: undefined });
@@ -208,10 +202,8 @@ function createLoad<Key extends RecordKey, RecordType>(
       found[row.place - 1] = toFound(row, (document) => ({
         ...empty,
         ...readRow(members.fields, document),
-        observations: row.kept?.observations ?? [],
+        observations: row.texts.map(({ id, orderId, text }) => openObservation(id, orderId, text)),
       }));
-    const fresh = rows.flatMap(({ kept }) => kept?.fresh ?? []);
-    await keepTexts(db, OBSERVATION_TEXTS, organisationId, fresh);
     return found;
   };
 }
@@ -225,13 +217,13 @@ function loadSql<Key extends RecordKey>(
   return `
     select asked.place::int as place, ${alias}.patient_id, p.refused_purposes, ${alias}.version,
       case when written.bytes <= $2 then written.text end as document,
-      case when written.bytes <= $2 then written.observations end as observations
+      case when written.bytes <= $2 then written.packed end as packed
     from ${askedRows(Object.fromEntries(columns), 3)}
     ${joins}
     left join lateral (
-      select made.*, octet_length(made.text) + coalesce(octet_length(made.observations), 0) as bytes
+      select made.*, octet_length(made.text) + coalesce(octet_length(made.packed), 0) as bytes
       from (
-        select ${rowSql(fields)}::text as text, kept.texts as observations
+        select ${rowSql(fields)}::text as text, kept.packed
         from (
           ${observationsSql(observations, otherwise)}
           offset 0

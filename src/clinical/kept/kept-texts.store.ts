@@ -54,37 +54,6 @@ export function columnsSql({ fields }: Pick<KeptTable, 'fields'>): string {
   return `${rowSql(fields)}::text`;
 }
 
-/** What is selected in place of a text that does not count. */
-export type InPlaceOfText = 'columns' | 'nothing';
-
-export interface NamedStatement {
-  name: string;
-  text: string;
-}
-
-/** A statement that selects texts, by what it selects in place of one that does not count. */
-export type TextStatements = Readonly<Record<InPlaceOfText, NamedStatement>>;
-
-export function textStatements(name: string, sql: (otherwise: InPlaceOfText) => string): TextStatements {
-  return {
-    nothing: { name, text: sql('nothing') },
-    columns: { name: `${name}-columns`, text: sql('columns') },
-  };
-}
-
-/**
- * Nearly every text counts, and to be ready for columns costs a statement a fifth of its time. So they are asked for only
- * where the first statement came upon a text that does not count; then all is selected anew, so that it fits together.
- */
-export async function selectTexts<Selected>(
-  statements: TextStatements,
-  run: (statement: NamedStatement) => Promise<Selected>,
-  lacksText: (selected: Selected) => boolean,
-): Promise<Selected> {
-  const selected = await run(statements.nothing);
-  return lacksText(selected) ? run(statements.columns) : selected;
-}
-
 /**
  * Keep texts of rows that are still the same. A row that another transaction is changing is passed over: its text would
  * not count for long. The text of a newer mapping stays: while two versions of the program run, only one writes.

@@ -3,12 +3,8 @@
  * beside it (docs/adr/0117). Contract: PAT-8, PAT-11, PAT-12.
  */
 import { readRow } from '../../clinical/content/document.ts';
-import {
-  columnsSql,
-  countsSql,
-  type FreshText,
-  type KeptTable,
-} from '../../clinical/kept/kept-texts.store.ts';
+import type { FreshText, KeptTable } from '../../clinical/kept/kept-texts.store.ts';
+import { packing, TEXT_END } from '../../clinical/kept/packed-texts.store.ts';
 import { PATIENT } from '../../clinical/resources/patient.fhir.ts';
 import type { Identifier } from '../../fhir/coded.ts';
 import { rowByKey } from '../../platform/db/by-key.ts';
@@ -38,9 +34,7 @@ export const PATIENT_TEXTS: KeptTable = {
   render: (columns) => keptSummary(readRow(FIELDS, JSON.parse(columns)) as SummaryRecord),
 };
 
-/** Between the texts of a page, and between the parts of each: JSON text has neither. */
-const SEPARATOR = '\x1e';
-const FIELD = '\x1f';
+const PATIENTS = packing(PATIENT_TEXTS, { id: 'page.id', sortName: 'to_json(page.sort_name)' });
 
 /** What {@link pageOf} selects: one row. */
 export interface SelectedPage {
@@ -78,10 +72,8 @@ export function pageOf(whole: string, viewer: Viewer): string {
       ) as links
     from (
       select array_agg(page.id) as ids, string_agg(
-        page.id || chr(31) || to_json(page.sort_name) || chr(31)
-          || case when ${countsSql(PATIENT_TEXTS)} then p.rendered
-            else p.version || chr(31) || ${columnsSql(PATIENT_TEXTS)} end,
-        chr(30) order by page.sort_name, page.id) as patients
+        ${PATIENTS.sql('columns')},
+        ${TEXT_END.sql} order by page.sort_name, page.id) as patients
       from page
       cross join ${rowByKey('patient', 'p', { id: 'page.id' })} p
     ) shown`;
@@ -99,19 +91,14 @@ export function readPage(
   const identifiers = Map.groupBy(assigned ?? [], ([patientId]) => patientId);
   const survivors = Map.groupBy(links ?? [], ([replacedId]) => replacedId);
   const replaced = Map.groupBy(links ?? [], ([, survivorId]) => survivorId);
-  const fresh: FreshText[] = [];
-  const patients = (selected?.split(SEPARATOR) ?? []).map((one) => {
-    const [id = '', sortName = '', text = '', columns] = one.split(FIELD);
-    const kept = columns === undefined ? text : PATIENT_TEXTS.render(columns, organisationId);
-    if (columns !== undefined) fresh.push({ id, version: Number(text), text: kept });
-    return {
-      id,
-      sortName: JSON.parse(sortName) as string,
-      kept,
-      assigned: identifiers.get(id)?.map(([, identifier]) => identifier) ?? [],
-      replacedBy: survivors.get(id)?.[0]?.[1] ?? null,
-      replaces: replaced.get(id)?.map(([replacedId]) => replacedId) ?? [],
-    };
-  });
+  const { texts = [], fresh = [] } = PATIENTS.read(selected, { organisationId }) ?? {};
+  const patients = texts.map(({ id, sortName, text }) => ({
+    id,
+    sortName: JSON.parse(sortName) as string,
+    kept: text,
+    assigned: identifiers.get(id)?.map(([, identifier]) => identifier) ?? [],
+    replacedBy: survivors.get(id)?.[0]?.[1] ?? null,
+    replaces: replaced.get(id)?.map(([replacedId]) => replacedId) ?? [],
+  }));
   return { patients, fresh };
 }

@@ -1,0 +1,112 @@
+/**
+ * Reading kept texts: all that a statement selects for one key come as one value, each with some parts of its row before it
+ * (docs/adr/0148).
+ */
+import type { Queryable } from '../../platform/db/database.ts';
+import type { FacilityScope } from '../../tenancy/scope.ts';
+import { columnsSql, countsSql, type FreshText, type KeptTable, keepTexts } from './kept-texts.store.ts';
+
+/** Between the texts of one value, and between the parts of each: JSON text has neither. */
+export const TEXT_END = { sql: 'chr(30)', text: '\x1e' };
+const PART_END = { sql: 'chr(31)', text: '\x1f' };
+
+/** What is selected in place of a text that does not count. */
+export type InPlaceOfText = 'columns' | 'nothing';
+
+export type PackedText<Part extends string> = Record<Part | 'id', string> & { text: string };
+
+interface UnpackedTexts<Text> {
+  texts: Text[];
+  /** Those that were rendered just now, to be kept. */
+  fresh: FreshText[];
+}
+
+export interface Packing<Text> {
+  table: KeptTable;
+  /** Of one row. */
+  sql: (otherwise: InPlaceOfText) => string;
+  /** Undefined where nothing stands in place of a text that does not count. */
+  read: (
+    packed: string | null,
+    owner: { organisationId: string; facilityId?: string },
+  ) => UnpackedTexts<Text> | undefined;
+}
+
+/** `parts`: SQL of what stands before the text, by name. */
+export function packing<const Part extends string>(
+  table: KeptTable,
+  parts: Readonly<Record<Part | 'id', string>>,
+): Packing<PackedText<Part>> {
+  const names = Object.keys(parts) as (Part | 'id')[];
+  const head = names.map((name) => `${parts[name]} || ${PART_END.sql} || `).join('');
+  return {
+    table,
+    sql: (otherwise) => `${head}case when ${countsSql(table)} then ${table.alias}.rendered
+        else ${table.alias}.version || ${PART_END.sql} || ${otherwise === 'columns' ? columnsSql(table) : `''`} end`,
+    read(packed, { organisationId, ...place }) {
+      const texts: PackedText<Part>[] = [];
+      const fresh: FreshText[] = [];
+      for (const one of packed?.split(TEXT_END.text) ?? []) {
+        const values = one.split(PART_END.text);
+        const kept = values[names.length] ?? '';
+        const columns = values[names.length + 1];
+        if (columns === '') return undefined;
+        const text = columns === undefined ? kept : table.render(columns, organisationId);
+        const found: Record<string, string | undefined> = { text };
+        for (let index = 0; index < names.length; index += 1) found[names[index] as string] = values[index];
+        texts.push(found as PackedText<Part>);
+        if (columns !== undefined) fresh.push({ ...place, id: found.id ?? '', version: Number(kept), text });
+      }
+      return { texts, fresh };
+    },
+  };
+}
+
+/** A statement that selects texts, by what it selects in place of one that does not count. */
+export type TextStatements = Readonly<Record<InPlaceOfText, { name: string; text: string }>>;
+
+export function textStatements(name: string, sql: (otherwise: InPlaceOfText) => string): TextStatements {
+  return {
+    nothing: { name, text: sql('nothing') },
+    columns: { name: `${name}-columns`, text: sql('columns') },
+  };
+}
+
+/** `values` are those of the statement; the first one is the organisation. */
+interface TextSelection<Text> {
+  packing: Packing<Text>;
+  statements: TextStatements;
+  values: readonly [organisationId: string, ...more: unknown[]];
+  /** What each `place` of a row, from 1 on, was asked for. */
+  keys: readonly { scope: FacilityScope }[];
+}
+
+interface SelectedRow {
+  place: number;
+  /** Null for none. */
+  packed: string | null;
+}
+
+/**
+ * Nearly every text counts, and to be ready for columns costs a statement a fifth of its time. So they are asked for only
+ * where the first statement came upon a text that does not count; then all is selected anew, so that it fits together.
+ * What was rendered from columns is kept.
+ */
+export async function selectTexts<Row extends SelectedRow, Text>(
+  db: Queryable,
+  { packing, statements, values, keys }: TextSelection<Text>,
+): Promise<(Row & { texts: Text[] })[]> {
+  const [organisationId] = values;
+  const run = async (statement: { name: string; text: string }) => {
+    const { rows } = await db.query<Row>({ ...statement, values: [...values] });
+    return rows.map((row) => {
+      const { facilityId } = (keys[row.place - 1] as (typeof keys)[number]).scope;
+      return { row, read: packing.read(row.packed, { organisationId, facilityId }) };
+    });
+  };
+  let selected = await run(statements.nothing);
+  if (selected.some(({ read }) => read === undefined)) selected = await run(statements.columns);
+  const fresh = selected.flatMap(({ read }) => read?.fresh ?? []);
+  await keepTexts(db, packing.table, organisationId, fresh);
+  return selected.map(({ row, read }) => ({ ...row, texts: read?.texts ?? [] }));
+}
