@@ -9,10 +9,7 @@ import { readEncounterRoute } from '../encounters/read-encounter.route.ts';
 import { searchEncountersFormRoute, searchEncountersRoute } from '../encounters/search-encounters.route.ts';
 import { fetchVitalSetRoute } from '../encounters/vitals/fetch-vital-set.route.ts';
 import { listVitalSetsRoute } from '../encounters/vitals/list-vital-sets.route.ts';
-import {
-  listVitalSetPublicationsRoute,
-  publishVitalSetRoute,
-} from '../encounters/vitals/publish-vital-set.route.ts';
+import { publishedVitalSet } from '../encounters/vitals/publish-vital-set.route.ts';
 import { callbackRoute } from '../exchange/callbacks/callback.route.ts';
 import { listCallbacksRoute } from '../exchange/callbacks/list-callbacks.route.ts';
 import { testConnectionRoute } from '../exchange/connection-tests/test-connection.route.ts';
@@ -35,7 +32,7 @@ import { fetchLabOrderRoute } from '../investigations/lab/fetch-lab-order.route.
 import { listLabOrdersRoute } from '../investigations/lab/list-lab-orders.route.ts';
 import { PUBLISHED_LAB_ORDER } from '../investigations/lab/publish-lab-order.route.ts';
 import { unmappedExampleRoute } from '../investigations/lab/unmapped-example.route.ts';
-import { orderPublicationsRoute, publishOrderRoute } from '../investigations/publish-order.route.ts';
+import { publishedOrder } from '../investigations/publish-order.route.ts';
 import { readPatientRoute } from '../patients/read-patient.route.ts';
 import { readPatientFhirRoute } from '../patients/read-patient-fhir.route.ts';
 import { searchPatientsRoute } from '../patients/search/search-patients.route.ts';
@@ -43,6 +40,7 @@ import { readPrivacyRoute, setPrivacyRoute } from '../patients/set-privacy.route
 import { readAccessLogRoute } from '../privacy/access-log/read-access-log.route.ts';
 import { listTargetsRoute } from '../publish/history/list-targets.route.ts';
 import { searchPublicationsRoute } from '../publish/history/search-publications.route.ts';
+import { publicationsRoute, publishRoute } from '../publish/runs/publish.route.ts';
 import { listImportsRoute, readImportRoute } from '../records/import/history/list-imports.route.ts';
 import { importRecordsRoute } from '../records/import/import-records.route.ts';
 import {
@@ -91,6 +89,9 @@ import { activityRoute, overviewRoute } from './overview/overview.route.ts';
 /** Paths below {base_url}. */
 export function apiRoutes(features: Features): RouteEntry[] {
   const fetches = buildFetches(features);
+  const vitalSet = publishedVitalSet(features);
+  const labOrder = publishedOrder(features, PUBLISHED_LAB_ORDER);
+  const imagingOrder = publishedOrder(features, PUBLISHED_IMAGING_ORDER);
   const entries: RouteEntry[] = [
     at('POST', '/auth/verify', verifyRoute(features)),
     at('POST', '/auth/login', loginRoute(features)),
@@ -104,27 +105,19 @@ export function apiRoutes(features: Features): RouteEntry[] {
     at('GET', '/encounters/fhir/Encounter/:encounterId', readEncounterRoute(features)),
     at('GET', '/encounters/vitals', listVitalSetsRoute(features)),
     at('GET', '/encounters/vitals/:vitalSetId/clinical/fhir', fetchVitalSetRoute(fetches.vitals.fetch)),
-    at('POST', '/encounters/vitals/:vitalSetId/clinical/publish-fhir', publishVitalSetRoute(features)),
-    at(
-      'GET',
-      '/encounters/vitals/:vitalSetId/clinical/publish-fhir',
-      listVitalSetPublicationsRoute(features),
-    ),
+    at('POST', '/encounters/vitals/:vitalSetId/clinical/publish-fhir', publishRoute(features, vitalSet)),
+    at('GET', '/encounters/vitals/:vitalSetId/clinical/publish-fhir', publicationsRoute(features, vitalSet)),
     at('GET', '/investigations/lab/orders', listLabOrdersRoute(features)),
     at(
       'GET',
       '/investigations/lab/orders/:orderId/clinical/fhir',
       fetchLabOrderRoute(fetches.laboratory.fetch),
     ),
-    at(
-      'POST',
-      '/investigations/lab/orders/:orderId/clinical/publish-fhir',
-      publishOrderRoute(features, PUBLISHED_LAB_ORDER),
-    ),
+    at('POST', '/investigations/lab/orders/:orderId/clinical/publish-fhir', publishRoute(features, labOrder)),
     at(
       'GET',
       '/investigations/lab/orders/:orderId/clinical/publish-fhir',
-      orderPublicationsRoute(features, PUBLISHED_LAB_ORDER),
+      publicationsRoute(features, labOrder),
     ),
     at('GET', '/investigations/imaging/orders', listImagingOrdersRoute(features)),
     at(
@@ -135,12 +128,12 @@ export function apiRoutes(features: Features): RouteEntry[] {
     at(
       'POST',
       '/investigations/imaging/orders/:orderId/clinical/publish-fhir',
-      publishOrderRoute(features, PUBLISHED_IMAGING_ORDER),
+      publishRoute(features, imagingOrder),
     ),
     at(
       'GET',
       '/investigations/imaging/orders/:orderId/clinical/publish-fhir',
-      orderPublicationsRoute(features, PUBLISHED_IMAGING_ORDER),
+      publicationsRoute(features, imagingOrder),
     ),
     ...kindsByType(fetches).map(([type, kinds]) =>
       at('GET', `/fhir/${type}/:resourceId`, readResourceRoute(features, type, kinds)),

@@ -6,7 +6,7 @@
 import type { FhirResource } from '../../src/clinical/fetch/fhir-resource.ts';
 import { encounterResource } from '../../src/encounters/encounter.fhir.ts';
 import { createEncounterReader } from '../../src/encounters/encounter.store.ts';
-import { loadVitalSetResources } from '../../src/encounters/vitals/fetch-vital-set.ts';
+import { vitalSetSource } from '../../src/encounters/vitals/fetch-vital-set.ts';
 import { parseFhirJson } from '../../src/fhir/json.ts';
 import type { JsonObject } from '../../src/fhir/reading/json-resource.ts';
 import { createOrderEmitter } from '../../src/investigations/emit-investigation.ts';
@@ -118,7 +118,8 @@ async function emitAll(db: Pool, scope: FacilityScope): Promise<Map<string, Fhir
     text: 'select id from vital_set where organisation_id = $1 and facility_id = $2',
     values,
   });
-  for (const { id } of sets.rows) add(await loadVitalSetResources(deps, scope, id));
+  const vitalSets = vitalSetSource(deps);
+  for (const { id } of sets.rows) add(await vitalSets.load(scope, id));
   const encounters = await db.query<{ id: string }>({
     text: 'select id from encounter where organisation_id = $1 and facility_id = $2',
     values,

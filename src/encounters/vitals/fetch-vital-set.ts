@@ -4,9 +4,8 @@ import { collectionJson, observationSummaries } from '../../clinical/fetch/colle
 import { createClinicalFetch, type FetchDependencies } from '../../clinical/fetch/fetch-clinical.ts';
 import { fillVitalSet, resourceIn, slotCodings } from '../../clinical/kept/fill-observation.fhir.ts';
 import type { Queryable } from '../../platform/db/database.ts';
-import type { PublishableRecord, PublishSource } from '../../publish/plan/prepare-publish.ts';
+import type { PublishSource } from '../../publish/plan/prepare-publish.ts';
 import type { FacilityContext } from '../../tenancy/callers/access.ts';
-import type { FacilityScope } from '../../tenancy/scope.ts';
 import type { Translator } from '../../terminology/lookup/translate.ts';
 import { createVitalSetLoader } from './vital-set.store.ts';
 
@@ -42,29 +41,27 @@ export function createFetchVitalSet({
   });
 }
 
-/** A vital set for publishing. Undefined outside the scope. */
-export async function loadVitalSetResources(
-  { db, translator }: { db: Queryable; translator: Translator },
-  scope: FacilityScope,
-  vitalSetId: string,
-): Promise<PublishableRecord | undefined> {
-  const loaded = await createVitalSetLoader(db)({ scope, id: vitalSetId });
-  if (loaded === undefined) return undefined;
-  const { record, patientId, refusedPurposes, version } = loaded;
-  const translations = await translator.translate(scope, record.observations.flatMap(slotCodings));
-  const resources = fillVitalSet(record.observations, translations).map(resourceIn);
-  const unmapped = resources.flatMap((resource) => unmappedCodes(resource, translations));
-  return { patientId, refusedPurposes, version, resources, unmapped };
+export interface EmitVitalSetDependencies {
+  db: Queryable;
+  translator: Translator;
 }
 
 /** How a vital set is published. */
-export function vitalSetSource(deps: { db: Queryable; translator: Translator }): PublishSource {
-  const load = createVitalSetLoader(deps.db);
+export function vitalSetSource({ db, translator }: EmitVitalSetDependencies): PublishSource {
+  const load = createVitalSetLoader(db);
   return {
     kind: 'vital-set',
     name: NAME,
     resourceType: 'Observation',
-    load: (scope, id) => loadVitalSetResources(deps, scope, id),
+    async load(scope, id) {
+      const loaded = await load({ scope, id });
+      if (loaded === undefined) return undefined;
+      const { record, patientId, refusedPurposes, version } = loaded;
+      const translations = await translator.translate(scope, record.observations.flatMap(slotCodings));
+      const resources = fillVitalSet(record.observations, translations).map(resourceIn);
+      const unmapped = resources.flatMap((resource) => unmappedCodes(resource, translations));
+      return { patientId, refusedPurposes, version, resources, unmapped };
+    },
     changedSince: async (scope, id, version) => (await load({ scope, id }))?.version !== version,
     placeOf: () => 'vitals.sign',
   };
