@@ -26,12 +26,11 @@ import { listDeliveriesRoute } from '../exchange/review/list-deliveries.route.ts
 import { readDeliveryPayloadRoute, readDeliveryRoute } from '../exchange/review/read-delivery.route.ts';
 import { replayDeliveriesRoute, skipDeliveriesRoute } from '../exchange/review/review-deliveries.route.ts';
 import { fetchImagingOrderRoute } from '../investigations/imaging/fetch-imaging-order.route.ts';
-import { listImagingOrdersRoute } from '../investigations/imaging/list-imaging-orders.route.ts';
 import { PUBLISHED_IMAGING_ORDER } from '../investigations/imaging/publish-imaging-order.route.ts';
 import { fetchLabOrderRoute } from '../investigations/lab/fetch-lab-order.route.ts';
-import { listLabOrdersRoute } from '../investigations/lab/list-lab-orders.route.ts';
 import { PUBLISHED_LAB_ORDER } from '../investigations/lab/publish-lab-order.route.ts';
 import { unmappedExampleRoute } from '../investigations/lab/unmapped-example.route.ts';
+import { listOrdersRoute } from '../investigations/list-orders.route.ts';
 import { publishedOrder } from '../investigations/publish-order.route.ts';
 import { readPatientRoute } from '../patients/read-patient.route.ts';
 import { readPatientFhirRoute } from '../patients/read-patient-fhir.route.ts';
@@ -107,7 +106,7 @@ export function apiRoutes(features: Features): RouteEntry[] {
     at('GET', '/encounters/vitals/:vitalSetId/clinical/fhir', fetchVitalSetRoute(fetches.vitals.fetch)),
     at('POST', '/encounters/vitals/:vitalSetId/clinical/publish-fhir', publishRoute(features, vitalSet)),
     at('GET', '/encounters/vitals/:vitalSetId/clinical/publish-fhir', publicationsRoute(features, vitalSet)),
-    at('GET', '/investigations/lab/orders', listLabOrdersRoute(features)),
+    at('GET', '/investigations/lab/orders', listOrdersRoute(features, 'laboratory')),
     at(
       'GET',
       '/investigations/lab/orders/:orderId/clinical/fhir',
@@ -119,7 +118,7 @@ export function apiRoutes(features: Features): RouteEntry[] {
       '/investigations/lab/orders/:orderId/clinical/publish-fhir',
       publicationsRoute(features, labOrder),
     ),
-    at('GET', '/investigations/imaging/orders', listImagingOrdersRoute(features)),
+    at('GET', '/investigations/imaging/orders', listOrdersRoute(features, 'imaging')),
     at(
       'GET',
       '/investigations/imaging/orders/:orderId/clinical/fhir',

@@ -6,16 +6,13 @@ import fc from 'fast-check';
 import { createTestDatabase, type TestDatabase } from '../../test-support/database/database.ts';
 import { insertEncounter, insertPatient } from '../../test-support/records/clinical-records.ts';
 import { createPlace } from '../../test-support/records/place.ts';
+import type { TimePosition } from '../clinical/fetch/patient-page.store.ts';
 import { ENCOUNTER_STATUSES } from '../clinical/resources/encounter.fhir.ts';
 import { createCursorCodec } from '../platform/http/cursor.ts';
 import { openPage } from '../platform/http/paging.ts';
 import { createFacility } from '../tenancy/organisations/facilities.ts';
 import type { FacilityScope } from '../tenancy/scope.ts';
-import {
-  createEncounterSearcher,
-  type EncounterPageKey,
-  type EncounterPosition,
-} from './search-encounters.store.ts';
+import { createEncounterSearcher, type EncounterPageKey } from './search-encounters.store.ts';
 import { parseEncounterSearch } from './search-parameters.ts';
 
 const TIME_ZONE = 'America/New_York';
@@ -85,7 +82,7 @@ async function all(
   const ids: string[] = [];
   let cursor: string | undefined;
   for (let pages = 0; pages < 60; pages += 1) {
-    const page = openPage<EncounterPosition>(cursors, { limit, cursor }, ['encounters']);
+    const page = openPage<TimePosition>(cursors, { limit, cursor }, ['encounters']);
     const found = await search({ ...key, scope, purposeOfUse: 'TREATMENT', ...page.slice });
     assert.ok(found !== undefined);
     const { items, nextCursor } = page.close(found.encounters, ({ position }) => position);

@@ -3,7 +3,7 @@
  * Contract: ENC-17, ENC-18, ENC-19, ENC-22, ENC-24.
  */
 
-import { BEFORE_ALL } from '../clinical/fetch/patient-page.store.ts';
+import { BEFORE_ALL, type TimePosition } from '../clinical/fetch/patient-page.store.ts';
 import {
   type InPlaceOfText,
   selectTexts,
@@ -22,9 +22,6 @@ import type { FacilityScope } from '../tenancy/scope.ts';
 import type { RenderedEncounter } from './encounter.fhir.ts';
 import { ENCOUNTERS, type PackedEncounter, toEncounter } from './encounter.store.ts';
 
-/** `sort_start` as PostgreSQL writes it, with its microseconds, and the id. */
-export type EncounterPosition = readonly [start: string, id: string];
-
 /** The part of time that an encounter must touch (docs/encounters.md, "Dates"). */
 export interface DateFilter {
   /** It ends at this instant or after it. */
@@ -33,7 +30,7 @@ export interface DateFilter {
   readonly startsBefore?: Date;
 }
 
-export interface EncounterPageKey extends Slice<EncounterPosition> {
+export interface EncounterPageKey extends Slice<TimePosition> {
   readonly scope: FacilityScope;
   readonly patientId: string;
   /** Who refuses it is not named as the one who replaces the patient. */
@@ -48,7 +45,7 @@ export interface EncounterPage {
   refusedPurposes: readonly string[];
   /** The patient who must be used in place of this one, and may be named to the caller; null for none. */
   replacedBy: string | null;
-  encounters: { encounter: RenderedEncounter; position: EncounterPosition }[];
+  encounters: { encounter: RenderedEncounter; position: TimePosition }[];
 }
 
 interface PageRow {

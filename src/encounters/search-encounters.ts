@@ -2,6 +2,7 @@
  * Search the encounters of one patient: in scope, allowed by the privacy setting, traced, page by page.
  * Contract: ENC-25, ENC-27, ENC-28, ENC-29, ENC-37.
  */
+import type { TimePosition } from '../clinical/fetch/patient-page.store.ts';
 import type { Queryable } from '../platform/db/database.ts';
 import type { CursorCodec } from '../platform/http/cursor.ts';
 import { openPage } from '../platform/http/paging.ts';
@@ -12,7 +13,7 @@ import type { FacilityContext } from '../tenancy/callers/access.ts';
 import { notFound } from '../tenancy/errors.ts';
 import type { FacilityScope } from '../tenancy/scope.ts';
 import type { RenderedEncounter } from './encounter.fhir.ts';
-import { createEncounterSearcher, type EncounterPosition } from './search-encounters.store.ts';
+import { createEncounterSearcher } from './search-encounters.store.ts';
 import type { EncounterSearch } from './search-parameters.ts';
 
 export interface SearchEncountersDependencies {
@@ -38,7 +39,7 @@ export function createSearchEncounters(
     const { scope, purposeOfUse } = context;
     const { patientId, id, status, date, count } = search;
     const request = { limit: count, cursor: search.cursor };
-    const page = openPage<EncounterPosition>(deps.cursors, request, binding(scope, search));
+    const page = openPage<TimePosition>(deps.cursors, request, binding(scope, search));
     if (!isUuid(patientId)) throw notFound('The patient');
     const found = await searchPage({ scope, purposeOfUse, patientId, id, status, date, ...page.slice });
     if (found === undefined) throw notFound('The patient');

@@ -3,6 +3,7 @@
 import {
   BEFORE_ALL,
   type PatientPage,
+  type PatientPageKey,
   type PatientPageRow,
   patientPageSql,
   readPatientPage,
@@ -10,16 +11,7 @@ import {
 import type { Discipline } from '../clinical/resources/discipline.ts';
 import type { CodeableConcept } from '../fhir/coded.ts';
 import type { Queryable } from '../platform/db/database.ts';
-import type { Slice } from '../platform/http/paging.ts';
 import type { FacilityScope } from '../tenancy/scope.ts';
-
-/** `sort_at` as PostgreSQL writes it, and the id. */
-export type OrderPosition = readonly [at: string, id: string];
-
-export interface OrderPageKey extends Slice<OrderPosition> {
-  discipline: Discipline;
-  patientId: string;
-}
 
 export interface ListedOrder {
   id: string;
@@ -44,7 +36,7 @@ interface OrderRow extends PatientPageRow {
 export async function listOrderPage(
   db: Queryable,
   scope: FacilityScope,
-  { discipline, patientId, after = BEFORE_ALL, limit }: OrderPageKey,
+  { discipline, patientId, after = BEFORE_ALL, limit }: PatientPageKey & { discipline: Discipline },
 ): Promise<PatientPage<ListedOrder> | undefined> {
   const { rows } = await db.query<OrderRow>({
     name: 'investigation-list',

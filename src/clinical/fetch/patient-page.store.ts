@@ -1,6 +1,14 @@
 /** SQL of one page of a patient's records, in one statement with what the patient refuses. Contract: FETCH-20. */
 
 import { rowByKey } from '../../platform/db/by-key.ts';
+import type { Slice } from '../../platform/http/paging.ts';
+
+/** The time that a list is ordered by, as PostgreSQL writes it with its microseconds, and the id. */
+export type TimePosition = readonly [at: string, id: string];
+
+export interface PatientPageKey extends Slice<TimePosition> {
+  patientId: string;
+}
 
 /** `$1`: the organisation. `$2`: the facility. `$3`: the patient. No row: no such patient at the facility. */
 export function patientPageSql(page: string, order: string): string {

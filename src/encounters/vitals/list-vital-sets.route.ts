@@ -2,12 +2,13 @@
 
 import { LIST_QUERY } from '../../clinical/fetch/clinical.schema.ts';
 import { ENCOUNTER_ID, PATIENT_ID, VITAL_SET_ID } from '../../clinical/fetch/fetched-examples.ts';
+import type { ListDependencies } from '../../clinical/fetch/list-of-patient.ts';
 import { named } from '../../platform/http/named-schema.ts';
 import { pageSchema } from '../../platform/http/paging.ts';
 import type { Route } from '../../platform/http/route.ts';
 import { Type } from '../../platform/json-schema.ts';
 import { type Access, facilityRoute } from '../../tenancy/callers/access.ts';
-import { type ListVitalSetsDependencies, listVitalSets } from './list-vital-sets.ts';
+import { listVitalSets } from './list-vital-sets.ts';
 
 const VitalSetPageSchema = pageSchema(
   named(
@@ -35,7 +36,7 @@ const VitalSetPageSchema = pageSchema(
   ),
 );
 
-export function listVitalSetsRoute(deps: ListVitalSetsDependencies): Route<Access> {
+export function listVitalSetsRoute(deps: ListDependencies): Route<Access> {
   return facilityRoute(
     { permissions: ['encounters.vitals.read'], module: 'vitals', purposeOfUse: 'default' },
     {

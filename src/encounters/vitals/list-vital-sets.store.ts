@@ -4,6 +4,7 @@ import { parts, readRow } from '../../clinical/content/document.ts';
 import {
   BEFORE_ALL,
   type PatientPage,
+  type PatientPageKey,
   type PatientPageRow,
   patientPageSql,
   readPatientPage,
@@ -12,17 +13,14 @@ import { JOINED_CODES } from '../../clinical/observations/blood-pressure.fhir.ts
 import { type ObservationRecord, PRESSURE_FIELDS } from '../../clinical/resources/observation.fhir.ts';
 import { rowsByIndex } from '../../platform/db/by-key.ts';
 import type { Queryable } from '../../platform/db/database.ts';
-import type { Slice } from '../../platform/http/paging.ts';
 import type { FacilityScope } from '../../tenancy/scope.ts';
 import { LOINC } from '../../terminology/lookup/code-systems.ts';
-
-/** `taken_at` as PostgreSQL writes it, and the id. */
-export type VitalSetPosition = readonly [at: string, id: string];
 
 export interface ListedVitalSet {
   id: string;
   encounterId: string | null;
-  takenText: string;
+  /** `taken_at` as PostgreSQL writes it. */
+  sortText: string;
   /** Observations of the sources. */
   signs: number;
   /** Those of them that may go out as part of another one. */
@@ -31,7 +29,7 @@ export interface ListedVitalSet {
 
 interface VitalSetRow extends PatientPageRow {
   encounter_id: string | null;
-  taken_text: string;
+  sort_text: string;
   signs: number;
   pressures: unknown[][] | null;
 }
@@ -65,12 +63,12 @@ const PRESSURES = parts(
 export async function listVitalSetPage(
   db: Queryable,
   scope: FacilityScope,
-  { patientId, after = BEFORE_ALL, limit }: Slice<VitalSetPosition> & { patientId: string },
+  { patientId, after = BEFORE_ALL, limit }: PatientPageKey,
 ): Promise<PatientPage<ListedVitalSet> | undefined> {
   const { rows } = await db.query<VitalSetRow>({
     name: 'vital-set-list',
     text: patientPageSql(
-      `select v.id, v.encounter_id, v.taken_at, v.taken_at::text as taken_text,
+      `select v.id, v.encounter_id, v.taken_at, v.taken_at::text as sort_text,
           (
             select count(*)::int
             from ${SIGNS}
@@ -91,7 +89,7 @@ export async function listVitalSetPage(
   return readPatientPage(rows, (row) => ({
     id: row.id,
     encounterId: row.encounter_id,
-    takenText: row.taken_text,
+    sortText: row.sort_text,
     signs: row.signs,
     pressures: (readRow([PRESSURES], [row.pressures]) as Pick<ListedVitalSet, 'pressures'>).pressures ?? [],
   }));
