@@ -2,7 +2,7 @@
 
 import type { Discipline } from '../clinical/resources/discipline.ts';
 import type { CodeableConcept } from '../fhir/coded.ts';
-import { hasId, rowById } from '../platform/db/by-key.ts';
+import { hasId, rowById, setById } from '../platform/db/by-key.ts';
 import type { Queryable } from '../platform/db/database.ts';
 import { RANDOM_VERSION } from '../platform/db/random-version.ts';
 import type { FacilityScope } from '../tenancy/scope.ts';
@@ -66,12 +66,7 @@ export async function setDisciplines(
   orders: ReadonlyMap<string, Discipline>,
 ): Promise<void> {
   await db.query({
-    text: `
-      update investigation_order o
-      set discipline = incoming.discipline
-      from unnest($3::uuid[], $4::text[]) as incoming (id, discipline)
-      where ${hasId('o', '$3')}
-        and o.id = incoming.id`,
+    text: setById('investigation_order', 'discipline', 'text'),
     values: [scope.organisationId, scope.facilityId, [...orders.keys()], [...orders.values()]],
   });
 }
@@ -87,12 +82,7 @@ export async function moveParts(
   moves: ReadonlyMap<string, string | null>,
 ): Promise<void> {
   await db.query({
-    text: `
-      update ${table} part
-      set order_id = incoming.order_id
-      from unnest($3::uuid[], $4::uuid[]) as incoming (id, order_id)
-      where ${hasId('part', '$3')}
-        and part.id = incoming.id`,
+    text: setById(table, 'order_id', 'uuid'),
     values: [scope.organisationId, scope.facilityId, [...moves.keys()], [...moves.values()]],
   });
   if (table !== 'observation') return;

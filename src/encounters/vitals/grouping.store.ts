@@ -1,6 +1,6 @@
 /** SQL that gathers vital signs into vital sets (docs/fhir-mapping.md, "Grouping"). */
 
-import { hasId, rowById } from '../../platform/db/by-key.ts';
+import { hasId, rowById, setById } from '../../platform/db/by-key.ts';
 import type { Queryable } from '../../platform/db/database.ts';
 import { RANDOM_VERSION } from '../../platform/db/random-version.ts';
 import type { FacilityScope } from '../../tenancy/scope.ts';
@@ -82,12 +82,7 @@ export async function moveVitalSigns(
   moves: ReadonlyMap<string, string | null>,
 ): Promise<void> {
   await db.query({
-    text: `
-      update observation b
-      set vital_set_id = incoming.vital_set_id
-      from unnest($3::uuid[], $4::uuid[]) as incoming (id, vital_set_id)
-      where ${hasId('b', '$3')}
-        and b.id = incoming.id`,
+    text: setById('observation', 'vital_set_id', 'uuid'),
     values: [scope.organisationId, scope.facilityId, [...moves.keys()], [...moves.values()]],
   });
 }

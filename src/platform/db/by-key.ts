@@ -17,6 +17,16 @@ export function hasId(table: string, ids: string): string {
     and ${table}.id = any(${ids})`;
 }
 
+/** A change of one column of such rows: `$3` are the ids, `$4` their values, of this SQL type. */
+export function setById(table: string, column: string, type: string): string {
+  return `
+      update ${table} stored
+      set ${column} = incoming.value
+      from unnest($3::uuid[], $4::${type}[]) as incoming (id, value)
+      where ${hasId('stored', '$3')}
+        and stored.id = incoming.id`;
+}
+
 type Columns = Readonly<Record<string, string>>;
 
 const equal = (alias: string, columns: Columns): string =>
