@@ -10,7 +10,14 @@ import {
   readIdentifier,
 } from '../../fhir/reading/datatypes.ts';
 import type { ElementReader } from '../../fhir/reading/element-reader.ts';
-import type { ChildTable, Column, Element, ListTable, Values } from './element.ts';
+import {
+  type ChildTable,
+  type Column,
+  type Element,
+  type ListTable,
+  rowsOf,
+  type Values,
+} from './element.ts';
 import { type DescribedType, R4_ELEMENTS, type R4Element } from './r4-elements.ts';
 
 /** SQL type of the column of an element. A Period has two columns, one for each end. */
@@ -99,13 +106,8 @@ export function dataTypeList<const Name extends string, Value extends object>(
     columns: [],
     tables: [table],
     fields(owner) {
-      const conditions = [
-        `${alias}.organisation_id = $1`,
-        ...Object.entries(fixed ?? {}).map(([column, value]) => `${alias}.${column} = '${value}'`),
-        `${alias}.${parent} = ${owner.alias}.${owner.id}`,
-      ];
       const item = `json_strip_nulls(json_build_object(${pairs.join(', ')}))`;
-      const sql = `(select json_agg(${item} order by ${alias}.position) from ${name} ${alias} where ${conditions.join(' and ')})`;
+      const sql = `(select json_agg(${item} order by ${alias}.position) ${rowsOf(table, alias, owner)})`;
       return [{ name: member, sql }];
     },
     read(reader, elementName) {

@@ -64,6 +64,21 @@ export interface Owner {
   lesser?: boolean;
 }
 
+/** SQL of the rows of the owner in a table, from `from` on. */
+export function rowsOf(
+  { name, parent, fixed = {} }: Pick<ChildTable, 'name' | 'parent' | 'fixed'>,
+  alias: string,
+  owner: Owner,
+): string {
+  const conditions = [
+    `${alias}.organisation_id = $1`,
+    ...(owner.reach === 'facility' ? [`${alias}.facility_id = ${owner.alias}.facility_id`] : []),
+    ...Object.entries(fixed).map(([column, value]) => `${alias}.${column} = '${value}'`),
+    `${alias}.${parent} = ${owner.alias}.${owner.id}`,
+  ];
+  return `from ${name} ${alias} where ${conditions.join(' and ')}`;
+}
+
 /** What a writer needs beside the record. */
 export interface EmitContext {
   organisationId: string;
@@ -107,19 +122,17 @@ export interface Single<Value> {
   type: string;
   read: (reader: ElementReader, name: string, context: ReadContext) => Value | undefined;
   write: (output: Output, name: string, value: Value, context: EmitContext) => void;
-  /** How the column is selected. */
-  select?: (alias: string, column: string) => Field[];
 }
 
 /** An element in one column. */
 export function single<const ColumnName extends string, Value>(
   column: ColumnName,
-  { type, read, write, select }: Single<Value>,
+  { type, read, write }: Single<Value>,
 ): Element<Member<ColumnName, Value>> {
   const member = memberName(column);
   return {
     columns: [[column, type]],
-    fields: ({ alias }) => select?.(alias, column) ?? [{ name: member, sql: `${alias}.${column}` }],
+    fields: ({ alias }) => [{ name: member, sql: `${alias}.${column}` }],
     read(reader, name, context) {
       const value = read(reader, name, context);
       return value === undefined ? NOTHING : { values: { [column]: value } };

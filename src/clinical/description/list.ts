@@ -11,7 +11,7 @@ import {
   tablesOf,
   writersOf,
 } from './describe.ts';
-import type { ChildTable, Element, ListTable, Read, Values } from './element.ts';
+import { type ChildTable, type Element, type ListTable, type Read, rowsOf, type Values } from './element.ts';
 import type { DescribedType } from './r4-elements.ts';
 
 export interface ListInput<
@@ -79,16 +79,9 @@ export function list<
     within: within?.column,
     fields(owner) {
       const item = { ...owner, alias, id: parent };
-      const conditions = [
-        `${alias}.organisation_id = $1`,
-        ...(owner.reach === 'facility' ? [`${alias}.facility_id = ${owner.alias}.facility_id`] : []),
-        ...Object.entries(fixed ?? {}).map(([column, value]) => `${alias}.${column} = '${value}'`),
-        `${alias}.${parent} = ${owner.alias}.${owner.id}`,
-        ...(within === undefined
-          ? []
-          : [`${alias}.${within.column} = ${within.position ?? `${owner.alias}.position`}`]),
-      ];
-      const from = `from ${name} ${alias} where ${conditions.join(' and ')}`;
+      const place =
+        within && `and ${alias}.${within.column} = ${within.position ?? `${owner.alias}.position`}`;
+      const from = `${rowsOf(table, alias, owner)} ${place ?? ''}`;
       return [parts(member, fieldsOf(elements, item), from, `${alias}.position`)];
     },
     read(reader, elementName, context) {

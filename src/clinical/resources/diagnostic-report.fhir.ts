@@ -7,7 +7,15 @@ import type { ElementReader } from '../../fhir/reading/element-reader.ts';
 import { V2_DIAGNOSTIC_SERVICE } from '../../terminology/lookup/code-systems.ts';
 import { columns, parts } from '../content/document.ts';
 import { describeResource, type RecordOf } from '../description/describe.ts';
-import { derived, type Element, grouped, required, type Values } from '../description/element.ts';
+import {
+  type ChildTable,
+  derived,
+  type Element,
+  grouped,
+  required,
+  rowsOf,
+  type Values,
+} from '../description/element.ts';
 import {
   categories,
   code,
@@ -106,33 +114,26 @@ interface ListedResult {
 }
 
 function results(): Element<{ results?: ListedResult[] }> {
-  const table = 'investigation_report_result';
+  const table: ChildTable = {
+    name: 'investigation_report_result',
+    parent: 'report_id',
+    columns: [
+      ['position', 'integer'],
+      ['observation_id', 'uuid'],
+      ['display', 'text'],
+    ],
+  };
   return {
     columns: [],
-    tables: [
-      {
-        name: table,
-        parent: 'report_id',
-        columns: [
-          ['position', 'integer'],
-          ['observation_id', 'uuid'],
-          ['display', 'text'],
-        ],
-      },
-    ],
-    fields: ({ alias }) => [
-      parts(
-        'results',
-        columns('e', ['observation_id', 'display']),
-        ofReport(table, 'e', alias),
-        'e.position',
-      ),
+    tables: [table],
+    fields: (owner) => [
+      parts('results', columns('e', ['observation_id', 'display']), rowsOf(table, 'e', owner), 'e.position'),
     ],
     read(reader, name, context) {
       const rows = context
         .references(reader, name, ['Observation'])
         .map(({ target, display }, position) => ({ position, observation_id: target?.id, display }));
-      return { values: {}, children: { [table]: rows } };
+      return { values: {}, children: { [table.name]: rows } };
     },
     write: (output, name, { results: listed }) =>
       output.json(
@@ -167,27 +168,26 @@ export interface DocumentRecord {
 
 /** PDF and text are kept, within limits; a document of another type is counted as not kept. */
 function documents(): Element<{ documents?: DocumentRecord[] }> {
-  const table = 'investigation_document';
+  const table: ChildTable = {
+    name: 'investigation_document',
+    parent: 'report_id',
+    columns: [
+      ['position', 'integer'],
+      ['media_type', 'text'],
+      ['language', 'text'],
+      ['title', 'text'],
+      ['created_source', 'text'],
+      ['url', 'text'],
+      ['size_bytes', 'integer'],
+      ['sha1', 'text'],
+      ['content', 'bytea'],
+    ],
+  };
   return {
     columns: [],
-    tables: [
-      {
-        name: table,
-        parent: 'report_id',
-        columns: [
-          ['position', 'integer'],
-          ['media_type', 'text'],
-          ['language', 'text'],
-          ['title', 'text'],
-          ['created_source', 'text'],
-          ['url', 'text'],
-          ['size_bytes', 'integer'],
-          ['sha1', 'text'],
-          ['content', 'bytea'],
-        ],
-      },
-    ],
-    fields({ alias, lesser }) {
+    tables: [table],
+    fields(owner) {
+      const { lesser } = owner;
       const fields = [
         ...columns('d', ['media_type', 'language', 'title', 'created_source>created', 'url']),
         // As the source gave it; of content that is left out, its size.
@@ -201,7 +201,7 @@ function documents(): Element<{ documents?: DocumentRecord[] }> {
           ? []
           : [{ name: 'content', sql: `translate(encode(d.content, 'base64'), E'\\n', '')` }]),
       ];
-      return [parts('documents', fields, ofReport(table, 'd', alias), 'd.position')];
+      return [parts('documents', fields, rowsOf(table, 'd', owner), 'd.position')];
     },
     read(reader, name, context) {
       const attachments = reader.children(name);
@@ -209,7 +209,8 @@ function documents(): Element<{ documents?: DocumentRecord[] }> {
       const kept = attachments
         .map((attachment) => document(attachment, context))
         .filter((row) => row !== undefined);
-      return { values: {}, children: { [table]: kept.map((row, position) => ({ position, ...row })) } };
+      const rows = kept.map((row, position) => ({ position, ...row }));
+      return { values: {}, children: { [table.name]: rows } };
     },
     write: (output, name, record) =>
       output.list(name, record.documents, (attachment, one) => {
@@ -246,11 +247,4 @@ function document(reader: ElementReader, context: ReadContext): Values | undefin
     sha1: reader.base64('hash'),
     content: bytes === undefined ? undefined : `\\x${bytes.toString('hex')}`,
   };
-}
-
-function ofReport(table: string, alias: string, report: string): string {
-  return `from ${table} ${alias}
-      where ${alias}.organisation_id = $1
-        and ${alias}.facility_id = ${report}.facility_id
-        and ${alias}.report_id = ${report}.id`;
 }
