@@ -3,8 +3,7 @@
  * Contract: ENC-34.
  */
 
-import { FORMAT_PARAMETER } from '../fhir/format-parameter.ts';
-import { FHIR_JSON, requireFhirJson } from '../fhir/media-type.ts';
+import { FHIR_JSON, FORMAT_PARAMETER, requireFhirJson } from '../fhir/media-type.ts';
 import { named } from '../platform/http/named-schema.ts';
 import type { Route } from '../platform/http/route.ts';
 import { Type } from '../platform/json-schema.ts';

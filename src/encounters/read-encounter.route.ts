@@ -1,7 +1,6 @@
 /** GET /encounters/fhir/Encounter/<encounter_id>. Contract: ENC-1, ENC-12, ENC-30, ENC-31. */
 
-import { FORMAT_PARAMETER } from '../fhir/format-parameter.ts';
-import { requireFhirJson } from '../fhir/media-type.ts';
+import { FORMAT_PARAMETER, requireFhirJson } from '../fhir/media-type.ts';
 import { CONDITIONAL_READ, versionedReply, versionedResponses } from '../fhir/versioned-resource.ts';
 import type { Route } from '../platform/http/route.ts';
 import { Type } from '../platform/json-schema.ts';

@@ -6,7 +6,7 @@ import type { Static } from 'typebox';
 import type { EncounterStatus } from '../clinical/resources/encounter.fhir.ts';
 import { ENCOUNTER_STATUSES } from '../clinical/resources/encounter.fhir.ts';
 import { parseDateTime } from '../fhir/date-time.ts';
-import { FORMAT_PARAMETER } from '../fhir/format-parameter.ts';
+import { FORMAT_PARAMETER } from '../fhir/media-type.ts';
 import { patientIdIn } from '../fhir/reference.ts';
 import { Type } from '../platform/json-schema.ts';
 import { encounterError } from './errors.ts';

@@ -3,6 +3,7 @@
  * Contract: ENC-1, ENC-35.
  */
 import { namesMediaType } from '../platform/http/content-type.ts';
+import { Type } from '../platform/json-schema.ts';
 import { fhirError } from './errors.ts';
 
 /** What FHIR answers are sent as. */
@@ -64,3 +65,11 @@ export function requireFhirJson(
   if (!acceptsFhirJson(typeof accept === 'string' ? accept : undefined, format))
     throw fhirError('not_acceptable');
 }
+
+/** `_format` (FHIR R4, "RESTful API", general parameters), of every route that answers FHIR. */
+export const FORMAT_PARAMETER = Type.Optional(
+  Type.String({
+    description:
+      'Media type of the answer; it wins over `Accept`. One of `json`, `application/json`, `application/fhir+json` and `application/json+fhir`.',
+  }),
+);

@@ -1,7 +1,6 @@
 /** GET /terminology/maps/$translate (R4, "ConceptMap", operation translate). Contract: TERM-15. */
 
-import { FORMAT_PARAMETER } from '../../fhir/format-parameter.ts';
-import { FHIR_JSON, requireFhirJson } from '../../fhir/media-type.ts';
+import { FHIR_JSON, FORMAT_PARAMETER, requireFhirJson } from '../../fhir/media-type.ts';
 import type { Queryable } from '../../platform/db/database.ts';
 import { named } from '../../platform/http/named-schema.ts';
 import type { Route } from '../../platform/http/route.ts';
