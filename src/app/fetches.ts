@@ -6,8 +6,7 @@
 import type { FetchKind } from '../clinical/fetch/read-resource.ts';
 import { FETCHED_TYPES, type FetchedType } from '../clinical/fetch/resource-owner.store.ts';
 import { createFetchVitalSet } from '../encounters/vitals/fetch-vital-set.ts';
-import { createFetchImagingOrder } from '../investigations/imaging/fetch-imaging-order.ts';
-import { createFetchLabOrder } from '../investigations/lab/fetch-lab-order.ts';
+import { createFetchOrder } from '../investigations/fetch-order.ts';
 import { findReplacement } from '../investigations/replaced-orders.store.ts';
 import type { Features } from './features.ts';
 
@@ -22,14 +21,14 @@ export function buildFetches(features: Features): Record<FetchName, FetchKind> {
       module: 'lab',
       ownerId: ({ orderIds }) => orderIds.laboratory ?? null,
       findReplacement: replacing,
-      fetch: createFetchLabOrder(features),
+      fetch: createFetchOrder(features, 'laboratory'),
     },
     imaging: {
       permission: 'investigations.imaging.list',
       module: 'imaging',
       ownerId: ({ orderIds }) => orderIds.imaging ?? null,
       findReplacement: replacing,
-      fetch: createFetchImagingOrder(features),
+      fetch: createFetchOrder(features, 'imaging'),
     },
     vitals: {
       permission: 'encounters.vitals.read',

@@ -25,10 +25,7 @@ import {
 import { listDeliveriesRoute } from '../exchange/review/list-deliveries.route.ts';
 import { readDeliveryPayloadRoute, readDeliveryRoute } from '../exchange/review/read-delivery.route.ts';
 import { replayDeliveriesRoute, skipDeliveriesRoute } from '../exchange/review/review-deliveries.route.ts';
-import { fetchImagingOrderRoute } from '../investigations/imaging/fetch-imaging-order.route.ts';
-import { PUBLISHED_IMAGING_ORDER } from '../investigations/imaging/publish-imaging-order.route.ts';
-import { fetchLabOrderRoute } from '../investigations/lab/fetch-lab-order.route.ts';
-import { PUBLISHED_LAB_ORDER } from '../investigations/lab/publish-lab-order.route.ts';
+import { fetchOrderRoute } from '../investigations/fetch-order.route.ts';
 import { unmappedExampleRoute } from '../investigations/lab/unmapped-example.route.ts';
 import { listOrdersRoute } from '../investigations/list-orders.route.ts';
 import { publishedOrder } from '../investigations/publish-order.route.ts';
@@ -89,8 +86,8 @@ import { activityRoute, overviewRoute } from './overview/overview.route.ts';
 export function apiRoutes(features: Features): RouteEntry[] {
   const fetches = buildFetches(features);
   const vitalSet = publishedVitalSet(features);
-  const labOrder = publishedOrder(features, PUBLISHED_LAB_ORDER);
-  const imagingOrder = publishedOrder(features, PUBLISHED_IMAGING_ORDER);
+  const labOrder = publishedOrder(features, 'laboratory');
+  const imagingOrder = publishedOrder(features, 'imaging');
   const entries: RouteEntry[] = [
     at('POST', '/auth/verify', verifyRoute(features)),
     at('POST', '/auth/login', loginRoute(features)),
@@ -110,7 +107,7 @@ export function apiRoutes(features: Features): RouteEntry[] {
     at(
       'GET',
       '/investigations/lab/orders/:orderId/clinical/fhir',
-      fetchLabOrderRoute(fetches.laboratory.fetch),
+      fetchOrderRoute(fetches.laboratory, 'laboratory'),
     ),
     at('POST', '/investigations/lab/orders/:orderId/clinical/publish-fhir', publishRoute(features, labOrder)),
     at(
@@ -122,7 +119,7 @@ export function apiRoutes(features: Features): RouteEntry[] {
     at(
       'GET',
       '/investigations/imaging/orders/:orderId/clinical/fhir',
-      fetchImagingOrderRoute(fetches.imaging.fetch),
+      fetchOrderRoute(fetches.imaging, 'imaging'),
     ),
     at(
       'POST',

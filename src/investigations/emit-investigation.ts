@@ -6,7 +6,7 @@ import type { PublishableRecord, PublishSource } from '../publish/plan/prepare-p
 import type { FacilityScope } from '../tenancy/scope.ts';
 import type { Translator } from '../terminology/lookup/translate.ts';
 import { createWholeInvestigationLoader, findOrderVersion } from './investigation.store.ts';
-import { ORDER_NAMES } from './investigation.ts';
+import { type FetchedDiscipline, ORDER_NAMES, unmappedPlace } from './investigation.ts';
 import { fillOrder } from './kept/order-text.fhir.ts';
 import { createOrderTextLoader } from './kept/order-texts.store.ts';
 import { findReplacement } from './replaced-orders.store.ts';
@@ -35,19 +35,18 @@ export function createOrderEmitter({
   };
 }
 
-/** How an order is loaded for publishing. */
-export function orderSource(
-  deps: EmitDependencies,
-  discipline: Discipline,
-): Omit<PublishSource, 'kind' | 'placeOf'> {
+/** How an order is published. */
+export function orderSource(deps: EmitDependencies, discipline: FetchedDiscipline): PublishSource {
   const { db } = deps;
   const emit = createOrderEmitter(deps);
   return {
+    kind: discipline === 'laboratory' ? 'lab-order' : 'imaging-order',
     name: ORDER_NAMES[discipline],
     resourceType: 'ServiceRequest',
     findReplacement: (scope, orderId) => findReplacement(db, scope, orderId),
     load: (scope, orderId) => emit(scope, { orderId, discipline }),
     changedSince: async (scope, orderId, version) =>
       (await findOrderVersion(db, scope, { orderId, discipline })) !== version,
+    placeOf: unmappedPlace(discipline),
   };
 }

@@ -1,21 +1,15 @@
-/** An order with all that belongs to it, as FHIR. Contract: FETCH-1, FETCH-2. */
+/** An order with all that belongs to it, as FHIR. Contract: FETCH-1, FETCH-2, FETCH-6, FETCH-7. */
 import {
   collectionJson,
+  observationSummaries,
   orderSummaries,
   reportSummaries,
-  type SummarisedText,
 } from '../clinical/fetch/collection.fhir.ts';
-import {
-  type ClinicalSource,
-  createClinicalFetch,
-  type FetchDependencies,
-} from '../clinical/fetch/fetch-clinical.ts';
+import { createClinicalFetch, type FetchDependencies } from '../clinical/fetch/fetch-clinical.ts';
 import { slotCodings } from '../clinical/kept/fill-observation.fhir.ts';
-import type { Discipline } from '../clinical/resources/discipline.ts';
 import type { Queryable } from '../platform/db/database.ts';
 import type { FacilityContext } from '../tenancy/callers/access.ts';
-import type { FacilityScope } from '../tenancy/scope.ts';
-import { ORDER_NAMES } from './investigation.ts';
+import { type FetchedDiscipline, ORDER_NAMES, unmappedPlace } from './investigation.ts';
 import { fillOrder } from './kept/order-text.fhir.ts';
 import { createOrderTextLoader } from './kept/order-texts.store.ts';
 import { findReplacement } from './replaced-orders.store.ts';
@@ -25,21 +19,19 @@ export interface FetchOrderDependencies extends FetchDependencies {
   publicBaseUrl: string;
 }
 
-export interface FetchedOrder extends Pick<ClinicalSource<string>, 'action' | 'placeOf'> {
-  discipline: Discipline;
-  /** Members of the answer between `orders` and `reports` as JSON, with a comma after each. */
-  resultMembers: (observations: readonly SummarisedText[], scope: FacilityScope) => string[];
-}
-
-/** Answers `{ orderId, bundle, orders, ..., reports }` as JSON text. Studies and specimens are in the Bundle only. */
+/**
+ * Answers `{ orderId, bundle, orders, observations, reports }` as JSON text, `observations` only of a laboratory order. What
+ * else there is, such as studies and specimens, is in the Bundle only.
+ */
 export function createFetchOrder(
   { db, publicBaseUrl, ...deps }: FetchOrderDependencies,
-  { discipline, action, placeOf, resultMembers }: FetchedOrder,
+  discipline: FetchedDiscipline,
 ): (id: string, context: FacilityContext) => Promise<Buffer> {
   const load = createOrderTextLoader(db);
+  const isLaboratory = discipline === 'laboratory';
   return createClinicalFetch(deps, {
     name: ORDER_NAMES[discipline],
-    action,
+    action: isLaboratory ? 'lab-order.read' : 'imaging-order.read',
     resourceType: 'ServiceRequest',
     load: (key) => load({ ...key, discipline }),
     findReplacement: (scope, id) => findReplacement(db, scope, id),
@@ -49,7 +41,6 @@ export function createFetchOrder(
       const bundle = collectionJson(publicBaseUrl, all);
       const of = (type: string) => all.filter(({ resourceType }) => resourceType === type);
       const orders = of('ServiceRequest');
-      const results = resultMembers(of('Observation'), scope);
       return {
         pieces: [
           `{"orderId":"${orders[0]?.id}","bundle":`,
@@ -57,7 +48,9 @@ export function createFetchOrder(
           ',"orders":[',
           ...orderSummaries(orders),
           '],',
-          ...results,
+          ...(isLaboratory
+            ? ['"observations":[', ...observationSummaries(of('Observation'), scope.timeZone), '],']
+            : []),
           '"reports":[',
           ...reportSummaries(of('DiagnosticReport')),
           ']}',
@@ -65,6 +58,6 @@ export function createFetchOrder(
         unmapped: all.flatMap(({ unmapped }) => unmapped),
       };
     },
-    placeOf,
+    placeOf: unmappedPlace(discipline),
   });
 }

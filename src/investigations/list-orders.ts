@@ -4,11 +4,12 @@ import { type ListDependencies, type ListRequest, listOfPatient } from '../clini
 import { parseDateTime } from '../fhir/date-time.ts';
 import { instantFromTimestamp } from '../platform/db/timestamp.ts';
 import type { FacilityContext } from '../tenancy/callers/access.ts';
+import type { FetchedDiscipline } from './investigation.ts';
 import { type ListedOrder, listOrderPage } from './list-orders.store.ts';
 
 export function listOrders(
   deps: ListDependencies,
-  { discipline, ...request }: ListRequest & { discipline: 'laboratory' | 'imaging' },
+  { discipline, ...request }: ListRequest & { discipline: FetchedDiscipline },
   context: FacilityContext,
 ) {
   return listOfPatient(deps, request, context, {

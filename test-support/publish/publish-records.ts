@@ -283,7 +283,6 @@ export function labOrderSource(db: Pool): PublishSource {
   const deps = { db, translator: createTranslator({ db }) };
   return {
     ...orderSource(deps, 'laboratory'),
-    kind: 'lab-order',
     placeOf: () => 'lab.result',
   };
 }

@@ -1,12 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { importClinical, importJson } from '../../../test-support/records/import-files.ts';
-import {
-  type Json,
-  startTestApi,
-  type TestAccount,
-  type TestApi,
-} from '../../../test-support/service/api.ts';
+import { importClinical, importJson } from '../../test-support/records/import-files.ts';
+import { type Json, startTestApi, type TestAccount, type TestApi } from '../../test-support/service/api.ts';
 
 const PATIENT = '7b000000-0000-4000-8000-000000000001';
 const ORDER = '7b000000-0000-4000-8000-000000000010';

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { importClinical } from '../../../test-support/records/import-files.ts';
+import { importClinical } from '../../test-support/records/import-files.ts';
 import {
   type Json,
   startTestApi,
   type Tenant,
   type TestAccount,
   type TestApi,
-} from '../../../test-support/service/api.ts';
+} from '../../test-support/service/api.ts';
 
 const PATIENT = '7c000000-0000-4000-8000-000000000001';
 const ORDER = '7c000000-0000-4000-8000-000000000010';

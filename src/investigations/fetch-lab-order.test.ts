@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { importClinical, importJson } from '../../../test-support/records/import-files.ts';
+import { importClinical, importJson } from '../../test-support/records/import-files.ts';
 import {
   type Answer,
   type Json,
@@ -8,7 +8,7 @@ import {
   type Tenant,
   type TestAccount,
   type TestApi,
-} from '../../../test-support/service/api.ts';
+} from '../../test-support/service/api.ts';
 
 const PATIENT = '7b000000-0000-4000-8000-000000000001';
 const ORDER = '7b000000-0000-4000-8000-000000000010';
