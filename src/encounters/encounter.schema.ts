@@ -7,7 +7,7 @@ import {
   PeriodSchema,
   ReferenceSchema,
 } from '../clinical/fetch/data-types.schema.ts';
-import { ENCOUNTER_ID as ID, PATIENT_ID } from '../clinical/fetch/fetched-examples.ts';
+import { ENCOUNTER_ID as ID, ORGANISATION_ID, PATIENT_ID } from '../clinical/fetch/fetched-examples.ts';
 import { ENCOUNTER_STATUSES } from '../clinical/resources/encounter.fhir.ts';
 import { named } from '../platform/http/named-schema.ts';
 import { Choice } from '../platform/http/schema.ts';
@@ -16,7 +16,6 @@ import { Type } from '../platform/json-schema.ts';
 const Status = Choice(ENCOUNTER_STATUSES);
 
 const SYSTEMS = 'http://terminology.hl7.org/CodeSystem';
-const ORGANISATION_ID = '0c7d2a90-8b1f-4f5e-9a36-d4e5f6a7b8c9';
 const COLLECTION = 'https://records.example.org/api/v1/encounters/fhir/Encounter';
 
 const ENCOUNTER_EXAMPLE = {

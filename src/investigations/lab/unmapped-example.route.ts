@@ -1,5 +1,6 @@
 /** GET /terminology/unmapped/example. Contract: ADM-67. */
 
+import { ORDER_ID, PATIENT_ID, RESULT_ID } from '../../clinical/fetch/fetched-examples.ts';
 import { named } from '../../platform/http/named-schema.ts';
 import { listSchema } from '../../platform/http/paging.ts';
 import type { Route } from '../../platform/http/route.ts';
@@ -9,7 +10,6 @@ import { LOCAL_CODE_QUERY } from '../../terminology/unmapped/suggest-maps.route.
 import { createOrderEmitter, type EmitDependencies } from '../emit-investigation.ts';
 import { readUnmappedExample, type UnmappedExampleDependencies } from './unmapped-example.ts';
 
-const PATIENT_ID = 'b8a1f6d2-54c7-4e0b-8f19-2c3d4e5f6a7b';
 const ExampleSchema = named(
   'UnmappedExample',
   Type.Object(
@@ -22,10 +22,10 @@ const ExampleSchema = named(
       examples: [
         {
           patientId: PATIENT_ID,
-          orderId: '7600924d-2ca4-4cd0-9251-2306b698ef8b',
+          orderId: ORDER_ID,
           resource: {
             resourceType: 'Observation',
-            id: '3c2b36d2-f424-47bb-a427-a2bfa9576f64',
+            id: RESULT_ID,
             status: 'final',
             code: { coding: [{ system: 'http://hospital.example/lab', code: 'GLU', display: 'Glucose' }] },
             subject: { reference: `Patient/${PATIENT_ID}` },
