@@ -193,9 +193,9 @@ export function patientDocument(patient: PatientRecord) {
   return {
     id: patient.id,
     ...summaryOf(patient),
-    identifiers: [...patient.identifiers, ...(patient.assignedIdentifiers ?? [])],
-    replacedBy: patient.replacedBy ?? null,
-    replaces: patient.replaces ?? [],
+    identifiers: [...patient.identifiers, ...patient.assignedIdentifiers],
+    replacedBy: patient.replacedBy,
+    replaces: patient.replaces,
     active: patient.active,
     deceasedDateTime: patient.deceasedDateTime,
     names: patient.names,

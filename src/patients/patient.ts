@@ -1,5 +1,5 @@
 /** A patient as the internal model holds it, and what lists show of it. */
-import type { HeldPatient, PatientLink } from '../clinical/resources/patient.fhir.ts';
+import type { HeldPatient } from '../clinical/resources/patient.fhir.ts';
 import type { Identifier } from '../fhir/coded.ts';
 import { displayName } from '../fhir/person.ts';
 import type { FacilityScope } from '../tenancy/scope.ts';
@@ -16,16 +16,13 @@ type Filled<Held> = {
     : Held[Name];
 };
 
-export interface PatientRecord extends Filled<Omit<HeldPatient, 'assignedIdentifiers' | 'links'>> {
+/** `links` are those to patients who may be named to the reader, and to those who are not here. */
+export interface PatientRecord extends Filled<HeldPatient> {
   organisationId: string;
-  /** Ids that exchanges gave the patient; none when not given. */
-  assignedIdentifiers?: Identifier[];
-  /** To patients who may be named to the reader, and to those who are not here; none when not given. */
-  links?: PatientLink[];
   /** The patient who must be used in place of this one, if that patient may be named to the reader. */
-  replacedBy?: string | null;
-  /** Patients whom this one replaces and who may be named to the reader; none when not given. */
-  replaces?: string[];
+  replacedBy: string | null;
+  /** Patients whom this one replaces and who may be named to the reader. */
+  replaces: string[];
   /** Purposes of use that the patient refuses. */
   refusedPurposes: string[];
   version: number;

@@ -36,6 +36,6 @@ export function readPatientFhirRoute(deps: ReadPatientDependencies): Route<Acces
 }
 
 /** Which links go out depends on the other patients too, and changes without a new version of this one. */
-function linksDigest({ links = [] }: PatientRecord): string | undefined {
+function linksDigest({ links }: PatientRecord): string | undefined {
   return links.length === 0 ? undefined : hash('sha256', JSON.stringify(links)).slice(0, 16);
 }
