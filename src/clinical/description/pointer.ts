@@ -8,9 +8,9 @@ import type { ReadContext, ReferenceValue } from './read-context.ts';
 
 /** A pointer at another record: its id here, or only what it was called. */
 export interface RecordPointer {
-  type?: string;
-  id?: string;
-  display?: string;
+  type?: string | undefined;
+  id?: string | undefined;
+  display?: string | undefined;
 }
 
 export interface Annotation {

@@ -29,7 +29,6 @@ import { effective, moment } from '../description/moments.ts';
 import {
   ACTORS,
   basedOnOrder,
-  type RecordPointer,
   referenceColumns,
   references,
   referencesTo,
@@ -139,16 +138,9 @@ function results(): Element<{ results?: ListedResult[] }> {
       output.json(
         name,
         referencesTo(
-          (listed ?? []).map(({ observationId, display }) => resultPointer(observationId, display)),
+          (listed ?? []).map(({ observationId: id, display }) => ({ type: 'Observation', id, display })),
         ),
       ),
-  };
-}
-
-function resultPointer(id: string | undefined, display: string | undefined): RecordPointer {
-  return {
-    ...(id === undefined ? {} : { type: 'Observation', id }),
-    ...(display === undefined ? {} : { display }),
   };
 }
 
