@@ -3,7 +3,6 @@ import { type Field, parts, readRow, rowSql } from '../clinical/content/document
 import {
   createRecordLoader,
   type Loaded,
-  type LoadLimits,
   type RecordKey,
   type RecordSource,
 } from '../clinical/fetch/record-loader.ts';
@@ -117,13 +116,13 @@ export type InvestigationLoader = (key: InvestigationKey) => Promise<Loaded<Inve
  * Loads by id; those that arrive together share a round trip. Undefined: no such order of that discipline in
  * the scope. An order that is too large comes without the contents of its documents; 422 when it still is too large.
  */
-export function createInvestigationLoader(db: Queryable, limits?: LoadLimits): InvestigationLoader {
-  return createRecordLoader(db, READABLE, limits);
+export function createInvestigationLoader(db: Queryable): InvestigationLoader {
+  return createRecordLoader(db, READABLE);
 }
 
 /** The same, but nothing is left out: 422 for an order that is too large with its documents. */
-export function createWholeInvestigationLoader(db: Queryable, limits?: LoadLimits): InvestigationLoader {
-  return createRecordLoader(db, SOURCE, limits);
+export function createWholeInvestigationLoader(db: Queryable): InvestigationLoader {
+  return createRecordLoader(db, SOURCE);
 }
 
 /** The version of an order; undefined when there is no such order of that discipline in the scope. */

@@ -38,16 +38,12 @@ export interface Loaded<RecordType> {
   isLesser?: true;
 }
 
-/** Bytes of one record as SQL writes it. */
-export interface LoadLimits {
-  /** In a round trip that other records share. */
-  sharedBytes: number;
-  /** By itself. */
-  aloneBytes: number;
-}
-
-/** A document of a report takes up to 14 MB in base64; an answer is about twice as long as its record. */
-const LIMITS: LoadLimits = { sharedBytes: 1024 ** 2, aloneBytes: 24 * 1024 ** 2 };
+/** Bytes of one record at most, as SQL writes it, in a round trip that other records share. */
+const SHARED_BYTES = 1024 ** 2;
+/**
+ * The same by itself. A document of a report takes up to 14 MB in base64; an answer is about twice as long as its record.
+ */
+const ALONE_BYTES = 24 * 1024 ** 2;
 
 /** Records in one load, and loads under way, at most. */
 const MAX_KEYS = 100;
@@ -130,7 +126,6 @@ export function onceAuthorised(
 export function createRecordLoader<Key extends RecordKey, RecordType>(
   db: Queryable,
   source: RecordSource<Key>,
-  limits: LoadLimits = LIMITS,
 ): (key: Key) => Promise<Loaded<RecordType> | undefined> {
   const { name, fields, lesserFields, leastBytes = '0' } = source;
   const whole = createLoad<Key, RecordType>(db, source, { name, fields, leastBytes });
@@ -146,8 +141,8 @@ export function createRecordLoader<Key extends RecordKey, RecordType>(
     let about: RecordPatient | undefined;
     // Where none of the others could say whom it is about, the last one does: so few bytes are never written.
     for (const [load, maxBytes] of [
-      [whole, limits.aloneBytes],
-      [lesser, limits.aloneBytes],
+      [whole, ALONE_BYTES],
+      [lesser, ALONE_BYTES],
       [whole, -1],
     ] as const) {
       if (load === undefined || (maxBytes < 0 && about !== undefined)) continue;
@@ -155,14 +150,14 @@ export function createRecordLoader<Key extends RecordKey, RecordType>(
       if (!isTooLarge(found)) return found && load === lesser ? { ...found, isLesser: true } : found;
       about ??= found.about;
     }
-    const maxMiB = Math.floor(limits.aloneBytes / 1024 ** 2);
+    const maxMiB = ALONE_BYTES / 1024 ** 2;
     const error = clinicalError('record_too_large', { record: source.title(key), maxMiB });
     if (about !== undefined) patientsOfErrors.set(error, about);
     throw error;
   }
 
   const shared = createOrganisationBatcher<Key, Found<RecordType>>({
-    load: (organisationId, keys) => whole(organisationId, keys, limits.sharedBytes),
+    load: (organisationId, keys) => whole(organisationId, keys, SHARED_BYTES),
     maxKeys: MAX_KEYS,
     maxInFlight: MAX_IN_FLIGHT,
   });

@@ -3,7 +3,6 @@ import { columns } from '../../clinical/content/document.ts';
 import {
   createRecordLoader,
   type Loaded,
-  type LoadLimits,
   type RecordKey,
   type RecordSource,
 } from '../../clinical/fetch/record-loader.ts';
@@ -40,7 +39,6 @@ const SOURCE: RecordSource<RecordKey> = {
  */
 export function createVitalSetLoader(
   db: Queryable,
-  limits?: LoadLimits,
 ): (key: RecordKey) => Promise<Loaded<VitalSetRecord> | undefined> {
-  return createRecordLoader(db, SOURCE, limits);
+  return createRecordLoader(db, SOURCE);
 }
