@@ -8,6 +8,7 @@ import {
   observationResource,
   vitalSetResources,
 } from '../../../test-support/records/observation-resources.ts';
+import { digits, listOf, localCoding, words } from '../../../test-support/records/random-content.ts';
 import { sized } from '../../../test-support/sized.ts';
 import { emitContext } from '../../clinical/content/coded-content.ts';
 import { readRow } from '../../clinical/content/document.ts';
@@ -30,26 +31,7 @@ const UCUM = 'http://unitsofmeasure.org';
 const CATEGORY = 'http://terminology.hl7.org/CodeSystem/observation-category';
 const LOCAL = 'urn:example:local';
 
-const words = fc.oneof(
-  fc
-    .string({ minLength: 1, maxLength: 12, unit: 'grapheme' })
-    .map((text) => `x${text.replace(/[\s\p{C}_]/gu, '')}`),
-  fc.constantFrom('"quoted"', 'back\\slash', 'Öz', '🙂', 'a\u2028b', 'a\u001db\u001cc\u001ed\u001fe'),
-);
-const listOf = <Value>(value: fc.Arbitrary<Value>) => fc.array(value, { minLength: 1, maxLength: 2 });
-const decimal = fc
-  .constantFrom('1', '1.50', '0.0', '-0.0', '1e3', '1.20E-3', '1e21', '123456789012345678901.5')
-  .map((digits) => `__${digits}__`);
-const localCoding = fc.record(
-  {
-    system: fc.constant(LOCAL),
-    version: words,
-    code: fc.constantFrom('A', 'B-1', 'c.2'),
-    display: words,
-    userSelected: fc.boolean(),
-  },
-  { requiredKeys: ['system', 'code'] },
-);
+const decimal = digits.map((text) => `__${text}__`);
 const loincCoding = fc.record(
   {
     system: fc.constant(LOINC),
@@ -60,7 +42,7 @@ const loincCoding = fc.record(
   { requiredKeys: ['system', 'code'] },
 );
 const concept = fc.record(
-  { coding: listOf(fc.oneof(localCoding, loincCoding)), text: words },
+  { coding: listOf(fc.oneof(localCoding(['system', 'code']), loincCoding)), text: words },
   { requiredKeys: ['coding'] },
 );
 const quantity = fc.constantFrom('mmol/L', '/min', 'mm[Hg]', 'kg/m2').chain((unit) =>

@@ -5,6 +5,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { patient } from '../../../test-support/records/clinic.ts';
 import { ALL_RIGHT, useKeptTexts } from '../../../test-support/records/kept-texts.ts';
+import { listOf, localCoding, maybe, words } from '../../../test-support/records/random-content.ts';
 import { checkTexts } from '../../clinical/kept/check-texts.ts';
 import { PATIENT_TEXTS } from './patient-texts.store.ts';
 import { createPatientSearcher } from './search-patients.store.ts';
@@ -30,14 +31,7 @@ async function listed(): Promise<string> {
   return found[0]?.summary ?? '';
 }
 
-const words = fc.oneof(
-  fc
-    .string({ minLength: 1, maxLength: 12, unit: 'grapheme' })
-    .map((text) => `x${text.replace(/[\s\p{C}_]/gu, '')}`),
-  fc.constantFrom('"quoted"', 'back\\slash', 'Öz', '<&>', '🙂', 'a\u2028b'),
-);
-const list = <Value>(value: fc.Arbitrary<Value>) => fc.array(value, { minLength: 1, maxLength: 3 });
-const maybe = <Value>(value: fc.Arbitrary<Value>) => fc.option(value, { nil: undefined });
+const list = <Value>(value: fc.Arbitrary<Value>) => listOf(value, 3);
 const period = fc.record(
   { start: fc.constantFrom('2001', '2001-02-03'), end: fc.constantFrom('2010-12', '2011-01-01T10:00:00Z') },
   { requiredKeys: [] },
@@ -54,20 +48,10 @@ const name = fc.record(
   },
   { requiredKeys: ['family'] },
 );
-const coding = fc.record(
-  {
-    system: fc.constant('urn:example:local'),
-    version: words,
-    code: fc.constantFrom('A', 'B-1'),
-    display: words,
-    userSelected: fc.boolean(),
-  },
-  { requiredKeys: ['code'] },
-);
 const identifier = fc.record(
   {
     use: fc.constantFrom('official', 'old'),
-    type: fc.record({ text: words, coding: list(coding) }, { requiredKeys: ['coding'] }),
+    type: fc.record({ text: words, coding: list(localCoding(['code'])) }, { requiredKeys: ['coding'] }),
     system: fc.constantFrom('urn:example:one', 'urn:example:two'),
     value: words,
     period,
