@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { createTestDatabase, type TestDatabase } from '../../../test-support/database/database.ts';
 import { insertKnownDataKey } from '../../../test-support/database/known-data-key.ts';
-import { writeChain } from '../../../test-support/records/access-chain.ts';
+import { writeChain } from '../../../test-support/records/access-entry.ts';
 import { runCommand } from '../../../test-support/service/command.ts';
 import { createKeyRing } from '../../platform/crypto/key-ring.ts';
 import { createPool, type Pool } from '../../platform/db/database.ts';

@@ -3,7 +3,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
 import pg from 'pg';
 import { createTestDatabase, type TestDatabase } from '../../../test-support/database/database.ts';
-import { writeChain } from '../../../test-support/records/access-chain.ts';
+import { writeChain } from '../../../test-support/records/access-entry.ts';
 import { createKeyRing, deriveKey } from '../../platform/crypto/key-ring.ts';
 import { createPool, type Pool } from '../../platform/db/database.ts';
 import { resealAccessLog } from '../access-log/access-log-keys.ts';
