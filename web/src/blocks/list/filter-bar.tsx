@@ -5,11 +5,23 @@ import { useEffect, useState } from 'react';
 import { useTranslations } from 'use-intl';
 import css from './filter-bar.module.css';
 
-/** `text` and `day` are typed; `choice` is picked. Days are as the service takes them: 2026-01-31. */
+/** `text` and `day` are typed, days as the service takes them: 2026-01-31. One of `choices` is picked. */
 export type Filter = { name: string; label: string } & (
   | { kind: 'text' | 'day' }
-  | { kind: 'choice'; choices: readonly { value: string; label: string }[] }
+  | { choices: readonly Choice[] }
 );
+
+interface Choice {
+  value: string;
+  label: string;
+}
+
+export function choicesOf<Value extends string>(
+  values: readonly Value[],
+  labelOf: (value: Value) => string,
+): Choice[] {
+  return values.map((value) => ({ value, label: labelOf(value) }));
+}
 
 type Values = Readonly<Record<string, string | undefined>>;
 
@@ -43,7 +55,7 @@ export function FilterBar({ filters, values, change }: FilterBarProperties) {
     <search className={css.bar} aria-label={t('filters')}>
       {filters.map((filter) => {
         const value = values[filter.name] ?? '';
-        if (filter.kind === 'choice')
+        if ('choices' in filter)
           return (
             <NativeSelect
               key={filter.name}

@@ -7,6 +7,7 @@ import { answered, api } from '../../api/api.ts';
 import { useCommands } from '../../blocks/dialogs/commands.ts';
 import { SecretOnce } from '../../blocks/dialogs/secret-once.tsx';
 import { useCursorList } from '../../blocks/list/cursor-list.ts';
+import { choicesOf } from '../../blocks/list/filter-bar.tsx';
 import { ListPage } from '../../blocks/list/list-page.tsx';
 import type { Column } from '../../blocks/list/record-table.tsx';
 import { PageHeader } from '../../blocks/page/page-header.tsx';
@@ -56,13 +57,8 @@ export function AccountList({ kind, search }: { kind: AccountKind; search: Accou
         rowId={({ userId }) => userId}
         filters={[
           { name: 'search', label: t('search'), kind: 'text' },
-          {
-            name: 'state',
-            label: t('state'),
-            kind: 'choice',
-            choices: STATES.map((value) => ({ value, label: t(`states.${value}`) })),
-          },
-          { name: 'role', label: t('role'), kind: 'choice', choices: useRoleChoices(search.role) },
+          { name: 'state', label: t('state'), choices: choicesOf(STATES, (one) => t(`states.${one}`)) },
+          { name: 'role', label: t('role'), choices: useRoleChoices(search.role) },
         ]}
         empty={
           <EmptyState title={t(`${kind}.empty`)} text={t(`${kind}.emptyText`)}>

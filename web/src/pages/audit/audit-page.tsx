@@ -7,6 +7,7 @@ import { answered, api } from '../../api/api.ts';
 import { useServiceWords } from '../../app/service-words.ts';
 import { ExportMenu } from '../../blocks/copies/export-menu.tsx';
 import { useCursorList } from '../../blocks/list/cursor-list.ts';
+import { choicesOf } from '../../blocks/list/filter-bar.tsx';
 import { ListPage } from '../../blocks/list/list-page.tsx';
 import type { Column } from '../../blocks/list/record-table.tsx';
 import { timeColumn } from '../../blocks/list/time-column.tsx';
@@ -44,7 +45,7 @@ export function AuditPage() {
         rowId={({ id }) => id}
         filters={[
           { name: 'actor', label: t('actorFilter'), kind: 'text' },
-          { name: 'action', label: t('actionFilter'), kind: 'choice', choices: useActions() },
+          { name: 'action', label: t('actionFilter'), choices: choicesOf(AUDIT_ACTIONS, useActionWords()) },
           { name: 'subject', label: t('subjectFilter'), kind: 'text' },
           { name: 'since', label: t('since'), kind: 'day' },
           { name: 'until', label: t('until'), kind: 'day' },
@@ -62,14 +63,14 @@ function useAsked<Search extends { actor?: string }>(search: Search): Search {
   return isOperator ? { ...search, actor: 'operator' } : search;
 }
 
-function useActions(): { value: string; label: string }[] {
+function useActionWords(): (action: string) => string {
   const wordsOf = useServiceWords('audit.actions');
-  return AUDIT_ACTIONS.map((value) => ({ value, label: wordsOf(value, value) }));
+  return (action) => wordsOf(action, action);
 }
 
 function useColumns(): Column<Change>[] {
   const t = useTranslations('audit');
-  const wordsOf = useServiceWords('audit.actions');
+  const wordsOf = useActionWords();
   return [
     timeColumn('at', t('at'), ({ at }) => at),
     {
@@ -84,7 +85,7 @@ function useColumns(): Column<Change>[] {
       heading: t('action'),
       // Room for the longest word of each language: a share would cut it at 1280 px.
       width: '11.5rem',
-      cell: ({ action }) => <span title={action}>{wordsOf(action, action)}</span>,
+      cell: ({ action }) => <span title={action}>{wordsOf(action)}</span>,
     },
     {
       name: 'subject',

@@ -4,6 +4,7 @@ import { useFormatter, useTranslations } from 'use-intl';
 import { answered, api } from '../../api/api.ts';
 import { useCommands } from '../../blocks/dialogs/commands.ts';
 import { useCursorList } from '../../blocks/list/cursor-list.ts';
+import { choicesOf } from '../../blocks/list/filter-bar.tsx';
 import { ListPage } from '../../blocks/list/list-page.tsx';
 import type { Column } from '../../blocks/list/record-table.tsx';
 import { timeColumn } from '../../blocks/list/time-column.tsx';
@@ -60,12 +61,7 @@ function Imports() {
       columns={useColumns()}
       rowId={({ id }) => id}
       filters={[
-        {
-          name: 'state',
-          label: t('state'),
-          kind: 'choice',
-          choices: STATES.map((value) => ({ value, label: t(`states.${value}`) })),
-        },
+        { name: 'state', label: t('state'), choices: choicesOf(STATES, (one) => t(`states.${one}`)) },
       ]}
       empty={<EmptyState title={t('empty')} text={t('emptyText')} />}
     />

@@ -6,6 +6,7 @@ import { useTranslations } from 'use-intl';
 import { ACCESS_ACTIONS } from '../../../../src/privacy/access-log/access-log.ts';
 import { useCommands } from '../../blocks/dialogs/commands.ts';
 import { useCursorList } from '../../blocks/list/cursor-list.ts';
+import { choicesOf } from '../../blocks/list/filter-bar.tsx';
 import { ListPage } from '../../blocks/list/list-page.tsx';
 import type { Column } from '../../blocks/list/record-table.tsx';
 import { announce } from '../../blocks/page/announcements.tsx';
@@ -21,8 +22,7 @@ import { type Purpose, usePurposeName } from './purpose.tsx';
 
 const route = getRouteApi('/shell/patients/$patientId');
 
-/** By the words of the column. */
-const ACTIONS = ACCESS_ACTIONS.map((value) => ({ value, label: value }));
+const OUTCOMES = ['allowed', 'refused'] as const;
 
 export function AccessLogTab({ patientId, purpose }: { patientId: string; purpose: Purpose }) {
   const t = useTranslations('patient');
@@ -47,17 +47,9 @@ export function AccessLogTab({ patientId, purpose }: { patientId: string; purpos
         filters={[
           { name: 'from', label: t('from'), kind: 'day' },
           { name: 'to', label: t('to'), kind: 'day' },
-          { name: 'action', label: t('action'), kind: 'choice', choices: ACTIONS },
+          { name: 'action', label: t('action'), choices: choicesOf(ACCESS_ACTIONS, (action) => action) },
           { name: 'account', label: t('accountFilter'), kind: 'text' },
-          {
-            name: 'outcome',
-            label: t('outcome'),
-            kind: 'choice',
-            choices: [
-              { value: 'allowed', label: t('allowed') },
-              { value: 'refused', label: t('refused') },
-            ],
-          },
+          { name: 'outcome', label: t('outcome'), choices: choicesOf(OUTCOMES, (outcome) => t(outcome)) },
         ]}
         empty={<EmptyState title={t('logEmpty')} text={t('logEmptyText')} />}
       />

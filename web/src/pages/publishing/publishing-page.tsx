@@ -5,6 +5,7 @@ import { useFormatter, useTranslations } from 'use-intl';
 import { answered, api } from '../../api/api.ts';
 import { useCommands } from '../../blocks/dialogs/commands.ts';
 import { useCursorList } from '../../blocks/list/cursor-list.ts';
+import { choicesOf } from '../../blocks/list/filter-bar.tsx';
 import { ListPage } from '../../blocks/list/list-page.tsx';
 import type { Column } from '../../blocks/list/record-table.tsx';
 import { timeColumn } from '../../blocks/list/time-column.tsx';
@@ -23,11 +24,12 @@ import { PublishingTabs } from './publishing-tabs.tsx';
 
 const route = getRouteApi('/shell/publishing');
 const STATES = Object.keys(PUBLICATION_TONES) as Publication['state'][];
+const KINDS = Object.keys(PUBLISHED_KINDS) as PublishedKind[];
 
 export function PublishingPage() {
   const t = useTranslations('publishing');
   const search = route.useSearch();
-  const targets = useTargets() ?? [];
+  const targets = (useTargets() ?? []).map(({ name }) => name);
   const list = useCursorList<Publication>(['publications', search], (cursor) =>
     answered(
       api.GET('/publish/publications', {
@@ -43,8 +45,6 @@ export function PublishingPage() {
       }),
     ),
   );
-  const choices = <Name extends string>(names: readonly Name[], label: (name: Name) => string) =>
-    names.map((value) => ({ value, label: label(value) }));
   usePublishingCommands();
   return (
     <>
@@ -57,27 +57,9 @@ export function PublishingPage() {
         hasTallRows
         rowId={({ id }) => id}
         filters={[
-          {
-            name: 'state',
-            label: t('state'),
-            kind: 'choice',
-            choices: choices(STATES, (one) => t(`states.${one}`)),
-          },
-          {
-            name: 'kind',
-            label: t('kind'),
-            kind: 'choice',
-            choices: choices(Object.keys(PUBLISHED_KINDS) as PublishedKind[], (one) => t(`kinds.${one}`)),
-          },
-          {
-            name: 'target',
-            label: t('target'),
-            kind: 'choice',
-            choices: choices(
-              targets.map(({ name }) => name),
-              (name) => name,
-            ),
-          },
+          { name: 'state', label: t('state'), choices: choicesOf(STATES, (one) => t(`states.${one}`)) },
+          { name: 'kind', label: t('kind'), choices: choicesOf(KINDS, (one) => t(`kinds.${one}`)) },
+          { name: 'target', label: t('target'), choices: choicesOf(targets, (name) => name) },
           { name: 'patient', label: t('patientFilter'), kind: 'text' },
           { name: 'since', label: t('since'), kind: 'day' },
           { name: 'until', label: t('until'), kind: 'day' },

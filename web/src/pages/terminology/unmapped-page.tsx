@@ -5,6 +5,7 @@ import { useState } from 'react';
 import { useFormatter, useTranslations } from 'use-intl';
 import { answered, api } from '../../api/api.ts';
 import { useCursorList } from '../../blocks/list/cursor-list.ts';
+import { choicesOf } from '../../blocks/list/filter-bar.tsx';
 import { ListPage } from '../../blocks/list/list-page.tsx';
 import type { Column } from '../../blocks/list/record-table.tsx';
 import { timeColumn } from '../../blocks/list/time-column.tsx';
@@ -67,12 +68,7 @@ export function UnmappedPage() {
         })}
         rowId={({ localSystem, localCode }) => `${localSystem} ${localCode}`}
         filters={[
-          {
-            name: 'place',
-            label: t('places'),
-            kind: 'choice',
-            choices: PLACES.map((value) => ({ value, label: t(`place.${value}`) })),
-          },
+          { name: 'place', label: t('places'), choices: choicesOf(PLACES, (place) => t(`place.${place}`)) },
         ]}
         empty={
           <EmptyState title={t('unmappedEmpty')} text={t('unmappedEmptyText')}>

@@ -4,6 +4,7 @@ import { useTranslations } from 'use-intl';
 import type { Item } from '../../../api/answer.ts';
 import { answered, api } from '../../../api/api.ts';
 import { useCursorList } from '../../../blocks/list/cursor-list.ts';
+import { choicesOf } from '../../../blocks/list/filter-bar.tsx';
 import { ListPage } from '../../../blocks/list/list-page.tsx';
 import type { Column } from '../../../blocks/list/record-table.tsx';
 import { timeColumn } from '../../../blocks/list/time-column.tsx';
@@ -46,17 +47,11 @@ export function CallbacksPage() {
         columns={useColumns()}
         rowId={({ id }) => id}
         filters={[
-          {
-            name: 'status',
-            label: t('status'),
-            kind: 'choice',
-            choices: STATUSES.map((value) => ({ value, label: t(`statuses.${value}`) })),
-          },
+          { name: 'status', label: t('status'), choices: choicesOf(STATUSES, (one) => t(`statuses.${one}`)) },
           {
             name: 'outcome',
             label: t('outcome'),
-            kind: 'choice',
-            choices: OUTCOMES.map((value) => ({ value, label: t(`outcomes.${value}`) })),
+            choices: choicesOf(OUTCOMES, (one) => t(`outcomes.${one}`)),
           },
         ]}
         empty={<EmptyState title={t('empty')} text={t('emptyText')} />}

@@ -2,6 +2,7 @@
 import { Checkbox } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import { useFormatter, useTranslations } from 'use-intl';
+import { choicesOf, type Filter } from '../../../blocks/list/filter-bar.tsx';
 import type { Column } from '../../../blocks/list/record-table.tsx';
 import { timeColumn } from '../../../blocks/list/time-column.tsx';
 import { StatusBadge } from '../../../blocks/values/status-badge.tsx';
@@ -17,36 +18,31 @@ import {
 } from '../exchange-data.ts';
 import { PatientLink } from '../patient-link.tsx';
 
-export function useFilters({
-  isHeldPage,
-  connection,
-}: {
+interface FilterOptions {
   isHeldPage: boolean;
+  /** The one of the address. */
   connection: string | undefined;
-}) {
+}
+
+export function useFilters({ isHeldPage, connection }: FilterOptions): Filter[] {
   const t = useTranslations('exchange');
-  const connections = useConnections();
-  const byName = {
-    name: 'connection',
-    label: t('connection'),
-    kind: 'choice',
-    choices: (connections ?? []).map(({ id, name }) => ({ value: id, label: name })),
-  } as const;
-  const byId = { name: 'connection', label: t('connectionFilter'), kind: 'text' } as const;
   const { may } = useSession();
+  const connections = useConnections() ?? [];
   const status = {
     name: 'status',
     label: t('status'),
-    kind: 'choice',
-    choices: STATUSES.map((value) => ({ value, label: t(`statuses.${value}`) })),
-  } as const;
+    choices: choicesOf(STATUSES, (one) => t(`statuses.${one}`)),
+  };
+  const choices = connections.map(({ id, name }) => ({ value: id, label: name }));
+  const byName = { name: 'connection', label: t('connection'), choices };
+  const byId = { name: 'connection', label: t('connectionFilter'), kind: 'text' } as const;
   return [
     ...(isHeldPage ? [] : [status]),
     // Who may not read connections can still follow a link that names one.
     ...(may(MANAGE) ? [byName] : connection === undefined ? [] : [byId]),
-    { name: 'patient', label: t('patientFilter'), kind: 'text' } as const,
-    { name: 'since', label: t('since'), kind: 'day' } as const,
-    { name: 'until', label: t('until'), kind: 'day' } as const,
+    { name: 'patient', label: t('patientFilter'), kind: 'text' },
+    { name: 'since', label: t('since'), kind: 'day' },
+    { name: 'until', label: t('until'), kind: 'day' },
   ];
 }
 

@@ -90,8 +90,8 @@ function MapList({ columns }: { columns: ReturnType<typeof useMapColumns> }) {
       rowId={({ id }) => id}
       filters={[
         { name: 'search', label: t('search'), kind: 'text' },
-        { name: 'targetSystem', label: t('system'), kind: 'choice', choices: SYSTEMS },
-        { name: 'level', label: ofAll('level'), kind: 'choice', choices: useLevels() },
+        { name: 'targetSystem', label: t('system'), choices: SYSTEMS },
+        { name: 'level', label: ofAll('level'), choices: useLevels() },
       ]}
       empty={
         <EmptyState title={t('empty')} text={t('emptyText')}>
