@@ -6,6 +6,7 @@ import { useTranslations } from 'use-intl';
 import { answered, api } from '../../api/api.ts';
 import { useCommands } from '../../blocks/dialogs/commands.ts';
 import { SecretOnce } from '../../blocks/dialogs/secret-once.tsx';
+import { numberColumn } from '../../blocks/list/columns.tsx';
 import { useCursorList } from '../../blocks/list/cursor-list.ts';
 import { choicesOf } from '../../blocks/list/filter-bar.tsx';
 import { ListPage } from '../../blocks/list/list-page.tsx';
@@ -136,7 +137,11 @@ function useColumns(kind: AccountKind): Column<Account>[] {
     },
     { name: 'role', heading: t('role'), cell: ({ role }) => role.name },
     kind === 'EHR'
-      ? { name: 'sessions', heading: t('sessions'), width: '6rem', isNumber: true, cell: sessionsOf }
+      ? numberColumn(
+          'sessions',
+          { heading: t('sessions'), width: '6rem' },
+          ({ liveSessions }) => liveSessions,
+        )
       : {
           name: 'secondFactor',
           heading: t('secondFactor'),
@@ -151,5 +156,3 @@ function useColumns(kind: AccountKind): Column<Account>[] {
     },
   ];
 }
-
-const sessionsOf = ({ liveSessions }: Account) => liveSessions;

@@ -1,5 +1,6 @@
 /** What an import took and what it did not, and why. Parts without anything are left out. Contract: WEB-48. */
-import { useFormatter, useTranslations } from 'use-intl';
+import { useTranslations } from 'use-intl';
+import { numberColumn } from '../../blocks/list/columns.tsx';
 import { wholeList } from '../../blocks/list/cursor-list.ts';
 import { type Column, RecordTable } from '../../blocks/list/record-table.tsx';
 import { Section } from '../../blocks/page/section.tsx';
@@ -36,7 +37,6 @@ export function ImportReportView({ report }: { report: ImportReport }) {
       <div className={css.pairs}>
         <Counts
           title="taken"
-          hasUnchanged
           rows={Object.entries(resources).map(([type, count]) => [type, count, unchanged[type] ?? 0])}
         />
         <Counts title="notTaken" rows={Object.entries(notTaken)} />
@@ -63,7 +63,6 @@ interface EntriesProperties {
 
 function Entries({ title, rows, count, hasFiles }: EntriesProperties) {
   const t = useTranslations('imports');
-  if (rows.length === 0) return undefined;
   const columns: Column<Numbered>[] = [
     ...(hasFiles
       ? [{ name: 'file', heading: t('file'), width: '7rem', cell: ({ row }: Numbered) => row.file }]
@@ -83,14 +82,13 @@ function Entries({ title, rows, count, hasFiles }: EntriesProperties) {
   ];
   const more = count > rows.length ? ` ${t('firstOnly', { listed: rows.length, count })}` : '';
   return (
-    <Section title={t(`${title}Title`)} text={`${t(`${title}Text`)}${more}`}>
-      <RecordTable
-        label={t(`${title}Title`)}
-        columns={columns}
-        list={wholeList(rows.map((row, index) => ({ row, index })))}
-        rowId={({ index }) => String(index)}
-      />
-    </Section>
+    <Part
+      title={title}
+      more={more}
+      columns={columns}
+      rows={rows.map((row, index) => ({ row, index }))}
+      rowId={({ index }) => String(index)}
+    />
   );
 }
 
@@ -102,44 +100,24 @@ interface Numbered {
 interface CountsProperties {
   title: 'taken' | 'notTaken' | 'notShown';
   rows: readonly ByType[];
-  hasUnchanged?: boolean;
 }
 
-function Counts({ title, rows, hasUnchanged = false }: CountsProperties) {
+function Counts({ title, rows }: CountsProperties) {
   const t = useTranslations('imports');
-  const format = useFormatter();
-  if (rows.length === 0) return undefined;
   const columns: Column<ByType>[] = [
     { name: 'type', heading: title === 'notShown' ? t('reason') : t('type'), cell: ([name]) => name },
-    {
-      name: 'count',
-      heading: t('count'),
-      width: '7rem',
-      isNumber: true,
-      cell: ([, count]) => format.number(count),
-    },
-    ...(hasUnchanged
+    numberColumn('count', { heading: t('count'), width: '7rem' }, ([, count]) => count),
+    ...(title === 'taken'
       ? [
-          {
-            name: 'unchanged',
-            heading: t('unchanged'),
-            width: '7rem',
-            isNumber: true,
-            cell: ([, , unchanged]: ByType) => format.number(unchanged ?? 0),
-          },
+          numberColumn(
+            'unchanged',
+            { heading: t('unchanged'), width: '7rem' },
+            ([, , same = 0]: ByType) => same,
+          ),
         ]
       : []),
   ];
-  return (
-    <Section title={t(`${title}Title`)} text={t(`${title}Text`)}>
-      <RecordTable
-        label={t(`${title}Title`)}
-        columns={columns}
-        list={wholeList(rows)}
-        rowId={([name]) => name}
-      />
-    </Section>
-  );
+  return <Part title={title} columns={columns} rows={rows} rowId={([name]) => name} />;
 }
 
 interface ElementsProperties {
@@ -150,8 +128,6 @@ interface ElementsProperties {
 
 function Elements({ title, rows, hasFiles }: ElementsProperties) {
   const t = useTranslations('imports');
-  const format = useFormatter();
-  if (rows.length === 0) return undefined;
   const columns: Column<Counted>[] = [
     { name: 'element', heading: t('element'), cell: ({ element }) => <code>{element}</code> },
     {
@@ -161,22 +137,26 @@ function Elements({ title, rows, hasFiles }: ElementsProperties) {
       cell: ({ file, entry }) =>
         hasFiles ? t('place', { file, entry: String(entry) }) : t('placeInFile', { entry: String(entry) }),
     },
-    {
-      name: 'count',
-      heading: t('count'),
-      width: '6rem',
-      isNumber: true,
-      cell: ({ count }) => format.number(count),
-    },
+    numberColumn('count', { heading: t('count'), width: '6rem' }, ({ count }) => count),
   ];
+  return <Part title={title} columns={columns} rows={rows} rowId={({ element }) => element} />;
+}
+
+interface PartProperties<Row> {
+  title: EntriesProperties['title'] | CountsProperties['title'] | ElementsProperties['title'];
+  /** Said after what the part is. */
+  more?: string;
+  columns: readonly Column<Row>[];
+  rows: readonly Row[];
+  rowId: (row: Row) => string;
+}
+
+function Part<Row>({ title, more = '', columns, rows, rowId }: PartProperties<Row>) {
+  const t = useTranslations('imports');
+  if (rows.length === 0) return undefined;
   return (
-    <Section title={t(`${title}Title`)} text={t(`${title}Text`)}>
-      <RecordTable
-        label={t(`${title}Title`)}
-        columns={columns}
-        list={wholeList(rows)}
-        rowId={({ element }) => element}
-      />
+    <Section title={t(`${title}Title`)} text={`${t(`${title}Text`)}${more}`}>
+      <RecordTable label={t(`${title}Title`)} columns={columns} list={wholeList(rows)} rowId={rowId} />
     </Section>
   );
 }

@@ -1,13 +1,13 @@
 /** Records from files: check and import them, and what was imported so far. Contract: WEB-47, WEB-48, WEB-64. */
 import { getRouteApi, Link } from '@tanstack/react-router';
-import { useFormatter, useTranslations } from 'use-intl';
+import { useTranslations } from 'use-intl';
 import { answered, api } from '../../api/api.ts';
 import { useCommands } from '../../blocks/dialogs/commands.ts';
+import { numberColumn, timeColumn } from '../../blocks/list/columns.tsx';
 import { useCursorList } from '../../blocks/list/cursor-list.ts';
 import { choicesOf } from '../../blocks/list/filter-bar.tsx';
 import { ListPage } from '../../blocks/list/list-page.tsx';
 import type { Column } from '../../blocks/list/record-table.tsx';
-import { timeColumn } from '../../blocks/list/time-column.tsx';
 import { PageHeader } from '../../blocks/page/page-header.tsx';
 import { EmptyState } from '../../blocks/states/empty-state.tsx';
 import { Email } from '../../blocks/values/email.tsx';
@@ -84,7 +84,6 @@ function useImportCommands(rows: readonly Import[]): void {
 
 function useColumns(): Column<Import>[] {
   const t = useTranslations('imports');
-  const format = useFormatter();
   const nameOf = useImportName();
   return [
     {
@@ -111,19 +110,7 @@ function useColumns(): Column<Import>[] {
       cell: ({ startedBy }) =>
         startedBy.kind === 'operator' ? t('operator') : <Email address={startedBy.email ?? '–'} />,
     },
-    {
-      name: 'taken',
-      heading: t('resources'),
-      width: '6rem',
-      isNumber: true,
-      cell: ({ progress }) => format.number(progress.resources),
-    },
-    {
-      name: 'rejected',
-      heading: t('rejected'),
-      width: '6rem',
-      isNumber: true,
-      cell: ({ progress }) => format.number(progress.rejected),
-    },
+    numberColumn('taken', { heading: t('resources'), width: '6rem' }, ({ progress }) => progress.resources),
+    numberColumn('rejected', { heading: t('rejected'), width: '6rem' }, ({ progress }) => progress.rejected),
   ];
 }

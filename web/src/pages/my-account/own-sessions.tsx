@@ -1,9 +1,9 @@
 /** Where the person is signed in, and how to end what they do not know. Contract: WEB-54, WEB-62. */
 import { useTranslations } from 'use-intl';
 import { send } from '../../api/api.ts';
+import { timeColumn } from '../../blocks/list/columns.tsx';
 import { wholeList } from '../../blocks/list/cursor-list.ts';
 import { type Column, RecordTable } from '../../blocks/list/record-table.tsx';
-import { timeColumn } from '../../blocks/list/time-column.tsx';
 import { Section } from '../../blocks/page/section.tsx';
 import { ErrorState } from '../../blocks/states/error-state.tsx';
 import { TableSkeleton } from '../../blocks/states/table-skeleton.tsx';

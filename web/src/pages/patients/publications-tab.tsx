@@ -2,10 +2,10 @@
 
 import { useTranslations } from 'use-intl';
 import { answered, api } from '../../api/api.ts';
+import { timeColumn } from '../../blocks/list/columns.tsx';
 import { useCursorList } from '../../blocks/list/cursor-list.ts';
 import { ListPage } from '../../blocks/list/list-page.tsx';
 import type { Column } from '../../blocks/list/record-table.tsx';
-import { timeColumn } from '../../blocks/list/time-column.tsx';
 import { EmptyState } from '../../blocks/states/empty-state.tsx';
 import { InEnglish } from '../../blocks/values/in-english.tsx';
 import { StatusBadge } from '../../blocks/values/status-badge.tsx';

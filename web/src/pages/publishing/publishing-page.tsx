@@ -1,14 +1,14 @@
 /** What was published from the facility, and what failed. Contract: WEB-45. */
 
 import { getRouteApi, Link } from '@tanstack/react-router';
-import { useFormatter, useTranslations } from 'use-intl';
+import { useTranslations } from 'use-intl';
 import { answered, api } from '../../api/api.ts';
 import { useCommands } from '../../blocks/dialogs/commands.ts';
+import { numberColumn, timeColumn } from '../../blocks/list/columns.tsx';
 import { useCursorList } from '../../blocks/list/cursor-list.ts';
 import { choicesOf } from '../../blocks/list/filter-bar.tsx';
 import { ListPage } from '../../blocks/list/list-page.tsx';
 import type { Column } from '../../blocks/list/record-table.tsx';
-import { timeColumn } from '../../blocks/list/time-column.tsx';
 import { PageHeader } from '../../blocks/page/page-header.tsx';
 import { EmptyState } from '../../blocks/states/empty-state.tsx';
 import { InEnglish } from '../../blocks/values/in-english.tsx';
@@ -93,7 +93,6 @@ function usePublishingCommands() {
 
 function useColumns(): Column<Publication>[] {
   const t = useTranslations('publishing');
-  const format = useFormatter();
   return [
     {
       name: 'state',
@@ -113,13 +112,7 @@ function useColumns(): Column<Publication>[] {
     },
     { name: 'target', heading: t('target'), width: '9rem', cell: ({ target }) => target },
     timeColumn('started', t('started'), ({ startedAt }) => startedAt),
-    {
-      name: 'stored',
-      heading: t('stored'),
-      width: '5rem',
-      isNumber: true,
-      cell: ({ stored }) => format.number(stored),
-    },
+    numberColumn('stored', { heading: t('stored'), width: '5rem' }, ({ stored }) => stored),
     {
       name: 'failure',
       heading: t('failure'),

@@ -1,12 +1,12 @@
 /** One order or set of vital signs: its publishes, what would be sent, and another publish. Contract: WEB-46. */
 
 import { getRouteApi, Link } from '@tanstack/react-router';
-import { useFormatter, useTranslations } from 'use-intl';
+import { useTranslations } from 'use-intl';
 import { NotFound } from '../../app/not-found.tsx';
+import { numberColumn, timeColumn } from '../../blocks/list/columns.tsx';
 import { useCursorList } from '../../blocks/list/cursor-list.ts';
 import { ListPage } from '../../blocks/list/list-page.tsx';
 import type { Column } from '../../blocks/list/record-table.tsx';
-import { timeColumn } from '../../blocks/list/time-column.tsx';
 import { PageHeader } from '../../blocks/page/page-header.tsx';
 import { Section } from '../../blocks/page/section.tsx';
 import { EmptyState } from '../../blocks/states/empty-state.tsx';
@@ -70,7 +70,6 @@ function History({ kind, recordId }: { kind: PublishedKind; recordId: string }) 
 
 function useColumns(): Column<Run>[] {
   const t = useTranslations('publishing');
-  const format = useFormatter();
   return [
     {
       name: 'state',
@@ -80,13 +79,7 @@ function useColumns(): Column<Run>[] {
     },
     { name: 'target', heading: t('target'), width: '9rem', cell: ({ target }) => target },
     timeColumn('started', t('started'), ({ startedAt }) => startedAt),
-    {
-      name: 'stored',
-      heading: t('stored'),
-      width: '5.5rem',
-      isNumber: true,
-      cell: ({ published }) => format.number(published.length),
-    },
+    numberColumn('stored', { heading: t('stored'), width: '5.5rem' }, ({ published }) => published.length),
     {
       name: 'failure',
       heading: t('failure'),

@@ -1,9 +1,9 @@
 /** The FHIR servers that records are published to, as the operator has configured them. Contract: WEB-45. */
 import { useTranslations } from 'use-intl';
+import { timeColumn } from '../../blocks/list/columns.tsx';
 import { useCursorList } from '../../blocks/list/cursor-list.ts';
 import { ListPage } from '../../blocks/list/list-page.tsx';
 import type { Column } from '../../blocks/list/record-table.tsx';
-import { timeColumn } from '../../blocks/list/time-column.tsx';
 import { PageHeader } from '../../blocks/page/page-header.tsx';
 import { EmptyState } from '../../blocks/states/empty-state.tsx';
 import { InEnglish } from '../../blocks/values/in-english.tsx';

@@ -4,6 +4,7 @@ import { getRouteApi, Link } from '@tanstack/react-router';
 import { useTranslations } from 'use-intl';
 import { answered, api } from '../../api/api.ts';
 import { useCommands } from '../../blocks/dialogs/commands.ts';
+import { numberColumn } from '../../blocks/list/columns.tsx';
 import { useCursorList } from '../../blocks/list/cursor-list.ts';
 import { ListPage } from '../../blocks/list/list-page.tsx';
 import type { Column } from '../../blocks/list/record-table.tsx';
@@ -61,13 +62,11 @@ function useColumns(): Column<Role>[] {
         </Link>
       ),
     },
-    {
-      name: 'permissions',
-      heading: t('permissions'),
-      width: '8rem',
-      isNumber: true,
-      cell: ({ permissions }) => permissions.length,
-    },
+    numberColumn(
+      'permissions',
+      { heading: t('permissions'), width: '8rem' },
+      (role) => role.permissions.length,
+    ),
     {
       name: 'systems',
       heading: t('systems'),

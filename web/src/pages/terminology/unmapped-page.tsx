@@ -2,13 +2,13 @@
 import { Button } from '@mantine/core';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { useState } from 'react';
-import { useFormatter, useTranslations } from 'use-intl';
+import { useTranslations } from 'use-intl';
 import { answered, api } from '../../api/api.ts';
+import { numberColumn, timeColumn } from '../../blocks/list/columns.tsx';
 import { useCursorList } from '../../blocks/list/cursor-list.ts';
 import { choicesOf } from '../../blocks/list/filter-bar.tsx';
 import { ListPage } from '../../blocks/list/list-page.tsx';
 import type { Column } from '../../blocks/list/record-table.tsx';
-import { timeColumn } from '../../blocks/list/time-column.tsx';
 import { announce } from '../../blocks/page/announcements.tsx';
 import { PageHeader } from '../../blocks/page/page-header.tsx';
 import { EmptyState } from '../../blocks/states/empty-state.tsx';
@@ -85,7 +85,6 @@ export function UnmappedPage() {
 function useColumns(onMap: (row: UnmappedCode) => void): Column<UnmappedCode>[] {
   const t = useTranslations('terminology');
   const ofMaps = useTranslations('terminologyMaps');
-  const format = useFormatter();
   const { may } = useSession();
   const columns: Column<UnmappedCode>[] = [
     {
@@ -96,13 +95,7 @@ function useColumns(onMap: (row: UnmappedCode) => void): Column<UnmappedCode>[] 
         <Coded code={localCode} display={localDisplay} system={localSystem} />
       ),
     },
-    {
-      name: 'count',
-      heading: t('count'),
-      width: '8rem',
-      isNumber: true,
-      cell: ({ count }) => format.number(count),
-    },
+    numberColumn('count', { heading: t('count'), width: '8rem' }, ({ count }) => count),
     {
       name: 'places',
       heading: t('places'),

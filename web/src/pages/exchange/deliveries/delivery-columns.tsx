@@ -2,9 +2,9 @@
 import { Checkbox } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import { useFormatter, useTranslations } from 'use-intl';
+import { timeColumn } from '../../../blocks/list/columns.tsx';
 import { choicesOf, type Filter } from '../../../blocks/list/filter-bar.tsx';
 import type { Column } from '../../../blocks/list/record-table.tsx';
-import { timeColumn } from '../../../blocks/list/time-column.tsx';
 import { StatusBadge } from '../../../blocks/values/status-badge.tsx';
 import { useSession } from '../../../shell/session-context.tsx';
 import { useConnectionColumn } from '../connection-column.tsx';
