@@ -1,5 +1,5 @@
 /** What can be done with an account: change, reset, unlock, disable, enable, remove its second factor. Contract: WEB-22, WEB-28. */
-import { Button } from '@mantine/core';
+import { Button, Modal } from '@mantine/core';
 import { useState } from 'react';
 import { useTranslations } from 'use-intl';
 import { answered, api } from '../../api/api.ts';
@@ -61,8 +61,12 @@ export function AccountActions({ account }: { account: Account }) {
           {label}
         </Button>
       ))}
-      <EditAccount account={account} opened={question === 'edit'} onClose={close} />
-      <ResetPassword account={account} opened={question === 'reset'} onClose={close} onReset={setIssued} />
+      <Modal opened={question === 'edit'} onClose={close} title={t('editTitle', { email })}>
+        <EditAccount account={account} onClose={close} />
+      </Modal>
+      <Modal opened={question === 'reset'} onClose={close} title={t('resetTitle', { email })}>
+        <ResetPassword account={account} onClose={close} onReset={setIssued} />
+      </Modal>
       <ConfirmDialog
         opened={question === 'disable'}
         title={t('disableTitle', { email })}

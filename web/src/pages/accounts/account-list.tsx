@@ -1,5 +1,5 @@
 /** Accounts of systems or of people, with the way to a new one. Contract: WEB-20, WEB-25, WEB-60. */
-import { Button } from '@mantine/core';
+import { Button, Modal } from '@mantine/core';
 import { Link, useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useTranslations } from 'use-intl';
@@ -39,6 +39,7 @@ export function AccountList({ kind, search }: { kind: AccountKind; search: Accou
   const [isCreating, setCreating] = useState(false);
   const [issued, setIssued] = useState<Issued>();
   const create = () => setCreating(true);
+  const close = () => setCreating(false);
   useCommands([{ id: `account-create-${kind}`, label: t(`${kind}.create`), run: create }]);
   const button = <Button onClick={create}>{t(`${kind}.create`)}</Button>;
 
@@ -69,12 +70,9 @@ export function AccountList({ kind, search }: { kind: AccountKind; search: Accou
           </EmptyState>
         }
       />
-      <CreateAccount
-        kind={kind}
-        opened={isCreating}
-        onClose={() => setCreating(false)}
-        onCreated={setIssued}
-      />
+      <Modal opened={isCreating} onClose={close} title={t(`${kind}.create`)}>
+        <CreateAccount kind={kind} onClose={close} onCreated={setIssued} />
+      </Modal>
       <SecretOnce
         title={t('issuedTitle', { email: issued?.email ?? '' })}
         text={kind === 'EHR' && issued !== undefined ? <NextStep accountId={issued.userId} /> : undefined}

@@ -1,5 +1,4 @@
 /** A new account of a system or a person; how it signs in is handed on, to be shown once. Contract: WEB-21, WEB-25. */
-import { Modal } from '@mantine/core';
 import { useState } from 'react';
 import { useTranslations } from 'use-intl';
 import { answered, api } from '../../api/api.ts';
@@ -18,22 +17,11 @@ import {
 
 interface CreateAccountProperties {
   kind: AccountKind;
-  opened: boolean;
   onClose: () => void;
   onCreated: (issued: Issued) => void;
 }
 
-export function CreateAccount(properties: CreateAccountProperties) {
-  const t = useTranslations('accounts');
-  const { kind, opened, onClose } = properties;
-  return (
-    <Modal opened={opened} onClose={onClose} title={t(`${kind}.create`)}>
-      <Form {...properties} />
-    </Modal>
-  );
-}
-
-function Form({ kind: userType, onClose, onCreated }: CreateAccountProperties) {
+export function CreateAccount({ kind: userType, onClose, onCreated }: CreateAccountProperties) {
   const t = useTranslations('accounts');
   const { facility } = useSession();
   const [facilityIds, setFacilityIds] = useState<string[]>(facility === undefined ? [] : [facility.id]);

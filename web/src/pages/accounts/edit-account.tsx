@@ -1,5 +1,4 @@
 /** The email, the role and the facilities of an account, changed together. Contract: WEB-22. */
-import { Modal } from '@mantine/core';
 import { useState } from 'react';
 import { useTranslations } from 'use-intl';
 import { answered, api } from '../../api/api.ts';
@@ -12,23 +11,7 @@ import { ServerFormFields } from '../../blocks/page/server-form-fields.tsx';
 import { ABOUT_TAKEN_ADDRESS, type Account, readAccount, readAccountsAgain } from './account-data.ts';
 import { EmailField, FacilitiesField, RoleField } from './account-fields.tsx';
 
-interface EditAccountProperties {
-  account: Account;
-  opened: boolean;
-  onClose: () => void;
-}
-
-export function EditAccount(properties: EditAccountProperties) {
-  const t = useTranslations('accounts');
-  const { account, opened, onClose } = properties;
-  return (
-    <Modal opened={opened} onClose={onClose} title={t('editTitle', { email: account.email })}>
-      <Form {...properties} />
-    </Modal>
-  );
-}
-
-function Form({ account, onClose }: EditAccountProperties) {
+export function EditAccount({ account, onClose }: { account: Account; onClose: () => void }) {
   const t = useTranslations('accounts');
   // As it was when the form was opened.
   const [before] = useState(account);

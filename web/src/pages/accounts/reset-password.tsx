@@ -1,5 +1,5 @@
 /** A new password for an account, or a link to set one. Contract: WEB-22. */
-import { Modal, Text } from '@mantine/core';
+import { Text } from '@mantine/core';
 import { useTranslations } from 'use-intl';
 import { answered, api } from '../../api/api.ts';
 import { FormButtons } from '../../blocks/dialogs/form-buttons.tsx';
@@ -10,22 +10,11 @@ import { PasswordField, usePasswordChoice } from './account-fields.tsx';
 
 interface ResetPasswordProperties {
   account: Account;
-  opened: boolean;
   onClose: () => void;
   onReset: (issued: Issued) => void;
 }
 
-export function ResetPassword(properties: ResetPasswordProperties) {
-  const t = useTranslations('accounts');
-  const { account, opened, onClose } = properties;
-  return (
-    <Modal opened={opened} onClose={onClose} title={t('resetTitle', { email: account.email })}>
-      <Form {...properties} />
-    </Modal>
-  );
-}
-
-function Form({ account, onClose, onReset }: ResetPasswordProperties) {
+export function ResetPassword({ account, onClose, onReset }: ResetPasswordProperties) {
   const t = useTranslations('accounts');
   const password = usePasswordChoice(account.userType);
   const form = useServerForm({

@@ -1,5 +1,5 @@
 /** The connections of the facility to exchanges, and the way to a new one. Contract: WEB-43. */
-import { Button } from '@mantine/core';
+import { Button, Modal } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useTranslations } from 'use-intl';
@@ -27,6 +27,7 @@ export function ConnectionsPage() {
     nextCursor: null,
   }));
   const create = () => setCreating(true);
+  const close = () => setCreating(false);
   useCommands([{ id: 'connection-create', label: t('create'), run: create }]);
   const button = <Button onClick={create}>{t('create')}</Button>;
   return (
@@ -44,7 +45,9 @@ export function ConnectionsPage() {
           </EmptyState>
         }
       />
-      <CreateConnection opened={isCreating} onClose={() => setCreating(false)} onCreated={setSecrets} />
+      <Modal opened={isCreating} onClose={close} title={t('create')}>
+        <CreateConnection onClose={close} onCreated={setSecrets} />
+      </Modal>
       <SecretOnce
         title={t('keepTitle')}
         text={t('keepText')}

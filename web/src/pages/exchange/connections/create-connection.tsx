@@ -1,5 +1,5 @@
 /** Connects to an exchange. The secrets of the new connection are handed on, to be shown once. Contract: WEB-43. */
-import { Modal, TextInput } from '@mantine/core';
+import { TextInput } from '@mantine/core';
 import { useState } from 'react';
 import { useTranslations } from 'use-intl';
 import { answered, api } from '../../../api/api.ts';
@@ -14,22 +14,11 @@ import { ABOUT_CONNECTION } from './about-connection.ts';
 import { useSecretNames } from './secret-names.ts';
 
 interface CreateConnectionProperties {
-  opened: boolean;
   onClose: () => void;
   onCreated: (secrets: readonly Secret[]) => void;
 }
 
-export function CreateConnection(properties: CreateConnectionProperties) {
-  const t = useTranslations('exchangeConnections');
-  const { opened, onClose } = properties;
-  return (
-    <Modal opened={opened} onClose={onClose} title={t('create')}>
-      <Form {...properties} />
-    </Modal>
-  );
-}
-
-function Form({ onClose, onCreated }: CreateConnectionProperties) {
+export function CreateConnection({ onClose, onCreated }: CreateConnectionProperties) {
   const t = useTranslations('exchangeConnections');
   const named = useSecretNames();
   const { facility } = useSession();
