@@ -171,8 +171,10 @@ export async function addAuthenticator(page: Page): Promise<void> {
   });
 }
 
-interface AxeResult {
-  violations: { id: string; help: string; nodes: { html: string; failureSummary: string }[] }[];
+interface Violation {
+  id: string;
+  help: string;
+  nodes: { html: string; failureSummary: string }[];
 }
 
 /** axe is no file of the service, so the browser takes it past the content security policy. */
@@ -180,8 +182,9 @@ async function accessibilityFaults(page: Page, rules?: readonly string[]): Promi
   // It is large, and given once to each document.
   if ((await page.evaluate('"axe" in window')) !== true) await page.evaluate(AXE);
   const options = { resultTypes: ['violations'], ...(rules === undefined ? {} : { runOnly: rules }) };
-  const result = (await page.evaluate(`axe.run(${JSON.stringify(options)})`)) as AxeResult;
-  return result.violations.flatMap(({ id, help, nodes }) =>
+  const run = `axe.run(${JSON.stringify(options)}).then(({ violations }) => violations)`;
+  const violations = (await page.evaluate(run)) as Violation[];
+  return violations.flatMap(({ id, help, nodes }) =>
     nodes.map(({ html, failureSummary }) => `${id}: ${help}\n${html.slice(0, 300)}\n${failureSummary}`),
   );
 }

@@ -1,16 +1,36 @@
 /** Publishing in the console, in a real browser: targets, the list, and one record. */
 import assert from 'node:assert/strict';
-import { describe, test } from 'node:test';
+import { after, before, describe, test } from 'node:test';
 import { createFhirServer } from '../../../../src/publish/servers/manage-fhir-servers.ts';
+import { PUBLISH } from '../../../../src/publish/servers/publish-settings.ts';
 import { insertPatients } from '../../../../test-support/exchange/exchange-records.ts';
 import { startFhirServer } from '../../../../test-support/fhir-server/start.ts';
 import { addFailedPublish } from '../../../../test-support/publish/failed-publish.ts';
-import { createClinic } from '../../../../test-support/publish/publish-records.ts';
+import { createClinic, createTestClock } from '../../../../test-support/publish/publish-records.ts';
 import { seedRecords } from '../../../../test-support/records/seed-tenant.ts';
+import type { Tenant } from '../../../../test-support/service/api.ts';
 import { NO_BROWSER, useConsole } from '../../../../test-support/service/console-page.ts';
 
 describe('publishing', { skip: NO_BROWSER, timeout: 240_000 }, () => {
+  // Nobody waits between the tries of a publish. The service takes the clock when it starts.
+  const { clock } = PUBLISH;
+  before(() => {
+    PUBLISH.clock = createTestClock();
+  });
+  after(() => {
+    PUBLISH.clock = clock;
+  });
   const web = useConsole();
+  const addTarget = ({ organisationId }: Tenant, name: 'main' | 'away' | 'spare', base: string) =>
+    createFhirServer(
+      { db: web.api.database.pool, keys: web.api.keys },
+      {
+        organisationId,
+        settings: { name, base, auth: 'none' },
+        secret: undefined,
+        makeDefault: name === 'main',
+      },
+    );
 
   test('shows what would be sent, publishes, and lists it with its failure [WEB-45, WEB-46]', async (t) => {
     const server = await startFhirServer('--no-integrity');
@@ -18,19 +38,8 @@ describe('publishing', { skip: NO_BROWSER, timeout: 240_000 }, () => {
     const tenant = await web.api.createTenant({ timeZone: 'Europe/Paris' });
     const scope = { ...tenant, timeZone: 'Europe/Paris' };
     const { orderId } = await createClinic(web.api.database.pool, { results: 2, scope });
-    for (const [name, base] of [
-      ['main', server.base],
-      ['away', 'http://127.0.0.1:9'],
-    ] as const)
-      await createFhirServer(
-        { db: web.api.database.pool, keys: web.api.keys },
-        {
-          organisationId: tenant.organisationId,
-          settings: { name, base, auth: 'none' },
-          secret: undefined,
-          makeDefault: name === 'main',
-        },
-      );
+    await addTarget(tenant, 'main', server.base);
+    await addTarget(tenant, 'away', 'http://127.0.0.1:9');
     const { page } = await web.open(t, `/publishing/lab/${orderId}`, { tenant, expected: /50[23]/ });
     await page.getByRole('heading', { name: 'Nothing was published yet' }).waitFor();
     await page.getByRole('button', { name: 'Show what would be sent' }).click();
@@ -45,7 +54,7 @@ describe('publishing', { skip: NO_BROWSER, timeout: 240_000 }, () => {
     await page.getByLabel('To', { exact: true }).selectOption('away');
     await page.getByRole('button', { name: 'Publish again' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Publish again' }).click();
-    await page.getByRole('dialog').getByRole('alert').waitFor({ timeout: 60_000 });
+    await page.getByRole('dialog').getByRole('alert').waitFor();
     await page.keyboard.press('Escape');
     await page.getByRole('link', { name: 'All publishes' }).click();
     await page.getByLabel('State').selectOption('failed');
@@ -73,15 +82,7 @@ describe('publishing', { skip: NO_BROWSER, timeout: 240_000 }, () => {
     const { patientId, labOrderId } = await seedRecords(pool, tenant);
     const [other = ''] = await insertPatients(pool, tenant, 1);
     await addFailedPublish(api, tenant, labOrderId);
-    await createFhirServer(
-      { db: pool, keys: api.keys },
-      {
-        organisationId: tenant.organisationId,
-        settings: { name: 'spare', base: 'http://127.0.0.1:9', auth: 'none' },
-        secret: undefined,
-        makeDefault: false,
-      },
-    );
+    await addTarget(tenant, 'spare', 'http://127.0.0.1:9');
     const { page } = await web.open(t, '/publishing', { tenant });
     const row = page.getByRole('row').filter({ hasText: 'It broke.' });
     const nothing = page.getByRole('heading', { name: 'Nothing matches the filters' });
@@ -108,15 +109,7 @@ describe('publishing', { skip: NO_BROWSER, timeout: 240_000 }, () => {
     const tenant = await web.api.createTenant();
     const scope = { ...tenant, timeZone: 'UTC' };
     const { orderId } = await createClinic(web.api.database.pool, { results: 2, scope });
-    await createFhirServer(
-      { db: web.api.database.pool, keys: web.api.keys },
-      {
-        organisationId: tenant.organisationId,
-        settings: { name: 'main', base: `http://127.0.0.1:9/${'long/'.repeat(12)}fhir`, auth: 'none' },
-        secret: undefined,
-        makeDefault: true,
-      },
-    );
+    await addTarget(tenant, 'main', `http://127.0.0.1:9/${'long/'.repeat(12)}fhir`);
     const { page } = await web.open(t, `/publishing/lab/${orderId}`, { tenant });
     await page.getByRole('button', { name: 'Show what would be sent' }).click();
     await page.getByRole('region', { name: `the request of ServiceRequest/${orderId}` }).waitFor();
