@@ -32,6 +32,8 @@ export interface OpenOptions extends AccountOptions {
   tenant?: Tenant;
   /** Nobody is signed in. */
   signedOut?: boolean;
+  /** As if it had been chosen before. The browser asks for English. */
+  language?: 'fr';
   /** At the name of this machine instead of its address: passkeys belong to a name. */
   atLocalhost?: boolean;
   /** What the page is expected to write to the browser's console, such as a refusal of the service. */
@@ -96,6 +98,8 @@ async function openPage(t: TestContext, { api, browser, tenant, path, options }:
     }
   });
   if (options.signedOut !== true) await signIn(page, api, account);
+  if (options.language !== undefined)
+    await page.addInitScript(`localStorage['interchange-language'] ??= '${options.language}'`);
   await page.goto(`${origin}/console${path}`);
   return { page, account };
 }

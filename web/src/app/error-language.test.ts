@@ -2,17 +2,14 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Page } from 'playwright-core';
-import { NO_BROWSER, type OpenOptions, useConsole } from '../../../test-support/service/console-page.ts';
+import { NO_BROWSER, useConsole } from '../../../test-support/service/console-page.ts';
 import { addAccount, addTenant, cheapPasswords, PASSWORD } from '../../../test-support/sign-in/sign-in.ts';
 
 describe('errors on French pages', { skip: NO_BROWSER, timeout: 240_000 }, () => {
   const web = useConsole();
 
   async function openInFrench(...[t, path, options]: [...Parameters<typeof web.open>]): Promise<Page> {
-    const { page } = await web.open(t, path, { ...options, expected: /4\d\d/ } satisfies OpenOptions);
-    await page.evaluate(`localStorage.setItem('interchange-language', 'fr')`);
-    await page.reload();
-    return page;
+    return (await web.open(t, path, { ...options, language: 'fr', expected: /4\d\d/ })).page;
   }
 
   /** Not as the fault of the whole form; the field is ready to be typed in again. */

@@ -10,7 +10,7 @@ describe('codes of the service in words', { skip: NO_BROWSER, timeout: 120_000 }
   const web = useConsole();
 
   test('permissions and changes are said in French, and a code that is unknown as the service says it [WEB-67]', async (t) => {
-    const { page } = await web.open(t, '/roles/new');
+    const { page } = await web.open(t, '/my-account', { language: 'fr' });
     await page.route('**/roles/permissions', async (route) => {
       const answer = await route.fetch();
       const body = (await answer.json()) as Permissions;
@@ -18,8 +18,7 @@ describe('codes of the service in words', { skip: NO_BROWSER, timeout: 120_000 }
       body.items.push({ ...first, name: 'patients.later', allows: 'do what a later service allows' });
       await route.fulfill({ response: answer, json: body });
     });
-    await page.evaluate(`localStorage.setItem('interchange-language', 'fr')`);
-    await page.reload();
+    await page.goto(`${web.api.origin}/console/roles/new`);
     await page.getByRole('checkbox', { name: 'Rechercher des patients', exact: true }).waitFor();
     await page.getByRole('checkbox', { name: 'Do what a later service allows' }).waitFor();
     await page.goto(`${web.api.origin}/console/audit`);

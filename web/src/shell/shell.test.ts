@@ -83,9 +83,8 @@ describe('the shell', { skip: NO_BROWSER, timeout: 240_000 }, () => {
   test('tabs without room stand in one line, and the current one is in view [WEB-71]', async (t) => {
     const tenant = await web.api.createTenant({ timeZone: 'Europe/Paris' });
     await holdDeliveries(web.api, tenant, { count: 1 });
-    const { page } = await web.open(t, '/my-account', { tenant });
+    const { page } = await web.open(t, '/my-account', { tenant, language: 'fr' });
     await page.setViewportSize({ width: 360, height: 740 });
-    await page.evaluate(`localStorage.setItem('interchange-language', 'fr')`);
     await page.goto(`${web.api.origin}/console/exchange/callbacks`);
     const tabs = page.getByRole('navigation', { name: 'Échange' });
     await tabs.getByRole('link', { name: 'Retenus 1' }).waitFor();

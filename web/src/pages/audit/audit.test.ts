@@ -71,9 +71,7 @@ describe('audit log', { skip: NO_BROWSER, timeout: 180_000 }, () => {
       'local_system,local_code,local_display,target_system,target_code,target_display\nurn:lab,HB,,http://loinc.org,718-7,\n';
     const answer = await web.api.call('/terminology/maps/import', { method: 'POST', token, headers, body });
     assert.equal(answer.status, 200, answer.text);
-    const { page } = await web.open(t, '/audit?action=terminology-map.import', { tenant });
-    await page.evaluate(`localStorage.setItem('interchange-language', 'fr')`);
-    await page.reload();
+    const { page } = await web.open(t, '/audit?action=terminology-map.import', { tenant, language: 'fr' });
     for (const member of ['nouvelles', 'modifiées', 'inchangées', 'écartées'])
       await page.getByText(new RegExp(`^${member}\\s:`)).waitFor();
     const asked = page.waitForRequest((request) => request.url().includes('actor=operator'));

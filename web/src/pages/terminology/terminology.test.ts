@@ -146,10 +146,10 @@ describe('terminology', { skip: NO_BROWSER, timeout: 300_000 }, () => {
   });
 
   test('saving a row sends what was changed in it, and leaves what somebody else changed meanwhile [WEB-31]', async (t) => {
-    const { page, account } = await web.open(t, '/terminology/maps?search=LACTATE');
+    const account = await web.api.createAccount(web.tenant);
     const entry = { localSystem: 'urn:lab', localCode: 'LACTATE', targetSystem: LOINC };
     await put(account, { ...entry, targetCode: '2519-7' });
-    await page.reload();
+    const { page } = await web.open(t, '/terminology/maps?search=LACTATE');
     await page.getByRole('button', { name: 'Edit LACTATE' }).click();
     await page.getByRole('textbox', { name: 'Official text' }).fill('Lactate');
     await put(account, { ...entry, targetCode: '2519-7', comment: 'of the laboratory' });
@@ -161,8 +161,10 @@ describe('terminology', { skip: NO_BROWSER, timeout: 300_000 }, () => {
   });
 
   test('a row whose code somebody else changed or deleted meanwhile is not saved [WEB-31]', async (t) => {
-    const { page, account } = await web.open(t, '/terminology/maps?search=URATE');
+    const account = await web.api.createAccount(web.tenant);
     const entry = { localSystem: 'urn:lab', localCode: 'URATE', targetSystem: LOINC };
+    await put(account, { ...entry, targetCode: '3084-1', targetDisplay: 'Urate' });
+    const { page } = await web.open(t, '/terminology/maps?search=URATE');
     const stored = async () => {
       const { json } = await web.api.call('/terminology/maps?localCode=URATE', { token: account.token });
       return json.items.map((one: { targetCode: string; targetDisplay: string }) => [
@@ -183,8 +185,6 @@ describe('terminology', { skip: NO_BROWSER, timeout: 300_000 }, () => {
       await page.getByText('Somebody else changed or deleted URATE').waitFor();
       await page.getByRole('button', { name: 'Dismiss' }).click();
     };
-    await put(account, { ...entry, targetCode: '3084-1', targetDisplay: 'Urate' });
-    await page.reload();
     await editMeanwhile(() =>
       put(account, { ...entry, targetCode: '3086-6', targetDisplay: 'Urate in Urine' }),
     );
@@ -197,9 +197,9 @@ describe('terminology', { skip: NO_BROWSER, timeout: 300_000 }, () => {
 
   test('a question about a long code has its buttons in view on a telephone [WEB-31]', async (t) => {
     const localCode = 'LONG'.repeat(50);
-    const { page, account } = await web.open(t, '/terminology/maps?search=LONGLONG');
+    const account = await web.api.createAccount(web.tenant);
     await put(account, { localSystem: 'urn:lab', localCode, targetSystem: LOINC, targetCode: '718-7' });
-    await page.reload();
+    const { page } = await web.open(t, '/terminology/maps?search=LONGLONG');
     await page.setViewportSize({ width: 360, height: 740 });
     await page.getByRole('button', { name: 'Delete LONG' }).click();
     const dialog = page.getByRole('dialog');
@@ -209,14 +209,14 @@ describe('terminology', { skip: NO_BROWSER, timeout: 300_000 }, () => {
   });
 
   test('a row that is not saved is left only after a question [WEB-76]', async (t) => {
-    const { page, account } = await web.open(t, '/terminology/maps?search=CREA');
+    const account = await web.api.createAccount(web.tenant);
     await put(account, {
       localSystem: 'urn:lab',
       localCode: 'CREA',
       targetSystem: LOINC,
       targetCode: '2160-0',
     });
-    await page.reload();
+    const { page } = await web.open(t, '/terminology/maps?search=CREA');
     await page.getByRole('button', { name: 'Edit CREA' }).click();
     await page.getByRole('textbox', { name: 'Official text' }).fill('Creatinine');
     await page.getByRole('link', { name: 'Import', exact: true }).click();
@@ -282,12 +282,9 @@ describe('terminology', { skip: NO_BROWSER, timeout: 300_000 }, () => {
   });
 
   test('who may only read maps changes none [WEB-31]', async (t) => {
-    const { page, account } = await web.open(t, '/terminology/maps', {
-      permissions: ['terminology.maps.read'],
-    });
-    const admin = await web.api.createAccount(account);
+    const admin = await web.api.createAccount(web.tenant);
     await put(admin, { localSystem: 'urn:lab', localCode: 'RO', targetSystem: LOINC, targetCode: '718-7' });
-    await page.reload();
+    const { page } = await web.open(t, '/terminology/maps', { permissions: ['terminology.maps.read'] });
     await page.getByText('RO', { exact: true }).waitFor();
     assert.equal(await page.getByRole('button', { name: /^(Edit|Delete|Add)/ }).count(), 0);
   });
