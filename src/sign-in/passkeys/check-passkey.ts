@@ -40,11 +40,10 @@ export async function checkNewPasskey(
  * is to have this service call an address of their choice.
  */
 async function hasNoCertificate({ response }: RegistrationResponseJSON): Promise<boolean> {
-  const { decodeAttestationObject } = await import('@simplewebauthn/server/helpers');
+  const { decodeAttestationObject, isoBase64URL } = await import('@simplewebauthn/server/helpers');
   try {
-    const attestation = decodeAttestationObject(
-      Uint8Array.from(Buffer.from(response.attestationObject, 'base64url')),
-    );
+    // Decoded as it is decoded where it is verified: Buffer reads other bytes where the text is not good base64url.
+    const attestation = decodeAttestationObject(isoBase64URL.toBuffer(response.attestationObject));
     const format = attestation.get('fmt');
     return format === 'none' || (format === 'packed' && attestation.get('attStmt').get('x5c') === undefined);
   } catch {

@@ -173,6 +173,29 @@ test('of answers that race to one challenge one goes on [SIGN-IN-62]', async () 
   assert.equal(answers.filter(({ status }) => status === 200).length, 1);
 });
 
+/**
+ * Two answers in one: bytes that are passed over stand before either, 4096 or 8064 of them, as the `+` is read, which is
+ * none of base64url.
+ */
+function hidden(certified: Buffer, plain: Buffer): string {
+  const passedOver = Buffer.alloc(8_064);
+  certified.copy(passedOver, 4_096, 1);
+  const head = Buffer.from([0xa4, 0x61, 0x61, 0x59, 0x1f, 0x80]);
+  const text = Buffer.concat([head, passedOver, plain.subarray(1)]).toString('base64url');
+  return `${text.slice(0, 6)}+${text.slice(7)}`;
+}
+
+test('a certificate is found however the answer is written [SIGN-IN-62]', async () => {
+  const { browser } = await addSignedIn(api, tenant);
+  const key = createAuthenticator(origin);
+  const options = (await browser.call('/second-factor/passkey-options', { body })).json;
+  const response = key.create(options, { certified: true });
+  const bytesOf = ({ response: { attestationObject } }: Json) => Buffer.from(attestationObject, 'base64url');
+  response.response.attestationObject = hidden(bytesOf(response), bytesOf(key.create(options)));
+  const answer = await browser.call('/second-factor/passkeys', { body: { name: 'my laptop', response } });
+  assert.equal(answer.status, 403, answer.text);
+});
+
 test('a passkey is added with a good answer to its own challenge alone, and without certificates [SIGN-IN-62, SIGN-IN-67]', async () => {
   const { account, browser, key } = await withPasskey();
   const refused: AnswerChanges[] = [
