@@ -60,7 +60,7 @@ export function setPrivacyRoute(deps: { db: Pool; accessLog: AccessLog }): Route
       bodyExample: { refusedPurposes: ['RESEARCH'] },
       responses: { 200: { description: 'The new setting.', schema: PrivacySchema } },
       handle: async ({ params, body }, context) => ({
-        body: await setPrivacy(deps, { ...params, ...body }, context),
+        body: await setPrivacy(deps, { ...body, ...params }, context),
       }),
     },
   );

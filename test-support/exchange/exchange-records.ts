@@ -7,7 +7,6 @@ import { enqueuePatientChanges } from '../../src/exchange/queue/enqueue-patient-
 import { DELIVERY, type DeliverySettings } from '../../src/exchange/worker/delivery-settings.ts';
 import type { KeyRing } from '../../src/platform/crypto/key-ring.ts';
 import { type Pool, transaction } from '../../src/platform/db/database.ts';
-import { createFacility, createOrganisation } from '../../src/tenancy/organisations/facilities.ts';
 
 export interface Place {
   organisationId: string;
@@ -21,13 +20,6 @@ export const QUICK: DeliverySettings = {
   breaker: { failures: 5, probeMs: 100, maxProbeMs: 400 },
   pollMs: 20,
 };
-
-/** An organisation with one facility. */
-export async function createPlace(pool: Pool): Promise<Place> {
-  const { id: organisationId } = await createOrganisation(pool, { name: 'Org' });
-  const { id: facilityId } = await createFacility(pool, { organisationId, name: 'Clinic' });
-  return { organisationId, facilityId };
-}
 
 /** Register `count` patients at a facility; returns their ids. Nothing is queued. */
 export async function insertPatients(pool: Pool, place: Place, count: number): Promise<string[]> {

@@ -12,8 +12,9 @@ import type { AccessEntry } from '../../src/privacy/access-log/access-log.ts';
 import { createWorkWatch } from '../../src/tenancy/organisations/organisation-work.ts';
 import { createTestDatabase, type TestDatabase } from '../database/database.ts';
 import { watchPool } from '../database/watched-pool.ts';
+import { createPlace } from '../records/place.ts';
 import { waitUntil } from '../wait-until.ts';
-import { connect, createPlace, type Place, QUICK } from './exchange-records.ts';
+import { connect, type Place, QUICK } from './exchange-records.ts';
 import { startExchange, type TestExchange } from './exchange-server.ts';
 
 const LOOK = 'exchange-connection-states';

@@ -2,13 +2,8 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { createTestDatabase, type TestDatabase } from '../../../test-support/database/database.ts';
-import {
-  connect,
-  createPlace,
-  insertPatients,
-  queue,
-  rename,
-} from '../../../test-support/exchange/exchange-records.ts';
+import { connect, insertPatients, queue, rename } from '../../../test-support/exchange/exchange-records.ts';
+import { createPlace } from '../../../test-support/records/place.ts';
 import { waitUntil } from '../../../test-support/wait-until.ts';
 import { leaseDue, settle } from '../../exchange/queue/lane.store.ts';
 import { createKeyRing } from '../../platform/crypto/key-ring.ts';

@@ -5,13 +5,13 @@ import { after, afterEach, before, beforeEach, describe, test } from 'node:test'
 import { createTestDatabase, type TestDatabase } from '../../../test-support/database/database.ts';
 import {
   connect,
-  createPlace,
   insertPatients,
   type Place,
   QUICK,
   queue,
 } from '../../../test-support/exchange/exchange-records.ts';
 import { startExchange, type TestExchange } from '../../../test-support/exchange/exchange-server.ts';
+import { createPlace } from '../../../test-support/records/place.ts';
 import { createKeyRing } from '../../platform/crypto/key-ring.ts';
 import { DomainError } from '../../platform/domain-error.ts';
 import { createLog } from '../../platform/log/log.ts';

@@ -6,12 +6,12 @@ import fc from 'fast-check';
 import { createTestDatabase, type TestDatabase } from '../../../test-support/database/database.ts';
 import {
   connect,
-  createPlace,
   insertPatients,
   type Place,
   queue,
   rename,
 } from '../../../test-support/exchange/exchange-records.ts';
+import { createPlace } from '../../../test-support/records/place.ts';
 import { createKeyRing } from '../../platform/crypto/key-ring.ts';
 import { type ConnectionKey, type DeliveryResult, leaseDue, release, settle } from './lane.store.ts';
 

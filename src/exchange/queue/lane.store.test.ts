@@ -4,13 +4,8 @@ import { after, before, beforeEach, describe, test } from 'node:test';
 import pg from 'pg';
 import { createTestDatabase, type TestDatabase } from '../../../test-support/database/database.ts';
 import { needsPlainPostgres } from '../../../test-support/database/plain-postgres.ts';
-import {
-  connect,
-  createPlace,
-  insertPatients,
-  queue,
-  rename,
-} from '../../../test-support/exchange/exchange-records.ts';
+import { connect, insertPatients, queue, rename } from '../../../test-support/exchange/exchange-records.ts';
+import { createPlace } from '../../../test-support/records/place.ts';
 import { waitForDisconnect } from '../../../test-support/wait-until.ts';
 import { createKeyRing } from '../../platform/crypto/key-ring.ts';
 import { closeBreaker, delayProbe, openBreaker } from '../worker/breaker.store.ts';

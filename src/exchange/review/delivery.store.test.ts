@@ -5,8 +5,8 @@ import pg from 'pg';
 import { createTestDatabase, type TestDatabase } from '../../../test-support/database/database.ts';
 import { needsPlainPostgres } from '../../../test-support/database/plain-postgres.ts';
 import { rowsRead } from '../../../test-support/database/rows-read.ts';
-import { createPlace } from '../../../test-support/exchange/exchange-records.ts';
 import { holdDeliveries } from '../../../test-support/exchange/held-deliveries.ts';
+import { createPlace } from '../../../test-support/records/place.ts';
 import { createKeyRing } from '../../platform/crypto/key-ring.ts';
 import { listDeliveries } from './delivery.store.ts';
 

@@ -4,12 +4,12 @@ import { after, before, describe, test } from 'node:test';
 import { createTestDatabase, type TestDatabase } from '../../../test-support/database/database.ts';
 import {
   connect,
-  createPlace,
   insertPatients,
   type Place,
   queue,
   rename,
 } from '../../../test-support/exchange/exchange-records.ts';
+import { createPlace } from '../../../test-support/records/place.ts';
 import { waitForLock } from '../../../test-support/wait-until.ts';
 import { createKeyRing } from '../../platform/crypto/key-ring.ts';
 import { enqueuePatientChanges } from '../queue/enqueue-patient-changes.ts';

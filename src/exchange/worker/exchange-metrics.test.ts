@@ -10,11 +10,11 @@ import {
 } from '../../../test-support/database/failing-organisation.ts';
 import {
   connect,
-  createPlace,
   insertPatients,
   type Place,
   queue,
 } from '../../../test-support/exchange/exchange-records.ts';
+import { createPlace } from '../../../test-support/records/place.ts';
 import { waitUntil } from '../../../test-support/wait-until.ts';
 import { createKeyRing } from '../../platform/crypto/key-ring.ts';
 import { createFacility, createOrganisation } from '../../tenancy/organisations/facilities.ts';

@@ -6,12 +6,12 @@ import { createTestDatabase, type TestDatabase } from '../../../test-support/dat
 import { watchPool } from '../../../test-support/database/watched-pool.ts';
 import {
   connect,
-  createPlace,
   insertPatients,
   type Place,
   QUICK,
   queue,
 } from '../../../test-support/exchange/exchange-records.ts';
+import { createPlace } from '../../../test-support/records/place.ts';
 import { waitUntil } from '../../../test-support/wait-until.ts';
 import { createKeyRing } from '../../platform/crypto/key-ring.ts';
 import { createLog } from '../../platform/log/log.ts';

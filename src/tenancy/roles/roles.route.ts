@@ -58,7 +58,7 @@ export function createRoleRoute({ db }: Dependencies): Route<Access> {
     responses: { 201: { description: 'The role.', schema: RoleSchema }, ...REFUSED },
     handle: async ({ body }, context) => {
       const { organisationId } = context.scope;
-      const role = await createRole(db, { organisationId, ...body }, authorOf(context));
+      const role = await createRole(db, { ...body, organisationId }, authorOf(context));
       return { status: 201, body: role };
     },
   });
