@@ -327,6 +327,17 @@ describe('access-log verify', () => {
     blames(await afterTampering(putBack, { noted }), last, 2);
     const other = [{ writerId: String(writers[0]), sequence: 3, hash: '00'.repeat(32) }];
     blames(await verifyAccessLog(database.pool, readKeys, { noted: other }), writers[0], 3);
+    // Noted twice, in two ways: whichever stands last, one of them is of a chain that was rewritten.
+    const head = noted.find(({ writerId }) => writerId === last);
+    const rewritten = { ...head, writerId: String(last), sequence: 2, hash: '00'.repeat(32) };
+    for (const twice of [
+      [...noted, rewritten],
+      [rewritten, ...noted],
+    ])
+      blames(await verifyAccessLog(database.pool, readKeys, { noted: twice }), last, 2);
+    assert.equal((await verifyAccessLog(database.pool, readKeys, { noted: [...noted, ...noted] })).ok, true);
+    const same = await verifyAccessLog(database.pool, readKeys, { noted: [rewritten, rewritten] });
+    assert.equal(same.faults.length, 1, 'a head that was noted twice is told once');
     const changed = { writerId: String(writers[1]), sequence: 3, hash: '00'.repeat(32) };
 
     // An operator put it back, and said so.

@@ -72,9 +72,8 @@ export async function verifyAccessLog(
 ): Promise<VerificationResult> {
   const { keys, registry, writers } = await readRegister(db, readKeys);
   const faults: ChainFault[] = [...numberFaults(writers), ...registryFaults(keys[0], registry, writers)];
-  const noted = new Map(
-    (options.noted ?? []).map((head) => [placeOf(head.writerId, head.sequence), head.hash]),
-  );
+  const given = Map.groupBy(options.noted ?? [], (head) => placeOf(head.writerId, head.sequence));
+  const noted = new Map(Array.from(given, ([place, heads]) => [place, hashNotedIn(heads)]));
   const headsGiven = noted.size;
   const log: WalkedLog = {
     db,
@@ -96,7 +95,7 @@ export async function verifyAccessLog(
   faults.push(...inArchives);
   const { restores, forged } = await listRestores(db, keys);
   faults.push(...forged.map(forgedFault));
-  const missing = (options.noted ?? []).filter((head) => noted.has(placeOf(head.writerId, head.sequence)));
+  const missing = [...given].flatMap(([place, heads]) => (noted.has(place) ? heads.slice(0, 1) : []));
   // One that is missing may be of an entry that could not be read.
   if (log.unread.size === 0) faults.push(...missing.map((head) => missingHead(head, { writers, restores })));
   const { manifests } = log.archives;
@@ -120,6 +119,11 @@ export async function verifyAccessLog(
     entriesUnread: sum(({ unread }) => unread),
     heads: writers.map(toHead),
   };
+}
+
+/** Two heads of one place cannot both be right: no entry has the empty hash, so the place stays missing. */
+function hashNotedIn([first, ...others]: readonly NotedHead[]): string {
+  return first !== undefined && others.every(({ hash }) => hash === first.hash) ? first.hash : '';
 }
 
 /** Of a chain as a whole, or of none where the writer is empty. */
