@@ -113,3 +113,18 @@ test('a cursor of one patient does not work for another [FETCH-21]', async () =>
   const answer = await get(`/investigations/lab/orders?patient=${other}&cursor=${json.nextCursor}`);
   assert.equal(answer.status, 400);
 });
+
+test('a cursor of one list works for no other list, and at no other facility [FETCH-21]', async () => {
+  const { json } = await get(`/investigations/lab/orders?patient=${PATIENT}&limit=1`);
+  const cursor = json.nextCursor;
+  assert.equal(typeof cursor, 'string');
+  for (const path of ['/investigations/imaging/orders', '/encounters/vitals']) {
+    const answer = await get(`${path}?patient=${PATIENT}&cursor=${cursor}`);
+    assert.equal(answer.status, 400, path);
+  }
+  const facilityId = await api.createFacility(account.organisationId);
+  const elsewhere = await api.createAccount({ ...account, facilityId });
+  const own = `/investigations/lab/orders?patient=${PATIENT}&cursor=${cursor}`;
+  assert.equal((await api.call(own, { token: elsewhere.token })).status, 400);
+  assert.equal((await get(own)).status, 200);
+});
