@@ -2,6 +2,8 @@ import assert from 'node:assert/strict';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
 import { createTestDatabase, type TestDatabase } from '../../../test-support/database/database.ts';
+import { needsPlainPostgres } from '../../../test-support/database/plain-postgres.ts';
+import { rowsRead, tellRead } from '../../../test-support/database/rows-read.ts';
 import {
   connect,
   insertPatients,
@@ -9,13 +11,17 @@ import {
   queue,
   rename,
 } from '../../../test-support/exchange/exchange-records.ts';
+import { refuseDue } from '../../../test-support/exchange/held-deliveries.ts';
 import { createPlace } from '../../../test-support/records/place.ts';
 import { waitForLock } from '../../../test-support/wait-until.ts';
 import { createKeyRing } from '../../platform/crypto/key-ring.ts';
+import { createPool } from '../../platform/db/database.ts';
 import { enqueuePatientChanges } from '../queue/enqueue-patient-changes.ts';
 import { type ConnectionKey, type DeliveryResult, leaseDue, settle } from '../queue/lane.store.ts';
 import { listDeliveries } from './delivery.store.ts';
 import { type Decision, decide } from './review.store.ts';
+
+const PLAIN = needsPlainPostgres('a node counts what it reads, and the coordinator does not know');
 
 let database: TestDatabase;
 before(async () => {
@@ -105,6 +111,36 @@ describe('a decision about a held delivery', () => {
     assert.deepEqual(await statuses(place), ['delivered', 'skipped']);
   });
 });
+
+for (const decision of [REPLAY, SKIP])
+  test(
+    `a ${decision.action} looks up the delivery that its lane goes on with by its key`,
+    PLAIN,
+    async () => {
+      const { pool, url } = database;
+      const { place, key } = await setUp();
+      const patientIds = await insertPatients(pool, place, 200);
+      await queue(pool, place, patientIds);
+      await refuseDue(pool, key, 201);
+      await rename(pool, place, patientIds, 'second');
+      const [held] = await listDeliveries(pool, place, { filter: {}, status: 'held', limit: 1 });
+      assert.ok(held);
+      // A planner that takes the organisation for one row reads all its deliveries for a join. Here it does so by force, and
+      // on one connection, which tells what it read.
+      const settingsOn = async () => ({ enable_nestloop: 'off', enable_seqscan: 'off' });
+      const one = createPool({ url, max: 1, applicationName: 'test', settingsOn }, () => undefined);
+      const deliveriesRead = async () => {
+        await one.query('select pg_stat_force_next_flush()');
+        return (await rowsRead(one)).get('exchange_delivery') ?? 0;
+      };
+      await tellRead(pool);
+      const before = await deliveriesRead();
+      assert.deepEqual(await decide(one, place, { filter: { ids: [held.id] }, decision }), [held.id]);
+      const read = (await deliveriesRead()) - before;
+      await one.end();
+      assert.ok(read >= 2 && read < 20, `${read} rows of deliveries were read`);
+    },
+  );
 
 describe('a settled delivery', () => {
   test('makes way for one that its statement does not see yet', async () => {

@@ -2,6 +2,7 @@
  * SQL of what people decide about held deliveries. Each decision is recorded in the statement that makes it.
  * Contract: EXC-30, EXC-31.
  */
+import { rowsByIndex } from '../../platform/db/by-key.ts';
 import { type Client, type Pool, type Queryable, transaction } from '../../platform/db/database.ts';
 import type { OrganisationScope } from '../../tenancy/scope.ts';
 import { callWorkers } from '../queue/delivery-call.ts';
@@ -24,6 +25,18 @@ const HELD = `
   where h.organisation_id = $1
     and h.held_at is not null
     and ${FILTER}`;
+
+/** The delivery that a lane `c` goes on with. */
+const NEXT = rowsByIndex(
+  'exchange_delivery',
+  'n',
+  {
+    first: { connection_id: 'c.connection_id', patient_id: 'c.patient_id' },
+    column: 'sequence',
+    value: 'c.next',
+  },
+  'n.occurred_at',
+);
 
 /**
  * Ids of the held deliveries that are meant. With `lock`, their heads are locked in the order in which changes lock them.
@@ -99,13 +112,9 @@ async function decideLocked(
       ), due as (
         update exchange_head h
         set held_at = null, held_reason = null, attempts = 0, due_at = now(),
-            sequence = n.sequence, queued_at = n.occurred_at
+            sequence = c.next, queued_at = n.occurred_at
         from chosen c
-        join exchange_delivery n
-          on n.organisation_id = $1
-          and n.connection_id = c.connection_id
-          and n.patient_id = c.patient_id
-          and n.sequence = c.next
+        cross join ${NEXT} n
         where c.next <= c.last_sequence
           and h.organisation_id = $1
           and h.connection_id = c.connection_id
