@@ -20,6 +20,7 @@ import {
   fillOrganisation,
 } from '../test-support/service/filled-organisation.ts';
 import { PASSWORD } from '../test-support/sign-in/sign-in.ts';
+import { waitUntil } from '../test-support/wait-until.ts';
 
 const PLAIN = needsPlainPostgres('a node counts what it reads, and the coordinator does not know');
 const PATIENTS = 200;
@@ -207,7 +208,14 @@ for (const [source, when] of [
       await tellRead(db, background, owning, api.database.pool, api.runtime.db, api.runtime.background);
       // As the background leaves orders that it cannot keep: their fetches make and keep the texts.
       await owner.query('update investigation_order set rendered_version = version');
-      await renderChanged(node);
+      // Their entries in the index of what is to be rendered are dropped by who meets them when no older transaction is open.
+      await waitUntil(async () => {
+        const before = await rowsRead(owner);
+        await renderChanged(node);
+        await tellRead(background);
+        const [was, is] = [before, await rowsRead(owner)].map((rows) => rows.get('investigation_order') ?? 0);
+        return is === was;
+      });
       const tooMuch: string[] = [];
       for (const [name, call] of callsOf(node, organisation)) {
         const before = await rowsRead(owner);
