@@ -256,22 +256,28 @@ describe('conditional creates', () => {
     assert.match((await t.run([bundle([removal])])).rejected[0]?.reason ?? '', /must be POST or PUT/);
   });
 
-  test('the system of a condition may have a question mark [IN-11]', async () => {
+  test('the system of a condition may have a question mark, and an address before it an equals sign [IN-11]', async () => {
     const identifier = [{ system: 'https://ids.example.org/by?kind=licence', value: randomUUID() }];
     const query = `identifier=${identifier[0]?.system}|${identifier[0]?.value}`;
     const kept = practitioner({ identifier });
     await t.run([kept]);
-    for (const condition of [query, `?${query}`, `Practitioner?${query}`]) {
+    const address = `https://fhir.example.org/tenant=a/Practitioner?${query}`;
+    for (const condition of [query, `?${query}`, `Practitioner?${query}`, address]) {
       const { unchanged, rejected } = await t.run([
         bundle([conditionalCreate(practitioner({ identifier }), condition)]),
       ]);
       assert.deepEqual([unchanged, rejected], [{ Practitioner: 1 }, []], condition);
     }
-    const request = { method: 'PUT', url: `Practitioner?${query}` };
-    const { id: _id, ...change } = practitioner({ identifier, name: [{ family: 'Marsh' }] });
-    assert.deepEqual((await t.run([bundle([{ resource: change, request }])])).rejected, []);
+    for (const [url, family] of [
+      [`Practitioner?${query}`, 'Marsh'],
+      [address, 'Heath'],
+    ] as const) {
+      const { id: _id, ...change } = practitioner({ identifier, name: [{ family }] });
+      const request = { method: 'PUT', url };
+      assert.deepEqual((await t.run([bundle([{ resource: change, request }])])).rejected, [], url);
+    }
     assert.deepEqual(await t.rows('select display, version from practitioner where id = $1', [kept.id]), [
-      { display: 'Marsh', version: 2 },
+      { display: 'Heath', version: 3 },
     ]);
   });
 

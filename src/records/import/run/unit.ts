@@ -275,8 +275,9 @@ function conditionOf({ request, resource, resourceType }: SeenEntry, id: string)
   if (method === 'PUT') requireSame(String(url), resource, id);
   if (method === 'PUT' && !(typeof url === 'string' && url.includes('?'))) return undefined;
   const search = method === 'POST' ? ifNoneExist : url;
-  // What stands before the query has no `=`, and a system may have a `?` of its own.
-  const key = typeof search === 'string' ? identifierQuery(search.replace(/^[^?=]*\?/, '')) : undefined;
+  // An address may stand before the query, and a system may have a `?` of its own.
+  const key =
+    typeof search === 'string' ? identifierQuery(search.replace(/^(?!identifier=)[^?]*\?/, '')) : undefined;
   if (key === undefined)
     throw new ResourceRejected(
       `${method === 'POST' ? 'request.ifNoneExist' : 'request.url'} of this ${resourceType} does not have the form identifier=system|value`,
