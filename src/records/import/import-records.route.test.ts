@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { type ClientRequest, request } from 'node:http';
+import { type ClientRequest, type IncomingMessage, request } from 'node:http';
 import { after, before, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import pg from 'pg';
@@ -236,8 +236,8 @@ test('other media types and encodings are 415', async () => {
 test('a body past the limit is 413, also when it does not say its length [HTTP-16, IN-28]', async () => {
   const large = `{"resourceType":"Patient","text":"${'x'.repeat(LIMIT)}"}`;
   assert.equal((await send(large)).status, 413);
-  assert.equal(await sendChunked(Buffer.from(large)), 413);
-  assert.equal(await sendChunked(gzipSync(randomBytes(LIMIT))), 413);
+  assert.equal((await sendChunked(Buffer.from(large))).statusCode, 413);
+  assert.equal((await sendChunked(gzipSync(randomBytes(LIMIT)))).statusCode, 413);
   // The limit is on what is sent: a small gzip body may hold more.
   const { someone, file } = visits();
   const padded = gzipSync(JSON.stringify({ ...file, meta: { tag: [{ display: 'x'.repeat(LIMIT) }] } }));
@@ -259,13 +259,22 @@ function openUpload(): ClientRequest {
   return call;
 }
 
-async function sendChunked(body: Buffer): Promise<number | undefined> {
+test('a body that is refused before its end closes the connection: what is left of it is not read [IN-28]', async () => {
+  const broken = Buffer.concat([Buffer.from([0x1f, 0x8b]), randomBytes(LIMIT / 2)]);
+  const bomb = gzipSync(Buffer.alloc(100 * 1_048_576));
+  for (const body of [broken, bomb]) {
+    const { statusCode, headers } = await sendChunked(body);
+    assert.deepEqual([statusCode, headers.connection], [400, 'close']);
+  }
+});
+
+async function sendChunked(body: Buffer): Promise<IncomingMessage> {
   const call = openUpload();
   for (let at = 0; at < body.length; at += 10_000) call.write(body.subarray(at, at + 10_000));
   call.end();
   const [response] = await once(call, 'response');
   response.resume();
-  return response.statusCode;
+  return response;
 }
 
 test('the permission and the module are needed, and records go to the facility of the call [IN-1]', async () => {

@@ -288,15 +288,20 @@ async function openBody(
     if (Number(body.headers['content-length'] ?? 0) > maxBytes) throw bodyTooLarge(maxBytes);
     return await openStream(limited(paced(body, pace), maxBytes), limits);
   } catch (error) {
+    // The rest is not read, so that no other request can follow on the connection.
+    const connection = 'close';
     if (error instanceof NoSpaceError)
-      throw unavailable(
+      throw new HttpError(
+        503,
+        'unavailable',
         {
           en: 'The service has no disk space for this body at the moment. Send it again later.',
           fr: 'Le service n’a pas assez d’espace disque pour ce corps en ce moment. Envoyez-le à nouveau plus tard.',
         },
-        RETRY_AFTER_SECONDS,
+        { headers: { 'retry-after': String(RETRY_AFTER_SECONDS), connection } },
       );
-    if (error instanceof SourceError) throw badRequest(notFhir(error.message), 'not_fhir');
+    if (error instanceof SourceError)
+      throw new HttpError(400, 'not_fhir', notFhir(error.message), { headers: { connection } });
     throw error;
   } finally {
     done();
