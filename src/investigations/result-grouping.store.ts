@@ -233,11 +233,8 @@ const IS_LISTED_ELSEWHERE = `exists (
 /** Parts under the order `order`, a table of the statement. */
 function underOrder(kind: keyof PartIds, order: string, condition: string): string {
   return `select '${kind}' as kind, part.id
-        from ${TABLES[kind]} part
-        where part.organisation_id = $1
-          and part.facility_id = $2
-          and part.order_id = ${order}.id
-          and ${condition}`;
+        from ${rowsWith(TABLES[kind], 'part', { facility_id: '$2', order_id: `${order}.id` })} part
+        where ${condition}`;
 }
 
 /** Parts under made-up orders of the patient of `shared`, which they name. */
