@@ -1,6 +1,6 @@
 /** An API of a test file, with one account at one facility. */
 import { after, before } from 'node:test';
-import { startTestApi, type Tenant, type TestAccount, type TestApi } from './api.ts';
+import { type AccountOptions, startTestApi, type Tenant, type TestAccount, type TestApi } from './api.ts';
 
 interface ApiTest {
   readonly api: TestApi;
@@ -8,14 +8,14 @@ interface ApiTest {
   readonly account: TestAccount;
 }
 
-export function useTestApi(): ApiTest {
+export function useTestApi(options: AccountOptions = {}): ApiTest {
   let api: TestApi;
   let tenant: Tenant;
   let account: TestAccount;
   before(async () => {
     api = await startTestApi();
     tenant = await api.createTenant();
-    account = await api.createAccount(tenant);
+    account = await api.createAccount(tenant, options);
   });
   after(() => api.close());
   return {
