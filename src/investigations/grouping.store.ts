@@ -9,7 +9,7 @@
 
 import type { Discipline } from '../clinical/resources/discipline.ts';
 import type { CodeableConcept } from '../fhir/coded.ts';
-import { rowById, rowsWith } from '../platform/db/by-key.ts';
+import { rowById, rowByKey } from '../platform/db/by-key.ts';
 import type { Queryable } from '../platform/db/database.ts';
 import type { FacilityScope } from '../tenancy/scope.ts';
 
@@ -79,7 +79,7 @@ export async function reportsToGroup(
         from unnest($4::uuid[]) as study (id)
         cross join lateral (
           select r.id
-          from ${rowsWith('investigation_report_study', 's', { facility_id: '$2', study_id: 'study.id' }, 's.report_id')} naming
+          from ${rowByKey('investigation_report_study', 's', { facility_id: '$2', study_id: 'study.id' }, 's.report_id')} naming
           cross join ${rowById('investigation_report', 'r', 'naming.report_id', 'r.id, r.issued_at')} r
           order by r.issued_at, r.id
           limit ${REPORTS_OF_STUDY}
@@ -87,7 +87,7 @@ export async function reportsToGroup(
         union
         select listing.report_id
         from unnest($5::uuid[]) as result (id)
-        cross join ${rowsWith('investigation_report_result', 'e', { facility_id: '$2', observation_id: 'result.id' }, 'e.report_id, e.position')} listing
+        cross join ${rowByKey('investigation_report_result', 'e', { facility_id: '$2', observation_id: 'result.id' }, 'e.report_id, e.position')} listing
         cross join ${rowById('investigation_report', 'r', 'listing.report_id', 'r.based_on_id')} asking
         where listing.position < ${RESULTS_ASKED}
           and asking.based_on_id is null

@@ -1,6 +1,6 @@
 /** SQL that reads the results to be put under orders, and what tells the order of each (see grouping.store.ts). */
 import type { CodeableConcept } from '../fhir/coded.ts';
-import { rowById, rowsWith } from '../platform/db/by-key.ts';
+import { rowById, rowByKey } from '../platform/db/by-key.ts';
 import type { Queryable } from '../platform/db/database.ts';
 import type { FacilityScope } from '../tenancy/scope.ts';
 import { type GroupedPart, partColumns } from './grouping.store.ts';
@@ -33,7 +33,7 @@ const standingColumns = (
 
 /** From-clause of the reports `r` that list the result; `id` is the SQL of its id. */
 function reportsListing(id: string): string {
-  return `${rowsWith('investigation_report_result', 'e', { facility_id: '$2', observation_id: id }, 'e.report_id')} e
+  return `${rowByKey('investigation_report_result', 'e', { facility_id: '$2', observation_id: id }, 'e.report_id')} e
           cross join ${rowById('investigation_report', 'r', 'e.report_id', 'r.id, r.order_id, r.issued_at, r.patient_id')} r`;
 }
 
@@ -71,7 +71,7 @@ export async function resultsUnder(
     text: `
       select ${standingColumns('o')}
       from unnest($3::uuid[]) as asked (id)
-      cross join ${rowsWith('observation', 'o', { facility_id: '$2', order_id: 'asked.id' })} o
+      cross join ${rowByKey('observation', 'o', { facility_id: '$2', order_id: 'asked.id' })} o
       order by o.id`,
     values: [scope.organisationId, scope.facilityId, orderIds],
   });
@@ -97,7 +97,7 @@ export async function panelsOf(
       cross join ${rowById('observation', 'o', 'asked.id', 'o.id, o.patient_id')} member
       cross join lateral (
         select found.id
-        from ${rowsWith('observation_member', 'm', { facility_id: '$2', member_id: 'member.id' }, 'm.observation_id')} naming
+        from ${rowByKey('observation_member', 'm', { facility_id: '$2', member_id: 'member.id' }, 'm.observation_id')} naming
         cross join ${rowById('observation', 'panel', 'naming.observation_id', 'panel.id, panel.patient_id')} found
         where found.patient_id = member.patient_id
           and found.id <> member.id
@@ -121,7 +121,7 @@ export async function resultsOf(
     text: `
       select listed.observation_id as id
       from unnest($3::uuid[]) as asked (id)
-      cross join ${rowsWith('investigation_report_result', 'e', { facility_id: '$2', report_id: 'asked.id' }, 'e.observation_id')} listed
+      cross join ${rowByKey('investigation_report_result', 'e', { facility_id: '$2', report_id: 'asked.id' }, 'e.observation_id')} listed
       -- Out here: inside, it would lead to the index of results, which reads the whole facility.
       where listed.observation_id is not null
       limit $4`,
@@ -233,14 +233,14 @@ const IS_LISTED_ELSEWHERE = `exists (
 /** Parts under the order `order`, a table of the statement. */
 function underOrder(kind: keyof PartIds, order: string, condition: string): string {
   return `select '${kind}' as kind, part.id
-        from ${rowsWith(TABLES[kind], 'part', { facility_id: '$2', order_id: `${order}.id` })} part
+        from ${rowByKey(TABLES[kind], 'part', { facility_id: '$2', order_id: `${order}.id` })} part
         where ${condition}`;
 }
 
 /** Parts under made-up orders of the patient of `shared`, which they name. */
 function namingOrder(kind: keyof PartIds): string {
   return `select under.kind, under.id
-        from ${rowsWith('investigation_order', 'own', { facility_id: '$2', patient_id: 'shared.patient_id' }, 'own.id, own.made_up')} own
+        from ${rowByKey('investigation_order', 'own', { facility_id: '$2', patient_id: 'shared.patient_id' }, 'own.id, own.made_up')} own
         cross join lateral (
           ${underOrder(kind, 'own', 'part.based_on_id = shared.id')}
         ) under

@@ -2,7 +2,7 @@
  * SQL of patients who were replaced by another record of the same person (R4, Patient.link): either of the two may say it.
  * Contract: PAT-11, PAT-12.
  */
-import { rowByKey, rowsWith } from '../platform/db/by-key.ts';
+import { rowByKey } from '../platform/db/by-key.ts';
 import type { Queryable } from '../platform/db/database.ts';
 import type { RegistrationScope } from './patient.ts';
 
@@ -32,7 +32,7 @@ export function mayBeNamed(patientId: string, { facilityId, purposeOfUse }: View
 
 /** A lateral look-up of those who replace one patient. */
 export function replacementsOf(patientId: string): string {
-  return rowsWith('patient_link', 'l', { replaced_id: patientId }, 'l.survivor_id');
+  return rowByKey('patient_link', 'l', { replaced_id: patientId }, 'l.survivor_id');
 }
 
 /** SQL of the patient who replaces the one in `patientId` and may be named to the viewer; null for none. */

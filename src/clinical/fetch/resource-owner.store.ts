@@ -1,5 +1,5 @@
 /** SQL that tells by which fetches a resource goes out: its orders, its vital set, or both (docs/adr/0094). */
-import { rowByKey, rowsWith } from '../../platform/db/by-key.ts';
+import { rowByKey } from '../../platform/db/by-key.ts';
 import type { Queryable } from '../../platform/db/database.ts';
 import type { FacilityScope } from '../../tenancy/scope.ts';
 import type { Discipline } from '../resources/discipline.ts';
@@ -70,7 +70,7 @@ export function ordersShowing(specimenId: string, facilityId: string): string {
 
 /** From-clause of the reports `r` that list a result. */
 function reportsListing(observationId: string, facilityId: string): string {
-  return `${rowsWith('investigation_report_result', 'e', { facility_id: facilityId, observation_id: observationId }, 'e.report_id')} e
+  return `${rowByKey('investigation_report_result', 'e', { facility_id: facilityId, observation_id: observationId }, 'e.report_id')} e
     cross join ${rowByKey('investigation_report', 'r', { facility_id: facilityId, id: 'e.report_id' }, 'r.order_id, r.patient_id')} r`;
 }
 

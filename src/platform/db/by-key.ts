@@ -35,8 +35,8 @@ const equal = (alias: string, columns: Columns): string =>
     .join('\n        ');
 
 /**
- * A lateral look-up in the organisation `$1` by a whole key, under `alias`; values are SQL. For tables where no other index
- * can be read by a part of the key: it is then the only one that answers.
+ * A lateral look-up in the organisation `$1` by a whole key, under `alias`; values are SQL. Several rows may have the key, such
+ * as one end of a link. For tables where no other index can be read by a part of the key: it is then the only one that answers.
  */
 export function rowByKey(table: string, alias: string, key: Columns, columns = `${alias}.*`): string {
   return `lateral (
@@ -46,11 +46,6 @@ export function rowByKey(table: string, alias: string, key: Columns, columns = `
         ${equal(alias, key)}
       offset 0
     )`;
-}
-
-/** The same by columns that several rows may have, such as one end of a link. */
-export function rowsWith(table: string, alias: string, having: Columns, columns?: string): string {
-  return rowByKey(table, alias, having, columns);
 }
 
 /** {@link rowByKey} of one row of the facility `$1`, `$2`. `id` is the SQL of its id. */
