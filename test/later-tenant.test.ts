@@ -208,7 +208,7 @@ for (const [source, when] of [
       await tellRead(db, background, owning, api.database.pool, api.runtime.db, api.runtime.background);
       // As the background leaves orders that it cannot keep: their fetches make and keep the texts.
       await owner.query('update investigation_order set rendered_version = version');
-      // Their entries in the index of what is to be rendered are dropped by who meets them when no older transaction is open.
+      // The index of orders to be rendered still has them. A scan drops them, once no older transaction is open.
       await waitUntil(async () => {
         const before = await rowsRead(owner);
         await renderChanged(node);

@@ -1,6 +1,7 @@
 /**
  * The way in of the console: /console/api leads to the same routes as /api/v1, but there a cookie proves the caller, and
- * only calls that the console's own pages make are answered (docs/adr/0138). And who is led to its pages.
+ * only calls that the console's own pages make are answered (docs/adr/0138). A browser that
+ * asks for the address of the service is led to its pages.
  * Contract: SIGN-IN-52, SIGN-IN-55, SIGN-IN-56, WEB-72.
  */
 import type { IncomingMessage } from 'node:http';
@@ -66,8 +67,8 @@ export function guardConsole(server: FastifyInstance): void {
 }
 
 /**
- * Where a request that no route takes is led to: who types the address of the service into a browser wants the console; a
- * program there has the wrong path. The way is relative, so that it keeps the prefix of a proxy.
+ * Where a browser is led that asks for the address of the service itself: to the console. A program that asks for it has the
+ * wrong path. The way is relative, so that it keeps the prefix of a proxy.
  */
 export function leadBrowsers({ method, url, headers }: FastifyRequest): string | undefined {
   if (method !== 'GET' && method !== 'HEAD') return undefined;

@@ -1,5 +1,5 @@
 /**
- * Reading kept texts: all that a statement selects for one key come as one value, each with some parts of its row before it
+ * Reading kept texts. A statement gives all texts of one key as one value. Before each text stand some parts of its row
  * (docs/adr/0148).
  */
 import type { Queryable } from '../../platform/db/database.ts';

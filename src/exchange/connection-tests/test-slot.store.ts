@@ -8,7 +8,10 @@ import type { ConnectionKey } from '../queue/lane.store.ts';
 
 const TEST_EVERY_SECONDS = 5;
 
-/** When the test began that may be sent now; undefined while none may be. A process that dies in the middle holds the slot for as long as the test may take. */
+/**
+ * The time at which a test begins now; undefined while another one is under way. A process that dies in the middle holds the
+ * slot for as long as the test may take.
+ */
 export async function takeTestSlot(
   db: Queryable,
   { organisationId, connectionId }: ConnectionKey,

@@ -121,7 +121,7 @@ export async function verifyAccessLog(
   };
 }
 
-/** Two heads of one place cannot both be right: no entry has the empty hash, so the place stays missing. */
+/** Heads of one place that differ cannot all be right. The empty hash fits no entry, so the place is told as missing. */
 function hashNotedIn([first, ...others]: readonly NotedHead[]): string {
   return first !== undefined && others.every(({ hash }) => hash === first.hash) ? first.hash : '';
 }

@@ -111,7 +111,7 @@ export async function moveIdleEnd(
   });
 }
 
-/** A step of its sign-in is done: another token, and other ends. False when the session has ended, or went up already. */
+/** Finishes a step of the sign-in: another token, and other ends. False when the session has ended, or was raised before. */
 export async function raiseSession(
   db: Queryable,
   { organisationId }: OrganisationScope,

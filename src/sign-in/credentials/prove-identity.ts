@@ -25,7 +25,7 @@ import { hasSecondFactor } from '../second-factor/second-factor.ts';
 import { isLiveSession } from '../sessions/session.store.ts';
 import type { Passwords } from './password.ts';
 
-/** As it was sent. A body may have more members than these: nothing that the service decides by stands among them. */
+/** As it was sent. A body may have members of any name, so nothing that the service decides by belongs here. */
 export interface IdentityProof {
   /** The user id. */
   identity: string;
@@ -195,7 +195,7 @@ async function enter<Prepared, Result>(
     // Read once more: the lock was waited for, and what the statement that took it saw may be older.
     const factor = await readSecondFactor(client, account, account.id);
     if (!suffices(factor, work)) return undefined;
-    // Whoever ended the session while the password was being checked ended what is done in it.
+    // The session may have ended while the password was being checked. Then nothing is done in it.
     if (sessionId !== undefined) {
       const session = { accountId: account.id, sessionId, now: attempt.now };
       if (!(await isLiveSession(client, account, session))) throw signInError('not_signed_in');

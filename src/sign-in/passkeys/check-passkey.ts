@@ -42,7 +42,7 @@ export async function checkNewPasskey(
 async function hasNoCertificate({ response }: RegistrationResponseJSON): Promise<boolean> {
   const { decodeAttestationObject, isoBase64URL } = await import('@simplewebauthn/server/helpers');
   try {
-    // Decoded as it is decoded where it is verified: Buffer reads other bytes where the text is not good base64url.
+    // With the decoder of the library that verifies it. Buffer reads other bytes where the text is not good base64url.
     const attestation = decodeAttestationObject(isoBase64URL.toBuffer(response.attestationObject));
     const format = attestation.get('fmt');
     return format === 'none' || (format === 'packed' && attestation.get('attStmt').get('x5c') === undefined);
