@@ -4,6 +4,7 @@
  */
 import type { Loaded } from '../../clinical/fetch/record-loader.ts';
 import { countsSql, type FreshText, keepTexts } from '../../clinical/kept/kept-texts.store.ts';
+import type { Answer } from '../../platform/db/batch.ts';
 import { askedRows, rowByKey } from '../../platform/db/by-key.ts';
 import type { Queryable } from '../../platform/db/database.ts';
 import { createOrganisationBatcher } from '../../tenancy/organisations/organisation-batch.ts';
@@ -50,7 +51,7 @@ export function createOrderTextLoader(
 ): (key: InvestigationKey) => Promise<Loaded<string> | undefined> {
   const render = createOrderRenderer(load);
   const loadKept = createOrganisationBatcher<InvestigationKey, TextRow | undefined>({
-    load: (organisationId, keys) => selectKept(db, organisationId, keys),
+    load: (organisationId, keys, answer) => selectKept(db, organisationId, keys, answer),
     maxKeys: MAX_KEYS,
     maxInFlight: MAX_IN_FLIGHT,
   });
@@ -94,8 +95,9 @@ async function selectKept(
   db: Queryable,
   organisationId: string,
   keys: readonly InvestigationKey[],
-): Promise<(TextRow | undefined)[]> {
-  const { rows } = await db.query<TextRow>({
+  answer: Answer<TextRow>,
+): Promise<undefined> {
+  await db.query<TextRow>({
     name: 'order-texts',
     text: `
       select asked.place::int as place, o.patient_id, p.refused_purposes, o.version,
@@ -109,8 +111,7 @@ async function selectKept(
       keys.map(({ id }) => id),
       keys.map(({ discipline }) => discipline),
     ],
+    // The texts of a statement are some megabytes.
+    onRow: (row) => answer(row.place - 1, row),
   });
-  const found = new Array<TextRow | undefined>(keys.length).fill(undefined);
-  for (const row of rows) found[row.place - 1] = row;
-  return found;
 }

@@ -65,6 +65,38 @@ describe('createBatcher', () => {
     assert.deepEqual(await Promise.all(later), [20, 30]);
   });
 
+  test('answers a key before its load ends, when the load has its value, and the others with undefined', async () => {
+    const ended = Promise.withResolvers<undefined>();
+    const read = createBatcher<number, number | undefined>({
+      maxKeys: 10,
+      maxInFlight: 1,
+      load(keys, answer) {
+        answer(keys.indexOf(2), 20);
+        return ended.promise;
+      },
+    });
+    const [first, second] = [read(1), read(2)];
+    assert.equal(await second, 20);
+    ended.resolve(undefined);
+    assert.equal(await first, undefined);
+  });
+
+  test('leaves a key that was answered with its value, whatever comes of the load', async () => {
+    const read = createBatcher<number, number>({
+      maxKeys: 10,
+      maxInFlight: 1,
+      async load(keys, answer) {
+        answer(keys.indexOf(1), 10);
+        throw new Error('gone');
+      },
+    });
+    const settled = await Promise.allSettled([read(1), read(2)]);
+    assert.deepEqual(
+      settled.map((one) => (one.status === 'fulfilled' ? one.value : one.reason.message)),
+      [10, 'gone'],
+    );
+  });
+
   test('rejects every key of a failed load, and goes on with the next', async () => {
     const { loads, load } = heldLoader();
     const read = createBatcher<number, number>({ maxKeys: 10, maxInFlight: 1, load });

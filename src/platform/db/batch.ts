@@ -8,13 +8,20 @@
 import { currentTrace, inTrace, type TraceContext } from '../trace/trace.ts';
 
 export interface BatchOptions<Key, Value> {
-  /** Answers for the keys, in their order. */
-  load: (keys: Key[]) => Promise<Value[]>;
+  /**
+   * Resolves to the values for the keys, in their order. Or to nothing: then each key that was given no `answer` has undefined.
+   */
+  load: (keys: Key[], answer: Answer<Value>) => Promise<Values<Value>>;
   /** Keys in one load at most. */
   maxKeys: number;
   /** Loads under way at most. */
   maxInFlight: number;
 }
+
+export type Values<Value> = Value[] | (undefined extends Value ? undefined : never);
+
+/** Answers the key at this index before the load ends. */
+export type Answer<Value> = (index: number, value: Value) => void;
 
 interface Waiting<Key, Value> {
   key: Key;
@@ -49,10 +56,12 @@ export function createBatcher<Key, Value>(options: BatchOptions<Key, Value>): (k
   async function settle(batch: Waiting<Key, Value>[]): Promise<void> {
     try {
       // In the trace of the first of them. Left to itself it would belong to whoever came before.
-      const values = await inTrace(batch[0]?.trace, () => options.load(batch.map(({ key }) => key)));
-      if (values.length !== batch.length)
+      const keys = batch.map(({ key }) => key);
+      const answer: Answer<Value> = (index, value) => batch[index]?.resolve(value);
+      const values = await inTrace(batch[0]?.trace, () => options.load(keys, answer));
+      if (values !== undefined && values.length !== batch.length)
         throw new Error(`A batch of ${batch.length} keys was answered with ${values.length} values.`);
-      for (const [index, waiting] of batch.entries()) waiting.resolve(values[index] as Value);
+      for (const [index, waiting] of batch.entries()) waiting.resolve(values?.[index] as Value);
     } catch (error) {
       for (const waiting of batch) waiting.reject(error);
     }

@@ -3,7 +3,8 @@ import { once } from 'node:events';
 import { after, before, describe, test } from 'node:test';
 import { createTestDatabase, type TestDatabase } from '../../../test-support/database/database.ts';
 import { needsPlainPostgres } from '../../../test-support/database/plain-postgres.ts';
-import { clientConfig, createPool, type Pool, transaction } from './database.ts';
+import type { Statement } from './connection/database-client.ts';
+import { answeredWithin, clientConfig, createPool, type Pool, transaction } from './database.ts';
 import { outageOf } from './unavailable.ts';
 
 describe('a pool of the service', () => {
@@ -103,6 +104,75 @@ describe('a pool of the service', () => {
     () =>
       assert.rejects(database.pool.query('alter table access_log disable trigger all'), { code: '42501' }),
   );
+
+  describe('a statement that hands its rows on', () => {
+    const numbers = (last: number, onRow: (row: { n: number }) => void) => ({
+      text: 'select n from generate_series(1, $1::int) as n',
+      values: [last],
+      onRow,
+    });
+
+    test('gives each row, and none in its answer, on a pool and in a transaction', async () => {
+      for (const run of [
+        (statement: Statement<{ n: number }>) => database.pool.query(statement),
+        (statement: Statement<{ n: number }>) =>
+          transaction(database.pool, (client) => client.query(statement)),
+      ]) {
+        const seen: number[] = [];
+        const { rows, rowCount } = await run(numbers(3, ({ n }) => seen.push(n)));
+        assert.deepEqual([seen, rows, rowCount], [[1, 2, 3], [], 3]);
+      }
+    });
+
+    test('gives a row before the next one is there', async () => {
+      const first = Promise.withResolvers<void>();
+      const seen: number[] = [];
+      const holder = await owner.connect();
+      try {
+        await holder.query('select pg_advisory_lock(4711)');
+        const running = database.pool.query({
+          // PostgreSQL sends what it has once there is more than 8 KB of it.
+          text: `
+            select n, repeat('x', 20000) as wide,
+              case when n = 2 then pg_advisory_xact_lock_shared(4711) end as waits
+            from generate_series(1, 2) as n`,
+          onRow({ n }: { n: number }) {
+            seen.push(n);
+            first.resolve();
+          },
+        } as Statement<{ n: number }>);
+        await first.promise;
+        assert.deepEqual(seen, [1]);
+        await holder.query('select pg_advisory_unlock(4711)');
+        await running;
+        assert.deepEqual(seen, [1, 2]);
+      } finally {
+        holder.release();
+      }
+    });
+
+    test('fails with what taking a row throws, or with what PostgreSQL says, and loses nothing after it', async () => {
+      const refused = numbers(3, ({ n }) => {
+        if (n === 2) throw new RangeError('no two');
+      });
+      await assert.rejects(database.pool.query(refused), new RangeError('no two'));
+      const failing = {
+        ...numbers(3, () => undefined),
+        text: 'select 1 / (n - $1::int) from generate_series(1, 3) as n',
+      };
+      await assert.rejects(database.pool.query(failing), { code: '22012' });
+      await assert.rejects(
+        transaction(database.pool, (client) => client.query(refused)),
+        new RangeError('no two'),
+      );
+      assert.deepEqual((await database.pool.query('select 1 as one')).rows, [{ one: 1 }]);
+    });
+
+    test('is given up, with its connection, when no answer comes in its time', async () => {
+      const hanging = { text: 'select pg_sleep(30)', onRow: () => undefined };
+      await assert.rejects(answeredWithin(database.pool, 50).query(hanging), /Query read timeout/);
+    });
+  });
 
   describe('transaction', () => {
     const count = async () => (await owner.query('select n from counter order by n')).rows.map(({ n }) => n);

@@ -3,7 +3,7 @@
  * Contract: HTTP-24, OPS-3, OPS-7, OPS-32.
  */
 import pg from 'pg';
-import { DatabaseClient, type DatabaseClientConfig } from './connection/database-client.ts';
+import { DatabaseClient, type DatabaseClientConfig, type Statement } from './connection/database-client.ts';
 import { trackHosts } from './connection/database-hosts.ts';
 import { readDatabaseUrl } from './connection/database-url.ts';
 import { tracedConnect } from './connection/traced-calls.ts';
@@ -12,7 +12,7 @@ import { watched } from './unavailable.ts';
 /** Anything that runs SQL: a pool or a client inside a transaction. */
 export interface Queryable {
   query<Row extends pg.QueryResultRow>(
-    statement: pg.QueryConfig,
+    statement: Statement<Row>,
   ): Promise<{ rows: Row[]; rowCount: number | null }>;
 }
 

@@ -2,7 +2,7 @@
  * Round trips that calls of one organisation share: a query names one (src/tenancy/scope.ts). What fails or waits for one
  * organisation fails and waits for no other. Contract: OPS-30.
  */
-import { type BatchOptions, createBatcher } from '../../platform/db/batch.ts';
+import { type Answer, type BatchOptions, createBatcher, type Values } from '../../platform/db/batch.ts';
 import type { OrganisationScope } from '../scope.ts';
 
 interface Scoped {
@@ -10,8 +10,8 @@ interface Scoped {
 }
 
 interface OrganisationBatchOptions<Key, Value> extends Omit<BatchOptions<Key, Value>, 'load'> {
-  /** Answers for keys of one organisation, in their order. */
-  load: (organisationId: string, keys: readonly Key[]) => Promise<Value[]>;
+  /** As the one of {@link BatchOptions}, for keys of one organisation. */
+  load: (organisationId: string, keys: readonly Key[], answer: Answer<Value>) => Promise<Values<Value>>;
 }
 
 interface OrganisationBatcher<Key, Value> {
@@ -28,7 +28,8 @@ export function createOrganisationBatcher<Key extends Scoped, Value>(
   function batcherOf(organisationId: string): OrganisationBatcher<Key, Value> {
     const found = batchers.get(organisationId);
     if (found !== undefined) return found;
-    const load = (keys: readonly Key[]) => options.load(organisationId, keys);
+    const load: BatchOptions<Key, Value>['load'] = (keys, answer) =>
+      options.load(organisationId, keys, answer);
     const made = { ask: createBatcher<Key, Value>({ ...options, load }), waiting: 0 };
     batchers.set(organisationId, made);
     return made;

@@ -13,6 +13,14 @@ export interface DatabaseClientConfig extends pg.ClientConfig {
   onFailure?: ((error: unknown) => void) | undefined;
 }
 
+export interface Statement<Row> extends pg.QueryConfig {
+  /**
+   * Takes each row as it comes; the answer has none of them. Rows that are large and many are garbage before V8 takes them for
+   * something that lives long. The statement fails with what this throws.
+   */
+  onRow?: (row: Row) => void;
+}
+
 /** A class, because a pool makes its connections with one. */
 export class DatabaseClient extends pg.Client {
   readonly #hosts: DatabaseHosts;
@@ -26,7 +34,7 @@ export class DatabaseClient extends pg.Client {
       config.onFailure?.(error);
       if (isOfNoUse(error)) this.#giveUp();
     };
-    this.query = tracedQuery(watched(this.query, onFailure));
+    this.query = tracedQuery(watched(handingRowsOn(this.query), onFailure));
   }
 
   override connect(): Promise<pg.Client>;
@@ -70,4 +78,35 @@ export class DatabaseClient extends pg.Client {
  */
 export function isOfNoUse(error: unknown): boolean {
   return (error instanceof pg.DatabaseError && error.code === '25006') || isUnanswered(error);
+}
+
+/** `query` of a connection, for statements with `onRow` too. */
+function handingRowsOn<Query extends (...args: never[]) => unknown>(query: Query): Query {
+  const handing = function (this: unknown, ...args: unknown[]): unknown {
+    const statement = args[0] as Partial<Statement<object>>;
+    const { onRow, query_timeout } = statement as typeof statement & { query_timeout?: number };
+    if (onRow === undefined) return Reflect.apply(query, this, args);
+    const running = Object.assign(new pg.Query<object>(statement as pg.QueryConfig), { query_timeout });
+    let failure: unknown;
+    running.on('row', (row, answer) => {
+      // pg adds the row to its answer after this call.
+      if (answer !== undefined) answer.addRow = () => undefined;
+      try {
+        if (failure === undefined) onRow(row);
+      } catch (error) {
+        failure = error;
+      }
+    });
+    const run = (callback: (error: unknown, answer?: unknown) => void): unknown =>
+      Reflect.apply(query, this, [
+        running,
+        (error: unknown, answer: unknown) => callback(error ?? failure, answer),
+      ]);
+    const callback = args.at(-1);
+    if (typeof callback === 'function') return run(callback as never);
+    return new Promise((resolve, reject) => {
+      run((error, answer) => (error == null ? resolve(answer) : reject(error)));
+    });
+  };
+  return handing as unknown as Query;
 }
