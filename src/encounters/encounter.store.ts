@@ -12,6 +12,7 @@ import {
   textStatements,
 } from '../clinical/kept/packed-texts.store.ts';
 import { ENCOUNTER, type EncounterRow } from '../clinical/resources/encounter.fhir.ts';
+import type { Answer } from '../platform/db/batch.ts';
 import { askedRows, rowByKey } from '../platform/db/by-key.ts';
 import type { Queryable } from '../platform/db/database.ts';
 import { instantFromTimestamp } from '../platform/db/timestamp.ts';
@@ -74,7 +75,7 @@ export function createEncounterReader(
   db: Queryable,
 ): (key: EncounterKey) => Promise<LoadedEncounter | undefined> {
   return createOrganisationBatcher<EncounterKey, LoadedEncounter | undefined>({
-    load: (organisationId, keys) => loadEncounters(db, organisationId, keys),
+    load: (organisationId, keys, answer) => loadEncounters(db, organisationId, keys, answer),
     maxKeys: MAX_KEYS,
     maxInFlight: MAX_IN_FLIGHT,
   });
@@ -84,18 +85,18 @@ async function loadEncounters(
   db: Queryable,
   organisationId: string,
   keys: readonly EncounterKey[],
-): Promise<(LoadedEncounter | undefined)[]> {
-  const rows = await selectTexts<ReadRow, PackedEncounter>(db, {
+  answer: Answer<LoadedEncounter>,
+): Promise<undefined> {
+  const selection = {
     packing: ENCOUNTERS,
     statements: READ,
-    values: [organisationId, keys.map((key) => key.scope.facilityId), keys.map((key) => key.id)],
+    values: [organisationId, keys.map((key) => key.scope.facilityId), keys.map((key) => key.id)] as const,
     keys,
+  };
+  await selectTexts<ReadRow, PackedEncounter>(db, selection, (row, texts) => {
+    const { place, patient_id: patientId, refused_purposes: refusedPurposes } = row;
+    for (const text of texts) answer(place - 1, { encounter: toEncounter(text, patientId), refusedPurposes });
   });
-  const loaded = new Array<LoadedEncounter | undefined>(keys.length).fill(undefined);
-  for (const { place, patient_id: patientId, refused_purposes: refusedPurposes, texts } of rows)
-    for (const text of texts)
-      loaded[place - 1] = { encounter: toEncounter(text, patientId), refusedPurposes };
-  return loaded;
 }
 
 export function toEncounter(

@@ -13,6 +13,7 @@ import {
 import type { EncounterStatus } from '../clinical/resources/encounter.fhir.ts';
 import type { PurposeOfUse } from '../fhir/purpose-of-use.ts';
 import { survivorOf } from '../patients/replacement.store.ts';
+import type { Answer } from '../platform/db/batch.ts';
 import { rowByKey } from '../platform/db/by-key.ts';
 import type { Queryable } from '../platform/db/database.ts';
 import { timestampFromDate } from '../platform/db/timestamp.ts';
@@ -111,7 +112,7 @@ export function createEncounterSearcher(
   db: Queryable,
 ): (key: EncounterPageKey) => Promise<EncounterPage | undefined> {
   return createOrganisationBatcher<EncounterPageKey, EncounterPage | undefined>({
-    load: (organisationId, keys) => loadPages(db, organisationId, keys),
+    load: (organisationId, keys, answer) => loadPages(db, organisationId, keys, answer),
     maxKeys: MAX_KEYS,
     maxInFlight: MAX_IN_FLIGHT,
   });
@@ -121,8 +122,9 @@ async function loadPages(
   db: Queryable,
   organisationId: string,
   keys: readonly EncounterPageKey[],
-): Promise<(EncounterPage | undefined)[]> {
-  const rows = await selectTexts<PageRow, PackedEncounter>(db, {
+  answer: Answer<EncounterPage>,
+): Promise<undefined> {
+  const selection = {
     packing: ENCOUNTERS,
     statements: SEARCH,
     values: [
@@ -140,17 +142,16 @@ async function loadPages(
       keys.map((key) => key.purposeOfUse),
     ],
     keys,
-  });
-  const pages = new Array<EncounterPage | undefined>(keys.length).fill(undefined);
-  for (const { place, refused_purposes: refusedPurposes, replaced_by: replacedBy, texts } of rows) {
+  } as const;
+  await selectTexts<PageRow, PackedEncounter>(db, selection, (row, texts) => {
+    const { place, refused_purposes: refusedPurposes, replaced_by: replacedBy } = row;
     const patientId = keys[place - 1]?.patientId ?? '';
     const encounters = texts.map((text) => ({
       encounter: toEncounter(text, patientId),
       position: [text.sortStart, text.id] as const,
     }));
-    pages[place - 1] = { refusedPurposes, replacedBy, encounters };
-  }
-  return pages;
+    answer(place - 1, { refusedPurposes, replacedBy, encounters });
+  });
 }
 
 function timestampOr(otherwise: string, date: Date | undefined): string {

@@ -184,21 +184,26 @@ function createLoad<Key extends RecordKey, RecordType>(
 
   return async (organisationId, keys, maxBytes) => {
     const columns = asked.map(({ value }) => keys.map((key) => value(key)));
-    const rows = await selectTexts<LoadedRow, PackedText<'orderId'>>(db, {
+    const selection = {
       packing: OBSERVATIONS,
       statements,
       values: [organisationId, maxBytes, ...columns],
       keys,
-    }).catch(beyondPostgres);
+    } as const;
     const found = new Array<Found<RecordType>>(keys.length).fill(undefined);
-    // One of the records is too large. Loading each by itself tells which.
-    if (rows === undefined) return found.fill({ about: undefined });
-    for (const row of rows)
-      found[row.place - 1] = toFound(row, (document) => ({
-        ...empty,
-        ...readRow(members.fields, document),
-        observations: row.texts.map(({ id, orderId, text }) => openObservation(id, orderId, text)),
-      }));
+    try {
+      await selectTexts<LoadedRow, PackedText<'orderId'>>(db, selection, (row, texts) => {
+        found[row.place - 1] = toFound(row, (document) => ({
+          ...empty,
+          ...readRow(members.fields, document),
+          observations: texts.map(({ id, orderId, text }) => openObservation(id, orderId, text)),
+        }));
+      });
+    } catch (error) {
+      // One of the records is too large. Loading each by itself tells which.
+      if (isBeyondPostgres(error)) return found.fill({ about: undefined });
+      throw error;
+    }
     return found;
   };
 }
@@ -232,8 +237,8 @@ function loadSql<Key extends RecordKey>(
 }
 
 /** SQLSTATE program_limit_exceeded: a record is more than PostgreSQL holds in one value. */
-function beyondPostgres(error: { code?: unknown }): undefined {
-  if (error.code !== '54000') throw error;
+function isBeyondPostgres(error: unknown): boolean {
+  return (error as { code?: unknown }).code === '54000';
 }
 
 /** Columns of `asked` that every record has, besides `place`. */

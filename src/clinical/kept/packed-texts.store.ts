@@ -88,25 +88,34 @@ interface SelectedRow {
 }
 
 /**
- * Nearly every text counts, and to be ready for columns costs a statement a fifth of its time. So they are asked for only
- * where the first statement came upon a text that does not count; then all is selected anew, so that it fits together.
- * What was rendered from columns is kept.
+ * Gives `take` each row as it comes. Nearly every text counts, and to be ready for columns costs a statement a fifth of its
+ * time. So they are asked for only where the first statement came upon a text that does not count; then all of that place is
+ * selected anew, so that it fits together. What was rendered from columns is kept.
  */
 export async function selectTexts<Row extends SelectedRow, Text>(
   db: Queryable,
   { packing, statements, values, keys }: TextSelection<Text>,
-): Promise<(Row & { texts: Text[] })[]> {
+  take: (row: Row, texts: Text[]) => void,
+): Promise<void> {
   const [organisationId] = values;
-  const run = async (statement: { name: string; text: string }) => {
-    const { rows } = await db.query<Row>({ ...statement, values: [...values] });
-    return rows.map((row) => {
-      const { facilityId } = (keys[row.place - 1] as (typeof keys)[number]).scope;
-      return { row, read: packing.read(row.packed, { organisationId, facilityId }) };
-    });
+  const read = (row: Row) => {
+    const { facilityId } = (keys[row.place - 1] as (typeof keys)[number]).scope;
+    return packing.read(row.packed, { organisationId, facilityId });
   };
-  let selected = await run(statements.nothing);
-  if (selected.some(({ read }) => read === undefined)) selected = await run(statements.columns);
-  const fresh = selected.flatMap(({ read }) => read?.fresh ?? []);
+  const again = new Set<number>();
+  await db.query<Row>({
+    ...statements.nothing,
+    values: [...values],
+    onRow(row) {
+      const unpacked = read(row);
+      if (unpacked === undefined) again.add(row.place);
+      else take(row, unpacked.texts);
+    },
+  });
+  if (again.size === 0) return;
+  const { rows } = await db.query<Row>({ ...statements.columns, values: [...values] });
+  const selected = rows.filter(({ place }) => again.has(place)).map((row) => ({ row, read: read(row) }));
+  const fresh = selected.flatMap((one) => one.read?.fresh ?? []);
   await keepTexts(db, packing.table, organisationId, fresh);
-  return selected.map(({ row, read }) => ({ ...row, texts: read?.texts ?? [] }));
+  for (const { row, read } of selected) take(row, read?.texts ?? []);
 }
