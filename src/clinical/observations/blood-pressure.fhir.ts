@@ -3,7 +3,13 @@
  * (https://hl7.org/fhir/R4/bp.html). Pure.
  * Contract: FETCH-9, FETCH-29.
  */
-import { type CodeableConcept, type Identifier, isOwnIdentifier, type Reference } from '../../fhir/coded.ts';
+import {
+  type CodeableConcept,
+  type Coding,
+  type Identifier,
+  isOwnIdentifier,
+  type Reference,
+} from '../../fhir/coded.ts';
 import { parseDateTime } from '../../fhir/date-time.ts';
 import { officialDisplay } from '../../terminology/lookup/code-systems.ts';
 import type { Annotation } from '../description/pointer.ts';
@@ -53,9 +59,10 @@ export function asPanel(resource: FhirResource): FhirResource {
   if (singlePressure(resource) === undefined) return resource;
   const { code, dataAbsentReason, interpretation, referenceRange, ...shared } = resource;
   const { coding = [], ...text } = code as CodeableConcept;
+  const isOfPanel = (one: Coding) => isBloodPressure({ coding: [one] });
   const name = valueName(resource);
   const component = {
-    code: { coding: coding.filter((one) => !isBloodPressure({ coding: [one] })), ...text },
+    code: { coding: coding.filter((one) => !isOfPanel(one)), ...text },
     ...(name === undefined ? {} : { [name]: resource[name] }),
     dataAbsentReason,
     interpretation,
@@ -63,7 +70,12 @@ export function asPanel(resource: FhirResource): FhirResource {
   };
   return {
     ...shared,
-    code: { coding: [loincCoding(BLOOD_PRESSURE)] },
+    code: {
+      coding: [
+        loincCoding(BLOOD_PRESSURE),
+        ...coding.filter((one) => isOfPanel(one) && one.code !== BLOOD_PRESSURE),
+      ],
+    },
     ...(name === undefined ? {} : { [name]: undefined }),
     component: [component],
   } as unknown as FhirResource;

@@ -346,6 +346,19 @@ describe('blood pressure in parts', () => {
     }
   });
 
+  test('a single pressure that also has the code of a narrower panel keeps it [FETCH-28, FETCH-29]', async () => {
+    const narrower = loinc('55284-4', 'Blood pressure').coding;
+    for (const [single, code] of [
+      [systolic(), SYSTOLIC_CODE],
+      [diastolic(), DIASTOLIC_CODE],
+    ] as const)
+      await take({ ...single, code: { coding: [...narrower, ...code.coding] } });
+    assert.deepEqual(
+      (await set()).map(({ code, component }) => [code, (component as Json[]).map((one) => one.code)]),
+      [[{ coding: [...BLOOD_PRESSURE.coding, ...narrower] }, [SYSTOLIC_CODE, DIASTOLIC_CODE]]],
+    );
+  });
+
   test('a panel holds one pressure of each kind; a further one stays by itself [FETCH-29]', async () => {
     const member = (id: string) => ({ reference: `Observation/${id}` });
     const second = { ...systolic({ valueQuantity: mmHg(130) }), id: OTHER, identifier: undefined };
