@@ -111,6 +111,13 @@ test('a visit that is not here keeps its name; a visit that is a part of itself 
   assert.deepEqual(await read(ICU), alone);
 });
 
+test('a length in days as text has the code of a day [ENC-38, HTTP-30]', async () => {
+  const days = { value: 3, unit: 'days' };
+  await send(...people, icu({ partOf: undefined, serviceProvider: undefined, length: days }));
+  const coded = { ...days, system: 'http://unitsofmeasure.org', code: 'd' };
+  assert.deepEqual(((await read(ICU)) as { length: object }).length, coded);
+});
+
 test('a visit is no part of another patient’s [IN-20]', async () => {
   await send(...people, STAY_JSON);
   const foreign = icu({ id: id(16), subject: { reference: `Patient/${OTHER}` } });

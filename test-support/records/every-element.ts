@@ -48,6 +48,8 @@ const PRIMITIVES: Readonly<Record<string, unknown>> = {
 };
 /** It has no comparator (R4 invariant sqty-1). */
 const SIMPLE_QUANTITY = 'http://hl7.org/fhir/StructureDefinition/SimpleQuantity';
+/** It has the UCUM code of a unit of time (R4 invariant drt-1). */
+const HOURS = { system: 'http://unitsofmeasure.org', code: 'h' };
 const URIS = ['uri', 'url', 'canonical', 'uuid'];
 /** What every resource has, or every element. */
 const OF_RESOURCES = [
@@ -97,6 +99,7 @@ function exampleValue(
   if (type === 'code') return codeOf(binding?.valueSet);
   if (type === 'Reference') return { reference: 'Basic/none', display: 'text' };
   if (URIS.includes(type)) return 'https://clinic.example/uri';
+  if (type === 'Duration') return { ...withEveryElement(type), ...HOURS };
   return PRIMITIVES[type] ?? withEveryElement(type);
 }
 

@@ -16,7 +16,7 @@ import {
   readIdentifier,
 } from '../../fhir/reading/datatypes.ts';
 import type { ElementReader } from '../../fhir/reading/element-reader.ts';
-import { quantity } from '../../fhir/reading/measured.ts';
+import { duration } from '../../fhir/reading/measured.ts';
 import { describeResource, type RecordOf } from '../description/describe.ts';
 import {
   type ChildTable,
@@ -114,7 +114,7 @@ export const ENCOUNTER = describeResource('Encounter', {
     }),
     identifierKeys: identifierKeys(),
     serviceType: copied('service_type', concept),
-    length: copied('length', (column: 'length') => json(column, quantity)),
+    length: copied('length', (column: 'length') => json(column, duration)),
     partOf: wholeVisit(),
   },
   notKept: {

@@ -13,7 +13,7 @@ import {
   readIdentifier,
 } from '../../fhir/reading/datatypes.ts';
 import type { ElementReader } from '../../fhir/reading/element-reader.ts';
-import { quantity, simpleQuantity } from '../../fhir/reading/measured.ts';
+import { duration, simpleQuantity } from '../../fhir/reading/measured.ts';
 import { describeResource, type RecordOf } from '../description/describe.ts';
 import {
   code,
@@ -98,12 +98,12 @@ function readCollection(reader: ElementReader, context: ReadContext): Collection
   return compact<Collection>({
     collector: pointer(context.reference(reader, 'collector', ['Practitioner'])),
     times: times(reader, 'collected'),
-    duration: optional(reader.child('duration'), quantity),
+    duration: optional(reader.child('duration'), duration),
     quantity: optional(reader.child('quantity'), simpleQuantity),
     method: optional(reader.child('method'), codeableConcept),
     bodySite: optional(reader.child('bodySite'), codeableConcept),
     fastingStatusCodeableConcept: optional(reader.child('fastingStatusCodeableConcept'), codeableConcept),
-    fastingStatusDuration: optional(reader.child('fastingStatusDuration'), quantity),
+    fastingStatusDuration: optional(reader.child('fastingStatusDuration'), duration),
   });
 }
 

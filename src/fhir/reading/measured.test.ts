@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ElementReader } from './element-reader.ts';
 import { type JsonObject, ResourceRejected } from './json-resource.ts';
-import { quantity, range, ratio, sampledData, simpleQuantity } from './measured.ts';
+import { duration, quantity, range, ratio, sampledData, simpleQuantity } from './measured.ts';
 import { timing } from './timing.ts';
 
 const UCUM = 'http://unitsofmeasure.org';
@@ -18,6 +18,34 @@ test('a code without a system is the text of the unit, and is not kept beside on
   assert.deepEqual(both.unread(), ['T.code']);
   const coded = { value: 1, unit: 'milligram', system: UCUM, code: 'mg' };
   assert.deepEqual(quantity(reader(coded)), coded);
+});
+
+test('a duration has the UCUM code of a unit of time beside its value, and no other code [HTTP-30]', () => {
+  const coded = (unit: string | undefined, code: string) => ({
+    value: 3,
+    ...(unit && { unit }),
+    system: UCUM,
+    code,
+  });
+  for (const [given, kept] of [
+    [coded('Tage', 'd'), coded('Tage', 'd')],
+    [coded(undefined, 'mo_j'), coded(undefined, 'mo_j')],
+    [{ value: 3, code: 'h' }, coded(undefined, 'h')],
+    [{ value: 3, unit: 'min' }, coded('min', 'min')],
+    [{ value: 3, unit: 'Days' }, coded('Days', 'd')],
+    [coded('days', 'days'), coded('days', 'd')],
+    [
+      { value: 3, unit: 'nights', system: UCUM },
+      { value: 3, unit: 'nights' },
+    ],
+    [coded(undefined, 'mg'), { value: 3, unit: 'mg' }],
+    [{ value: 3, system: 'urn:oid:1.2', code: 'h' }, { value: 3 }],
+    [{ unit: 'h', system: UCUM, code: 'h' }, { unit: 'h' }],
+  ] as const)
+    assert.deepEqual(duration(reader(given)), kept);
+  assert.deepEqual(timing(reader({ repeat: { boundsDuration: { value: 3, unit: 'days' } } })), {
+    repeat: { boundsDuration: coded('days', 'd') },
+  });
 });
 
 test('a SimpleQuantity has no comparator', () => {

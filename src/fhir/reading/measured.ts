@@ -12,6 +12,12 @@ const COMPARATORS = ['<', '<=', '>=', '>'] as const;
 export const DIGITS_MAX = 300;
 /** Characters of a unit at most. */
 const UNIT_MAX = 200;
+const UCUM = 'http://unitsofmeasure.org';
+/** UCUM codes of time, and how people write the common ones in English. */
+const UNIT_OF_TIME = /^(?:[munp]?s|min|h|d|wk|mo(?:_[sjg])?|a(?:_[tjg])?)$/;
+const WORDS_OF_TIME: ReadonlyMap<string, string> = new Map(
+  Object.entries({ second: 's', minute: 'min', hour: 'h', day: 'd', week: 'wk', month: 'mo', year: 'a' }),
+);
 
 /** As it was given: its code may lack a system. Whoever writes it gives the unit one, or takes the code for its text. */
 export function quantityAsGiven(reader: ElementReader): Quantity | undefined {
@@ -35,6 +41,25 @@ export function quantity(reader: ElementReader): Quantity | undefined {
     comparator: reader.code('comparator', COMPARATORS),
     unit: reader.string('unit', UNIT_MAX) ?? reader.string('code', UNIT_MAX),
   });
+}
+
+/**
+ * A Duration has the UCUM code of a unit of time beside its value, and no other code (R4 invariant drt-1). Another unit is
+ * text, and a code of another system is not kept.
+ */
+export function duration(reader: ElementReader): Quantity | undefined {
+  const value = reader.decimal('value', DIGITS_MAX);
+  const comparator = reader.code('comparator', COMPARATORS);
+  const unit = reader.string('unit', UNIT_MAX);
+  const isUcum = (reader.uri('system') ?? UCUM) === UCUM;
+  const given = isUcum ? reader.code('code') : undefined;
+  const code = value === undefined ? undefined : (unitOfTime(given) ?? unitOfTime(unit));
+  if (code === undefined) return compact<Quantity>({ value, comparator, unit: unit ?? given });
+  return compact<Quantity>({ value, comparator, unit, system: UCUM, code });
+}
+
+function unitOfTime(text = ''): string | undefined {
+  return UNIT_OF_TIME.test(text) ? text : WORDS_OF_TIME.get(text.toLowerCase().replace(/s$/, ''));
 }
 
 /** A SimpleQuantity has no comparator (R4 invariant sqty-1): without it the number would say something else. */

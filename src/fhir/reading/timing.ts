@@ -4,7 +4,7 @@ import { decimalText } from '../json.ts';
 import type { Timing } from '../measured.ts';
 import { codeableConcept, compact, optional, period } from './datatypes.ts';
 import type { ElementReader } from './element-reader.ts';
-import { DIGITS_MAX, quantity, range } from './measured.ts';
+import { DIGITS_MAX, duration, range } from './measured.ts';
 
 const UNITS = ['s', 'min', 'h', 'd', 'wk', 'mo', 'a'] as const;
 const DAYS = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'];
@@ -41,7 +41,7 @@ function repeat(reader: ElementReader): Record<string, unknown> | undefined {
   if (reader.has('timeOfDay') && reader.has('when'))
     reader.fail('when', 'is not allowed beside timeOfDay (R4 invariant tim-10)');
   return compact<Record<string, unknown>>({
-    boundsDuration: optional(reader.child('boundsDuration'), quantity),
+    boundsDuration: optional(reader.child('boundsDuration'), duration),
     boundsRange: optional(reader.child('boundsRange'), range),
     boundsPeriod: optional(reader.child('boundsPeriod'), period),
     count: reader.integer('count', 1),
