@@ -1,6 +1,6 @@
 /** `fullUrl` of a fetched Bundle: absolute, unique, ends in the id, resolves references, and leads to the resource. */
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
+import { after, before, describe, mock, test } from 'node:test';
 import { importClinical, importJson } from '../test-support/records/import-files.ts';
 import {
   type Json,
@@ -88,6 +88,21 @@ describe('fullUrl', () => {
       'Observation',
       'ServiceRequest',
     ]);
+  });
+
+  test('is answered without what else the Bundle has being parsed [FETCH-24]', async () => {
+    const parse = mock.method(JSON, 'parse');
+    const { bundle } =
+      bundles.toSorted((a, b) => b.bundle.entry.length - a.bundle.entry.length)[0] ?? assert.fail();
+    for (const { fullUrl } of bundle.entry) {
+      const text = await (
+        await fetch(fullUrl, { headers: { authorization: `Bearer ${account.token}` } })
+      ).text();
+      const longest = Math.max(...parse.mock.calls.map(({ arguments: [json] }) => String(json).length));
+      parse.mock.resetCalls();
+      assert.ok(longest <= Math.max(text.length, 2_000), `${longest} characters for ${text.length}`);
+    }
+    parse.mock.restore();
   });
 
   test('leads to what an order of another kind shows too, for who may fetch that order only [FETCH-18]', async () => {

@@ -1,7 +1,14 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { NO_TRANSLATIONS } from '../../terminology/maps/apply-map.ts';
-import { collectionJson, occurrenceText, summaryCode, timesOf, writeResource } from './collection.fhir.ts';
+import {
+  collectionJson,
+  entryJson,
+  occurrenceText,
+  summaryCode,
+  timesOf,
+  writeResource,
+} from './collection.fhir.ts';
 
 const observation = (elements: object) => ({ resourceType: 'Observation', id: 'a', ...elements });
 
@@ -50,4 +57,16 @@ test('a collection without resources has no entry [FETCH-5]', () => {
     JSON.parse(collectionJson('http://x', [writeResource(observation({}), NO_TRANSLATIONS)]).join('')).entry,
     [{ fullUrl: 'http://x/fhir/Observation/a', resource: { resourceType: 'Observation', id: 'a' } }],
   );
+});
+
+test('one entry of an answer is found as it was written, whatever its strings have in them [FETCH-18]', () => {
+  const others = ['}]},"orders":[{', '"', '\\', '\\"', '\\\\', 'é}', '/fhir/Observation/c","resource":{'];
+  const resources = ['a', 'b', 'c'].map((id) =>
+    observation({ id, note: others.map((text) => ({ text })), code: {} }),
+  );
+  const written = resources.map((resource) => writeResource(resource, NO_TRANSLATIONS));
+  const answer = Buffer.from(collectionJson('https://x.example', written).join(''));
+  for (const { id, json } of written) assert.equal(entryJson(answer, 'Observation', id), json);
+  assert.equal(entryJson(answer, 'Observation', 'd'), undefined);
+  assert.equal(entryJson(answer, 'Specimen', 'a'), undefined);
 });

@@ -3,7 +3,6 @@
  * that it is an entry of, so that its checks, its access log entry and its text are those of that fetch.
  * Contract: FETCH-17, FETCH-18, FETCH-19.
  */
-import { parseFhirJson } from '../../fhir/json.ts';
 import type { Queryable } from '../../platform/db/database.ts';
 import { isUuid } from '../../platform/uuid.ts';
 import type { FacilityContext } from '../../tenancy/callers/access.ts';
@@ -12,7 +11,7 @@ import { notFound } from '../../tenancy/errors.ts';
 import type { Module } from '../../tenancy/organisations/modules.ts';
 import type { Permission } from '../../tenancy/roles/permissions.ts';
 import type { FacilityScope } from '../../tenancy/scope.ts';
-import type { FhirResource } from './fhir-resource.ts';
+import { entryJson } from './collection.fhir.ts';
 import { type FetchedType, findResourceOwner, type ResourceOwner } from './resource-owner.store.ts';
 
 /** One kind of fetch, with what its route asks of a caller. */
@@ -27,12 +26,12 @@ export interface FetchKind {
   fetch: (ownerId: string, context: FacilityContext) => Promise<Buffer>;
 }
 
-/** 404 outside the scope, and where no fetch that the caller may call shows the resource; 403 when the purpose is refused. */
+/** As JSON text. 404 outside the scope, and where no fetch that the caller may call shows the resource; 403 when the purpose is refused. */
 export async function readResource(
   { db, kinds }: { db: Queryable; kinds: readonly FetchKind[] },
   { resourceType, id }: { resourceType: FetchedType; id: string },
   context: FacilityContext,
-): Promise<FhirResource> {
+): Promise<string> {
   const missing = notFound(`The ${resourceType}`);
   if (!isUuid(id)) throw missing;
   const owner = await findResourceOwner(db, context.scope, { resourceType, id });
@@ -45,15 +44,8 @@ export async function readResource(
   for (const kind of kinds) {
     const ownerId = kind.ownerId(owner);
     if (ownerId === null || !holdsGrant(context.caller, context.scope, kind)) continue;
-    const resource = entryOf(await kind.fetch(ownerId, context), resourceType, id.toLowerCase());
+    const resource = entryJson(await kind.fetch(ownerId, context), resourceType, id.toLowerCase());
     if (resource !== undefined) return resource;
   }
   throw missing;
-}
-
-/** Digits of decimals stay as they are. */
-function entryOf(answer: Buffer, resourceType: FetchedType, id: string): FhirResource | undefined {
-  const { bundle } = parseFhirJson(answer.toString()) as { bundle: { entry?: { resource: FhirResource }[] } };
-  return bundle.entry?.find(({ resource }) => resource.resourceType === resourceType && resource.id === id)
-    ?.resource;
 }
