@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
-import { importClinical } from '../../test-support/records/import-files.ts';
+import { importClinical, importJson } from '../../test-support/records/import-files.ts';
 import type { Json } from '../../test-support/service/api.ts';
 import { useTestApi } from '../../test-support/service/use-api.ts';
 
@@ -71,6 +71,52 @@ describe('GET /investigations/imaging/orders/<id>/clinical/fhir', () => {
     );
     assert.deepEqual(fetched.json.reports, []);
     assert.equal(fetched.json.bundle.entry[1]?.resource?.id, '7c000000-0000-4000-8000-000000000040');
+  });
+
+  test('who has a type that R4 does not allow in the element is called by name, and a patient by none [FETCH-25, HTTP-30]', async () => {
+    const id = (number: number) => `7c000000-0000-4000-8000-0000000001${number}`;
+    const subject = { reference: `Patient/${PATIENT}` };
+    const organization = { reference: `Organization/${id(10)}`, display: 'Hill Hospital' };
+    const practitioner = { reference: `Practitioner/${id(11)}`, display: 'Dr. Öz' };
+    const patient = { ...subject, display: 'Ada' };
+    const code = { text: 'X-ray' };
+    const study = {
+      resourceType: 'ImagingStudy',
+      id: id(12),
+      status: 'available',
+      subject,
+      referrer: organization,
+      interpreter: [practitioner, patient],
+    };
+    const report = {
+      resourceType: 'DiagnosticReport',
+      id: id(13),
+      status: 'final',
+      code,
+      subject,
+      performer: [patient, organization],
+      resultsInterpreter: [practitioner, patient],
+      imagingStudy: [{ reference: `ImagingStudy/${id(12)}` }],
+    };
+    const records = [
+      { resourceType: 'Organization', id: id(10), name: 'Hill Hospital' },
+      { resourceType: 'Practitioner', id: id(11) },
+      study,
+      report,
+    ];
+    const texts = records.map((one) => JSON.stringify(one));
+    const { rejected } = await importJson(clinic.api.database.pool, clinic.tenant, ...texts);
+    assert.deepEqual(rejected, []);
+    const { token } = clinic.account;
+    const [shownStudy, shownReport] = await Promise.all(
+      [`ImagingStudy/${id(12)}`, `DiagnosticReport/${id(13)}`].map((path) =>
+        clinic.api.call(`/fhir/${path}`, { token }),
+      ),
+    );
+    const { referrer, interpreter } = shownStudy?.json ?? {};
+    assert.deepEqual([referrer, interpreter], [{ display: 'Hill Hospital' }, [practitioner]]);
+    const { performer, resultsInterpreter } = shownReport?.json ?? {};
+    assert.deepEqual([performer, resultsInterpreter], [[organization], [practitioner]]);
   });
 
   test('401, 403 and 404 [FETCH-2]', async () => {

@@ -26,14 +26,7 @@ import {
   string,
 } from '../description/kinds.ts';
 import { effective, moment } from '../description/moments.ts';
-import {
-  ACTORS,
-  basedOnOrder,
-  referenceColumns,
-  references,
-  referencesTo,
-  subject,
-} from '../description/pointer.ts';
+import { basedOnOrder, referenceColumns, references, referencesTo, subject } from '../description/pointer.ts';
 import type { ReadContext } from '../description/read-context.ts';
 import { type Discipline, reportDiscipline } from './discipline.ts';
 
@@ -49,6 +42,9 @@ const STATUSES = [
   'entered-in-error',
   'unknown',
 ] as const;
+
+/** Who may have made or read a report. R4 allows no patient there. */
+const REPORTERS = ['Practitioner', 'Organization'] as const;
 
 /** Bytes of one document at most, and documents of one report. */
 export const DOCUMENT_BYTES = 10 * 1024 * 1024;
@@ -87,8 +83,8 @@ export const DIAGNOSTIC_REPORT = describeResource('DiagnosticReport', {
     code: required(mappedConcept('code')),
     'effective[x]': effective(['dateTime', 'Period']),
     issued: moment('issued', ['issued_source', 'issued_at'], 'time'),
-    performer: references('performer', ACTORS),
-    resultsInterpreter: references('results_interpreter', ACTORS),
+    performer: references('performer', REPORTERS),
+    resultsInterpreter: references('results_interpreter', REPORTERS),
     specimen: references('specimen', ['Specimen']),
     imagingStudy: references('imaging_study', ['ImagingStudy'], {
       all: 'imaging_study_ids',

@@ -35,6 +35,8 @@ import {
 import type { ReadContext } from '../description/read-context.ts';
 
 const NO_ENDPOINT = 'the service does not serve images';
+/** Who may have asked for a study or read it. R4 allows no organisation and no patient there. */
+const PEOPLE = ['Practitioner'] as const;
 const STATUSES = ['registered', 'available', 'cancelled', 'entered-in-error', 'unknown'] as const;
 
 export const IMAGING_STUDY = describeResource('ImagingStudy', {
@@ -50,8 +52,8 @@ export const IMAGING_STUDY = describeResource('ImagingStudy', {
     basedOn: basedOnOrder(),
     modality: codings('modality'),
     started: moment('started', ['started_source', 'started_at']),
-    referrer: reference('referrer', ACTORS),
-    interpreter: references('interpreter', ACTORS),
+    referrer: reference('referrer', PEOPLE),
+    interpreter: references('interpreter', PEOPLE),
     procedureReference: reference('procedure_reference', []),
     procedureCode: concepts('procedure_code'),
     location: reference('location', ['Location']),
