@@ -2,7 +2,7 @@
  * Observation (https://hl7.org/fhir/R4/observation.html): a laboratory result, a vital sign, or both (docs/adr/0040).
  * Pure: no clock, no I/O. Contract: FETCH-36, HTTP-30, IN-33.
  */
-import type { CodeableConcept } from '../../fhir/coded.ts';
+import type { CodeableConcept, Coding } from '../../fhir/coded.ts';
 import type { Quantity } from '../../fhir/measured.ts';
 import { range } from '../../fhir/reading/measured.ts';
 import { OBSERVATION_CATEGORY } from '../../terminology/lookup/code-systems.ts';
@@ -13,7 +13,9 @@ import {
   type EmitContext,
   type Found,
   grouped,
+  NOTHING,
   onlyStored,
+  type Read,
   required,
 } from '../description/element.ts';
 import { type ExtensionType, extensions } from '../description/extensions.ts';
@@ -154,7 +156,7 @@ export const OBSERVATION = describeResource('Observation', {
       table: { name: 'observation_member', parent: 'observation_id', id: 'member_id' },
     }),
     derivedFrom: references('derived_from', ['Observation', 'ImagingStudy']),
-    component: COMPONENTS,
+    component: { ...COMPONENTS, derive: refuseDoubledValue },
     referenceRange: referenceRanges(-1),
     extension: extensions(KEPT_EXTENSIONS),
   },
@@ -180,6 +182,22 @@ export function joinedAway(records: readonly ObservationRecord[], context: EmitC
   }));
   return members.length - joinPressures(members).length;
 }
+
+/** A value of the whole and one of a component with its code: nothing says which of them counts (R4 invariant obs-7). */
+function refuseDoubledValue({ values, children, reader }: Found): Read {
+  if (values.value_type === undefined) return NOTHING;
+  const { coding: own = [] } = values.code as CodeableConcept;
+  const isOwn = ({ system, code }: Coding) =>
+    code !== undefined && own.some((one) => one.system === system && one.code === code);
+  const isDoubled = children.observation_component?.some(({ code }) =>
+    (code as CodeableConcept).coding?.some(isOwn),
+  );
+  if (isDoubled) reader.fail('value[x]', BESIDE_A_COMPONENT);
+  return NOTHING;
+}
+
+const BESIDE_A_COMPONENT =
+  'is there beside a component with the code of the Observation, which FHIR R4 forbids (invariant obs-7). Send the value once';
 
 interface Meaning {
   valueType?: ValueType;

@@ -49,6 +49,31 @@ describe('clinical records that are refused', () => {
     return rejected[0]?.reason;
   };
 
+  test('a value beside a component that has the code of the Observation [HTTP-30]', async () => {
+    const coding = { system: 'http://loinc.org', code: '2951-2' };
+    const same = {
+      coding: [
+        { system: 'urn:lab', code: 'NA' },
+        { ...coding, display: 'Sodium' },
+      ],
+    };
+    const doubled = (more: object) =>
+      observation({
+        id: 'o7',
+        code: { coding: [coding] },
+        component: [{ code: same, valueString: 'x' }],
+        ...more,
+      });
+    assert.equal(
+      await reasonOf(doubled({ valueString: 'y' })),
+      'Observation.value[x] is there beside a component with the code of the Observation, which FHIR R4 forbids (invariant obs-7). Send the value once',
+    );
+    assert.equal(await reasonOf(doubled({})), undefined);
+    const textAlone = { text: 'Sodium' };
+    const component = [{ code: textAlone, valueString: 'x' }];
+    assert.equal(await reasonOf(doubled({ code: textAlone, component, valueString: 'y' })), undefined);
+  });
+
   test('a value with a reason why it is missing [IN-33]', async () => {
     const both = { valueQuantity: { value: 0, unit: 'g/dL' }, dataAbsentReason: MASKED };
     const resources = [

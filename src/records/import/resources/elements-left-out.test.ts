@@ -35,10 +35,10 @@ const CHANGES: Readonly<Record<string, (members: Members) => object>> = {
   Encounter: ({ class: coding }) => ({
     class: { ...coding, system: 'http://terminology.hl7.org/CodeSystem/v3-ActCode', code: 'AMB' },
   }),
-  // Invariant obs-6: a value, or the reason why there is none.
+  // Invariants obs-6, a value or the reason why there is none, and obs-7, no value beside a component with its code.
   Observation: ({ component }) => ({
     dataAbsentReason: undefined,
-    component: component?.map((one) => ({ ...one, dataAbsentReason: undefined })),
+    component: component?.map((one) => ({ ...one, code: { text: 'part' }, dataAbsentReason: undefined })),
   }),
   DiagnosticReport: ({ presentedForm }) => ({
     presentedForm: presentedForm?.map((one) => ({ ...one, contentType: 'text/plain' })),
