@@ -101,6 +101,10 @@ test('a timing has the codes, dates and times of R4, and what they stand beside'
     repeat({ when: ['HS'], timeOfDay: ['08:00:00'] }),
     'T.repeat.when is not allowed beside timeOfDay (R4 invariant tim-10)',
   );
+  refuses(
+    repeat({ when: ['CM'], offset: 30 }),
+    'T.repeat.offset is not allowed beside C, CM, CD, CV (R4 invariant tim-9)',
+  );
   const bounds = { boundsPeriod: { start: '2024' }, boundsDuration: { value: 1, unit: 'day' } };
   refuses(repeat(bounds), 'T.repeat.bounds[x] is given with more than one type');
 });

@@ -15,6 +15,9 @@ const EVENTS = [
   ...['PCM', 'PCD', 'PCV'],
 ];
 
+/** Those that are at a meal, and neither before nor after it. */
+const AT_MEALS = ['C', 'CM', 'CD', 'CV'];
+
 /** What an element asks for that it stands beside (R4 invariants tim-1, tim-2, tim-6, tim-7, tim-8 and tim-9). */
 const ASKS_FOR = [
   ['duration', 'durationUnit'],
@@ -40,6 +43,9 @@ function repeat(reader: ElementReader): Record<string, unknown> | undefined {
     if (reader.has(name) && !reader.has(other)) reader.fail(other, `is missing, but ${name} is given`);
   if (reader.has('timeOfDay') && reader.has('when'))
     reader.fail('when', 'is not allowed beside timeOfDay (R4 invariant tim-10)');
+  const when = each(reader, 'when', (text) => EVENTS.includes(text));
+  if (reader.has('offset') && when?.some((event) => AT_MEALS.includes(event)))
+    reader.fail('offset', `is not allowed beside ${AT_MEALS.join(', ')} (R4 invariant tim-9)`);
   return compact<Record<string, unknown>>({
     boundsDuration: optional(reader.child('boundsDuration'), duration),
     boundsRange: optional(reader.child('boundsRange'), range),
@@ -56,7 +62,7 @@ function repeat(reader: ElementReader): Record<string, unknown> | undefined {
     periodUnit: reader.code('periodUnit', UNITS),
     dayOfWeek: each(reader, 'dayOfWeek', (text) => DAYS.includes(text)),
     timeOfDay: each(reader, 'timeOfDay', isTime),
-    when: each(reader, 'when', (text) => EVENTS.includes(text)),
+    when,
     offset: reader.integer('offset', 0),
   });
 }
