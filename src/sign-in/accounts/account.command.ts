@@ -104,9 +104,7 @@ export function createAccountCommand(environment: CommandEnvironment): Command {
 export function disableAccountCommand(environment: CommandEnvironment): Command {
   const description = 'end the sessions of an account and refuse its sign-ins, at once and in every process';
   return accountCommand('disable', description).action(async ({ email }: OfAccount) => {
-    const state = await environment.withSession(async ({ db }) =>
-      disableAccount(db, operatorOn(email), await readDatabaseTime(db)),
-    );
+    const state = await environment.withSession(({ db }) => disableAccount(db, operatorOn(email), null));
     environment.print(state, `${state.email} is disabled.`);
   });
 }
@@ -129,8 +127,8 @@ export function resetPasswordCommand(environment: CommandEnvironment): Command {
     const password = await passwordSource(options, environment.stdin);
     const mustChangePassword = options.mustChangePassword === true;
     const reset = { ...operatorOn(options.email), password, mustChangePassword };
-    const account = await environment.withSession(async (session) =>
-      resetPassword(manageAccountDependencies(session), reset, await readDatabaseTime(session.db)),
+    const account = await environment.withSession((session) =>
+      resetPassword(manageAccountDependencies(session), reset, null),
     );
     environment.print(account, accountText(account));
   });

@@ -4,6 +4,7 @@
  */
 import type { KeyRing } from '../../platform/crypto/key-ring.ts';
 import type { Pool } from '../../platform/db/database.ts';
+import { type DatabaseTime, readDatabaseTime } from '../../platform/db/database-time.ts';
 import {
   type AccountChange,
   changeManagedAccount,
@@ -26,10 +27,15 @@ export interface SwitchedAccount {
 }
 
 /** The account can sign in no more, and its sessions end. */
-export async function disableAccount(db: Pool, change: AccountChange, now: Date): Promise<SwitchedAccount> {
+export async function disableAccount(
+  db: Pool,
+  change: AccountChange,
+  databaseTime: DatabaseTime,
+): Promise<SwitchedAccount> {
   return changeManagedAccount(db, change, async (client, account, manager) => {
     const { userId: accountId, email, disabled } = account;
     refuseOwn(manager, account, 'disable their own account');
+    const now = await readDatabaseTime(client, databaseTime);
     await setDisabled(client, account, { accountId, disabledAt: now });
     await revokeSessionsOf(client, account, { accountId, reason: 'account-disabled', now });
     await recordAccount(client, account, change.author, {
@@ -69,13 +75,14 @@ export interface PasswordReset extends AccountChange {
 export async function resetPassword(
   { db, passwords, publicBaseUrl, keys }: ResetPasswordDependencies,
   reset: PasswordReset,
-  now: Date,
+  databaseTime: DatabaseTime,
 ): Promise<CreatedAccount> {
   const entry = await requireEntry(db, reset.key);
   const initial = await choosePassword(passwords, reset.password, entry.email);
   return changeManagedAccount(db, reset, async (client, account, manager) => {
     const { userId, email, organisationId } = account;
     refuseOwn(manager, account, 'reset the password of their own account');
+    const now = await readDatabaseTime(client, databaseTime);
     const mustChangePassword = reset.mustChangePassword || account.mustChangePassword;
     await storePassword(client, account, {
       accountId: userId,
@@ -100,12 +107,15 @@ export async function resetPassword(
 export async function unlockAccount(
   { db, keys }: Pick<ResetPasswordDependencies, 'db' | 'keys'>,
   { network, ...change }: AccountChange & { network?: string | undefined },
-  now: Date,
+  databaseTime: DatabaseTime,
 ): Promise<DirectoryEntry> {
   return changeManagedAccount(db, change, async (client, account) => {
     const { userId } = account;
     await unlock(client, keys, userId);
-    if (network !== undefined) await vouchFor(client, keys, userId, { from: network, now });
+    if (network !== undefined) {
+      const now = await readDatabaseTime(client, databaseTime);
+      await vouchFor(client, keys, userId, { from: network, now });
+    }
     await recordAccount(client, account, change.author, {
       action: 'account.unlock',
       after: { network },

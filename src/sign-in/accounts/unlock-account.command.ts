@@ -1,7 +1,6 @@
 /** `interchange account unlock`. Contract: SIGN-IN-17. */
 import type { Command } from 'commander';
 import { type CommandEnvironment, UsageError } from '../../platform/command/command.ts';
-import { readDatabaseTime } from '../../platform/db/database-time.ts';
 import { operatorOn } from '../administration/managed-account.ts';
 import { networkOfRange } from '../lockout/network.ts';
 import { accountCommand, auditOfOperator, type OfAccount } from './account-command.ts';
@@ -21,8 +20,8 @@ export function unlockAccountCommand(
     )
     .action(async (options: OfAccount & { network?: string }) => {
       const network = checkedNetwork(options.network);
-      const entry = await environment.withSession(async (session) =>
-        unlockAccount(session, { ...operatorOn(options.email), network }, await readDatabaseTime(session.db)),
+      const entry = await environment.withSession((session) =>
+        unlockAccount(session, { ...operatorOn(options.email), network }, null),
       );
       auditOfOperator(environment, 'sign-in.unlocked', entry);
       const { userId, email } = entry;

@@ -6,7 +6,7 @@ import { Type } from '../../platform/json-schema.ts';
 import { type Access, facilityRoute } from '../../tenancy/callers/access.ts';
 import { AccountParams, SessionParams, SessionSchema } from './account.schema.ts';
 import { endSessionsOf, listSessionsOf } from './account-sessions.ts';
-import { ACCESS, type AccountRouteDependencies, changeOf, tag, timeOf } from './accounts.route.ts';
+import { ACCESS, type AccountRouteDependencies, changeOf, tag } from './accounts.route.ts';
 
 export function listAccountSessionsRoute(deps: AccountRouteDependencies): Route<Access> {
   return facilityRoute(ACCESS, {
@@ -26,7 +26,7 @@ export function endAccountSessionsRoute(deps: AccountRouteDependencies): Route<A
     params: AccountParams,
     responses: { 204: { description: 'Ended, at once and in every process.' } },
     handle: async ({ params: { accountId } }, context) => {
-      await endSessionsOf(deps.db, changeOf(context, accountId), await timeOf(deps, context));
+      await endSessionsOf(deps.db, changeOf(context, accountId), context.databaseTime);
       return { status: 204 };
     },
   });
@@ -39,7 +39,7 @@ export function endAccountSessionRoute(deps: AccountRouteDependencies): Route<Ac
     responses: { 204: { description: 'Ended, at once and in every process.' } },
     handle: async ({ params: { accountId, sessionId } }, context) => {
       const ending = { ...changeOf(context, accountId), sessionId };
-      await endSessionsOf(deps.db, ending, await timeOf(deps, context));
+      await endSessionsOf(deps.db, ending, context.databaseTime);
       return { status: 204 };
     },
   });

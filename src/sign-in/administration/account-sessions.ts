@@ -1,5 +1,6 @@
 /** Lists the live sessions of an account, and ends one or all. Contract: ADM-10, ADM-19. */
 import type { Pool } from '../../platform/db/database.ts';
+import { type DatabaseTime, readDatabaseTime } from '../../platform/db/database-time.ts';
 import { everyPage, openPage, type Page, type PageRequest, type Slice } from '../../platform/http/paging.ts';
 import { notFound } from '../../tenancy/errors.ts';
 import { revokeSessionsOf } from '../sessions/session.store.ts';
@@ -48,13 +49,15 @@ export interface SessionEnding extends AccountChange {
 export async function endSessionsOf(
   db: Pool,
   { sessionId, ...change }: SessionEnding,
-  now: Date,
+  databaseTime: DatabaseTime,
 ): Promise<number> {
   return changeManagedAccount(db, change, async (client, account) => {
     const accountId = account.userId;
     if (sessionId !== undefined && !(await hasSession(client, account, { accountId, sessionId })))
       throw notFound('The session');
     const reason = 'ended-by-administrator';
+    // Behind the lock: a session that began while it was waited for ends after it began.
+    const now = await readDatabaseTime(client, databaseTime);
     const ended = await revokeSessionsOf(client, account, { accountId, reason, now, only: sessionId });
     await recordAccount(client, account, change.author, {
       action: 'account.end-sessions',

@@ -41,11 +41,6 @@ export function changeOf(context: FacilityContext, accountId: string): AccountCh
   return { key: { organisationId, accountId }, author: authorOf(context) };
 }
 
-/** The time of a call by the clock of the database. */
-export function timeOf({ db }: AccountRouteDependencies, { databaseTime }: FacilityContext): Promise<Date> {
-  return readDatabaseTime(db, databaseTime);
-}
-
 export function listAccountsRoute(deps: AccountRouteDependencies): Route<Access> {
   return facilityRoute(ACCESS, {
     docs: {
@@ -119,7 +114,7 @@ export function createAccountRoute(deps: AccountRouteDependencies): Route<Access
           role: { id: roleId },
           password: { kind: password },
         },
-        { now: await timeOf(deps, context), author: authorOf(context) },
+        { now: await readDatabaseTime(deps.db, context.databaseTime), author: authorOf(context) },
       );
       return { status: 201, body: created };
     },

@@ -10,6 +10,7 @@ import {
   type TestApi,
 } from '../../../test-support/service/api.ts';
 import { type CommandResult, runCommand } from '../../../test-support/service/command.ts';
+import { waitForLock } from '../../../test-support/wait-until.ts';
 
 let api: TestApi;
 let tenant: Tenant;
@@ -104,6 +105,28 @@ test('sessions of an account are listed, and ended one by one or all at once [AD
   assert.deepEqual(await json(...end), { ended: 0 });
   assert.deepEqual(await json('account', 'sessions', '--email', email), { items: [] });
   assert.equal((await recordOf(userId)).at(-1)?.action, 'account.end-sessions');
+});
+
+test('a session that began while its ending waited for another change does not end before it began', async () => {
+  const { organisationId } = tenant;
+  for (const command of ['end-sessions', 'remove-second-factor', 'reset-password', 'disable']) {
+    const { email, sessionId } = await api.createAccount(tenant, { userType: 'STAFF' });
+    const other = await api.database.pool.connect();
+    await other.query('begin');
+    await other.query('select from organisation where id = $1 for no key update', [organisationId]);
+    const ending = json('account', command, '--email', email);
+    await waitForLock(api.database.pool);
+    const text = 'update session set created_at = clock_timestamp() where id = $1';
+    await api.database.pool.query(text, [sessionId]);
+    await other.query('commit');
+    other.release();
+    await ending;
+    const { rows } = await api.database.pool.query(
+      'select revoked_at > created_at as "endsLater" from session where id = $1',
+      [sessionId],
+    );
+    assert.deepEqual(rows, [{ endsLater: true }], command);
+  }
 });
 
 test('name, time zone and modules of a facility are changed with one command [ADM-22]', async () => {

@@ -2,7 +2,6 @@
 import type { Command } from 'commander';
 import { type CommandEnvironment, CommandError } from '../../platform/command/command.ts';
 import { splitList } from '../../platform/command/split-list.ts';
-import { readDatabaseTime } from '../../platform/db/database-time.ts';
 import { DomainError } from '../../platform/domain-error.ts';
 import { changeText } from '../../tenancy/administration/change-text.ts';
 import { accountCommand, type OfAccount } from '../accounts/account-command.ts';
@@ -74,7 +73,7 @@ export function endSessionsCommand(environment: CommandEnvironment): Command {
     .action(async ({ email, session }: OfAccount & { session?: string }) => {
       const ending = { ...operatorOn(email), sessionId: session };
       const ended = await environment
-        .withSession(async ({ db }) => endSessionsOf(db, ending, await readDatabaseTime(db)))
+        .withSession(({ db }) => endSessionsOf(db, ending, null))
         .catch((error: unknown) => unknownSession(error, email));
       environment.print({ ended }, `${ended} ended`);
     });

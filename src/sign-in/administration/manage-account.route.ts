@@ -1,4 +1,5 @@
 /** /accounts/<id>/…: administrators disable, enable, unlock and reset accounts. Contract: ADM-7. */
+import type { DatabaseTime } from '../../platform/db/database-time.ts';
 import type { Route } from '../../platform/http/route.ts';
 import { type Access, facilityRoute } from '../../tenancy/callers/access.ts';
 import { disableAccount, enableAccount, resetPassword, unlockAccount } from '../accounts/manage-accounts.ts';
@@ -10,7 +11,7 @@ import {
   IssuedAccountSchema,
   PasswordResetBody,
 } from './account.schema.ts';
-import { ACCESS, type AccountRouteDependencies, changeOf, tag, timeOf } from './accounts.route.ts';
+import { ACCESS, type AccountRouteDependencies, changeOf, tag } from './accounts.route.ts';
 import { readSeenAccount } from './list-accounts.ts';
 import type { AccountChange } from './managed-account.ts';
 
@@ -18,7 +19,7 @@ interface Step {
   operationId: string;
   summary: string;
   description?: string;
-  run(deps: AccountRouteDependencies, change: AccountChange, now: Date): Promise<unknown>;
+  run(deps: AccountRouteDependencies, change: AccountChange, databaseTime: DatabaseTime): Promise<unknown>;
 }
 
 const STEPS = {
@@ -26,7 +27,7 @@ const STEPS = {
     operationId: 'disableAccount',
     summary: 'Disable an account',
     description: 'Its sessions end, and its sign-ins are refused, at once and in every process.',
-    run: ({ db }, change, now) => disableAccount(db, change, now),
+    run: ({ db }, change, databaseTime) => disableAccount(db, change, databaseTime),
   },
   enable: {
     operationId: 'enableAccount',
@@ -36,14 +37,14 @@ const STEPS = {
   unlock: {
     operationId: 'unlockAccount',
     summary: 'Remove the locks that failed sign-ins caused',
-    run: (deps, change, now) => unlockAccount(deps, change, now),
+    run: (deps, change, databaseTime) => unlockAccount(deps, change, databaseTime),
   },
   'remove-second-factor': {
     operationId: 'removeSecondFactor',
     summary: 'Remove the second factors of a person who lost them',
     description:
       'Its sessions end. At the next sign-in the person adds a new one where the role requires it.',
-    run: ({ db }, change, now) => removeSecondFactorsOf(db, change, now),
+    run: ({ db }, change, databaseTime) => removeSecondFactorsOf(db, change, databaseTime),
   },
 } as const satisfies Record<string, Step>;
 
@@ -58,7 +59,7 @@ export function stepRoute(deps: AccountRouteDependencies, name: keyof typeof STE
       409: { description: 'It is your own, or the last that administers the organisation.' },
     },
     handle: async ({ params: { accountId } }, context) => {
-      await run(deps, changeOf(context, accountId), await timeOf(deps, context));
+      await run(deps, changeOf(context, accountId), context.databaseTime);
       return { body: accountView(await readSeenAccount(deps, context, accountId)) };
     },
   });
@@ -84,7 +85,7 @@ export function resetPasswordRoute(deps: AccountRouteDependencies): Route<Access
       // Before a password is hashed: the time that it takes would tell that there is an account.
       await readSeenAccount(deps, context, params.accountId);
       const reset = { ...changeOf(context, params.accountId), password: { kind }, mustChangePassword };
-      return { body: await resetPassword(deps, reset, await timeOf(deps, context)) };
+      return { body: await resetPassword(deps, reset, context.databaseTime) };
     },
   });
 }

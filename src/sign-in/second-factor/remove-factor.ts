@@ -1,5 +1,6 @@
 /** Removing second factors. Contract: SIGN-IN-67, SIGN-IN-71, SIGN-IN-72, ADM-16, ADM-70. */
 import type { Client, Pool } from '../../platform/db/database.ts';
+import { type DatabaseTime, readDatabaseTime } from '../../platform/db/database-time.ts';
 import { notifyLive } from '../../tenancy/live.ts';
 import type { OrganisationScope } from '../../tenancy/scope.ts';
 import type { DirectoryEntry } from '../accounts/account.store.ts';
@@ -64,11 +65,12 @@ async function clearUpAfterLast(
 export async function removeSecondFactorsOf(
   db: Pool,
   change: AccountChange,
-  now: Date,
+  databaseTime: DatabaseTime,
 ): Promise<DirectoryEntry> {
   return changeManagedAccount(db, change, async (client, account, manager) => {
     const { userId: accountId } = account;
     refuseOwn(manager, account, 'remove the second factors of their own account here');
+    const now = await readDatabaseTime(client, databaseTime);
     await deleteTotp(client, account, accountId);
     await deletePasskeys(client, account, accountId);
     await deleteRecoveryCodes(client, account, accountId);

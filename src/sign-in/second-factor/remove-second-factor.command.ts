@@ -1,7 +1,6 @@
 /** `interchange account remove-second-factor`. Contract: SIGN-IN-71. */
 import type { Command } from 'commander';
 import type { CommandEnvironment } from '../../platform/command/command.ts';
-import { readDatabaseTime } from '../../platform/db/database-time.ts';
 import { accountCommand, auditOfOperator, type OfAccount } from '../accounts/account-command.ts';
 import { operatorOn } from '../administration/managed-account.ts';
 import { removeSecondFactorsOf } from './remove-factor.ts';
@@ -14,8 +13,8 @@ export function removeSecondFactorCommand(
     'remove every second factor of a person who lost them; ends the sessions of the account',
     '--email ada@example.org',
   ).action(async (options: OfAccount) => {
-    const entry = await environment.withSession(async ({ db }) =>
-      removeSecondFactorsOf(db, operatorOn(options.email), await readDatabaseTime(db)),
+    const entry = await environment.withSession(({ db }) =>
+      removeSecondFactorsOf(db, operatorOn(options.email), null),
     );
     auditOfOperator(environment, 'sign-in.second-factor-removed', entry);
     const { userId, email } = entry;
