@@ -210,6 +210,7 @@ test('a right that was taken while a change waited is not used, whatever the cha
     permissions: `update role r set permissions = '{encounters.access}' from account a where a.id = $1 and r.id = a.role_id`,
     'the account': 'update account set disabled_at = now() where id = $1',
     'the session': 'update session set revoked_at = now() where account_id = $1',
+    'the time of the session': 'update session set expires_at = created_at where account_id = $1',
   };
   for (const [change, callOf] of Object.entries(changes))
     for (const [what, text] of Object.entries(taken)) {

@@ -1,5 +1,6 @@
 /** SQL of who administers an organisation: the lock of its changes, and what an administrator may. Contract: ADM-2, ADM-6. */
 import type { Client, Queryable } from '../../platform/db/database.ts';
+import { type DatabaseTime, databaseTimeSql } from '../../platform/db/database-time.ts';
 import type { OrganisationScope } from '../scope.ts';
 
 /** Until the transaction ends, others wait who change accounts, roles or facilities of the organisation. */
@@ -27,7 +28,11 @@ export interface ManagerRow {
 export async function readManager(
   db: Queryable,
   { organisationId }: OrganisationScope,
-  { accountId, sessionId }: { accountId: string; sessionId?: string | undefined },
+  {
+    accountId,
+    sessionId,
+    databaseTime = null,
+  }: { accountId: string; sessionId?: string | undefined; databaseTime?: DatabaseTime | undefined },
 ): Promise<ManagerRow | undefined> {
   const { rows } = await db.query<ManagerRow>({
     name: 'administration-manager',
@@ -51,6 +56,7 @@ export async function readManager(
           where s.organisation_id = $1
             and s.id = $3
             and s.revoked_at is null
+            and s.expires_at > ${databaseTimeSql(4)}
         ))
         and (a.user_type = 'EHR' or not r.requires_second_factor or exists (
           select
@@ -59,7 +65,7 @@ export async function readManager(
             and c.session_id = $3
             and c.proven
         ))`,
-    values: [organisationId, accountId, sessionId],
+    values: [organisationId, accountId, sessionId, databaseTime],
   });
   return rows[0];
 }
