@@ -138,6 +138,33 @@ test('sign-in calls do not mind members that they do not know (ADR 0064) [SIGN-I
   assert.equal((await post('/auth/refresh', { refreshToken, ...more })).status, 200);
 });
 
+test('what the body of an open call does not declare reaches no use case (ADR 0064) [SIGN-IN-9]', async () => {
+  const { routes, consoleRoutes } = api.api;
+  const open = [...routes, ...consoleRoutes].filter(
+    ({ route: { access, schemas } }) =>
+      access.kind === 'open' && schemas.body !== undefined && schemas.bodyMode === undefined,
+  );
+  assert.ok(open.length >= 6, String(open.length));
+  for (const { method, path, route } of open) {
+    const { handle } = route;
+    const example = route.schemas.bodyExample as object;
+    let reached: unknown;
+    route.handle = async ({ body }: { body: unknown }) => {
+      reached = body;
+      return { status: 204 };
+    };
+    try {
+      const headers = { 'x-interchange-console': '1' };
+      const body = { ...example, secondFactor: 'to-come', sessionId: randomUUID() };
+      const { status, text } = await api.call(api.origin + path, { method, headers, body });
+      assert.equal(status, 204, text);
+    } finally {
+      route.handle = handle;
+    }
+    assert.deepEqual(reached, example, path);
+  }
+});
+
 test('a wrong password and an unknown account answer 403 with the same bytes [SIGN-IN-10]', async () => {
   const { userId } = await newAccount();
   const answers = [

@@ -10,6 +10,7 @@ import { addValue, emptyBody, hasBody, parseForm, parseJson, readBytes } from '.
 import { requireContentType } from '../../platform/http/content-type.ts';
 import {
   convertQuery,
+  declaredMembers,
   refuseMalformedEncoding,
   refuseUnencodedBytes,
   refuseUnusableText,
@@ -201,8 +202,9 @@ async function readInput(request: FastifyRequest, route: ApiRoute, querySchema: 
     // Who sends nothing at all sends no content type that could be wrong.
     if (!hasBody(request.raw) && request.headers['content-type'] === undefined) throw emptyBody();
     requireContentType(request.headers, ['application/json']);
-    request.body = parseJson(await readBytes(request.raw, bodyLimitBytes));
-    refuseUnusableText(request.body);
+    const body = parseJson(await readBytes(request.raw, bodyLimitBytes));
+    refuseUnusableText(body);
+    request.body = declaredMembers(route.schemas.body, body);
   }
   refuseUnusableText(query);
   const { normaliseQuery = (same) => same } = route.schemas;

@@ -3,13 +3,30 @@ import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import { Type } from '../json-schema.ts';
 import { addValue, decodeText, parseForm, parseJson } from './body.ts';
-import { convertQuery, refuseMalformedEncoding, refuseUnencodedBytes, refuseUnusableText } from './input.ts';
+import {
+  convertQuery,
+  declaredMembers,
+  refuseMalformedEncoding,
+  refuseUnencodedBytes,
+  refuseUnusableText,
+} from './input.ts';
 
 const SCHEMA = Type.Object({
   count: Type.Optional(Type.Integer()),
   flag: Type.Optional(Type.Boolean()),
   name: Type.Optional(Type.String()),
   date: Type.Optional(Type.Array(Type.String())),
+});
+
+test('a body keeps the members that its schema declares, unless the schema speaks of others (ADR 0064)', () => {
+  const properties = { name: Type.Optional(Type.String()), inner: Type.Object({}) };
+  const body = { name: 'a', inner: { b: 1 }, constructor: 'c', more: 'd' };
+  assert.deepEqual(declaredMembers(Type.Object(properties), body), { name: 'a', inner: { b: 1 } });
+  for (const additionalProperties of [true, false])
+    assert.equal(declaredMembers(Type.Object(properties, { additionalProperties }), body), body);
+  assert.equal(declaredMembers(Type.Unsafe({}), body), body);
+  for (const other of [null, 'text', 1, [body]])
+    assert.equal(declaredMembers(Type.Object(properties), other), other);
 });
 
 describe('convertQuery', () => {

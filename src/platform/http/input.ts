@@ -31,6 +31,20 @@ export function convertQuery(schema: TObject, query: Values, strict: boolean): V
   return converted;
 }
 
+/**
+ * A JSON body without the members that its schema does not declare, so that none of them can stand in for what a use case
+ * decides by. A schema that says whether there may be others is obeyed: they are refused, or wanted (docs/adr/0064).
+ */
+export function declaredMembers(schema: TSchema, body: unknown): unknown {
+  const { properties, additionalProperties } = schema as {
+    properties?: object;
+    additionalProperties?: unknown;
+  };
+  if (properties === undefined || additionalProperties !== undefined) return body;
+  if (body === null || typeof body !== 'object' || Array.isArray(body)) return body;
+  return Object.fromEntries(Object.entries(body).filter(([name]) => Object.hasOwn(properties, name)));
+}
+
 function convert(property: Property, value: unknown): unknown {
   if (property.type === 'array') return Array.isArray(value) ? value : [value];
   if (typeof value !== 'string') return value;

@@ -25,7 +25,7 @@ import { hasSecondFactor } from '../second-factor/second-factor.ts';
 import { isLiveSession } from '../sessions/session.store.ts';
 import type { Passwords } from './password.ts';
 
-/** As it was sent. A body may have members of any name, so nothing that the service decides by belongs here. */
+/** As it was sent, so nothing that the service decides by belongs here. */
 export interface IdentityProof {
   /** The user id. */
   identity: string;
