@@ -1,7 +1,6 @@
-/** One's own sessions and one's own password. Contract: SIGN-IN-68, SIGN-IN-69. */
+/** One's own sessions and one's own password. Contract: SIGN-IN-68, SIGN-IN-69, SIGN-IN-77. */
 
 import { named } from '../../platform/http/named-schema.ts';
-import { listSchema } from '../../platform/http/paging.ts';
 import type { Route } from '../../platform/http/route.ts';
 import { Instant, NullableText } from '../../platform/http/schema.ts';
 import { Type } from '../../platform/json-schema.ts';
@@ -41,13 +40,24 @@ const OwnSession = named(
   ),
 );
 
+const OwnSessionList = named(
+  'OwnSessionList',
+  Type.Object({
+    items: Type.Array(OwnSession),
+    more: Type.Boolean({ description: 'true: there are older ones, which are not listed.' }),
+  }),
+);
+
 export function listOwnSessionsRoute(deps: OwnAccountDependencies): Route<Access> {
   return consoleRoute(['signed-in'], {
     docs: { operationId: 'listOwnSessions', summary: 'List your own sessions', tag: 'Console' },
     responses: {
-      200: { description: 'Live sessions, the one used last first', schema: listSchema(OwnSession) },
+      200: {
+        description: 'Live sessions, the one used last first; of more than 1,000, those that began last',
+        schema: OwnSessionList,
+      },
     },
-    handle: async (_, context) => ({ body: { items: await readOwnSessions(deps.db, context) } }),
+    handle: async (_, context) => ({ body: await readOwnSessions(deps.db, context) }),
   });
 }
 

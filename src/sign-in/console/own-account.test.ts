@@ -63,6 +63,27 @@ test('one sees and ends the sessions of the own account, and no other [SIGN-IN-6
   assert.equal(browser.cookie, undefined);
 });
 
+test('of more sessions than are listed, those that began last are, and it says so [SIGN-IN-77]', async () => {
+  const { account, browser } = await signedIn();
+  const add = (count: number) =>
+    api.database.pool.query(
+      `insert into session (organisation_id, id, account_id, created_at, expires_at)
+       select organisation_id, gen_random_uuid(), account_id, created_at - n * interval '1 second', expires_at
+       from session cross join generate_series(1, $2::integer) n
+       where account_id = $1 and organisation_id = $3 and exists (
+         select from console_session c where c.organisation_id = $3 and c.session_id = id
+       )`,
+      [account.userId, count, tenant.organisationId],
+    );
+  const read = async () => (await browser.call('/sessions')).json;
+  await add(999);
+  const all = await read();
+  assert.deepEqual([all.items.length, all.more], [1_000, false]);
+  await add(1);
+  const some = await read();
+  assert.deepEqual([some.items.length, some.more, some.items[0].current], [1_000, true, true]);
+});
+
 test('a changed password ends the other sessions, and this one goes on with another cookie [SIGN-IN-69]', async () => {
   const { account, browser } = await signedIn();
   const other = await signInAs(api, account);

@@ -1,6 +1,6 @@
 /**
  * The sessions of whoever is signed in, those of tokens among them, and the end of one; another password.
- * Contract: SIGN-IN-68, SIGN-IN-69.
+ * Contract: SIGN-IN-68, SIGN-IN-69, SIGN-IN-77.
  */
 import { type Pool, transaction } from '../../platform/db/database.ts';
 import { readDatabaseTime } from '../../platform/db/database-time.ts';
@@ -17,16 +17,19 @@ import { revokeSessionsOf } from '../sessions/session.store.ts';
 
 export type OwnSession = Omit<LiveSession, 'expiresAt'> & { current: boolean };
 
-/** Live ones, the one that was used last first. */
+/** Live ones, the one that was used last first; of many, those that began last. */
 export async function readOwnSessions(
   db: Pool,
   { caller, databaseTime }: Pick<OwnCall, 'caller' | 'databaseTime'>,
-): Promise<OwnSession[]> {
+): Promise<{ items: OwnSession[]; more: boolean }> {
   const { accountId, sessionId } = caller;
-  const sessions = await listLiveSessions(db, caller, { accountId, databaseTime, limit: LISTED_AT_MOST });
-  return sessions
+  const limit = LISTED_AT_MOST + 1;
+  const sessions = await listLiveSessions(db, caller, { accountId, databaseTime, limit });
+  const items = sessions
+    .slice(0, LISTED_AT_MOST)
     .sort((one, other) => other.lastUsedAt.getTime() - one.lastUsedAt.getTime())
     .map(({ expiresAt: _, ...session }) => ({ ...session, current: session.id === sessionId }));
+  return { items, more: sessions.length > items.length };
 }
 
 /** 404 for a session of somebody else, and for one that has ended. */

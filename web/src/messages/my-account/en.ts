@@ -35,6 +35,8 @@ export const myAccount = {
   passkeyAdded: 'The passkey is added.',
   sessions: 'Where you are signed in',
   sessionsText: 'End what you do not know, then change your password.',
+  sessionsMore:
+    'There are more: only the 1,000 that began last are listed. Change your password to end all but this one.',
   network: 'Network',
   signedIn: 'Signed in',
   used: 'Last used',

@@ -38,6 +38,8 @@ export const myAccount = {
   passkeyAdded: 'La clé d’accès est ajoutée.',
   sessions: 'Vos connexions en cours',
   sessionsText: 'Terminez ce que vous ne reconnaissez pas, puis changez votre mot de passe.',
+  sessionsMore:
+    'Il y en a d’autres : seules les 1 000 plus récentes sont affichées. Changez votre mot de passe pour terminer toutes les sessions sauf celle-ci.',
   network: 'Réseau',
   signedIn: 'Connexion',
   used: 'Dernière activité',

@@ -48,6 +48,19 @@ describe('my account', { skip: NO_BROWSER, timeout: 240_000 }, () => {
     await page.getByText('The password is changed.').waitFor();
   });
 
+  test('who has more sessions than are listed is told so [WEB-54, SIGN-IN-77]', async (t) => {
+    const account = await person();
+    await web.api.database.pool.query(
+      `insert into session (organisation_id, id, account_id, created_at, expires_at)
+       select $1, gen_random_uuid(), $2, now() - interval '1 day', now() + interval '1 day'
+       from generate_series(1, 1000)`,
+      [tenant.organisationId, account.userId],
+    );
+    const { page } = await web.open(t, '/my-account', { signedOut: true, expected: /401/ });
+    await signIn(page, account.email);
+    await page.getByText('only the 1,000 that began last are listed').waitFor();
+  });
+
   test('an app and a passkey are added and removed; codes are shown once, and made anew [WEB-51, WEB-54]', async (t) => {
     const account = await person();
     const { page } = await web.open(t, '/my-account', {

@@ -1,6 +1,6 @@
 /** What the service knows of one's own account, beside the session. */
 import { useQuery } from '@tanstack/react-query';
-import type { Item } from '../../api/answer.ts';
+import type { Answer, Item } from '../../api/answer.ts';
 import { send } from '../../api/api.ts';
 import { queries, readSessionAgain } from '../../app/queries.ts';
 
@@ -8,13 +8,16 @@ export type OwnSession = Item<'/sessions'>;
 export type Passkey = Item<'/second-factor/passkeys'>;
 
 export function useOwnSessions() {
-  return useQuery({ queryKey: ['own-account', 'sessions'], queryFn: () => read<OwnSession>('/sessions') });
+  return useQuery({
+    queryKey: ['own-account', 'sessions'],
+    queryFn: () => read<Answer<'/sessions'>>('/sessions'),
+  });
 }
 
 export function usePasskeys() {
   return useQuery({
     queryKey: ['own-account', 'passkeys'],
-    queryFn: () => read<Passkey>('/second-factor/passkeys'),
+    queryFn: async () => (await read<Answer<'/second-factor/passkeys'>>('/second-factor/passkeys')).items,
   });
 }
 
@@ -23,6 +26,6 @@ export async function readOwnAgain(): Promise<void> {
   await Promise.all([queries.refetchQueries({ queryKey: ['own-account'] }), readSessionAgain()]);
 }
 
-async function read<Item>(path: string): Promise<Item[]> {
-  return ((await (await send('GET', path)).json()) as { items: Item[] }).items;
+async function read<Body>(path: string): Promise<Body> {
+  return (await (await send('GET', path)).json()) as Body;
 }

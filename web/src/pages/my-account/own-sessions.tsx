@@ -25,9 +25,10 @@ export function OwnSessions() {
           <RecordTable
             label={t('sessions')}
             columns={columns}
-            list={wholeList(data)}
+            list={wholeList(data.items)}
             rowId={({ id }) => id}
           />
+          {data.more ? <p className={css.quiet}>{t('sessionsMore')}</p> : undefined}
         </div>
       )}
     </Section>
