@@ -205,3 +205,25 @@ export async function revokeUnprovenSessions(
     values: [organisationId, accountId, now, 'second-factor-removed' satisfies RevocationReason],
   });
 }
+
+/** In the sessions of an account no second factor is proven any more: the one that was is gone. */
+export async function forgetProofs(
+  db: Queryable,
+  { organisationId }: OrganisationScope,
+  accountId: string,
+): Promise<void> {
+  await db.query({
+    name: 'console-sessions-forget-proofs',
+    text: `
+      update console_session c
+      set proven = false
+      from session s
+      where c.organisation_id = $1
+        and c.proven
+        and s.organisation_id = $1
+        and s.id = c.session_id
+        and s.account_id = $2
+        and s.revoked_at is null`,
+    values: [organisationId, accountId],
+  });
+}

@@ -11,7 +11,7 @@ import {
   refuseOwn,
 } from '../administration/managed-account.ts';
 import { recordOwnChange } from '../administration/record-own-change.ts';
-import { revokeUnprovenSessions } from '../console/console-session.store.ts';
+import { forgetProofs, revokeUnprovenSessions } from '../console/console-session.store.ts';
 import {
   idsOf,
   type OwnCall,
@@ -44,8 +44,9 @@ export async function removeOwnFactor(
 }
 
 /**
- * What its owner leaves behind with the last factor: recovery codes, which stand in for another one, and sign-ins that wait
- * for it, which would otherwise be finished without. In a transaction that holds the account.
+ * What its owner leaves behind with the last factor: recovery codes, which stand in for another one, sign-ins that wait
+ * for it, which would otherwise be finished without, and sessions in which it was proven. Where the role requires a factor,
+ * these are to add another one. In a transaction that holds the account.
  */
 async function clearUpAfterLast(
   client: Client,
@@ -55,6 +56,7 @@ async function clearUpAfterLast(
   if (hasSecondFactor(await readSecondFactor(client, scope, accountId))) return;
   await deleteRecoveryCodes(client, scope, accountId);
   await revokeUnprovenSessions(client, scope, { accountId, now });
+  await forgetProofs(client, scope, accountId);
   await notifyLive(client, scope);
 }
 

@@ -323,6 +323,22 @@ test('a role that comes to require a factor takes no tokens of people, and lets 
   assert.equal(Date.parse(endsAt) - api.clock.now.getTime(), 12 * 3_600_000);
 });
 
+test('who removes the factor that their role requires adds another one in the same session [SIGN-IN-64]', async () => {
+  const strict = await addConsoleTenant(api);
+  const { organisationId, role: name } = strict;
+  const role = { organisationId, name, permissions: PERMISSIONS, requiresSecondFactor: true };
+  const { browser } = await signedIn(strict);
+  await setPermissions(api.database.pool, role);
+  await addTelephone(api, browser);
+  const body = { password: PASSWORD };
+  assert.equal((await browser.call('/second-factor/totp', { method: 'DELETE', body })).status, 204);
+  assert.deepEqual((await browser.call('/session')).json, { state: 'enrol-second-factor' });
+  const before = browser.cookie;
+  await addTelephone(api, browser);
+  assert.equal((await browser.call(PATH)).status, 200);
+  assert.equal((await openBrowser(api, before).call('/session')).status, 401);
+});
+
 test('the operator removes the factors of somebody who lost them, and their sessions end [SIGN-IN-71]', async () => {
   const { account, browser } = await withTelephone();
   await removeSecondFactorsOf(api.database.pool, operatorOn(account.email), api.clock.now);
