@@ -52,6 +52,7 @@ describe('callback signature', () => {
       callback(body, { id: disabled.id, signature: sign(body, disabled.callbackSecret) }),
       callback(body, { id: bare.id, signature: sign(body, bare.callbackSecret) }),
       callback('not json', { signature: good }),
+      callback(body, { signature: null, headers: { 'content-type': 'json' } }),
       callback(body, { signature: null, headers: { authorization: `Bearer ${t.account.token}` } }),
       callback(`${body} `, { signature: good }),
       callback(JSON.stringify(JSON.parse(body), null, 1), { signature: good }),

@@ -198,6 +198,19 @@ test('a body that is not there at all is 400 and asked for; no content type is b
   }
 });
 
+test('a content type that is no media type counts as none [HTTP-3]', async () => {
+  const taking = api.api.routes.filter(({ route: { schemas } }) => schemas.body && !schemas.bodyMode);
+  for (const { headers, ...request } of taking.map(rawSample))
+    for (const content of ['json', '/json', 'application/ json', '']) {
+      const answer = await send({ ...request, headers: { ...headers, 'content-type': content } });
+      assert.match(messageOf(answer, 415), /Send application\/json/, `${request.target}: ${content}`);
+    }
+  const { token } = await api.createAccount(tenant);
+  const headers = { authorization: `Bearer ${token}`, 'content-type': 'json' };
+  const logout = { method: 'POST', target: '/api/v1/auth/logout', headers, body: Buffer.from('{}') };
+  assert.equal((await send(logout)).status, 204, 'it needs no body');
+});
+
 describe('a body with a content encoding', () => {
   const taking = (skipped: readonly string[]) =>
     api.api.routes

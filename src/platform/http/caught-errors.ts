@@ -14,11 +14,6 @@ export function toHttpError(error: unknown): HttpError | undefined {
   const { validation, validationContext, statusCode, code } = error as Partial<FastifyError>;
   if (validation !== undefined)
     return new HttpError(400, 'validation', validationWords(validation, validationContext ?? ''));
-  if (code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE')
-    return new HttpError(415, 'media_type', {
-      en: 'This call does not accept that content type. Send application/json.',
-      fr: 'Cet appel n’accepte pas ce type de contenu. Envoyez application/json.',
-    });
   if (code === 'FST_ERR_BAD_URL')
     return new HttpError(400, 'bad_encoding', {
       en: 'The path is not percent-encoded UTF-8. Send % itself as %25.',

@@ -94,6 +94,8 @@ export function createServer(options: ServerOptions): FastifyInstance {
   server.addContentTypeParser('*', (_request, payload, done) => done(null, payload));
   server.addHook('onRequest', (request, reply, done) => {
     setCommonHeaders(request, reply);
+    // Fastify would answer what is no media type before anybody looked at the caller. It counts as none.
+    if (request.mediaType === undefined) delete request.raw.headers['content-type'];
     const goOn = () => {
       const fault = headerFault(request.raw);
       if (fault !== undefined || !request.is404) return done(fault);
