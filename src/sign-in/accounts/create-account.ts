@@ -5,7 +5,7 @@ import { administer } from '../../tenancy/administration/administer.ts';
 import type { Author } from '../../tenancy/administration/author.ts';
 import { requireHeld, requireOwnFacilities } from '../../tenancy/administration/manager.ts';
 import { recordChange } from '../../tenancy/audit/audit.ts';
-import { requireFacility, requireOrganisation } from '../../tenancy/organisations/facilities.ts';
+import { requireFacilities, requireOrganisation } from '../../tenancy/organisations/facilities.ts';
 import type { RoleKey } from '../../tenancy/roles/role.store.ts';
 import { requireRole } from '../../tenancy/roles/roles.ts';
 import { requireType } from '../administration/managed-account.ts';
@@ -104,6 +104,6 @@ export async function checkedFacilities(
 ): Promise<string[]> {
   if (facilityIds.length === 0) throw signInError('no_facility', { field: 'facilityIds' });
   const unique = [...new Set(facilityIds.map((id) => id.toLowerCase()))];
-  for (const id of unique) await requireFacility(db, organisationId, id);
+  await requireFacilities(db, organisationId, unique);
   return unique;
 }

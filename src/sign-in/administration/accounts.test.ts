@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
+import { watchPool } from '../../../test-support/database/watched-pool.ts';
 import {
   type Answer,
   startTestApi,
@@ -10,6 +11,7 @@ import {
   type TestApi,
 } from '../../../test-support/service/api.ts';
 import { waitForLocks } from '../../../test-support/wait-until.ts';
+import { checkedFacilities } from '../accounts/create-account.ts';
 
 let api: TestApi;
 let here: Tenant;
@@ -46,6 +48,16 @@ function refused(answer: Answer, status: number, pattern: RegExp): void {
   assert.equal(answer.status, status, answer.text);
   assert.match(answer.json.message, pattern);
 }
+
+test('the facilities of an account are looked up together, however many there are', async () => {
+  const facilityIds = [here.facilityId, there.facilityId];
+  const statementsFor = async (ids: string[]) => {
+    const { db, statements } = watchPool(api.database.pool);
+    assert.deepEqual(await checkedFacilities(db, { ...here, facilityIds: ids }), ids);
+    return statements.length;
+  };
+  assert.equal(await statementsFor(facilityIds), await statementsFor(facilityIds.slice(1)));
+});
 
 test('a new account signs in with the password that only its answer shows [ADM-15]', async () => {
   const created = await as(admin, '/accounts', { body: await body({ mustChangePassword: false }) });

@@ -166,11 +166,23 @@ export async function requireFacility(
   organisationId: string,
   facilityId: string,
 ): Promise<Facility> {
+  const [facility] = await requireFacilities(db, organisationId, [facilityId]);
+  return facility as Facility;
+}
+
+/** By their name. Throws like {@link requireFacility} for the first that is malformed or unknown. */
+export async function requireFacilities(
+  db: Queryable,
+  organisationId: string,
+  facilityIds: readonly string[],
+): Promise<Facility[]> {
   await requireOrganisation(db, organisationId);
-  checkedId('facilityId', facilityId);
-  const [facility] = await listFacilities(db, { organisationId }, { facilityIds: [facilityId] });
-  if (facility === undefined) throw tenancyError('unknown_facility', { organisationId, facilityId });
-  return facility;
+  const ids = facilityIds.map((id) => checkedId('facilityId', id));
+  const facilities = await listFacilities(db, { organisationId }, { facilityIds: ids });
+  const known = new Set(facilities.map(({ id }) => id));
+  const facilityId = ids.find((id) => !known.has(id));
+  if (facilityId !== undefined) throw tenancyError('unknown_facility', { organisationId, facilityId });
+  return facilities;
 }
 
 function checkedId(field: string, id: string): string {
