@@ -131,34 +131,48 @@ const waiting = [
   },
   { path: '/exchange/deliveries/replay', method: 'POST', body: {}, table: 'exchange_head' },
 ];
+const taken = [
+  {
+    lost: 'whose account was disabled',
+    text: 'update account set disabled_at = now() where organisation_id = $1 and id = $2',
+  },
+  {
+    lost: 'whose module was switched off',
+    text: `
+      delete from facility_module m
+      using account_facility f
+      where m.organisation_id = $1
+        and f.organisation_id = $1
+        and f.account_id = $2
+        and m.facility_id = f.facility_id`,
+  },
+];
 for (const { path, method, body, table } of waiting)
-  test(`${method} ${path}: who was disabled while it waited for another change changes nothing [ACC-18]`, async () => {
-    const { pool } = api.database;
-    const tenant = await api.createTenant();
-    const { patientId, connectionId } = await seedRecords(pool, tenant);
-    const { token, userId } = await api.createAccount(tenant);
-    const rows = async () => {
-      const text = `select * from ${table} where organisation_id = $1`;
-      return (await pool.query(text, [tenant.organisationId])).rows;
-    };
-    const before = await rows();
-    const blocker = await pool.connect();
-    try {
-      await blocker.query('begin');
-      await blocker.query(`select from ${table} where organisation_id = $1 for update`, [
-        tenant.organisationId,
-      ]);
-      const address = path.replace('patientId', patientId).replace('connectionId', connectionId);
-      const answer = api.call(address, { method, token, body });
-      await waitForLock(pool);
-      await pool.query('update account set disabled_at = now() where organisation_id = $1 and id = $2', [
-        tenant.organisationId,
-        userId,
-      ]);
-      await blocker.query('commit');
-      assert.equal((await answer).status, 403);
-    } finally {
-      blocker.release();
-    }
-    assert.deepEqual(await rows(), before);
-  });
+  for (const { lost, text: take } of taken)
+    test(`${method} ${path}: who waited for another change, and ${lost} meanwhile, changes nothing [ACC-18]`, async () => {
+      const { pool } = api.database;
+      const tenant = await api.createTenant();
+      const { patientId, connectionId } = await seedRecords(pool, tenant);
+      const { token, userId } = await api.createAccount(tenant);
+      const rows = async () => {
+        const text = `select * from ${table} where organisation_id = $1`;
+        return (await pool.query(text, [tenant.organisationId])).rows;
+      };
+      const before = await rows();
+      const blocker = await pool.connect();
+      try {
+        await blocker.query('begin');
+        await blocker.query(`select from ${table} where organisation_id = $1 for update`, [
+          tenant.organisationId,
+        ]);
+        const address = path.replace('patientId', patientId).replace('connectionId', connectionId);
+        const answer = api.call(address, { method, token, body });
+        await waitForLock(pool);
+        await pool.query(take, [tenant.organisationId, userId]);
+        await blocker.query('commit');
+        assert.equal((await answer).status, 403);
+      } finally {
+        blocker.release();
+      }
+      assert.deepEqual(await rows(), before);
+    });

@@ -41,6 +41,7 @@ export async function setPrivacy(
       author: by,
       permission: 'patients.privacy.manage',
       facilityIds: [scope.facilityId],
+      module: { name: 'patients', facilityId: scope.facilityId },
     });
     await recordChange(client, scope, by, {
       action: 'patient.privacy',

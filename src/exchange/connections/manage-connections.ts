@@ -126,11 +126,13 @@ export async function manageable(
  * the caller may have lost some. `next`: the facilities that it is to cover.
  */
 function stillManageable(context: Context, id: string, next: readonly string[] = []): RequireRight {
+  const { facilityId } = context.scope;
   return async (client) => {
     const { facilityIds } = await requireStillHeld(client, context.scope, {
       author: authorOf(context),
       permission: 'exchange.connections.manage',
-      facilityIds: [context.scope.facilityId, ...next],
+      facilityIds: [facilityId, ...next],
+      module: { name: 'exchange', facilityId },
     });
     await manageable({ db: client }, context, id, facilityIds);
   };

@@ -39,6 +39,7 @@ export async function reviewDeliveries(
   request: ReviewRequest,
 ): Promise<ReviewOutcome> {
   const { filter, decision, author, dryRun } = request;
+  const { facilityId } = filter;
   const accountId = author.kind === 'account' ? author.accountId : null;
   if (filter.ids !== undefined) await requireKnown(db, scope, { ...filter, ids: filter.ids });
   // Whether anything of one patient is held says who is a patient here (docs/adr/0053).
@@ -57,7 +58,10 @@ export async function reviewDeliveries(
           await requireStillHeld(client, scope, {
             author,
             permission: 'exchange.deliveries.replay',
-            facilityIds: filter.facilityId === undefined ? [] : [filter.facilityId],
+            // The operator asks of all facilities at once.
+            ...(facilityId === undefined
+              ? { facilityIds: [] }
+              : { facilityIds: [facilityId], module: { name: 'exchange', facilityId } }),
           });
           await recordReview(client, scope, request, length);
         },

@@ -7,6 +7,8 @@ import { type Client, type Pool, transaction } from '../../platform/db/database.
 import { isUuid } from '../../platform/uuid.ts';
 import { tenancyError } from '../errors.ts';
 import { notifyLive } from '../live.ts';
+import type { Module } from '../organisations/modules.ts';
+import { isModuleOn } from '../organisations/organisation.store.ts';
 import type { Permission } from '../roles/permissions.ts';
 import type { OrganisationScope } from '../scope.ts';
 import type { Author } from './author.ts';
@@ -41,8 +43,8 @@ export async function administer<T>(
 }
 
 /**
- * For a change that waited for a lock, behind it: 403 for whoever lost the permission or a facility meanwhile. Returns who
- * makes the change, with the rights of that moment.
+ * For a change that waited for a lock, behind it: 403 for whoever lost the permission or a facility meanwhile, or where the
+ * module that the call needs is off at its facility by now. Returns who makes the change, with the rights of that moment.
  */
 export async function requireStillHeld(
   client: Client,
@@ -51,11 +53,19 @@ export async function requireStillHeld(
     author,
     permission,
     facilityIds,
-  }: { author: Author; permission: Permission; facilityIds: readonly string[] },
+    module,
+  }: {
+    author: Author;
+    permission: Permission;
+    facilityIds: readonly string[];
+    module?: { name: Module; facilityId: string };
+  },
 ): Promise<Manager> {
   const manager = await managerOf(client, scope, author);
   requirePermission(manager, [permission]);
   requireOwnFacilities(manager, facilityIds);
+  if (module !== undefined && author.kind === 'account' && !(await isModuleOn(client, scope, module)))
+    throw tenancyError('module_disabled', { module: module.name });
   return manager;
 }
 

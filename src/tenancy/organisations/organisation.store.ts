@@ -104,6 +104,24 @@ export async function updateFacility(
   });
 }
 
+export async function isModuleOn(
+  db: Queryable,
+  { organisationId }: OrganisationScope,
+  { name, facilityId }: { name: Module; facilityId: string },
+): Promise<boolean> {
+  const { rowCount } = await db.query({
+    name: 'facility-module-is-on',
+    text: `
+      select
+      from facility_module
+      where organisation_id = $1
+        and facility_id = $2
+        and module = $3`,
+    values: [organisationId, facilityId, name],
+  });
+  return rowCount === 1;
+}
+
 /** Make `modules` the ones that are on. */
 export async function replaceModules(
   db: Queryable,
