@@ -8,15 +8,12 @@ import { makePartitions } from '../privacy/access-log/access-log-partition.store
 import type { ActivityKind } from '../tenancy/activity/record-activity.ts';
 import { isWholeDatabase } from '../tenancy/organisations/organisation-work.ts';
 import type { Runtime } from './runtime/build-runtime.ts';
+import { FURTHER_CONNECTIONS } from './runtime/further-connections.ts';
 
 const HOUSEKEEPING_MS = 60_000;
 const MONTHS_AHEAD = 4;
-/** Of the delivery worker, beside those of the process. */
-const DELIVERY_CONNECTIONS = 6;
 /** An organisation that does not answer gives its connections back after this. */
 const STATEMENT_LIMIT_MS = 10_000;
-/** For organisations that deliveries fail for: a database that is slow to refuse them keeps no other waiting. */
-const ASIDE_CONNECTIONS = 2;
 
 export interface Worker {
   start(): void;
@@ -100,8 +97,8 @@ export function buildDeliveries(runtime: Runtime): DeliveryWorker {
   const onFailure = (error: unknown) => runtime.writes.note(error);
   const open = (max: number) =>
     createDeliveryPool({ url, role: SERVICE_ROLE, max, limits, onFailure }, runtime.onLost);
-  const db = open(DELIVERY_CONNECTIONS);
-  const aside = open(ASIDE_CONNECTIONS);
+  const db = open(FURTHER_CONNECTIONS.deliveries);
+  const aside = open(FURTHER_CONNECTIONS.failingDeliveries);
   const seconds = attemptSeconds(metrics.registry);
   const worker = createDeliveryWorker({
     ...runtime,

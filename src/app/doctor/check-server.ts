@@ -13,6 +13,7 @@ import { SERVICE_ROLE } from '../../platform/db/migrate.ts';
 import { isUnanswered } from '../../platform/db/unavailable.ts';
 import type { Config } from '../config/config.ts';
 import { skewText } from '../runtime/clock.ts';
+import { FURTHER_CONNECTIONS } from '../runtime/further-connections.ts';
 import { type CheckResult, counted, failed, notRun, ok } from './finding.ts';
 
 /** How long a notification may take, and each statement that is needed for it. */
@@ -20,8 +21,6 @@ const NOTIFICATION_MS = 5_000;
 /** What a standby answers to LISTEN. */
 const TAKES_NO_WRITES = '25006';
 const CHANNEL = 'interchange_doctor';
-/** What a process uses at most beside DATABASE_CONNECTIONS: the table in docs/operations.md. */
-const FURTHER_CONNECTIONS = 29;
 
 export async function checkClock(owner: Pool, now: () => Date, maxSkewSeconds: number): Promise<CheckResult> {
   const clock = await watchClock({
@@ -100,7 +99,8 @@ interface Limits {
 
 export async function checkConnections(owner: Queryable, config: Config): Promise<CheckResult> {
   const { permitted, others, processes } = await readLimits(owner);
-  const each = config.databaseConnections + FURTHER_CONNECTIONS;
+  const further = Object.values(FURTHER_CONNECTIONS).reduce((sum, count) => sum + count, 0);
+  const each = config.databaseConnections + further;
   const wanted = each * Math.max(processes, 1);
   const running = processes === 0 ? '1 process' : counted(processes, 'running process', 'running processes');
   const text = `${running} may open ${wanted} connections; the database permits ${permitted}, and others have ${others}.`;

@@ -14,7 +14,6 @@ import {
   APPEND_LIMIT_MS,
   createAccessLogWriter,
   HEAD_EVENT,
-  MAX_CHAINS,
   RENEWED_EVENT,
 } from '../../privacy/access-log/access-log.writer.ts';
 import { newestChainKey } from '../../privacy/access-log/access-log-keys.ts';
@@ -27,6 +26,7 @@ import { announceKey, KEYS_CHANNEL } from '../master-key/key-holders.ts';
 import type { ServiceKeys } from '../master-key/service-keys.ts';
 import { type ChangeNotifications, createChangeNotifications } from './change-notifications.ts';
 import { logClock, registerClockGauge } from './clock.ts';
+import { FURTHER_CONNECTIONS } from './further-connections.ts';
 import { tellLostConnections } from './lost-connections.ts';
 import { logWorkChange, registerWorkGauge } from './organisation-work.ts';
 
@@ -95,19 +95,35 @@ export async function buildRuntime(options: RuntimeOptions): Promise<Runtime> {
     onError,
   );
   const background = createPool(
-    { ...service, max: BACKGROUND_CONNECTIONS, applicationName: 'interchange background', limits: long },
+    {
+      ...service,
+      max: FURTHER_CONNECTIONS.background,
+      applicationName: 'interchange background',
+      limits: long,
+    },
     onError,
   );
   // A short wait for locks: whoever writes the access log queues behind it.
   const ownerLimits = { ...long, lockMs: shorter(requests.lockMs, OWNER_LOCK_MS) };
   const owner = createPool(
-    { url, max: 2, applicationName: 'interchange owner', limits: ownerLimits, onFailure },
+    {
+      url,
+      max: FURTHER_CONNECTIONS.owner,
+      applicationName: 'interchange owner',
+      limits: ownerLimits,
+      onFailure,
+    },
     onError,
   );
   // Transactions wait for the access log: if it took its connection from their pool, they could all wait for ever.
   const appending = { ...requests, statementMs: shorter(requests.statementMs, APPEND_LIMIT_MS) };
   const accessLogDb = createPool(
-    { ...service, limits: appending, max: MAX_CHAINS, applicationName: 'interchange access log' },
+    {
+      ...service,
+      limits: appending,
+      max: FURTHER_CONNECTIONS.accessLog,
+      applicationName: 'interchange access log',
+    },
     onError,
   );
   const clock = await watchClock({
@@ -212,8 +228,6 @@ function changedOrganisation(channel: string, payload: string): string | undefin
   return change?.sessionId === undefined ? change?.organisationId : undefined;
 }
 
-/** Four imports at once (src/records/import), housekeeping, and one to spare. */
-const BACKGROUND_CONNECTIONS = 6;
 const HEAD_NOTES_MS = 60_000;
 /** Shorter than a group of the access log may take, so that it is not refused for it. */
 const OWNER_LOCK_MS = 2_000;
