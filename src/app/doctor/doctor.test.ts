@@ -170,7 +170,7 @@ describe('interchange doctor', { timeout: 600_000 }, () => {
     try {
       await client.query(`begin; alter role ${service} createdb`);
       const more = { check: 'role', ...(await checkRole(client)) };
-      says(more, 'warning', /more than a plain role/, /docs\/deploy\.md/);
+      says(more, 'warning', /more than a plain role/, /docs\/environment\.md/);
     } finally {
       await client.query('rollback');
       client.release();

@@ -54,6 +54,11 @@ test('each right that is missing or too much is named [OPS-7]', async () => {
       `create role ${service}_heir; grant ${service}_heir to ${service}`,
       { attributes: [`member of ${service}_heir`] },
     ],
+    [
+      `create role ${service}_far; create role ${service}_near; grant ${service}_far to ${service}_near;
+       grant ${service}_near to ${service}`,
+      { attributes: [`member of ${service}_far (by ${service}_near) and ${service}_near`] },
+    ],
   ] as const) {
     const { missing, excess, attributes } = await afterChange(sql);
     const found = 'attributes' in expected ? { attributes } : { missing, excess };

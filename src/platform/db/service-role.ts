@@ -77,8 +77,9 @@ export async function readRoleRights(owner: Queryable): Promise<RoleRights> {
 }
 
 /**
- * What lifts a role above rights that it was given: attributes, tables of its own, and roles other than the service's. A
- * superuser counts as a member of every role, so that its memberships tell nothing more.
+ * What lifts a role above rights that it was given: attributes, tables of its own, and roles other than the service's. Of a
+ * membership that comes by another one it says by which. A superuser counts as a member of every
+ * role, so that its memberships tell nothing more.
  */
 export async function roleAttributes(db: Queryable, role: string): Promise<string[]> {
   const { rows } = await db.query<{ attributes: string[] }>({
@@ -96,8 +97,17 @@ export async function roleAttributes(db: Queryable, role: string): Promise<strin
             and c.relnamespace = 'public'::regnamespace
         ),
         (
-          select 'member of ' || string_agg(r.rolname, ' and ' order by r.rolname)
+          select 'member of ' || string_agg(
+            r.rolname || case when r.oid = any(g.ids) then '' else coalesce(' (by ' || (
+              select min(d.rolname)
+              from pg_roles d
+              where d.oid = any(g.ids)
+                and pg_has_role(d.oid, r.oid, 'member')
+            ) || ')', '') end,
+            ' and ' order by r.rolname
+          )
           from pg_roles r
+          cross join (select array(select roleid from pg_auth_members where member = u.oid) as ids) g
           where not u.rolsuper
             and r.oid not in (u.oid, coalesce(to_regrole($2)::oid, 0))
             and pg_has_role(u.oid, r.oid, 'member')
