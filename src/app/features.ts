@@ -11,7 +11,11 @@ import { type ConsoleCookie, createConsoleCookie } from '../sign-in/console/cons
 import { createConsoleIdentifier, type IdentifyConsole } from '../sign-in/console/identify-console.ts';
 import { createSignInSweep, eraseExpiredReplacements } from '../sign-in/sessions/sweep.ts';
 import { createSignIn, type SignIn } from '../sign-in/sign-in.ts';
-import { createRetentionSweep, RETENTION_LIMITS } from '../tenancy/organisations/retention.ts';
+import {
+  createRetentionSweep,
+  RETENTION_LIMITS,
+  type RetentionRule,
+} from '../tenancy/organisations/retention.ts';
 import { createTranslator, type Translator } from '../terminology/lookup/translate.ts';
 import { createUnmappedRecorder, type UnmappedRecorder } from '../terminology/unmapped/record-unmapped.ts';
 import type { HousekeepingStep } from './build-worker.ts';
@@ -75,9 +79,16 @@ export function housekeepingSteps({
 }: Pick<Runtime, 'background' | 'config' | 'log' | 'work'>): HousekeepingStep[] {
   const limited = answeredWithin(db, SWEEP_LIMIT_MS);
   const inTurn = (name: string) => ({ db: limited, work: work.of(name) });
-  const publishRules = publishRetentionRules(config.publishHistoryDays);
-  const sweepPublishes = createRetentionSweep(inTurn('publish-sweep'), publishRules, RETENTION_LIMITS);
-  const sweepRetained = createRetentionSweep(inTurn('retention'), retentionRules(config), RETENTION_LIMITS);
+  const sweeping = (name: string, rules: readonly RetentionRule[]) => {
+    const sweep = createRetentionSweep(inTurn(name), rules, RETENTION_LIMITS);
+    return async (now: Date) => {
+      for (const [what, count] of Object.entries(await sweep(now)))
+        log.info(
+          { event: 'housekeeping.retention', outcome: what, count },
+          'removed data whose retention time is over',
+        );
+    };
+  };
   const replacements = inTurn('refresh-replacements');
   const orders = inTurn('order-texts');
   return [
@@ -86,17 +97,11 @@ export function housekeepingSteps({
       run: (now) => eraseExpiredReplacements(replacements, now, config.signIn),
     },
     { name: 'sign-in', run: createSignInSweep(inTurn('sign-in-sweep')) },
-    { name: 'publishes', run: sweepPublishes },
     {
-      name: 'retention',
-      run: async (now) => {
-        for (const [what, count] of Object.entries(await sweepRetained(now)))
-          log.info(
-            { event: 'housekeeping.retention', outcome: what, count },
-            'removed data whose retention time is over',
-          );
-      },
+      name: 'publishes',
+      run: sweeping('publish-sweep', publishRetentionRules(config.publishHistoryDays)),
     },
+    { name: 'retention', run: sweeping('retention', retentionRules(config)) },
     { name: 'order-texts', run: () => renderOrders(orders) },
   ];
 }

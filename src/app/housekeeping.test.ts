@@ -9,6 +9,8 @@ import { housekeepingSteps } from './features.ts';
 
 const t = useTestApi();
 
+const TARGET: string = randomUUID();
+
 /** One outdated row of each step, and what finds it. */
 const OUTDATED: Record<string, { insert: () => [string, unknown[]]; find: string }> = {
   'a sealed pair of tokens': {
@@ -36,6 +38,16 @@ const OUTDATED: Record<string, { insert: () => [string, unknown[]]; find: string
     ],
     find: 'from publish_lease',
   },
+  'a publish that was replaced': {
+    insert: () => [
+      `insert into publish_run (organisation_id, facility_id, id, subject_kind, subject_id, target_id, chain_id,
+         account_id, purpose_of_use, correlation_id, started_at, begun_at, outcome)
+       select $1, $2, gen_random_uuid(), 'lab-order', $3, $3, $3, $3, 'OPS', 'c', at, at, 'done'
+       from (values (now() - interval '900 days'), (now())) published (at)`,
+      [t.tenant.organisationId, t.tenant.facilityId, TARGET],
+    ],
+    find: "from publish_run where begun_at < now() - interval '800 days'",
+  },
   'an unmapped code': {
     insert: () => [
       `insert into terminology_unmapped (organisation_id, facility_id, local_system, local_code, place, met_count,
@@ -51,6 +63,10 @@ const isThere = async (find: string) =>
   ((await t.api.database.pool.query(`select ${find}`)).rowCount ?? 0) > 0;
 
 test('the worker removes what is outdated, of every kind, and makes the months of the access log ahead [LOG-13, OPS-23]', async () => {
+  await t.api.database.pool.query(
+    `insert into publish_target (id, name, base, auth) values ($1, 'old', 'https://fhir.example.org', 'none')`,
+    [TARGET],
+  );
   for (const [name, { insert, find }] of Object.entries(OUTDATED)) {
     await t.api.database.pool.query(...insert());
     assert.ok(await isThere(find), name);
@@ -60,7 +76,11 @@ test('the worker removes what is outdated, of every kind, and makes the months o
   for (const [name, { find }] of Object.entries(OUTDATED))
     await waitUntil(async () => !(await isThere(find)), `${name} is removed`);
   await worker.stop();
-  assert.match(t.api.logs(), /"event":"housekeeping\.retention","count":1,"outcome":"unmapped codes"/);
+  for (const what of ['publishes', 'unmapped codes'])
+    assert.match(
+      t.api.logs(),
+      new RegExp(`"event":"housekeeping\\.retention","count":1,"outcome":"${what}"`),
+    );
   const { now } = t.api.clock;
   const ahead = new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 3, 1)).toISOString();
   const { rows } = await t.api.database.pool.query('select to_regclass($1) is not null as made', [
