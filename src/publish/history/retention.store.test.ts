@@ -4,7 +4,11 @@ import { randomUUID } from 'node:crypto';
 import { after, before, beforeEach, describe, test } from 'node:test';
 import { createTestDatabase, type TestDatabase } from '../../../test-support/database/database.ts';
 import { createWorkWatch } from '../../tenancy/organisations/organisation-work.ts';
-import { createRetentionSweep, RETENTION_LIMITS } from '../../tenancy/organisations/retention.ts';
+import {
+  createRetentionSweep,
+  RETENTION_LIMITS,
+  runRetention,
+} from '../../tenancy/organisations/retention.ts';
 import { publishRetentionRules } from './retention.store.ts';
 
 const NOW = new Date('2026-11-21T12:00:00Z');
@@ -52,6 +56,13 @@ describe('the sweep of publishes', () => {
     );
     return rows.map(({ id }) => id);
   };
+  const addLease = (hoursAgo: number) =>
+    database.pool.query(
+      `insert into publish_lease (organisation_id, target_id, resource_type, record_id, token, leased_until)
+       values ($1, $2, 'Patient', $3, $3, $4)`,
+      [organisationId, target, randomUUID(), new Date(NOW.getTime() - hoursAgo * 3_600_000)],
+    );
+  const leases = async () => (await database.pool.query('select 1 from publish_lease')).rowCount;
   /** Each call answers how many publishes it erased. */
   const sweep = (limits = {}) => {
     const context = { db: database.pool, work: createWorkWatch().of('publish-sweep') };
@@ -81,6 +92,20 @@ describe('the sweep of publishes', () => {
     assert.deepEqual(await left(), [elsewhere, done, ofAnother, failed]);
   });
 
+  test('a dry run counts them, and removes neither them nor leases [OPS-23]', async () => {
+    const subject = randomUUID();
+    for (const daysAgo of [2_900, 2_800, 2_700]) await ran(daysAgo, { subject });
+    const before = await left();
+    const context = { db: database.pool, work: createWorkWatch().of('publish-sweep') };
+    const rules = publishRetentionRules(400);
+    await addLease(50_000);
+    assert.deepEqual(await runRetention(context, rules, { dryRun: true }), { publishes: 2 });
+    assert.deepEqual(await left(), before);
+    assert.equal(await leases(), 1);
+    assert.deepEqual(await runRetention(context, rules, { dryRun: false }), { publishes: 2 });
+    assert.equal(await leases(), 0);
+  });
+
   test('nothing of the last 400 days goes [PUB-46]', async () => {
     const subject = randomUUID();
     const all = [await ran(399.9, { subject }), await ran(10, { subject }), await ran(1, { subject })];
@@ -104,16 +129,9 @@ describe('the sweep of publishes', () => {
   });
 
   test('leases that ran out long ago go; those of today stay', async () => {
-    const lease = (hoursAgo: number) =>
-      database.pool.query(
-        `insert into publish_lease (organisation_id, target_id, resource_type, record_id, token, leased_until)
-         values ($1, $2, 'Patient', $3, $3, $4)`,
-        [organisationId, target, randomUUID(), new Date(NOW.getTime() - hoursAgo * 3_600_000)],
-      );
-    await lease(25);
-    await lease(1);
+    await addLease(25);
+    await addLease(1);
     await sweep()(NOW);
-    const { rowCount } = await database.pool.query('select 1 from publish_lease');
-    assert.equal(rowCount, 1);
+    assert.equal(await leases(), 1);
   });
 });

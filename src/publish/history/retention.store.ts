@@ -24,7 +24,7 @@ async function eraseReplacedRuns(
 ): Promise<Swept> {
   const end = after.lastIndexOf(' ');
   const { rows } = await db.query<{ looked: number; erased: number; last: string }>({
-    name: 'sweep-publish-runs',
+    name: batch.dryRun ? 'count-publish-runs' : 'sweep-publish-runs',
     text: `
       with looked as materialized (
         select facility_id, id, subject_kind, subject_id, target_id, begun_at
@@ -36,8 +36,7 @@ async function eraseReplacedRuns(
         limit $5
       ),
       erased as (
-        delete from publish_run r
-        using looked l
+        ${batch.dryRun ? 'select 1 from publish_run r cross join looked l' : 'delete from publish_run r using looked l'}
         where r.organisation_id = $1
           and r.facility_id = l.facility_id
           and r.id = l.id
@@ -52,7 +51,7 @@ async function eraseReplacedRuns(
               and (later.begun_at, later.id) > (l.begun_at, l.id)
               and later.outcome = 'done'
           )
-        returning 1
+        ${batch.dryRun ? '' : 'returning 1'}
       )
       select (select count(*)::int from looked) as looked, (select count(*)::int from erased) as erased,
         (select begun_at::text || ' ' || id from looked order by begun_at desc, id desc limit 1) as last`,
@@ -68,6 +67,7 @@ async function deleteEndedLeases(
   { organisationId }: OrganisationScope,
   batch: RetentionBatch,
 ): Promise<Swept> {
+  if (batch.dryRun) return { removed: 0, last: undefined };
   await db.query({
     name: 'sweep-publish-leases',
     text: 'delete from publish_lease where organisation_id = $1 and leased_until < $2',
