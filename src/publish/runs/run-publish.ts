@@ -151,8 +151,8 @@ function logFields(event: string, { server, context: { scope, correlationId } }:
  * work at all (RFC 9110, sections 15.6.3 to 15.6.5). A server that stored something works. One that fails on a resource
  * (500) may store every other.
  */
-function countsAgainst({ status }: WriteFailure, { fresh }: Sent): boolean {
-  return fresh === 0 && (status === undefined || [502, 503, 504].includes(status));
+function countsAgainst({ status, unavailable }: WriteFailure, { fresh }: Sent): boolean {
+  return fresh === 0 && unavailable && (status === undefined || [502, 503, 504].includes(status));
 }
 
 /** What the caller is told: 502 for a failure of the server. Failures of ours do not change. */

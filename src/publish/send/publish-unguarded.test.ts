@@ -77,10 +77,11 @@ describe('servers that lack what guards against doubles', () => {
     }
   });
 
-  /** A publish to a server that answers like that fails with these words. Returns what it sent. */
+  /** Publishes to a server that answers like that, each of which fails with these words. Returns what they sent. */
   async function failedPublish(
     answers: (request: IncomingMessage, body: object) => [status: number, body: string],
     message: RegExp,
+    times = 1,
   ): Promise<{ fhirServerId: string; sent: string[] }> {
     const sent: string[] = [];
     const server = createServer(async (request, response) => {
@@ -94,7 +95,8 @@ describe('servers that lack what guards against doubles', () => {
       const { addTarget, publish } = createTestPublisher(database.pool);
       const base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
       const { id, name } = await addTarget(clinic, { base, idPolicy: 'server' });
-      await assert.rejects(publish(clinic, { target: name }), { code: 'target_refused', message });
+      for (let time = 1; time <= times; time += 1)
+        await assert.rejects(publish(clinic, { target: name }), { code: 'target_refused', message });
       return { fhirServerId: id, sent };
     } finally {
       server.close();
@@ -152,6 +154,18 @@ describe('servers that lack what guards against doubles', () => {
     }, /stopped at ServiceRequest \S+ PUT answered 422/);
     const path = 'ServiceRequest';
     assert.deepEqual(sent, [`POST /${path}`, `GET /${path}`, `GET /${path}`, `PUT /${path}/7`]);
+  });
+
+  test('a server that answers, and stores nothing, is not left alone for that [PUB-51]', async () => {
+    const nothing = JSON.stringify({ resourceType: 'Bundle', type: 'searchset' });
+    await failedPublish(
+      ({ method, url }, body) => {
+        if (method === 'POST') return [200, JSON.stringify({ ...body, id: '7' })];
+        return method === 'GET' && url?.includes('?') ? [200, nothing] : [404, ''];
+      },
+      /stopped at ServiceRequest \S+ the target gives a different answer each time; ask its operator/,
+      4,
+    );
   });
 
   test('a server whose If-None-Exist finds a record of somebody else: it is not written over [PUB-41]', async () => {
