@@ -9,6 +9,7 @@ import {
   type PublishClinic,
   startPublishing,
 } from '../../../test-support/publish/publish-records.ts';
+import { waitUntil } from '../../../test-support/wait-until.ts';
 import { PUBLISH } from '../servers/publish-settings.ts';
 
 const SHARED_TYPES = ['Organization', 'Practitioner'];
@@ -138,6 +139,37 @@ describe('many patients who share a practitioner and an organisation', () => {
       const published = await Promise.all(clinics.map((clinic) => node.publish(clinic)));
       for (const one of published) assert.equal(one.length, OWN + SHARED_TYPES.length);
     });
+
+  test('for the first time: what one of them made is updated by all others at once', async () => {
+    const first = await createClinic(database.pool, { results: 1 });
+    const { scope, practitioner, hospital } = first;
+    const clinics = [first];
+    while (clinics.length < 3)
+      clinics.push(await createClinic(database.pool, { results: 1, scope, practitioner, hospital }));
+    const lease = { ...PUBLISH.lease, waitMs: 20_000 };
+    const node = createTestPublisher(database.pool, { clock: PUBLISH.clock, lease });
+    const settings = { idPolicy: 'server', referencePolicy: 'send', timeoutMs: 60_000 } as const;
+    await node.addTarget(first, { base: server.base, ...settings });
+    const held = { kind: 'hold', type: 'Practitioner' } as const;
+    await server.script({ ...held, method: 'POST' }, { ...held, method: 'PUT' });
+    const publishes = clinics.map((clinic) => node.publish(clinic));
+    await waitUntil(async () => {
+      const { seen, held: waiting } = await server.state();
+      return waiting === 1 && seen.filter(({ path }) => path === 'Patient').length === clinics.length;
+    }, 'all have begun');
+    await server.release();
+    await waitUntil(async () => (await server.state()).held === 1, 'one updates the practitioner');
+    // That of whom created it, and that of whom is not held.
+    const ended = new Set<number>();
+    for (const [index, publish] of publishes.entries())
+      void publish.then(
+        () => ended.add(index),
+        () => undefined,
+      );
+    await waitUntil(() => ended.size === 2, 'the third one waits for nobody');
+    await server.release();
+    for (const one of await Promise.all(publishes)) assert.equal(one.length, OWN + SHARED_TYPES.length);
+  });
 
   test('that somebody else changed: the next publish writes over that version only [PUB-40]', async () => {
     const clinic = await createClinic(database.pool, { results: 1 });

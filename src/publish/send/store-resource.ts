@@ -54,7 +54,14 @@ export async function storeResource(storing: Storing, resource: FhirResource): P
   if (!SENT_AHEAD.has(resource.resourceType))
     return store(storing, resource, before, () => noteCreate(storing, key));
   const isCreate = storing.server.idPolicy === 'server' && before?.serverId == null;
-  if (isCreate) return storeAlone(storing, resource, undefined);
+  return isCreate ? storeAlone(storing, resource, undefined) : storeReferred(storing, resource, before);
+}
+
+async function storeReferred(
+  storing: Storing,
+  resource: FhirResource,
+  before: RecordedResource | undefined,
+): Promise<StoreOutcome> {
   try {
     return await store(storing, resource, before, async (lostId) => {
       throw new ReferredLost(lostId);
@@ -67,7 +74,8 @@ export async function storeResource(storing: Storing, resource: FhirResource): P
 
 /**
  * Under a lease of its own: a publish of another patient or facility may be about to create the same record. `lostId` is
- * the recorded id at which the server no longer has it. The other publish may have replaced that id already.
+ * the recorded id at which the server no longer has it. If the other publish has created it by now, it is updated as any
+ * other, and nobody waits for that.
  */
 async function storeAlone(
   storing: Storing,
@@ -84,6 +92,7 @@ async function storeAlone(
     };
     const [current] = await findRecorded(db, scope, { fhirServerId, keys: [key] });
     const isLost = lostId !== undefined && current?.serverId === lostId;
+    if (current?.serverId != null && !isLost) return current;
     if (current === undefined || isLost) await noteCreate(storing, key);
     const before = isLost ? { key, ...CREATE_BEGUN } : current;
     const { stored, how } = await store({ ...storing, requireMaySend }, resource, before, () =>
@@ -97,7 +106,8 @@ async function storeAlone(
   const lease: ResourceKey = resource.resourceType === 'Patient' ? `${CREATE}${key}` : key;
   const leaseKey = { organisationId: scope.organisationId, fhirServerId, records: [lease] };
   // Nobody waits on for a publish that has failed meanwhile.
-  return withLease(storing, leaseKey, { work, requireWanted: storing.requireMaySend });
+  const done = await withLease(storing, leaseKey, { work, requireWanted: storing.requireMaySend });
+  return 'how' in done ? done : storeReferred(storing, resource, done);
 }
 
 async function noteCreate({ db, scope, server }: Storing, key: ResourceKey): Promise<void> {
