@@ -42,11 +42,21 @@ async function callFault(owner: Queryable, address: string): Promise<string | un
       signal: AbortSignal.timeout(ANSWER_MS),
     });
     if (!answer.ok) return `answers ${answer.status} at /.well-known/jwks.json`;
-    const { keys = [] } = ((await answer.json()) ?? {}) as { keys?: { kid?: string }[] };
-    const own = new Set((await readSigningKeys(owner)).map(({ kid }) => kid));
-    return keys.some(({ kid }) => kid !== undefined && own.has(kid)) ? undefined : 'is another service';
+    const kids = keyIdsIn(await answer.text());
+    const own = await readSigningKeys(owner);
+    return own.some(({ kid }) => kids.includes(kid)) ? undefined : 'is another service';
   } catch (error) {
     const { cause, name } = error as { cause?: { code?: string }; name: string };
     return `does not answer (${cause?.code ?? name})`;
+  }
+}
+
+/** None where the answer is no key set, such as the page of a proxy. */
+function keyIdsIn(text: string): unknown[] {
+  try {
+    const { keys } = JSON.parse(text) as { keys: { kid?: unknown }[] };
+    return keys.map(({ kid }) => kid);
+  } catch {
+    return [];
   }
 }

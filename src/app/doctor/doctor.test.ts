@@ -251,7 +251,8 @@ describe('interchange doctor', { timeout: 600_000 }, () => {
       /TLS/,
     );
     const service = startCommand(['serve'], { env: { ...t.env, PORT: '0' } });
-    const stranger = createServer((_request, response) => response.end('{"keys":[{"kid":"other"}]}'));
+    let strange = '';
+    const stranger = createServer((_request, response) => response.end(strange));
     const proxy = createServer(async ({ url = '' }, response) => {
       const [, path] = /^\/records(\/.*)$/.exec(url) ?? [];
       const [, port] = await service.printed(/"event":"listening".*"port":(\d+)/);
@@ -279,7 +280,8 @@ describe('interchange doctor', { timeout: 600_000 }, () => {
         /Correct PUBLIC_BASE_URL/,
       );
       const { port } = stranger.address() as AddressInfo;
-      says(await examined('address', at(port)), 'failed', /is another service/, /Correct PUBLIC_BASE_URL/);
+      for (strange of ['{"keys":[{"kid":"other"}]}', '{"keys":{}}', 'null', '<!doctype html>'])
+        says(await examined('address', at(port)), 'failed', /is another service/, /Correct PUBLIC_BASE_URL/);
     } finally {
       proxy.close();
       stranger.close();
