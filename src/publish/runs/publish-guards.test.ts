@@ -154,6 +154,26 @@ describe('around a publish', () => {
     assert.equal((await publish(clinic, { target: target.name })).length, 4);
   });
 
+  test('the publish that tries it again is let through, also when it waited for another one first [PUB-51]', async () => {
+    const clock = createTestClock();
+    const { addTarget, publish } = createTestPublisher(database.pool, { clock });
+    const target = await addTarget(clinic, { base: server.base });
+    await server.script({ kind: 'drop', times: 10_000 });
+    for (let n = 0; n < 3; n += 1)
+      await assert.rejects(publish(clinic, { target: target.name }), /not answered/);
+    await server.script();
+    await clock.sleep(15_000);
+    // In another process, which does not tell this one how the target is.
+    const [key, token] = [leaseKey(target.id), randomUUID()];
+    await takeLease(database.pool, { key, token, durationMs: 60_000 });
+    const { sleep } = clock;
+    clock.sleep = async function (ms) {
+      await giveLeaseBack(database.pool, { key, token });
+      await sleep.call(this, ms);
+    };
+    assert.equal((await publish(clinic, { target: target.name })).length, 4);
+  });
+
   test('one order that the target fails on does not close it to the others [PUB-51]', async () => {
     const { addTarget, publish } = createTestPublisher(database.pool);
     const target = await addTarget(clinic, { base: server.base });

@@ -83,7 +83,8 @@ function publishSpan({ server, subject, context }: Prepared): Span {
 function publishPrepared(parts: RunDependencies, prepared: Prepared): Promise<Omit<Published, 'target'>> {
   const { server, patientId, subject, context } = prepared;
   requireMapped(prepared);
-  requireWorking(server);
+  // Who may try the server again is decided when its turn has come: the others wait for that one.
+  if (server.breaker.isOpen()) requireWorking(server);
   const key = {
     organisationId: context.scope.organisationId,
     fhirServerId: server.id,
@@ -93,7 +94,7 @@ function publishPrepared(parts: RunDependencies, prepared: Prepared): Promise<Om
     accountId: context.caller.accountId,
     work: (lease) => {
       // The publishes that it waited for may have found that the server does not answer.
-      if (lease.waited) requireWorking(server);
+      requireWorking(server);
       return runPublish(parts, prepared, lease);
     },
   });
