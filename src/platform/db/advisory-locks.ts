@@ -15,4 +15,6 @@ export const ADVISORY_LOCKS = {
   accessLogArchive: 7_246_318_105,
   /** Held shared by whoever seals under the newest data key, alone by whoever renews it. */
   dataKeys: 7_246_318_005,
+  /** Targets are made, renamed and made the default one after the other. */
+  publishTargets: 7_246_318_006,
 } as const;

@@ -5,6 +5,7 @@
 import type { SealedSecret } from '../../outbound/sealed-secret.ts';
 import type { SealedFor } from '../../platform/crypto/key-ring.ts';
 import type { SealedTable } from '../../platform/crypto/sealed-table.ts';
+import { ADVISORY_LOCKS } from '../../platform/db/advisory-locks.ts';
 import type { Queryable } from '../../platform/db/database.ts';
 import type { OrganisationScope } from '../../tenancy/scope.ts';
 import type { FhirServer, FhirServerSettings } from './fhir-server.ts';
@@ -91,6 +92,11 @@ export async function listFhirServers(
     values: [organisationId ?? null],
   });
   return rows.map(toFhirServer);
+}
+
+/** Until the transaction ends, others wait who make a server, rename one or make one the default. */
+export async function lockFhirServers(db: Queryable): Promise<void> {
+  await db.query({ text: 'select pg_advisory_xact_lock($1)', values: [ADVISORY_LOCKS.publishTargets] });
 }
 
 /** The first server of its organisation (of all, when null) is the default one. */

@@ -11,6 +11,7 @@ import { forgetRecordedIds, hasRecordedIds } from '../send/resource.store.ts';
 import {
   fhirServerNamed,
   insertFhirServer,
+  lockFhirServers,
   markRemoved,
   secretSealedFor,
   setDefault,
@@ -55,6 +56,7 @@ export async function createFhirServer(
   if (organisationId !== null) await requireOrganisation(db, organisationId);
   const id = randomUUID();
   await transaction(db, async (client) => {
+    await lockFhirServers(client);
     const sealed = secret === undefined ? undefined : await sealFor({ db: client, keys }, id, secret);
     await requireFreeName(client, { organisationId, name: settings.name });
     await insertFhirServer(client, { id, organisationId }, { settings, secret: sealed });
@@ -83,6 +85,7 @@ export async function changeFhirServer(
   },
 ): Promise<FhirServer> {
   return transaction(db, async (client) => {
+    await lockFhirServers(client);
     await shareDataKeys(client);
     const before = await requireFhirServer(client, which, true);
     const settings = checkedSettings({ ...before, ...ofAuthentication(before, input.settings) });

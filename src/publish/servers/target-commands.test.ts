@@ -7,9 +7,12 @@ import { startFhirServer, type TestFhirServer } from '../../../test-support/fhir
 import { createClinic } from '../../../test-support/publish/publish-records.ts';
 import { type CommandResult, runCommand } from '../../../test-support/service/command.ts';
 import { runTargetCommand } from '../../../test-support/service/target-command.ts';
+import { waitForLock } from '../../../test-support/wait-until.ts';
 import { createKeyRing } from '../../platform/crypto/key-ring.ts';
 import { createOrganisation } from '../../tenancy/organisations/facilities.ts';
 import { recordStored } from '../send/resource.store.ts';
+import { insertFhirServer, lockFhirServers } from './fhir-server.store.ts';
+import { DEFAULT_SETTINGS } from './fhir-server.ts';
 import { secretOf } from './live-fhir-servers.ts';
 import { changeFhirServer, requireFhirServer, rotateFhirServerSecret } from './manage-fhir-servers.ts';
 
@@ -59,6 +62,31 @@ describe('interchange target', () => {
     assert.equal(nothing.code, 2);
     assert.match(nothing.stderr, /at least one setting/);
     assert.equal((await run('remove --name real')).code, 0);
+  });
+
+  test('two made at once: one name is told to exist, and one of two is the default', async () => {
+    for (const [name, says] of [
+      ['first', /A target named first exists already/],
+      ['second', /^second {2}\S+\n/],
+    ] as const) {
+      const { id: organisationId } = await createOrganisation(database.pool, { name: 'Of two' });
+      const client = await database.pool.connect();
+      try {
+        await client.query('begin');
+        await lockFhirServers(client);
+        const settings = { ...DEFAULT_SETTINGS, name: 'first', base: server.base, auth: 'none' } as const;
+        await insertFhirServer(client, { id: randomUUID(), organisationId }, { settings, secret: undefined });
+        const made = run(
+          `create --name ${name} --organisation ${organisationId} --base ${server.base} --auth none`,
+        );
+        await waitForLock(database.pool);
+        await client.query('commit');
+        const { stdout, stderr } = await made;
+        assert.match(stdout + stderr, says);
+      } finally {
+        client.release(true);
+      }
+    }
   });
 
   test('create, show, list, update, rotate, switch and remove [PUB-8, PUB-9, PUB-52, CMD-15]', async () => {
