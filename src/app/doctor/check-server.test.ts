@@ -21,6 +21,8 @@ import {
 } from '../../../test-support/service/doctor.ts';
 import { freePort } from '../../../test-support/service/free-port.ts';
 import { waitUntil } from '../../../test-support/wait-until.ts';
+import { loadConfig } from '../config/config.ts';
+import { checkConnections } from './check-server.ts';
 
 describe('interchange doctor, of the server', { timeout: 600_000 }, () => {
   const t = useDoctor();
@@ -104,20 +106,24 @@ describe('interchange doctor, of the server', { timeout: 600_000 }, () => {
   });
 
   test('counts the connections of another service on the same server [CMD-24]', async () => {
-    const others = async () => {
-      const { text } = await examined('connections');
-      return Number(/others have (\d+)\.$/.exec(text)?.[1]);
-    };
+    const othersIn = ({ text }: { text: string }) => Number(/others have (\d+)\.$/.exec(text)?.[1]);
+    const others = async () => othersIn(await examined('connections'));
     const elsewhere = await createTestDatabase();
     const clients = Array.from(
       { length: 30 },
       () => new pg.Client({ connectionString: elsewhere.url, application_name: 'interchange' }),
     );
+    const plain = await t.owner.connect();
     try {
       await Promise.all(clients.map((client) => client.connect()));
       // Other tests use the same server.
       assert.ok((await others()) >= clients.length);
+      // PostgreSQL tells such a user little of the connections of others.
+      await plain.query('begin; create role doctor_plain; set local role doctor_plain');
+      assert.ok(othersIn(await checkConnections(plain, loadConfig(t.env))) >= clients.length);
     } finally {
+      await plain.query('rollback');
+      plain.release();
       await Promise.all(clients.map((client) => client.end()));
       await elsewhere.drop();
     }

@@ -125,7 +125,8 @@ async function readLimits(owner: Queryable): Promise<Limits> {
         (
           select count(*)
           from pg_stat_activity
-          where backend_type = 'client backend'
+          -- Of other users a plain user learns no type. What has no user or no database is no client.
+          where coalesce(backend_type = 'client backend', num_nulls(usesysid, datid) = 0)
             and (datname <> current_database() or application_name not like 'interchange%')
         ) as others,
         (
