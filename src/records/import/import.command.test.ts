@@ -198,7 +198,7 @@ test('a dry run says so and keeps nothing', async () => {
   assert.deepEqual(await t.rows('select id from patient where organisation_id = $1', [where[1]]), []);
 });
 
-test('unknown organisations and facilities say so; wrong calls exit 2 with the fix [CMD-10]', async () => {
+test('unknown organisations and facilities say so; wrong calls exit 2 with the fix [CMD-5, CMD-10]', async () => {
   const where = await facility();
   const [, organisation = '', , facilityId = ''] = where;
   const call = async (...args: string[]) => {
@@ -211,10 +211,18 @@ test('unknown organisations and facilities say so; wrong calls exit 2 with the f
     1,
     `error: There is no organisation ${id}. List organisations with: npx interchange organisation list`,
   ]);
-  assert.deepEqual(await call('--organisation', organisation, '--facility', 'x', DEMO), [
+  assert.deepEqual(await call('--organisation', organisation, '--facility', id, DEMO), [
     1,
-    `error: Organisation ${organisation} has no facility x. List its facilities with: npx interchange facility list --organisation ${organisation}`,
+    `error: This organisation has no facility ${id}. List its facilities with: npx interchange facility list --organisation ${organisation}`,
   ]);
+  for (const [option, malformed] of Object.entries({
+    organisation: ['--organisation', 'x', '--facility', facilityId],
+    facility: ['--organisation', organisation, '--facility', 'x'],
+  })) {
+    const [code, reason] = await call(...malformed, DEMO);
+    assert.equal(code, 2, option);
+    assert.match(String(reason), new RegExp(`^error: --${option} must be a UUID, for example `));
+  }
   assert.deepEqual(await call(...where, DEMO, '--workers', '0'), [
     2,
     'error: --workers must be a number from 1 to 32, for example --workers 4.',

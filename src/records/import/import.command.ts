@@ -4,17 +4,11 @@ import { randomUUID } from 'node:crypto';
 import { basename, resolve } from 'node:path';
 import { Presets, SingleBar } from 'cli-progress';
 import { Command } from 'commander';
-import {
-  type CommandEnvironment,
-  CommandError,
-  type CommandSession,
-  UsageError,
-} from '../../platform/command/command.ts';
+import { type CommandEnvironment, type CommandSession, UsageError } from '../../platform/command/command.ts';
 import { type Pool, withPool } from '../../platform/db/database.ts';
 import { SERVICE_ROLE } from '../../platform/db/migrate.ts';
 import { createLog, errorFields, type Log } from '../../platform/log/log.ts';
-import { isUuid } from '../../platform/uuid.ts';
-import { findOrganisation, listFacilities } from '../../tenancy/organisations/organisation.store.ts';
+import { requireFacility } from '../../tenancy/organisations/facilities.ts';
 import type { FacilityScope } from '../../tenancy/scope.ts';
 import { recordImport } from './history/record-import.ts';
 import { toSourceName } from './history/source-name.ts';
@@ -68,7 +62,7 @@ export function importCommand(environment: CommandEnvironment, parts: ImportComm
     .addHelpText('after', HELP)
     .action(async (paths: string[], options: Options) => {
       const document = await environment.withSession(async (session) => {
-        const scope = await requireFacility(session.db, options);
+        const scope = await placeOf(session.db, options);
         return withConnections(session, options.workers, (db) =>
           importWithProgress(environment, { db, scope, paths, options, parts }),
         );
@@ -170,18 +164,9 @@ function withConnections<T>(
   return withPool(options, work);
 }
 
-async function requireFacility(db: Pool, { organisation, facility }: Options): Promise<FacilityScope> {
-  if (!isUuid(organisation) || (await findOrganisation(db, organisation)) === undefined)
-    throw new CommandError(
-      `There is no organisation ${organisation}. List organisations with: npx interchange organisation list`,
-    );
-  const scope = { organisationId: organisation.toLowerCase() };
-  const [found] = isUuid(facility) ? await listFacilities(db, scope, { facilityIds: [facility] }) : [];
-  if (found === undefined)
-    throw new CommandError(
-      `Organisation ${organisation} has no facility ${facility}. List its facilities with: npx interchange facility list --organisation ${organisation}`,
-    );
-  return { ...scope, facilityId: found.id, timeZone: found.timeZone };
+async function placeOf(db: Pool, { organisation, facility }: Options): Promise<FacilityScope> {
+  const { id, timeZone } = await requireFacility(db, organisation, facility);
+  return { organisationId: organisation.toLowerCase(), facilityId: id, timeZone };
 }
 
 function workerCount(text: string): number {
