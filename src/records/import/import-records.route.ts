@@ -134,7 +134,9 @@ export function importRecordsRoute(deps: ImportRouteDependencies): Route<Access>
           schema: ImportReportSchema,
           headers: ['x-import-id'],
         },
-        409: { description: 'The organisation has an import with that importId already.' },
+        409: {
+          description: 'The organisation has an import with that importId already, and it did not fail.',
+        },
         408: { description: 'The upload stopped, or arrived too slowly. Nothing was kept.' },
       },
       handle: async ({ query: { dryRun = false, importId, fileName }, body }, context) => {

@@ -28,7 +28,12 @@ export interface ImportEnd extends ImportLook {
   report: ImportDocument | null;
 }
 
-/** False when the organisation has an import of this id already. */
+/** All that an import begins with, but for its ids. */
+const BEGINNING =
+  `source account_id file_name content started_at alive_at finished_at state failure files total_bytes
+  done_bytes resources rejected`.split(/\s+/);
+
+/** False when the organisation has an import of this id already; one of the facility that failed begins anew. */
 export async function beginImport(
   db: Queryable,
   { organisationId, facilityId }: FacilityScope,
@@ -39,7 +44,10 @@ export async function beginImport(
     text: `
       insert into import_run (organisation_id, facility_id, id, source, account_id, file_name)
       values ($1, $2, $3, $4, $5, $6)
-      on conflict (organisation_id, id) do nothing`,
+      on conflict (organisation_id, id) do update
+      set ${BEGINNING.map((column) => `${column} = excluded.${column}`).join(', ')}
+      where import_run.facility_id = excluded.facility_id
+        and import_run.state = 'failed'`,
     values: [organisationId, facilityId, id, way, accountId, fileName],
   });
   return rowCount === 1;

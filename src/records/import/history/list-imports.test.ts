@@ -216,6 +216,30 @@ test('a chosen id is kept once in an organisation, and a repeat imports nothing 
   assert.equal((await send(visits(), `?importId=${id}`, stranger)).status, 200);
 });
 
+test('an import that failed is sent again under its id, by its own facility [ADM-47]', async () => {
+  const id = randomUUID();
+  const upload = request(`${api.baseUrl}/imports/fhir?importId=${id}&fileName=first.json`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${account.token}`, 'content-type': 'application/json' },
+  });
+  upload.on('error', () => undefined);
+  upload.write('{"resourceType":');
+  const stateIs = async (wanted: string) => (await read(id)).json.state === wanted;
+  await waitUntil(() => stateIs('running'), 'the upload has begun');
+  assert.equal((await send(visits(), `?importId=${id}`)).status, 409);
+  upload.destroy();
+  await waitUntil(() => stateIs('failed'), 'the upload has ended');
+  const elsewhere = { ...account, facilityId: await api.createFacility(account.organisationId) };
+  const neighbour = await api.createAccount(elsewhere);
+  assert.equal((await send(visits(), `?importId=${id}`, neighbour)).status, 409);
+  const answer = await send(visits(), `?importId=${id}`);
+  assert.deepEqual([answer.status, answer.headers.get('x-import-id')], [200, id]);
+  const { state, failure, fileName, progress, report } = (await read(id)).json;
+  assert.deepEqual([state, failure, fileName, progress.resources], ['finished', null, null, 2]);
+  assert.deepEqual(report, answer.json);
+  assert.equal((await send(visits(), `?importId=${id}`)).status, 409);
+});
+
 test('a dry run is not kept [ADM-46]', async () => {
   const id = randomUUID();
   assert.equal((await send(visits(), `?dryRun=true&importId=${id}`)).status, 200);

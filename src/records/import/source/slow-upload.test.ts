@@ -1,5 +1,6 @@
 /** Uploads that take long: they end for lack of progress, say so, and keep nobody out. */
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { type ClientRequest, type IncomingMessage, request } from 'node:http';
 import { connect, type Socket } from 'node:net';
@@ -194,14 +195,15 @@ describe('the pace of a body', () => {
   });
 });
 
-test('one import of an organisation works at a time; which is decided once a body is there', async () => {
+test('one import of an organisation works at a time; which is decided once a body is there; what got no place is sent again as it was [ADM-47]', async () => {
   const other = await t.createAccount(await t.createTenant());
   const owner = new pg.Client({ connectionString: t.database.url });
   await owner.connect();
   try {
     await owner.query('begin');
     await owner.query('lock table provider_organisation in access exclusive mode');
-    const upload = open();
+    const path = `/imports/fhir?importId=${randomUUID()}`;
+    const upload = open(path);
     upload.call.write('{"resourceType":');
     await socketOf(upload);
     const working = send(lines([{ resourceType: 'Organization', name: 'Hill Clinic' }]));
@@ -214,6 +216,9 @@ test('one import of an organisation works at a time; which is decided once a bod
     await owner.query('rollback');
     assert.deepEqual((await working).json.resources, { Organization: 1 });
     assert.equal((await send(lines([patient()]))).status, 200);
+    const again = open(path);
+    again.call.end('{"resourceType":"Patient"}');
+    assert.deepEqual((await again.answer).json.resources, { Patient: 1 });
   } finally {
     await owner.end();
   }
