@@ -1,12 +1,17 @@
 /** The terminology commands, from their arguments to their output. */
 import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { createReadStream } from 'node:fs';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { after, before, beforeEach, describe, test } from 'node:test';
+import { promisify } from 'node:util';
 import type { Command } from 'commander';
+import pg from 'pg';
 import { createTestDatabase, type TestDatabase } from '../../../test-support/database/database.ts';
 import { createPlace } from '../../../test-support/records/place.ts';
 import { asCommand } from '../../../test-support/service/worded-errors.ts';
@@ -223,6 +228,38 @@ describe('terminology export', () => {
         assert.equal(JSON.parse(await readFile(output, 'utf8')).resourceType, 'ConceptMap');
     });
   }
+
+  test('replaces a file that exists, and says so in its help', async () => {
+    await run(importMapsCommand, [await fileOf('in.csv', FILE)]);
+    const output = await fileOf('before.csv', 'x'.repeat(10_000));
+    await run(exportMapsCommand, ['--output', output]);
+    assert.match(await readFile(output, 'utf8'), /^local_system,[^x]+$/);
+    const help = exportMapsCommand({} as CommandEnvironment).helpInformation();
+    assert.match(help, /one that exists is\s+replaced/);
+  });
+
+  test('does not blame the file when the database fails', async () => {
+    const rows = Array.from(
+      { length: 8_000 },
+      (_, index) => `urn:lab,${index},${'x'.repeat(100)},${LOINC},718-7,`,
+    );
+    await run(importMapsCommand, [await fileOf('many.csv', [HEADER, ...rows].join('\n'))]);
+    const output = join(folder, 'pipe');
+    await promisify(execFile)('mkfifo', [output]);
+    const exported = run(exportMapsCommand, ['--output', output]);
+    const reader = createReadStream(output);
+    await once(reader, 'readable');
+    const owner = new pg.Client({ connectionString: database.url });
+    await owner.connect();
+    await owner.query('alter table terminology_map rename to terminology_map_away');
+    try {
+      reader.resume();
+      await assert.rejects(exported, { code: '42P01' });
+    } finally {
+      await owner.query('alter table terminology_map_away rename to terminology_map');
+      await owner.end();
+    }
+  });
 
   test('explains what it cannot do', async () => {
     await assert.rejects(run(exportMapsCommand, []), UsageError);

@@ -4,6 +4,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { Command, Option } from 'commander';
 import { type CommandEnvironment, CommandError, UsageError } from '../../platform/command/command.ts';
+import { outageOf } from '../../platform/db/unavailable.ts';
 import { type MapOptions, requireMap } from '../maps/map-command.ts';
 import { EXPORT_FORMATS, type ExportFormat, exportMaps } from './export-maps.ts';
 
@@ -20,7 +21,7 @@ export function exportMapsCommand(environment: CommandEnvironment): Command {
     .addOption(
       new Option('--format <format>', 'file format').choices(Object.keys(EXPORT_FORMATS)).default('csv'),
     )
-    .option('--output <file>', 'file to write (default: standard output)')
+    .option('--output <file>', 'file to write; one that exists is replaced (default: standard output)')
     .addHelpText(
       'after',
       '\nExample:\n  npx interchange terminology export --organisation 7f0c… --format conceptmap --output map.json',
@@ -39,7 +40,9 @@ export function exportMapsCommand(environment: CommandEnvironment): Command {
     });
 }
 
+/** Throws on what the database failed with. */
 function refuseOutput(error: NodeJS.ErrnoException, file: string): never {
+  if (error.syscall === undefined || outageOf(error) !== undefined) throw error;
   throw new CommandError(
     `The file ${file} cannot be written (${error.code}). Check the path, or name another file with --output.`,
     { cause: error },
