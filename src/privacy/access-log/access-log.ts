@@ -28,6 +28,7 @@ export const ACCESS_ACTIONS = [
   'patient.read',
   'publication.list',
   'record.import',
+  'record.import-dry-run',
   'vital-set.list',
   'vital-set.publications.read',
   'vital-set.publish',

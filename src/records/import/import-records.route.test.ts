@@ -192,6 +192,26 @@ test('the log of each patient whom a record is about, or was about before, says 
     assert.deepEqual(await entriesOf(body, [one, other]), [1, 1], JSON.stringify(body));
 });
 
+test('the log of each patient who is stored says whom a dry run told of [LOG-7, IN-24]', async () => {
+  const [stored, waited, fresh] = [patient(), patient(), patient()];
+  const visit = encounter(`Patient/${String(stored.id)}`);
+  const doctor = { resourceType: 'Practitioner', id: randomUUID(), name: [{ family: 'Okafor' }] };
+  const individual = { reference: `Practitioner/${doctor.id}` };
+  const waits = { ...encounter(`Patient/${String(waited.id)}`), participant: [{ individual }] };
+  assert.deepEqual((await send(lines([stored, waited, visit, waits]), NDJSON)).json.rejectedCount, 0);
+  const told = async (...bodies: object[]) => {
+    const { status, json } = await send(lines(bodies), { ...NDJSON, query: '?dryRun=true' });
+    assert.deepEqual([status, json.rejected], [200, []]);
+    return json;
+  };
+  const { unchanged } = await told(visit, fresh, encounter(`Patient/${String(fresh.id)}`));
+  assert.deepEqual(unchanged, { Encounter: 1 });
+  await told(doctor, visit);
+  const checks = async (someone: Resource) =>
+    (await logOf(someone)).filter(({ action }) => action === 'record.import-dry-run').length;
+  assert.deepEqual(await Promise.all([stored, waited, fresh].map(checks)), [2, 1, 0]);
+});
+
 test('what is rejected is listed, and the answer is 200 [IN-23]', async () => {
   const good = patient();
   const answer = await send(lines([patient({ gender: 'x' }), good]), { type: 'application/fhir+ndjson' });

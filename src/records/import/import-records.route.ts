@@ -18,7 +18,7 @@ import { Type } from '../../platform/json-schema.ts';
 import { errorFields, type Log } from '../../platform/log/log.ts';
 import { isUuid } from '../../platform/uuid.ts';
 import type { Words } from '../../platform/words/words.ts';
-import type { AccessLog } from '../../privacy/access-log/access-log.ts';
+import type { AccessAction, AccessLog } from '../../privacy/access-log/access-log.ts';
 import { accessEntry } from '../../privacy/authorise-access.ts';
 import { type Access, type FacilityContext, facilityRoute } from '../../tenancy/callers/access.ts';
 import type { Permission } from '../../tenancy/roles/permissions.ts';
@@ -160,7 +160,11 @@ export function importRecordsRoute(deps: ImportRouteDependencies): Route<Access>
                   scope: context.scope,
                   sources: [spoolSource('body', spool)],
                   reach: context.caller.permissions.has(LINKS_PATIENTS) ? 'organisation' : 'facility',
-                  onPatients: patientLogger(deps.accessLog, context),
+                  onPatients: patientLogger(
+                    deps.accessLog,
+                    context,
+                    dryRun ? 'record.import-dry-run' : 'record.import',
+                  ),
                   dryRun,
                   onBegin,
                 },
@@ -252,18 +256,18 @@ function takePlace(active: Set<string>, organisationId: string): () => void {
   return () => void active.delete(organisationId);
 }
 
-/** One entry for each patient that the body is about, written before the change of its record commits. */
-function patientLogger(accessLog: AccessLog, { caller, correlationId }: FacilityContext): OnPatients {
+/** One entry for each patient that the body is about, written before the change of its record commits, and before the answer. */
+function patientLogger(
+  accessLog: AccessLog,
+  { caller, correlationId }: FacilityContext,
+  action: AccessAction,
+): OnPatients {
   /** Facility and patient. */
   const logged = new Set<string>();
   return async (patientIds, scope) => {
     const reader = { caller, correlationId, scope, purposeOfUse: DEFAULT_PURPOSE_OF_USE };
     const entryOf = (patientId: string) =>
-      accessEntry(
-        reader,
-        { patientId, action: 'record.import', resourceType: 'Patient', resourceId: patientId },
-        'allowed',
-      );
+      accessEntry(reader, { patientId, action, resourceType: 'Patient', resourceId: patientId }, 'allowed');
     const nameOf = (id: string) => `${scope.facilityId} ${id}`;
     const fresh = [...patientIds].filter((id) => !logged.has(nameOf(id)));
     for (const some of batchesOf(fresh)) await accessLog.record(some.map(entryOf));

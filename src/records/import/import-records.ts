@@ -4,9 +4,11 @@ import type { Pool } from '../../platform/db/database.ts';
 import type { Log } from '../../platform/log/log.ts';
 import type { FacilityScope } from '../../tenancy/scope.ts';
 import { createUnmappedRecorder } from '../../terminology/unmapped/record-unmapped.ts';
+import { inBatches } from './group/batches.ts';
 import type { ImportWatch } from './history/record-import.ts';
 import { type ImportDocument, ImportReport } from './import-report.ts';
 import type { ImportReach } from './map/record-lookup.ts';
+import { patientLookup } from './resolve/lookups.store.ts';
 import type { OnPatients, OnPatientsChanged } from './run/import-run.ts';
 import { type ImportSource, importSources, type RunOfSources } from './run/import-sources.ts';
 import { inDryRun, inTransactions, type RunTransaction } from './run/import-transaction.ts';
@@ -38,7 +40,7 @@ export interface ImportRequest {
   onProgress?: (sizeBytes: number) => void;
   /** Default `organisation`: patients of other facilities are found by identifier and id, and registered here too. */
   reach?: ImportReach;
-  /** For the access log. Not called in a dry run. */
+  /** For the access log. A dry run tells of those who are stored. */
   onPatients?: OnPatients;
   /** What fails unexpectedly is among the rejected, and the other sources go on. Otherwise it is thrown. */
   keepGoing?: boolean;
@@ -81,7 +83,7 @@ export async function importRecords(deps: ImportDependencies, request: ImportReq
       reach: request.reach ?? 'organisation',
       understood: new Set(deps.understoodExtensions),
       dryRun,
-      onPatients: request.onPatients,
+      onPatients: dryRun === undefined ? request.onPatients : ofStored(deps.db, request.onPatients),
       log: deps.log,
       unmapped,
     };
@@ -104,4 +106,19 @@ export async function importRecords(deps: ImportDependencies, request: ImportReq
     await unmapped.close();
   }
   return { document: report.document(), unreadable: report.unreadable };
+}
+
+/** Leaves out the patients that the dry run made itself: nobody has them. */
+function ofStored(db: Pool, onPatients: OnPatients | undefined): OnPatients | undefined {
+  return (
+    onPatients &&
+    (async (patientIds, scope) => {
+      const { existing, elsewhere } = patientLookup;
+      const stored = await inBatches([...patientIds], async (some) => [
+        ...(await existing(db, scope, some)),
+        ...((await elsewhere?.(db, scope, some)) ?? []),
+      ]);
+      await onPatients(new Set(stored), scope);
+    })
+  );
 }

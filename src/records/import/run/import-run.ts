@@ -37,7 +37,7 @@ export interface ImportRun extends UnitRun {
   unmapped: UnmappedRecorder;
 }
 
-/** Tell of the patients that a transaction is about, before it commits. */
+/** Tell of the patients that a transaction is about, before it commits. A dry run changes nobody. */
 export async function announce(run: ImportRun, client: Client, outcome: UnitOutcome): Promise<void> {
   const created = [...outcome.patientsCreated];
   const updated = [...outcome.patientsUpdated].filter((id) => !outcome.patientsCreated.has(id));
@@ -45,6 +45,7 @@ export async function announce(run: ImportRun, client: Client, outcome: UnitOutc
     ...created.map((patientId) => ({ patientId, event: 'created' as const })),
     ...updated.map((patientId) => ({ patientId, event: 'updated' as const })),
   ];
-  if (changed.length > 0) await run.onPatientsChanged?.(client, run.scope, changed);
+  if (changed.length > 0 && run.dryRun === undefined)
+    await run.onPatientsChanged?.(client, run.scope, changed);
   await run.onPatients?.(outcome.patientsTouched, run.scope);
 }

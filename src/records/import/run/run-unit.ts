@@ -44,7 +44,7 @@ async function takeUnit(run: ImportRun, part: UnitPart): Promise<UnitResult> {
     const outcome = await run.transaction(async (client) => {
       const written = await importUnit(client, { ...run, ...part });
       if (written.rejected.length > 0 || written.waiting.length > 0) throw new UnitStopped(written);
-      if (dryRun === undefined) await announce(run, client, written);
+      await announce(run, client, written);
       return written;
     });
     const gaveUp = outcome.gaveUp ? outcome.unresolvedIn : [];

@@ -180,7 +180,7 @@ async function tryJoin(run: ImportRun, waiters: readonly Waiter[]): Promise<Atte
       }
       const outcome = await importUnit(client, { ...run, ...unitOf(found) });
       if (outcome.rejected.length > 0) throw new NotJoined(outcome.rejected.map(({ entry }) => entry.target));
-      if (run.dryRun === undefined) await announce(run, client, outcome);
+      await announce(run, client, outcome);
       return outcome;
     });
     return { refused: [], notices };
