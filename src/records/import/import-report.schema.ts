@@ -46,7 +46,10 @@ export const ImportReportSchema = named(
         ),
         { description: 'What was rejected, and why. At most the first 10,000.' },
       ),
-      rejectedCount: Type.Integer(),
+      rejectedCount: Type.Integer({
+        description:
+          'Number of reasons for a rejection, with those that `rejected` has no room for. A resource that is rejected for two reasons counts twice; a Bundle is rejected whole, and counts once for each reason that is named.',
+      }),
       unchanged: Counts('Number of the `resources` that changed nothing, by type.'),
       older: Type.Array(
         named(
