@@ -295,7 +295,8 @@ describe('unexpected failures', () => {
       {
         file: '1.json',
         entry: null,
-        reason: 'stopped with an unexpected failure (XX000). What was imported before is counted',
+        reason:
+          'stopped with an unexpected failure (XX000). What was imported before is counted. Import it again',
       },
     ]);
   });
@@ -307,7 +308,10 @@ describe('unexpected failures', () => {
       assert.deepEqual(
         document.rejected.map(({ file, reason }) => [file, reason]),
         [
-          ['1.json', `stopped with an unexpected failure (${code}). What was imported before is counted`],
+          [
+            '1.json',
+            `stopped with an unexpected failure (${code}). What was imported before is counted. Import it again`,
+          ],
           [
             '2.json',
             'was not imported, because the database cannot be reached or is read-only. Import it again later',

@@ -110,7 +110,7 @@ function fail(run: RunOfSources, { source }: Task, error: unknown): Left {
   run.report.reject({
     file: source.name,
     entry: null,
-    reason: `stopped with an unexpected failure (${faultText(error)}). What was imported before is counted`,
+    reason: `stopped with an unexpected failure (${faultText(error)}). What was imported before is counted. Import it again`,
   });
   return {};
 }
