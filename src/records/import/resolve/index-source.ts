@@ -1,18 +1,18 @@
 /**
  * The first pass over a source: what it is, what stands where, and which resources are taken. It parses each entry and
  * forgets it again. So the faults of a Bundle are known before anything of it is written.
- * Contract: IN-31, IN-49.
+ * Contract: IN-31, IN-49, IN-54.
  */
 
 import { parseFhirJson } from '../../../fhir/json.ts';
 import { type JsonObject, ResourceRejected } from '../../../fhir/reading/json-resource.ts';
-import { isDeeper, tooDeep } from '../../../platform/json-depth.ts';
+import { hasMoreValues, isDeeper, tooDeep } from '../../../platform/json-depth.ts';
 import { IMPORTERS } from '../map/importers.ts';
 import { reportedPath, requireUnderstood } from '../map/understood.ts';
 import type { LineNumbers } from '../run/line-numbers.ts';
 import type { Rejected } from '../run/run-unit.ts';
 import { BUNDLE_REASONS, count, type SeenEntry, seenEntry, seenResource, Unit } from '../run/unit.ts';
-import { MAX_JSON_LEVELS, type SourceLimits, sizeText } from '../source/limits.ts';
+import { MAX_JSON_LEVELS, MAX_JSON_VALUES, type SourceLimits, sizeText } from '../source/limits.ts';
 import { createPauses } from '../source/pauses.ts';
 import {
   decodeUtf8,
@@ -51,8 +51,10 @@ export async function indexDocument(
         `has too many ids, addresses and identifiers: they need more than the limit of ${sizeText(limits.maxIndexBytes)}. Split the file.`,
       );
   });
+  const wide = wideResource(envelope);
+  if (wide !== undefined) return unparsed(wide);
   const document = asResource(parseDocument(envelope));
-  if (document.resourceType !== 'Bundle') return indexResource(document, envelope, { number: 1, ...range });
+  if (document.resourceType !== BUNDLE) return indexResource(document, envelope, { number: 1, ...range });
   if (!BUNDLE_TYPES.includes(String(document.type)))
     throw new SourceError(`is a Bundle, but its type is not one of ${BUNDLE_TYPES.join(', ')}`);
   if (document.entry !== undefined && !Array.isArray(document.entry))
@@ -86,6 +88,14 @@ function indexResource(resource: JsonObject, text: string, place: EntryRange): I
   }
 }
 
+/** A document that is not parsed. */
+function unparsed(wide: WideResource): IndexedDocument {
+  const unit = new Unit();
+  if (wide.isTaken) return { unit, rejected: [tooWide(wide, { number: 1 })] };
+  count(unit.notTaken, wide.resourceType);
+  return { unit, rejected: [] };
+}
+
 /** A line whose resource is taken. */
 export interface Line extends EntryRange {
   order: number;
@@ -115,10 +125,18 @@ export async function indexLines(
     try {
       if (bytes === undefined) throw new ResourceRejected(`The line ${tooLarge(limits)}`);
       const text = decodeUtf8(bytes);
+      const wide = wideResource(text);
+      if (wide !== undefined) {
+        // Its entries are parsed one by one.
+        if (wide.resourceType === BUNDLE) found.bundles.push(place);
+        else if (wide.isTaken) return onBroken(tooWide(wide, place));
+        else count(found.notTaken, wide.resourceType);
+        return undefined;
+      }
       const { resourceType, resource } = seenResource(parseJson(text));
       requireUniqueKeys(text, resourceType);
       const importer = IMPORTERS.get(resourceType);
-      if (resourceType === 'Bundle') found.bundles.push(place);
+      if (resourceType === BUNDLE) found.bundles.push(place);
       else if (importer === undefined) count(found.notTaken, resourceType);
       else {
         recordIdOf(resource, resourceType, undefined);
@@ -177,6 +195,12 @@ async function indexEntry(
   let type: { resourceType?: string } = {};
   try {
     const text = decodeUtf8(bytes);
+    const wide = wideResource(text);
+    if (wide !== undefined) {
+      if (wide.isTaken) rejected.push(tooWide(wide, place));
+      else count(unit.notTaken, wide.resourceType);
+      return;
+    }
     const parsed = parseJson(text);
     const seen = seenEntry(parsed);
     const { resourceType } = seen;
@@ -195,6 +219,30 @@ async function indexEntry(
   } catch (error) {
     rejected.push({ entry: place.number, ...type, reason: reasonOf(error, 'The entry') });
   }
+}
+
+const BUNDLE = 'Bundle';
+const NAMED_TYPE = /"resourceType"\s*:\s*"([A-Z][A-Za-z]{1,63})"/g;
+
+/** What JSON text says of itself that has too many values to be parsed. */
+interface WideResource {
+  /** Of the types that stand in the text: Bundle, else one that is taken, else the first; empty for none. */
+  resourceType: string;
+  /** False for a type that is only counted. */
+  isTaken: boolean;
+}
+
+function wideResource(text: string): WideResource | undefined {
+  if (!hasMoreValues(text, MAX_JSON_VALUES)) return undefined;
+  const types = new Set(text.matchAll(NAMED_TYPE).map(([, type = '']) => type));
+  const taken = types.has(BUNDLE) ? BUNDLE : types.values().find((type) => IMPORTERS.has(type));
+  const [first = ''] = types;
+  return { resourceType: taken ?? first, isTaken: taken !== undefined || first === '' };
+}
+
+function tooWide({ resourceType }: WideResource, { number }: Pick<EntryRange, 'number'>): Rejected {
+  const reason = `The resource has more than the limit of ${MAX_JSON_VALUES} values. Send less of it`;
+  return { entry: number, ...(resourceType === '' ? {} : { resourceType }), reason };
 }
 
 /** True when the Bundle has the same resource already; throws when it has another one under the same id. */

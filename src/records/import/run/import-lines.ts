@@ -55,13 +55,13 @@ async function importSomeLines(
 ): Promise<LinePosition | undefined> {
   const { file, spool, only } = place;
   const { maxFaults } = run.limits;
-  const onBroken: OnBrokenLine = ({ entry, reason }) => {
-    run.report.reject({ file, entry, reason });
+  const onBroken: OnBrokenLine = (rejected) => {
+    run.report.reject({ file, ...rejected });
     progress.faults += 1;
     if (progress.faults < maxFaults) return undefined;
     run.report.reject({
       file,
-      entry,
+      entry: rejected.entry,
       reason: `The lines after this one were not read, because ${maxFaults} lines are not FHIR`,
     });
     return 'stop';

@@ -1,13 +1,12 @@
 /**
  * Writes one unit (a Bundle, or a run of single resources) inside a transaction that is open already.
- * Contract: IN-12, IN-35, IN-54.
+ * Contract: IN-12, IN-35.
  */
 
 import type { RecordRow } from '../../../clinical/description/describe.ts';
 import { parseFhirJson } from '../../../fhir/json.ts';
 import { replacedAmong } from '../../../patients/replacement.store.ts';
 import type { Client } from '../../../platform/db/database.ts';
-import { hasMoreValues } from '../../../platform/json-depth.ts';
 import { groupRecords, nothingTouched } from '../group/group-records.ts';
 import { isPlaced, mayBeHeld, placeNewRecords } from '../group/place-new-records.ts';
 import { ElementTally } from '../map/element-tally.ts';
@@ -27,7 +26,6 @@ import { applyConditions } from '../resolve/apply-conditions.ts';
 import { placeIds } from '../resolve/place-ids.ts';
 import type { MissingRecord } from '../resolve/read-reference.ts';
 import { ReferenceResolver } from '../resolve/resolve-references.ts';
-import { MAX_JSON_VALUES } from '../source/limits.ts';
 import { createPauses } from '../source/pauses.ts';
 import { decodeUtf8 } from '../source/read-entries.ts';
 import type { Spool } from '../source/spool.ts';
@@ -270,8 +268,6 @@ function emptyOutcome(): UnitOutcome {
   };
 }
 
-const TOO_MANY_VALUES = `The resource has more than the limit of ${MAX_JSON_VALUES} values. Send less of it`;
-
 async function mapChunk(
   { request, context, outcome, resolver }: UnitWork,
   chunk: readonly UnitEntry[],
@@ -282,10 +278,6 @@ async function mapChunk(
     if (!entry.writes) continue;
     await pause();
     const text = decodeUtf8(await request.spool.read(entry.start, entry.end));
-    if (hasMoreValues(text, MAX_JSON_VALUES)) {
-      outcome.rejected.push({ entry, reason: TOO_MANY_VALUES });
-      continue;
-    }
     try {
       const resource = request.unit.resourceIn(parseFhirJson(text));
       entries.push({ entry, resource, mayModify: mayModify(text) });

@@ -38,23 +38,31 @@ test('a resource, a line, and an entry of a Bundle may be nested 1,000 levels de
 });
 
 test('JSON that is nested deeper is not parsed, not even to tell NDJSON from a document [IN-49]', async () => {
-  const parsed: number[] = [];
-  const { parse } = JSON;
-  JSON.parse = (text, ...more) => {
-    parsed.push(String(text).length);
-    return parse(text, ...more);
-  };
   const deep = nested(20_000);
-  try {
+  const longest = await longestParsed(async () => {
     for (const second of ['x', patient(LIMIT)]) {
       const { rejected } = await t.run([`${deep}\n${second}`]);
       assert.match(rejected[0]?.reason ?? '', /is nested deeper than 1000 levels/);
     }
+  });
+  assert.ok(longest < deep.length);
+});
+
+/** Characters of the longest JSON that is parsed meanwhile. */
+async function longestParsed(work: () => Promise<void>): Promise<number> {
+  let longest = 0;
+  const { parse } = JSON;
+  JSON.parse = (text, ...more) => {
+    longest = Math.max(longest, String(text).length);
+    return parse(text, ...more);
+  };
+  try {
+    await work();
   } finally {
     JSON.parse = parse;
   }
-  assert.ok(Math.max(...parsed) < deep.length);
-});
+  return longest;
+}
 
 test('a resource may have 250,000 values, not more; others of the file are taken [IN-54]', async () => {
   // Seven other values: the resource, its type and id, two lists, the name and the family.
@@ -75,4 +83,46 @@ test('a resource may have 250,000 values, not more; others of the file are taken
     ]),
   );
   assert.deepEqual(resources, { Patient: 2 });
+});
+
+test('a resource with more values is not parsed: it is rejected, or not taken as others of its type [IN-6, IN-54]', async () => {
+  const values = Array(300_000).fill('{}').join(',');
+  const wide = (resourceType: string) => `{"x":[${values}],"resourceType":"${resourceType}"}`;
+  const small = patient(3);
+  const bundle = (resource: string) =>
+    `{"entry":[{"resource":${resource}}],"resourceType":"Bundle","type":"collection"}`;
+  // A Bundle on a line may have as many values as its entries have together.
+  const many = Array.from(
+    { length: 60 },
+    (_, index) =>
+      `{"resource":{"resourceType":"Basic","id":"${index}","x":[${Array(5_000).fill(1).join(',')}]}}`,
+  );
+  const line = `{"entry":[${many.join(',')},{"resource":${small}}],"resourceType":"Bundle","type":"batch"}`;
+  const longest = await longestParsed(async () => {
+    const { rejected, resources, notTaken } = await t.run([
+      wide('Patient'),
+      wide('Group'),
+      `${wide('Patient')}\n${wide('Group')}\n${small}`,
+      `${wide('Patient')}\nx`,
+      bundle(wide('Patient')),
+      bundle(wide('Group')),
+      `${line}\n${small}`,
+      `{"resourceType":"Bundle","type":"batch","link":[${values}]}`,
+      `{"x":[${values}]}`,
+    ]);
+    const tooMany = 'The resource has more than the limit of 250000 values. Send less of it';
+    assert.deepEqual(
+      rejected.map(({ file, entry, resourceType, reason: given }) => [file, entry, resourceType, given]),
+      [
+        ['0.json', 1, 'Patient', tooMany],
+        ['2.json', 1, 'Patient', tooMany],
+        ['3.json', 1, 'Patient', tooMany],
+        ['4.json', 1, 'Patient', tooMany],
+        ['7.json', 1, 'Bundle', tooMany],
+        ['8.json', 1, undefined, tooMany],
+      ],
+    );
+    assert.deepEqual([resources, notTaken], [{ Patient: 3 }, { Basic: 60, Group: 3 }]);
+  });
+  assert.ok(longest < values.length, String(longest));
 });

@@ -1,9 +1,9 @@
 /** Walks the entries of a source in the order they stand in, one at a time. */
 import { isUtf8 } from 'node:buffer';
-import { isDeeper } from '../../../platform/json-depth.ts';
+import { hasMoreValues, isDeeper } from '../../../platform/json-depth.ts';
 import { BundleScanner } from './bundle-scanner.ts';
 import type { SourceLimits } from './limits.ts';
-import { MAX_JSON_LEVELS, sizeText } from './limits.ts';
+import { MAX_JSON_LEVELS, MAX_JSON_VALUES, sizeText } from './limits.ts';
 import { createPauses } from './pauses.ts';
 import { SourceError } from './source-error.ts';
 import type { Spool } from './spool.ts';
@@ -55,7 +55,7 @@ const LINE_BYTES = 16_777_216;
 async function isDocument(spool: Spool, start: number, { last, sizeBytes }: FirstLine): Promise<boolean> {
   if (last !== CLOSE_BRACE || sizeBytes > LINE_BYTES) return false;
   const line = (await spool.read(start, start + sizeBytes)).toString('utf8');
-  if (isDeeper(line, MAX_JSON_LEVELS)) return false;
+  if (isDeeper(line, MAX_JSON_LEVELS) || hasMoreValues(line, MAX_JSON_VALUES)) return false;
   try {
     JSON.parse(line);
     return true;
