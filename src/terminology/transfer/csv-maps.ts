@@ -10,6 +10,8 @@ import type { ImportRow, MapReadOptions } from './import-row.ts';
 
 const PLAIN_COLUMNS = CSV_COLUMNS.slice(0, 6);
 const MAX_RECORD_CHARACTERS = 65_536;
+/** Bytes that are parsed in one go, whatever the size of the file: the body of a call comes whole. */
+const PARSED_AT_ONCE = 65_536;
 
 /** The rows of a CSV file in UTF-8, one at a time. Throws when it is none. */
 export async function* readCsvRows(source: Readable, options: MapReadOptions): AsyncGenerator<ImportRow> {
@@ -80,7 +82,9 @@ function quotedIn(record: string[], pattern: RegExp): number {
 async function* decodeUtf8(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
   const decoder = new TextDecoder('utf-8', { fatal: true });
   try {
-    for await (const chunk of chunks) yield decoder.decode(chunk, { stream: true });
+    for await (const chunk of chunks)
+      for (let at = 0; at < chunk.length; at += PARSED_AT_ONCE)
+        yield decoder.decode(chunk.subarray(at, at + PARSED_AT_ONCE), { stream: true });
     yield decoder.decode();
   } catch (error) {
     if (!(error instanceof TypeError)) throw error;

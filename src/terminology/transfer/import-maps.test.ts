@@ -51,6 +51,30 @@ describe('importing', () => {
     assert.deepEqual(await kept(), ['A=718-7 v1', 'B=2345-7 v1']);
   });
 
+  for (const [format, text] of Object.entries({
+    csv: `${HEADER}\n${',,,,,\n'.repeat(50_000)}`,
+    conceptmap: JSON.stringify({ resourceType: 'ConceptMap', group: [{ element: Array(50_000).fill({}) }] }),
+  } as const))
+    test(`lets others in while it reads ${format}, also where it writes nothing [TERM-26]`, async () => {
+      let turns = 0;
+      let counting = setImmediate(function count() {
+        turns += 1;
+        counting = setImmediate(count);
+      });
+      const at: number[] = [];
+      async function* rows() {
+        const source = Readable.from([Buffer.from(text)]);
+        for await (const row of readMapFile(source, format as 'csv' | 'conceptmap', { ignored: new Map() })) {
+          at.push(turns);
+          yield row;
+        }
+      }
+      assert.equal((await take(rows())).rejectedCount, 50_000);
+      clearImmediate(counting);
+      assert.ok(Number(at.at(-1)) > Number(at[0]));
+      assert.ok(Number(at[25_000]) > Number(at[0]));
+    });
+
   test('changes an entry whose target changed, as its next version', async () => {
     await take(csv(file));
     const report = await take(csv(file.replace('2345-7', '2339-0')));

@@ -1,10 +1,11 @@
 /**
  * Takes the rows of a map file into a map: good ones are kept, the others reported, each with its place.
- * Contract: TERM-10, TERM-12, TERM-13, TERM-23, TERM-24, TERM-25.
+ * Contract: TERM-10, TERM-12, TERM-13, TERM-23, TERM-24, TERM-25, TERM-26.
  */
 
 import { createHash } from 'node:crypto';
 import { type Client, type Pool, transaction } from '../../platform/db/database.ts';
+import { createPauses } from '../../platform/pauses.ts';
 import { DEFAULT_LANGUAGE, type Language } from '../../platform/words/words.ts';
 import { badFile, terminologyError } from '../errors.ts';
 import { type MapChange, type MapScope, upsertEntries } from '../maps/map.store.ts';
@@ -92,7 +93,9 @@ async function takeRows(
     fingerprint += counts.fingerprint;
     batch = [];
   };
+  const pause = createPauses();
   for await (const row of request.rows) {
+    await pause();
     report.read += 1;
     if (report.read > MAX_ROWS)
       throw badFile({

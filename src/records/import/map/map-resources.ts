@@ -12,6 +12,7 @@ import type {
 import { ElementReader } from '../../../fhir/reading/element-reader.ts';
 import { type JsonObject, ResourceRejected } from '../../../fhir/reading/json-resource.ts';
 import type { Queryable } from '../../../platform/db/database.ts';
+import { createPauses } from '../../../platform/pauses.ts';
 import { isUuid } from '../../../platform/uuid.ts';
 import type { FacilityScope } from '../../../tenancy/scope.ts';
 import { containedByReference, requireFewContained } from '../resolve/contained.ts';
@@ -26,7 +27,6 @@ import {
 import { facilityRecordId } from '../resolve/record-id.ts';
 import type { Answer, ReferenceResolver } from '../resolve/resolve-references.ts';
 import type { EntryReason, Unit, UnitEntry } from '../run/unit.ts';
-import { createPauses } from '../source/pauses.ts';
 import type { KnownRecords } from '../wait/waiting.store.ts';
 import type { ElementTally } from './element-tally.ts';
 import type { MappedRecord } from './resource-importer.ts';

@@ -7,13 +7,13 @@
 import { parseFhirJson } from '../../../fhir/json.ts';
 import { type JsonObject, ResourceRejected } from '../../../fhir/reading/json-resource.ts';
 import { hasMoreValues, isDeeper, tooDeep } from '../../../platform/json-depth.ts';
+import { createPauses } from '../../../platform/pauses.ts';
 import { IMPORTERS } from '../map/importers.ts';
 import { reportedPath, requireUnderstood } from '../map/understood.ts';
 import type { LineNumbers } from '../run/line-numbers.ts';
 import type { Rejected } from '../run/run-unit.ts';
 import { BUNDLE_REASONS, count, type SeenEntry, seenEntry, seenResource, Unit } from '../run/unit.ts';
 import { MAX_JSON_LEVELS, MAX_JSON_VALUES, type SourceLimits, sizeText } from '../source/limits.ts';
-import { createPauses } from '../source/pauses.ts';
 import {
   decodeUtf8,
   type EntryRange,

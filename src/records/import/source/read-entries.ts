@@ -1,10 +1,10 @@
 /** Walks the entries of a source in the order they stand in, one at a time. */
 import { isUtf8 } from 'node:buffer';
 import { hasMoreValues, isDeeper } from '../../../platform/json-depth.ts';
+import { createPauses } from '../../../platform/pauses.ts';
 import { BundleScanner } from './bundle-scanner.ts';
 import type { SourceLimits } from './limits.ts';
 import { MAX_JSON_LEVELS, MAX_JSON_VALUES, sizeText } from './limits.ts';
-import { createPauses } from './pauses.ts';
 import { SourceError } from './source-error.ts';
 import type { Spool } from './spool.ts';
 

@@ -1,4 +1,6 @@
-/** Work without a pause at most. Contract: IN-30. */
+/** Long work in pieces. Contract: IN-30, TERM-26. */
+
+/** Work without a pause at most. */
 const SLICE_MS = 10;
 
 /**
