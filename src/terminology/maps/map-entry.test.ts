@@ -111,6 +111,7 @@ describe('an entry that is refused', () => {
     ['half a surrogate pair', { localCode: 'A\ud800' }, /^local code is not a FHIR code/],
     ['a code without an end', { localCode: 'x'.repeat(201) }, /^local code is not a FHIR code/],
     ['a local system with a space', { localSystem: 'my lab' }, /^local system is not a URI/],
+    ['half a pair in a local system', { localSystem: 'urn:\ud800' }, /^local system is not a URI/],
     ['no target system', { targetSystem: '' }, /^has no target system$/],
     [
       'a name as target system',

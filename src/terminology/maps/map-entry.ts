@@ -79,7 +79,7 @@ function localFault({ localSystem, localCode }: MapEntry): Words | undefined {
       en: `local code is not a FHIR code: it has more than ${MAX_CODE} characters, or two spaces in a row`,
       fr: `le code local n’est pas un code FHIR : il a plus de ${MAX_CODE} caractères, ou deux espaces de suite`,
     };
-  if (localSystem.length > MAX_SYSTEM || /[\s\p{Cc}]/u.test(localSystem))
+  if (localSystem.length > MAX_SYSTEM || /[\s\p{Cc}\p{Cs}]/u.test(localSystem))
     return {
       en: `local system is not a URI: it has more than ${MAX_SYSTEM} characters, or a space`,
       fr: `le système local n’est pas un URI : il a plus de ${MAX_SYSTEM} caractères, ou un espace`,
