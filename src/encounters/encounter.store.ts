@@ -12,7 +12,7 @@ import {
   textStatements,
 } from '../clinical/kept/packed-texts.store.ts';
 import { ENCOUNTER, type EncounterRow } from '../clinical/resources/encounter.fhir.ts';
-import type { Answer } from '../platform/db/batch.ts';
+import type { EarlyAnswer } from '../platform/db/batch.ts';
 import { askedRows, rowByKey } from '../platform/db/by-key.ts';
 import type { Queryable } from '../platform/db/database.ts';
 import { instantFromTimestamp } from '../platform/db/timestamp.ts';
@@ -85,7 +85,7 @@ async function loadEncounters(
   db: Queryable,
   organisationId: string,
   keys: readonly EncounterKey[],
-  answer: Answer<LoadedEncounter>,
+  answer: EarlyAnswer<LoadedEncounter>,
 ): Promise<undefined> {
   const selection = {
     packing: ENCOUNTERS,

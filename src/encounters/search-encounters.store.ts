@@ -13,7 +13,7 @@ import {
 import type { EncounterStatus } from '../clinical/resources/encounter.fhir.ts';
 import type { PurposeOfUse } from '../fhir/purpose-of-use.ts';
 import { survivorOf } from '../patients/replacement.store.ts';
-import type { Answer } from '../platform/db/batch.ts';
+import type { EarlyAnswer } from '../platform/db/batch.ts';
 import { rowByKey } from '../platform/db/by-key.ts';
 import type { Queryable } from '../platform/db/database.ts';
 import { timestampFromDate } from '../platform/db/timestamp.ts';
@@ -122,7 +122,7 @@ async function loadPages(
   db: Queryable,
   organisationId: string,
   keys: readonly EncounterPageKey[],
-  answer: Answer<EncounterPage>,
+  answer: EarlyAnswer<EncounterPage>,
 ): Promise<undefined> {
   const selection = {
     packing: ENCOUNTERS,

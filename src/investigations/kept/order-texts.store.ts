@@ -4,7 +4,7 @@
  */
 import type { Loaded } from '../../clinical/fetch/record-loader.ts';
 import { countsSql, type FreshText, keepTexts } from '../../clinical/kept/kept-texts.store.ts';
-import type { Answer } from '../../platform/db/batch.ts';
+import type { EarlyAnswer } from '../../platform/db/batch.ts';
 import { askedRows, rowByKey } from '../../platform/db/by-key.ts';
 import type { Queryable } from '../../platform/db/database.ts';
 import { createOrganisationBatcher } from '../../tenancy/organisations/organisation-batch.ts';
@@ -95,7 +95,7 @@ async function selectKept(
   db: Queryable,
   organisationId: string,
   keys: readonly InvestigationKey[],
-  answer: Answer<TextRow>,
+  answer: EarlyAnswer<TextRow>,
 ): Promise<undefined> {
   await db.query<TextRow>({
     name: 'order-texts',

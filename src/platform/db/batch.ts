@@ -11,17 +11,17 @@ export interface BatchOptions<Key, Value> {
   /**
    * Resolves to the values for the keys, in their order. Or to nothing: then each key that was given no `answer` has undefined.
    */
-  load: (keys: Key[], answer: Answer<Value>) => Promise<Values<Value>>;
+  load: (keys: Key[], answer: EarlyAnswer<Value>) => Promise<BatchValues<Value>>;
   /** Keys in one load at most. */
   maxKeys: number;
   /** Loads under way at most. */
   maxInFlight: number;
 }
 
-export type Values<Value> = Value[] | (undefined extends Value ? undefined : never);
+export type BatchValues<Value> = Value[] | (undefined extends Value ? undefined : never);
 
 /** Answers the key at this index before the load ends. */
-export type Answer<Value> = (index: number, value: Value) => void;
+export type EarlyAnswer<Value> = (index: number, value: Value) => void;
 
 interface Waiting<Key, Value> {
   key: Key;
@@ -57,7 +57,7 @@ export function createBatcher<Key, Value>(options: BatchOptions<Key, Value>): (k
     try {
       // In the trace of the first of them. Left to itself it would belong to whoever came before.
       const keys = batch.map(({ key }) => key);
-      const answer: Answer<Value> = (index, value) => batch[index]?.resolve(value);
+      const answer: EarlyAnswer<Value> = (index, value) => batch[index]?.resolve(value);
       const values = await inTrace(batch[0]?.trace, () => options.load(keys, answer));
       if (values !== undefined && values.length !== batch.length)
         throw new Error(`A batch of ${batch.length} keys was answered with ${values.length} values.`);

@@ -2,7 +2,12 @@
  * Round trips that calls of one organisation share: a query names one (src/tenancy/scope.ts). What fails or waits for one
  * organisation fails and waits for no other. Contract: OPS-30.
  */
-import { type Answer, type BatchOptions, createBatcher, type Values } from '../../platform/db/batch.ts';
+import {
+  type BatchOptions,
+  type BatchValues,
+  createBatcher,
+  type EarlyAnswer,
+} from '../../platform/db/batch.ts';
 import type { OrganisationScope } from '../scope.ts';
 
 interface Scoped {
@@ -11,7 +16,11 @@ interface Scoped {
 
 interface OrganisationBatchOptions<Key, Value> extends Omit<BatchOptions<Key, Value>, 'load'> {
   /** As the one of {@link BatchOptions}, for keys of one organisation. */
-  load: (organisationId: string, keys: readonly Key[], answer: Answer<Value>) => Promise<Values<Value>>;
+  load: (
+    organisationId: string,
+    keys: readonly Key[],
+    answer: EarlyAnswer<Value>,
+  ) => Promise<BatchValues<Value>>;
 }
 
 interface OrganisationBatcher<Key, Value> {
