@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
+import pg from 'pg';
 import { createTestDatabase, type TestDatabase } from '../../../test-support/database/database.ts';
+import { neverAnalyze } from '../../../test-support/database/never-analyzed.ts';
 import { needsPlainPostgres } from '../../../test-support/database/plain-postgres.ts';
 import { rowsRead, tellRead } from '../../../test-support/database/rows-read.ts';
 import {
@@ -19,15 +21,22 @@ import { createPool } from '../../platform/db/database.ts';
 import { enqueuePatientChanges } from '../queue/enqueue-patient-changes.ts';
 import { type ConnectionKey, type DeliveryResult, leaseDue, settle } from '../queue/lane.store.ts';
 import { listDeliveries } from './delivery.store.ts';
-import { type Decision, decide } from './review.store.ts';
+import { type Decision, decide, heldDeliveries, knownDeliveries } from './review.store.ts';
 
 const PLAIN = needsPlainPostgres('a node counts what it reads, and the coordinator does not know');
 
 let database: TestDatabase;
+let owner: pg.Client;
 before(async () => {
   database = await createTestDatabase();
+  owner = new pg.Client({ connectionString: database.url });
+  await owner.connect();
+  await neverAnalyze(owner);
 });
-after(() => database.drop());
+after(async () => {
+  await owner.end();
+  await database.drop();
+});
 
 const SKIP: Decision = { action: 'skip', reason: 'wrong', accountId: null };
 const REPLAY: Decision = { action: 'replay', reason: null, accountId: null };
@@ -141,6 +150,50 @@ for (const decision of [REPLAY, SKIP])
       assert.ok(read >= 2 && read < 20, `${read} rows of deliveries were read`);
     },
   );
+
+for (const when of ['before there are statistics', 'with statistics of other organisations'])
+  test(`decisions read the held deliveries that are meant: ${when} [HTTP-33]`, PLAIN, async () => {
+    const { pool, url } = database;
+    const { place, key } = await setUp();
+    const count = 200;
+    await queue(pool, place, await insertPatients(pool, place, count - 1));
+    await refuseDue(pool, key, count);
+    await rename(pool, place, await insertPatients(pool, place, count), 'queued');
+    const held = await listDeliveries(pool, place, { filter: {}, status: 'held', limit: 2 });
+    // Tables of a few pages are scanned with good reason.
+    const settingsOn = async () => ({ enable_seqscan: 'off' });
+    const one = createPool({ url, max: 1, applicationName: 'test', settingsOn }, () => undefined);
+    await tellRead(pool);
+    const reads = async (work: () => Promise<unknown>) => {
+      const [before, after] = [await tableReads(), await work().then(tableReads)];
+      return ['exchange_head', 'exchange_delivery'].map(
+        (table) => (after.get(table) ?? 0) - (before.get(table) ?? 0),
+      );
+    };
+    const tableReads = async () => {
+      await one.query('select pg_stat_force_next_flush()');
+      return rowsRead(one);
+    };
+    const few: number[] = [];
+    for (const [index, decision] of [REPLAY, SKIP].entries()) {
+      const ids = [held[index]?.id ?? ''];
+      const { facilityId } = place;
+      few.push(...(await reads(() => knownDeliveries(one, place, { ids, facilityId }))));
+      few.push(...(await reads(() => heldDeliveries(one, place, { ids, facilityId }))));
+      few.push(...(await reads(() => decide(one, place, { filter: { ids, facilityId }, decision }))));
+    }
+    const all = await reads(() => decide(one, place, { filter: {}, decision: REPLAY }));
+    await one.end();
+    await owner.query('analyze');
+    assert.ok(
+      few.every((rows) => rows < 20),
+      `rows for one: ${few}`,
+    );
+    assert.ok(
+      all.every((rows) => rows < 12 * count),
+      `rows for all: ${all}`,
+    );
+  });
 
 describe('a settled delivery', () => {
   test('makes way for one that its statement does not see yet', async () => {

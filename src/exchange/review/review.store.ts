@@ -2,7 +2,7 @@
  * SQL of what people decide about held deliveries. Each decision is recorded in the statement that makes it.
  * Contract: EXC-30, EXC-31.
  */
-import { rowsByIndex } from '../../platform/db/by-key.ts';
+import { rowByKey, rowsByIndex } from '../../platform/db/by-key.ts';
 import { type Client, type Pool, type Queryable, transaction } from '../../platform/db/database.ts';
 import type { OrganisationScope } from '../../tenancy/scope.ts';
 import { callWorkers } from '../queue/delivery-call.ts';
@@ -15,16 +15,31 @@ export interface Decision {
   accountId: string | null;
 }
 
-const HELD = `
-  exchange_head h
-  join exchange_delivery d
-    on d.organisation_id = $1
-    and d.connection_id = h.connection_id
-    and d.patient_id = h.patient_id
-    and d.sequence = h.sequence
-  where h.organisation_id = $1
-    and h.held_at is not null
-    and ${FILTER}`;
+/**
+ * Held deliveries `d` with their heads `h`: those that are named, or all. Each delivery and each head is looked up by its
+ * key (docs/adr/0122).
+ */
+const HELD = {
+  named: `
+    (select distinct unnest($2::uuid[]) as id) asked
+    cross join ${rowsByIndex('exchange_delivery', 'd', { column: 'id', value: 'asked.id' })} d
+    cross join ${rowByKey('exchange_head', 'h', { connection_id: 'd.connection_id', patient_id: 'd.patient_id' })} h`,
+  all: `
+    (
+      select *
+      from exchange_head
+      where organisation_id = $1
+        and held_at is not null
+        and ($3::uuid is null or connection_id = $3)
+        and ($4::uuid is null or patient_id = $4)
+      offset 0
+    ) h
+    cross join ${rowsByIndex('exchange_delivery', 'd', {
+      first: { connection_id: 'h.connection_id', patient_id: 'h.patient_id' },
+      column: 'sequence',
+      value: 'h.sequence',
+    })} d`,
+};
 
 /** The delivery that a lane `c` goes on with. */
 const NEXT = rowsByIndex(
@@ -39,7 +54,8 @@ const NEXT = rowsByIndex(
 );
 
 /**
- * Ids of the held deliveries that are meant. With `lock`, their heads are locked in the order in which changes lock them.
+ * Ids of the held deliveries that are meant. With `lock`, their heads are locked in the order in which changes lock them,
+ * and those that are no longer held when the lock is there are left out.
  */
 export async function heldDeliveries(
   db: Queryable,
@@ -47,13 +63,38 @@ export async function heldDeliveries(
   filter: DeliveryFilter,
   { lock = false }: { lock?: boolean } = {},
 ): Promise<string[]> {
-  const order = lock ? 'h.connection_id, h.patient_id for update of h' : 'd.id';
   const { rows } = await db.query<{ id: string }>({
-    text: `select d.id from ${HELD} order by ${order}`,
+    text: `
+      with found as materialized (
+        select d.id, d.connection_id, d.patient_id, d.sequence
+        from ${filter.ids === undefined ? HELD.all : HELD.named}
+        where h.sequence = d.sequence
+          and h.held_at is not null
+          and ${FILTER}
+        order by d.connection_id, d.patient_id
+      )
+      select f.id
+      from found f
+      ${lock ? LOCKED : 'order by f.id'}`,
     values: filterValues(scope, filter),
   });
   return rows.map((row) => row.id);
 }
+
+/** The heads of `found f`, one after the other. */
+const LOCKED = `
+  cross join lateral (
+    select sequence, held_at, held_reason
+    from exchange_head h
+    where h.organisation_id = $1
+      and h.connection_id = f.connection_id
+      and h.patient_id = f.patient_id
+    offset 0
+    for update
+  ) h
+  where h.sequence = f.sequence
+    and h.held_at is not null
+    and ($6::text is null or h.held_reason = $6)`;
 
 /** Which of these ids are deliveries, of the facility when one is named. */
 export async function knownDeliveries(
@@ -63,11 +104,10 @@ export async function knownDeliveries(
 ): Promise<Set<string>> {
   const { rows } = await db.query<{ id: string }>({
     text: `
-      select id
-      from exchange_delivery
-      where organisation_id = $1
-        and id = any($2::uuid[])
-        and ($3::uuid is null or facility_id = $3)`,
+      select d.id
+      from unnest($2::uuid[]) asked (id)
+      cross join ${rowsByIndex('exchange_delivery', 'd', { column: 'id', value: 'asked.id' })} d
+      where $3::uuid is null or d.facility_id = $3`,
     values: [scope.organisationId, ids, facilityId],
   });
   return new Set(rows.map((row) => row.id));
@@ -97,18 +137,29 @@ export function decide(
   });
 }
 
-/** `next` is what each lane goes on with. What is recorded and returned is what was moved. */
+/** The head `h` of the lane `c`. */
+const HEAD_OF_CHOSEN = `
+  h.organisation_id = $1
+  and h.connection_id = any(array(select connection_id from chosen))
+  and h.patient_id = any(array(select patient_id from chosen))
+  and h.connection_id = c.connection_id
+  and h.patient_id = c.patient_id`;
+
+/**
+ * `next` is what each lane goes on with. What is recorded and returned is what was moved. The heads are locked, so they are
+ * still held: a condition that says so would have the planner take all that are chosen for one row.
+ */
 async function decideLocked(
   db: Queryable,
-  scope: OrganisationScope,
+  { organisationId }: OrganisationScope,
   { ids, decision }: { ids: readonly string[]; decision: Decision },
 ): Promise<string[]> {
   const { rows } = await db.query<{ id: string }>({
     text: `
-      with chosen as (
+      with chosen as materialized (
         select h.connection_id, h.patient_id, h.sequence, h.last_sequence, d.id,
-          h.sequence + ($9 = 'skip')::integer as next
-        from ${HELD}
+          h.sequence + ($3 = 'skip')::integer as next
+        from ${HELD.named}
       ), due as (
         update exchange_head h
         set held_at = null, held_reason = null, attempts = 0, due_at = now(),
@@ -116,17 +167,13 @@ async function decideLocked(
         from chosen c
         cross join ${NEXT} n
         where c.next <= c.last_sequence
-          and h.organisation_id = $1
-          and h.connection_id = c.connection_id
-          and h.patient_id = c.patient_id
+          and ${HEAD_OF_CHOSEN}
         returning c.*
       ), finished as (
         delete from exchange_head h
         using chosen c
         where c.next > c.last_sequence
-          and h.organisation_id = $1
-          and h.connection_id = c.connection_id
-          and h.patient_id = c.patient_id
+          and ${HEAD_OF_CHOSEN}
         returning c.*
       ), moved as (
         select * from due
@@ -134,13 +181,13 @@ async function decideLocked(
         select * from finished
       ), recorded as (
         insert into exchange_review (organisation_id, connection_id, patient_id, sequence, id, action, reason, account_id)
-        select $1, connection_id, patient_id, sequence, gen_random_uuid(), $9, $10, $11::uuid
+        select $1, connection_id, patient_id, sequence, gen_random_uuid(), $3, $4, $5::uuid
         from moved
       )
       select id
       from moved
       order by id`,
-    values: [...filterValues(scope, { ids }), decision.action, decision.reason, decision.accountId],
+    values: [organisationId, ids, decision.action, decision.reason, decision.accountId],
   });
   return rows.map((row) => row.id);
 }
