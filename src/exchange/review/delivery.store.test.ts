@@ -8,7 +8,8 @@ import { rowsRead } from '../../../test-support/database/rows-read.ts';
 import { holdDeliveries } from '../../../test-support/exchange/held-deliveries.ts';
 import { createPlace } from '../../../test-support/records/place.ts';
 import { createKeyRing } from '../../platform/crypto/key-ring.ts';
-import { listDeliveries } from './delivery.store.ts';
+import { type DeliveryFilter, listDeliveries } from './delivery.store.ts';
+import { decide } from './review.store.ts';
 
 const PLAIN = needsPlainPostgres('a node counts what it reads, and the coordinator does not know');
 
@@ -23,6 +24,42 @@ after(async () => {
   await owner.end();
   await database.drop();
 });
+
+test(
+  'a page of skipped deliveries reads what was skipped, however much was delivered since',
+  PLAIN,
+  async () => {
+    const { pool } = database;
+    const place = await createPlace(pool);
+    await holdDeliveries({ database, keys: createKeyRing(randomBytes(32)) }, place, { count: 60 });
+    const held = await listDeliveries(pool, place, { filter: {}, status: 'held', limit: 100 });
+    const ids = held.map(({ id }) => id).slice(-3);
+    await decide(pool, place, {
+      filter: { ids },
+      decision: { action: 'skip', reason: 'old', accountId: null },
+    });
+    // The others are delivered.
+    await pool.query('delete from exchange_head where organisation_id = $1', [place.organisationId]);
+    await owner.query('analyze');
+    const client = await pool.connect();
+    await client.query('set enable_seqscan = off');
+    const deliveriesRead = async () => {
+      await client.query('select pg_stat_force_next_flush()');
+      return (await rowsRead(client)).get('exchange_delivery') ?? 0;
+    };
+    const page = async (filter: DeliveryFilter, after?: readonly [string]) =>
+      (await listDeliveries(client, place, { filter, status: 'skipped', limit: 2, after })).map(
+        ({ id }) => id,
+      );
+    const before = await deliveriesRead();
+    const first = await page({ facilityId: place.facilityId });
+    const read = (await deliveriesRead()) - before;
+    const rest = await page({ connectionId: held[0]?.connectionId }, [first[1] ?? '']);
+    client.release(true);
+    assert.deepEqual([first, rest], [ids.slice(0, 2), ids.slice(2)]);
+    assert.ok(read >= 3 && read < 20, `${read} deliveries were read`);
+  },
+);
 
 test('a page of held deliveries reads the tries of its own deliveries only', PLAIN, async () => {
   const { pool } = database;

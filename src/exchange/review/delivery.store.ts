@@ -1,5 +1,5 @@
 /** SQL of reviewing deliveries: lists by where they stand, and everything about one. */
-import { exactly, rowByKey } from '../../platform/db/by-key.ts';
+import { exactly, rowByKey, rowsByIndex } from '../../platform/db/by-key.ts';
 import type { Queryable } from '../../platform/db/database.ts';
 import type { Slice } from '../../platform/http/paging.ts';
 import type { OrganisationScope } from '../../tenancy/scope.ts';
@@ -71,10 +71,38 @@ const LANE = `
   and h.patient_id = d.patient_id`;
 
 /** Each by its lane; the planner might read all heads for each delivery. */
-const WITH_HEAD = `exchange_delivery d left join ${rowByKey('exchange_head', 'h', {
+const ITS_HEAD = `left join ${rowByKey('exchange_head', 'h', {
   connection_id: 'd.connection_id',
   patient_id: 'd.patient_id',
 })} h on true`;
+const WITH_HEAD = `exchange_delivery d ${ITS_HEAD}`;
+
+/** By what people decided. In the order of lists, so that no more are asked for their status than a page needs. */
+const EVER_SKIPPED = `(
+    select s.id
+    from (
+      select distinct connection_id, patient_id, sequence
+      from exchange_review
+      where organisation_id = $1
+        and action = 'skip'
+        and ($3::uuid is null or connection_id = $3)
+        and ($4::uuid is null or patient_id = $4)
+    ) v
+    cross join ${rowsByIndex(
+      'exchange_delivery',
+      's',
+      {
+        first: { connection_id: 'v.connection_id', patient_id: 'v.patient_id' },
+        column: 'sequence',
+        value: 'v.sequence',
+      },
+      's.id',
+    )} s
+    where $9::uuid is null or s.id < $9
+    order by s.id desc
+    offset 0
+  ) e
+  cross join ${rowsByIndex('exchange_delivery', 'd', { column: 'id', value: 'e.id' })} d`;
 
 /** Where each list starts, so that what waits is found without reading what is done. */
 const FROM: Record<DeliveryStatus | 'any', string> = {
@@ -82,7 +110,7 @@ const FROM: Record<DeliveryStatus | 'any', string> = {
   queued: `exchange_head h join exchange_delivery d on ${LANE}
     and (d.sequence > h.sequence or (d.sequence = h.sequence and h.held_at is null))`,
   delivered: WITH_HEAD,
-  skipped: WITH_HEAD,
+  skipped: `${EVER_SKIPPED} ${ITS_HEAD}`,
   any: WITH_HEAD,
 };
 
@@ -118,7 +146,7 @@ export async function listDeliveries(
           ${DONE[kind]}
           and ($9::uuid is null or d.id < $9)
           and ($10::uuid is null or d.id >= $10)
-        order by d.id desc
+        order by ${kind === 'skipped' ? 'e' : 'd'}.id desc
         limit $11
       )
       select d.*, a.started_at as "startedAt", a.outcome, a.status as "httpStatus", a.failure,
