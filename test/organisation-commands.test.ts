@@ -1,6 +1,6 @@
 /** Commands over all organisations while the database refuses one: the others are told of, and that one is named. */
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
+import { after, before, beforeEach, describe, test } from 'node:test';
 import { type Faults, ONE_FAILS, prepareFaults } from '../test-support/database/failing-organisation.ts';
 import { connect, insertPatients, queue } from '../test-support/exchange/exchange-records.ts';
 import { startTestApi, type Tenant, type TestApi } from '../test-support/service/api.ts';
@@ -106,5 +106,56 @@ describe('commands while the database refuses one organisation', ONE_FAILS, () =
     } finally {
       await faults.mend(failing.organisationId);
     }
+  });
+
+  describe('of deliveries that are held in both', () => {
+    let heldIds: string[];
+    beforeEach(async () => {
+      await api.database.pool.query(
+        `update exchange_head set held_at = now(), held_reason = 'refused_422', due_at = null`,
+      );
+      heldIds = (await run('list', '--status', 'held')).items.map(({ id }) => id);
+    });
+    const command = (...args: string[]) => runCommand(['delivery', ...args], { env: api.env });
+    const stillHeld = async () => (await run('list', '--status', 'held')).items.map(({ id }) => id);
+
+    test('`delivery replay --id` takes ids of several organisations [EXC-29]', async () => {
+      const { stdout } = await command('replay', '--id', heldIds.join().toUpperCase(), '--json');
+      const { count, deliveryIds } = JSON.parse(stdout) as { count: number; deliveryIds: string[] };
+      assert.deepEqual([count, deliveryIds.toSorted()], [4, heldIds.toSorted()]);
+      assert.deepEqual(await stillHeld(), []);
+    });
+
+    test('one that is unknown, or held in none of them, keeps it from changing any [EXC-29]', async () => {
+      const unknown = await command('replay', '--id', [...heldIds, crypto.randomUUID()].join());
+      assert.deepEqual([unknown.code, unknown.stdout], [1, '']);
+      assert.match(unknown.stderr, /There is no such delivery/);
+      const last = (await run('list')).items
+        .toSorted((a, b) => (a.connectionId < b.connectionId ? 1 : -1))
+        .map(({ id }) => id);
+      await command('replay', '--id', last[0] ?? '');
+      const left = await stillHeld();
+      const notHeld = await command('skip', '--reason', 'x', '--id', last.join());
+      assert.deepEqual([notHeld.code, notHeld.stdout], [1, '']);
+      assert.match(notHeld.stderr, /is not held/);
+      assert.deepEqual(await stillHeld(), left);
+    });
+
+    for (const [index, which] of ['first', 'last'].entries())
+      test(`\`delivery replay\` counts what it did, names the ${which} that the database refuses, and ends with code 1 [EXC-29]`, async () => {
+        const { organisationId } = tenants[index] as Tenant;
+        await faults.fail(organisationId);
+        try {
+          const { code, stdout } = await command('replay');
+          assert.equal(code, 1);
+          assert.match(
+            stdout,
+            new RegExp(`^2 replayed\nThe deliveries of organisation ${organisationId} could not be replayed`),
+          );
+        } finally {
+          await faults.mend(organisationId);
+        }
+        assert.match((await command('replay')).stdout, /^2 replayed$/m);
+      });
   });
 });

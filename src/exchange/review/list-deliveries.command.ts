@@ -55,7 +55,7 @@ interface EachAnswer<Found> {
  * Organisation by organisation: one whose part of the database does not answer keeps a command from telling of none of
  * the others (docs/adr/0133). Throws when the database itself is out of reach.
  */
-async function eachOrganisation<Found>(
+export async function eachOrganisation<Found>(
   organisationIds: readonly string[],
   ask: (organisationId: string) => Promise<readonly Found[]>,
 ): Promise<EachAnswer<Found>> {

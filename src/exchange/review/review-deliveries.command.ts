@@ -12,7 +12,10 @@ import { OPERATOR } from '../../tenancy/administration/author.ts';
 import { isOneLine } from '../../tenancy/organisations/name.ts';
 import { exchangeError } from '../errors.ts';
 import type { ReviewOutcome } from './delivery.schema.ts';
+import type { DeliveryFilter } from './delivery.store.ts';
 import { filterOf, organisations, type Selection, statusOf, withSelection } from './delivery-selection.ts';
+import { eachOrganisation } from './list-deliveries.command.ts';
+import { knownDeliveries } from './review.store.ts';
 import { type ReviewRequest, reviewDeliveries } from './review-deliveries.ts';
 import { traceForOperator } from './trace-for-operator.ts';
 
@@ -55,20 +58,55 @@ async function review(
     throw new UsageError(
       'Only held deliveries can be replayed or skipped. Use --status held, or leave the option out.',
     );
-  const filter = filterOf(options);
-  const dryRun = options.dryRun === true;
-  const outcome = await environment.withSession(async (session) => {
-    const total: ReviewOutcome = { dryRun, count: 0, deliveryIds: [] };
-    for (const organisationId of await organisations(session, options)) {
-      const request = { organisationId, filter, decision, author: OPERATOR, dryRun };
-      const done = await reviewOne(environment, session, request);
-      total.count += done.count;
-      total.deliveryIds.push(...done.deliveryIds);
-    }
-    return total;
+  const asked = { decision, author: OPERATOR, dryRun: options.dryRun === true };
+  const { outcome, failed } = await environment.withSession(async (session) => {
+    const filters = await filtersOf(session, options);
+    const reviewIn = (organisationId: string, filter: DeliveryFilter, dryRun = asked.dryRun) =>
+      reviewOne(environment, session, { ...asked, organisationId, filter, dryRun });
+    const [only] = filters;
+    if (only !== undefined && filters.size === 1) return { outcome: await reviewIn(...only), failed: [] };
+    // What is named may be refused: it is before anything is changed.
+    const { id, patient } = options;
+    if (id !== undefined || patient !== undefined) for (const one of filters) await reviewIn(...one, true);
+    const each = await eachOrganisation([...filters.keys()], async (organisationId) => [
+      await reviewIn(organisationId, filters.get(organisationId) ?? {}),
+    ]);
+    return { outcome: together(asked.dryRun, each.found), failed: each.failed };
   });
   const verb = decision.action === 'replay' ? 'replayed' : 'skipped';
-  environment.print(outcome, `${outcome.count} ${dryRun ? `would be ${verb}` : verb}`);
+  const lines = [
+    `${outcome.count} ${asked.dryRun ? `would be ${verb}` : verb}`,
+    ...failed.map(
+      (id) =>
+        `The deliveries of organisation ${id} could not be ${verb}. To see why, run the command again with --connection and one of its connections.`,
+    ),
+  ];
+  environment.print({ ...outcome, ...(failed.length === 0 ? {} : { failed }) }, lines.join('\n'));
+  if (failed.length > 0) environment.fail();
+}
+
+/**
+ * What is meant, by organisation. Each delivery that is named is in one of them: throws `unknown_delivery` for one that is
+ * nowhere.
+ */
+async function filtersOf(session: CommandSession, options: Selection): Promise<Map<string, DeliveryFilter>> {
+  const filter = filterOf(options);
+  const among = await organisations(session, options);
+  if (filter.ids === undefined) return new Map(among.map((organisationId) => [organisationId, filter]));
+  const wanted = new Set(filter.ids.map((id) => id.toLowerCase()));
+  const filters = new Map<string, DeliveryFilter>();
+  for (const organisationId of among) {
+    const ids = await knownDeliveries(session.db, { organisationId }, { ids: [...wanted] });
+    for (const id of ids) wanted.delete(id);
+    if (ids.size > 0) filters.set(organisationId, { ...filter, ids: [...ids] });
+  }
+  if (wanted.size > 0) throw exchangeError('unknown_delivery');
+  return filters;
+}
+
+function together(dryRun: boolean, outcomes: readonly ReviewOutcome[]): ReviewOutcome {
+  const count = outcomes.reduce((sum, outcome) => sum + outcome.count, 0);
+  return { dryRun, count, deliveryIds: outcomes.flatMap(({ deliveryIds }) => deliveryIds) };
 }
 
 async function reviewOne(

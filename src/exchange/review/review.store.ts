@@ -100,7 +100,7 @@ const LOCKED = `
 export async function knownDeliveries(
   db: Queryable,
   scope: OrganisationScope,
-  { ids, facilityId }: { ids: readonly string[]; facilityId: string | undefined },
+  { ids, facilityId }: { ids: readonly string[]; facilityId?: string | undefined },
 ): Promise<Set<string>> {
   const { rows } = await db.query<{ id: string }>({
     text: `
