@@ -423,10 +423,23 @@ describe('/exchange/connections', () => {
       assert.deepEqual(rows, [{ before: { name: 'Between' }, after: { name: 'HIE' } }]);
     });
 
+    test('writes the connection once', async () => {
+      const { id } = (await create()).json;
+      for (const change of [
+        () => patch(id, { name: 'Other', facilityIds: [caller.tenant.facilityId] }),
+        () => post(`/exchange/connections/${id}/rotate-secret`, {}),
+        () => post(`/exchange/connections/${id}/activate-secret`),
+      ]) {
+        const { version: before } = await readRow(id);
+        assert.equal((await change()).status, 200);
+        assert.equal((await readRow(id)).version, before + 1);
+      }
+    });
+
     async function readRow(id: string) {
       const { rows } = await pool().query({
         text: `
-          select address, disabled_at, (
+          select address, disabled_at, version, (
             select count(*)::integer from exchange_secret s where s.connection_id = c.id
           ) as secrets
           from exchange_connection c

@@ -30,8 +30,8 @@ export async function changeConnection(
   const checked = checkSettings(changes, author.reach);
   const { operatorAddress } = author;
   const { disabled } = changes;
-  return inTurn(db, key, { requireRight }, async (client, before) => {
-    await updateConnection(client, key, { ...checked, operatorAddress });
+  const set = { ...checked, operatorAddress };
+  return inTurn(db, key, { requireRight, set }, async (client, before) => {
     await recordConnection(client, key, author.by, {
       action: 'connection.change',
       name: before.name,
@@ -50,18 +50,26 @@ export async function changeConnection(
   });
 }
 
-/** One change of a connection after the other. `work` gets it as the one before left it, behind its lock. */
+/**
+ * One change of a connection after the other: `set`, if any, is set, then `work` gets the connection as the change before
+ * left it, behind its lock. Workers load it anew.
+ */
 export function inTurn<Result>(
   db: Pool,
   key: ConnectionKey,
-  { requireRight }: { requireRight?: RequireRight | undefined },
+  {
+    requireRight,
+    set = {},
+  }: { requireRight?: RequireRight | undefined; set?: Parameters<typeof updateConnection>[2] },
   work: (client: Client, before: Connection) => Promise<Result>,
 ): Promise<Result> {
   return transaction(db, async (client) => {
     await lockConnection(client, key);
     await requireRight?.(client);
     callWorkers(client, key.organisationId);
-    return work(client, await readConnection(client, key));
+    const before = await readConnection(client, key);
+    await updateConnection(client, key, set);
+    return work(client, before);
   });
 }
 

@@ -81,13 +81,24 @@ async function insertFacilities(
 }
 
 /** Changes of a connection follow each other: who takes it sees what the one before did with the next statement. */
-export async function lockConnection(db: Queryable, key: ConnectionKey): Promise<void> {
-  await updateConnection(db, key, {});
+export async function lockConnection(
+  db: Queryable,
+  { organisationId, connectionId }: ConnectionKey,
+): Promise<void> {
+  await db.query({
+    text: `
+      select
+      from exchange_connection
+      where organisation_id = $1
+        and id = $2
+      for no key update`,
+    values: [organisationId, connectionId],
+  });
 }
 
 /**
- * Change settings; those that are undefined stay. A new address is an operator's only when it says so. An exchange
- * that is taken for down is probed at once. The row stays locked until the transaction ends.
+ * Change settings; those that are undefined stay. A new address is an operator's only when it says so. Workers load the
+ * connection anew, and an exchange that is taken for down is probed at once.
  */
 export async function updateConnection(
   db: Queryable,
