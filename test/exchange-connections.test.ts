@@ -116,6 +116,8 @@ describe('/exchange/connections', () => {
       { name: 'HIE\u0007' },
       { name: 'HIE\u009b2J' },
       { name: 'one\u2028two' },
+      { name: 'exchange \u202elanoitan' },
+      { identifierSystem: 'urn:x:\u2066y' },
       { identifierSystem: 'urn:x:\u001b[2J' },
       { identifierSystem: 'urn:x:\u0085' },
     ];

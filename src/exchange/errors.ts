@@ -11,8 +11,8 @@ export const exchangeError = domainErrors(
       text: ({ problem }: { problem: Words }) => problem.en,
       example: {
         problem: {
-          en: 'The name must be one line of 1 to 200 characters.',
-          fr: 'Le nom doit être une seule ligne de 1 à 200 caractères.',
+          en: 'The name must be one line of 1 to 200 characters, without marks that change the direction of text.',
+          fr: 'Le nom doit être une seule ligne de 1 à 200 caractères, sans marque qui change le sens du texte.',
         },
       },
     },

@@ -28,7 +28,7 @@ export const french = {
   name_length: ({ field, max }: { field: string; max: number }) =>
     `${field} doit avoir de 1 à ${max} caractères.`,
   name_not_one_line: ({ field }: { field: string }) =>
-    `${field} doit être une seule ligne de texte, sans caractère de contrôle.`,
+    `${field} doit être une seule ligne de texte, sans caractère de contrôle ni marque qui change le sens du texte.`,
   bad_time_zone: ({ field }: { field: string }) =>
     `${field} doit être un nom de la base des fuseaux horaires de l’IANA, par exemple Africa/Lagos.`,
   role_exists: ({ name }: { name: string }) =>

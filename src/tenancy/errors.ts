@@ -73,7 +73,7 @@ export const tenancyError = domainErrors(
       status: 400,
       exitCode: 2,
       text: ({ field }: { field: string }) =>
-        `${field} must be one line of text, without control characters.`,
+        `${field} must be one line of text, without control characters or marks that change the direction of text.`,
       example: { field: 'name' },
     },
     bad_time_zone: {

@@ -3,7 +3,7 @@
 import { AddressRefusedError, parseOutboundAddress, type Reach } from '../../outbound/outbound-address.ts';
 import type { Words } from '../../platform/words/words.ts';
 import { type Author, OPERATOR } from '../../tenancy/administration/author.ts';
-import { isOneLine } from '../../tenancy/organisations/name.ts';
+import { isPlainLine } from '../../tenancy/organisations/name.ts';
 import { exchangeError } from '../errors.ts';
 import type { ConnectionSettings } from './connection.schema.ts';
 
@@ -55,9 +55,9 @@ export function checkSettings<Settings extends Partial<ConnectionSettings>>(
 ): Settings {
   const { name, address, clientId, callbackHeader, identifierSystem, facilityIds } = settings;
   if (name !== undefined)
-    require(/^\S(.{0,198}\S)?$/u.test(name) && isOneLine(name), {
-      en: 'The name must be one line of 1 to 200 characters.',
-      fr: 'Le nom doit être une seule ligne de 1 à 200 caractères.',
+    require(/^\S(.{0,198}\S)?$/u.test(name) && isPlainLine(name), {
+      en: 'The name must be one line of 1 to 200 characters, without marks that change the direction of text.',
+      fr: 'Le nom doit être une seule ligne de 1 à 200 caractères, sans marque qui change le sens du texte.',
     });
   if (clientId !== undefined)
     require(/^[\x21-\x7e]{1,200}$/.test(clientId), {
@@ -66,7 +66,7 @@ export function checkSettings<Settings extends Partial<ConnectionSettings>>(
     });
   if (callbackHeader !== undefined) checkHeader(callbackHeader);
   if (identifierSystem !== undefined)
-    require(/^[a-z][a-z0-9+.-]*:[^\s<>"]{1,400}$/i.test(identifierSystem) && isOneLine(identifierSystem), {
+    require(/^[a-z][a-z0-9+.-]*:[^\s<>"]{1,400}$/i.test(identifierSystem) && isPlainLine(identifierSystem), {
       en: 'The identifier system must be an absolute URI.',
       fr: 'Le système des identifiants doit être un URI absolu.',
     });

@@ -9,6 +9,8 @@ test('a name is kept as it is, without the spaces around it', () => {
     'Ọ̀ṣun Clinic',
     '診療所',
     'a'.repeat(200),
+    'مستشفى\u200f 1',
+    'בית חולים',
     '👩‍⚕️ & Co. "St. Mary\'s" <1>',
   ])
     assert.equal(checkedName(`  ${name}\n`), name);
@@ -23,7 +25,11 @@ test('a name is one line of text', () => {
     );
   const controls = ['a\nb', 'a\tb', 'a\0b', 'a\u001b[2Jb', 'a\u007fb', 'a\u0085b', 'a\u2028b', 'a\ud800b'];
   const nothingShown = ['\u200b', '\u00ad\u2060', '\u202e'];
-  for (const name of [...controls, ...nothingShown])
+  const directions = Array.from(
+    '\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069',
+    (mark) => `a${mark}b`,
+  );
+  for (const name of [...controls, ...nothingShown, ...directions])
     assert.throws(
       () => checkedName(name),
       (error) =>

@@ -5,14 +5,22 @@ const MAX_LENGTH = 200;
 
 /**
  * The name without spaces around it. Throws for one that is empty or too long, that shows nothing, or has control
- * characters or line breaks (a FHIR string has no control characters: R4, datatypes, `string`).
+ * characters or line breaks (a FHIR string has no control characters: R4, datatypes, `string`), or is no plain line.
  */
 export function checkedName(name: string): string {
   const trimmed = name.trim();
   if (trimmed === '' || trimmed.length > MAX_LENGTH)
     throw tenancyError('name_length', { field: 'name', max: MAX_LENGTH });
-  if (!isOneLine(trimmed)) throw tenancyError('name_not_one_line', { field: 'name' });
+  if (!isPlainLine(trimmed)) throw tenancyError('name_not_one_line', { field: 'name' });
   return trimmed;
+}
+
+/**
+ * One line without what overrides, embeds or isolates a direction of text (UAX #9, section 2): with these a name can look like
+ * another one, and turn around what a list shows beside it. Names in scripts from right to left need none of them.
+ */
+export function isPlainLine(text: string): boolean {
+  return isOneLine(text) && !/[\u202a-\u202e\u2066-\u2069]/u.test(text);
 }
 
 /**
