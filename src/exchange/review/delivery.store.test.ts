@@ -61,6 +61,25 @@ test(
   },
 );
 
+test('a page of what was queued before a time does not read what was queued since', PLAIN, async () => {
+  const place = await createPlace(database.pool);
+  await holdDeliveries({ database, keys: createKeyRing(randomBytes(32)) }, place, { count: 40 });
+  const client = await database.pool.connect();
+  await client.query('set enable_seqscan = off');
+  const deliveriesRead = async () => {
+    await client.query('select pg_stat_force_next_flush()');
+    return (await rowsRead(client)).get('exchange_delivery') ?? 0;
+  };
+  const list = (until: Date) =>
+    listDeliveries(client, place, { filter: { facilityId: place.facilityId, until }, limit: 3 });
+  const before = await deliveriesRead();
+  assert.deepEqual(await list(new Date(Date.now() - 7_200_000)), []);
+  const read = (await deliveriesRead()) - before;
+  assert.equal((await list(new Date(Date.now() + 60_000))).length, 3);
+  client.release(true);
+  assert.ok(read < 5, `${read} deliveries were read`);
+});
+
 test('a page of held deliveries reads the tries of its own deliveries only', PLAIN, async () => {
   const { pool } = database;
   const place = await createPlace(pool);

@@ -132,7 +132,7 @@ export async function listDeliveries(
   query: Slice<readonly [id: string]> & { filter: DeliveryFilter; status?: DeliveryStatus | undefined },
 ): Promise<Delivery[]> {
   const kind = query.status ?? 'any';
-  const { since } = query.filter;
+  const { since, until } = query.filter;
   const { rows } = await db.query<DeliveryRow>({
     text: `
       with page as materialized (
@@ -146,6 +146,7 @@ export async function listDeliveries(
           ${DONE[kind]}
           and ($9::uuid is null or d.id < $9)
           and ($10::uuid is null or d.id >= $10)
+          and ($12::uuid is null or d.id < $12)
         order by ${kind === 'skipped' ? 'e' : 'd'}.id desc
         limit $11
       )
@@ -180,8 +181,9 @@ export async function listDeliveries(
     values: [
       ...filterValues(scope, query.filter),
       query.after?.[0],
-      since === undefined ? undefined : firstIdOf(new Date(since.getTime() - CLOCK_SLACK_MS)),
+      since && firstIdOf(new Date(since.getTime() - CLOCK_SLACK_MS)),
       query.limit,
+      until && firstIdOf(new Date(until.getTime() + CLOCK_SLACK_MS)),
     ],
   });
   return rows.map(toDelivery);
