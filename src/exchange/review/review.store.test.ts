@@ -102,6 +102,26 @@ describe('a decision about a held delivery', () => {
     assert.equal(rows.length, 1);
   });
 
+  for (const [what, change] of [
+    ['replayed', 'held_at = null, held_reason = null, due_at = now()'],
+    ['held anew for another reason', `held_reason = 'refused_409'`],
+  ] as const)
+    test(`leaves out what was ${what} while it waited for the lock [EXC-31]`, async () => {
+      const { place, key } = await setUp();
+      await queue(database.pool, place, await insertPatients(database.pool, place, 1));
+      await refuseDue(database.pool, key, 2);
+      const [first, second] = await listDeliveries(database.pool, place, { filter: {}, limit: 2 });
+      const other = await database.pool.connect();
+      await other.query('begin');
+      await other.query(`update exchange_head set ${change} where patient_id = $1`, [first?.patientId]);
+      const filter = { heldReason: 'refused_422' };
+      const deciding = decide(database.pool, place, { filter, decision: REPLAY });
+      await waitForLock(database.pool);
+      await other.query('commit');
+      other.release();
+      assert.deepEqual(await deciding, [second?.id]);
+    });
+
   test('tells a delivery that was delivered after all from one that was skipped', async () => {
     const { place, key, patientId } = await setUp();
     await rename(database.pool, place, [patientId], 'second');
