@@ -97,6 +97,35 @@ describe('commands while the database refuses one organisation', ONE_FAILS, () =
     assert.match((await runCommand(unknown, { env: api.env })).stderr, /There is no such delivery/);
   });
 
+  for (const args of [['show'], ['replay', '--dry-run']])
+    test(`\`delivery ${args[0]}\` finds what is of another organisation, and says that it may be in the refused one [OPS-39]`, async () => {
+      const { pool } = api.database;
+      await pool.query(
+        `update exchange_head set held_at = now(), held_reason = 'refused_422', due_at = null`,
+      );
+      const idOf = async ({ organisationId }: Tenant) => {
+        const { rows } = await pool.query<{ id: string }>(
+          'select id from exchange_delivery where organisation_id = $1 limit 1',
+          [organisationId],
+        );
+        return rows[0]?.id ?? '';
+      };
+      const [failing, well] = tenants as [Tenant, Tenant];
+      const [lost, found] = [await idOf(failing), await idOf(well)];
+      const command = (id: string) => runCommand(['delivery', ...args, '--id', id], { env: api.env });
+      await faults.fail(failing.organisationId);
+      try {
+        const { code, stderr } = await command(found);
+        assert.deepEqual([code, stderr], [0, '']);
+        const refused = await command(lost);
+        assert.equal(refused.code, 1);
+        assert.match(refused.stderr, /it may be in one of these/);
+      } finally {
+        await faults.mend(failing.organisationId);
+      }
+      assert.match((await command(failing.organisationId)).stderr, /There is no (such )?delivery/);
+    });
+
   test('`delivery count` counts the others, names it, and ends with code 1 [OPS-39]', async () => {
     const [failing] = tenants as [Tenant];
     await faults.fail(failing.organisationId);

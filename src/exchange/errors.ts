@@ -57,6 +57,9 @@ export const exchangeError = domainErrors(
     unknown_delivery: {
       text: 'There is no such delivery. List held deliveries with: npx interchange delivery list --status held',
     },
+    delivery_not_read: {
+      text: 'No such delivery was found. The database refused some organisations, so it may be in one of these. The log of the database says why.',
+    },
   },
   french,
 );

@@ -86,22 +86,24 @@ async function review(
 }
 
 /**
- * What is meant, by organisation. Each delivery that is named is in one of them: throws `unknown_delivery` for one that is
- * nowhere.
+ * What is meant, by organisation. Each delivery that is named is in one of them: throws for one that is nowhere, or that may
+ * be in one that the database refuses.
  */
 async function filtersOf(session: CommandSession, options: Selection): Promise<Map<string, DeliveryFilter>> {
   const filter = filterOf(options);
-  const among = await organisations(session, options);
-  if (filter.ids === undefined) return new Map(among.map((organisationId) => [organisationId, filter]));
-  const wanted = new Set(filter.ids.map((id) => id.toLowerCase()));
-  const filters = new Map<string, DeliveryFilter>();
-  for (const organisationId of among) {
-    const ids = await knownDeliveries(session.db, { organisationId }, { ids: [...wanted] });
-    for (const id of ids) wanted.delete(id);
-    if (ids.size > 0) filters.set(organisationId, { ...filter, ids: [...ids] });
-  }
-  if (wanted.size > 0) throw exchangeError('unknown_delivery');
-  return filters;
+  const { id, ...others } = options;
+  const among = await organisations(session, others);
+  if (id === undefined) return new Map(among.map((organisationId) => [organisationId, filter]));
+  const ids = [...new Set(id.map((one) => one.toLowerCase()))];
+  const { found, failed } = await eachOrganisation(among, async (organisationId) => [
+    { organisationId, known: await knownDeliveries(session.db, { organisationId }, { ids }) },
+  ]);
+  if (!ids.every((one) => found.some(({ known }) => known.has(one))))
+    throw exchangeError(failed.length === 0 ? 'unknown_delivery' : 'delivery_not_read');
+  const holding = found.filter(({ known }) => known.size > 0);
+  return new Map(
+    holding.map(({ organisationId, known }) => [organisationId, { ...filter, ids: [...known] }]),
+  );
 }
 
 function together(dryRun: boolean, outcomes: readonly ReviewOutcome[]): ReviewOutcome {

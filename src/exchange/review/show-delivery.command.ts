@@ -11,7 +11,7 @@ import { organisationsWithConnections } from '../connections/connection.store.ts
 import { exchangeError } from '../errors.ts';
 import { type DeliveryDetail, deliveryDetailView } from './delivery.schema.ts';
 import { readDelivery, readPayload } from './delivery.store.ts';
-import { deliveryLine } from './list-deliveries.command.ts';
+import { deliveryLine, eachOrganisation } from './list-deliveries.command.ts';
 import { traceForOperator } from './trace-for-operator.ts';
 
 export function showDeliveryCommand(environment: CommandEnvironment): Command {
@@ -31,10 +31,14 @@ export function showDeliveryCommand(environment: CommandEnvironment): Command {
 }
 
 async function findDelivery({ db }: CommandSession, id: string): Promise<DeliveryDetail> {
-  for (const organisationId of await organisationsWithConnections(db)) {
-    const found = await readDelivery(db, { organisationId }, id);
-    if (found !== undefined) return found;
-  }
+  const all = await organisationsWithConnections(db);
+  const { found, failed } = await eachOrganisation(all, async (organisationId) => {
+    const delivery = await readDelivery(db, { organisationId }, id);
+    return delivery === undefined ? [] : [delivery];
+  });
+  const [delivery] = found;
+  if (delivery !== undefined) return delivery;
+  if (failed.length > 0) throw exchangeError('delivery_not_read');
   throw new CommandError(`There is no delivery ${id}. List deliveries with: npx interchange delivery list`);
 }
 
