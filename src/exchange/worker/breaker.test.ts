@@ -174,6 +174,17 @@ test('does not let the answer of an address that was changed meanwhile keep back
   assert.ok(t.exchange.arrivals[1]?.target.startsWith('/new'));
 });
 
+test('does not hold a delivery whose last try was at an address that was changed meanwhile [EXC-17]', async () => {
+  const ids = await insertPatients(t.database.pool, t.place, 1);
+  await queue(t.database.pool, t.place, ids);
+  await t.database.pool.query('update exchange_head set attempts = 8 where organisation_id = $1', [
+    t.place.organisationId,
+  ]);
+  await changeAddressDuringTry();
+  await t.exchange.waitFor(2);
+  assert.ok(t.exchange.arrivals[1]?.target.startsWith('/new'));
+});
+
 /** The exchange answers its first try, with a long wait, once the connection has another address; there it takes all. */
 async function changeAddressDuringTry(): Promise<void> {
   const changed = Promise.withResolvers<void>();

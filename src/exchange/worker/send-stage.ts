@@ -120,9 +120,11 @@ function noteTried(
   void connection.noteUse(item.deliveryId, deps.now()).catch(report('delivery.secret-use'));
 }
 
-/** The next try goes at once. */
+/** The next try goes at once, also where this was to be the last one. What was refused for good stays so. */
 function withoutDelay(result: DeliveryResult): DeliveryResult {
-  return result.next.kind === 'retry' ? { ...result, next: { kind: 'retry', afterMs: 0 } } : result;
+  const { next } = result;
+  const failed = next.kind === 'retry' || (next.kind === 'hold' && next.reason === 'retries_exhausted');
+  return failed ? { ...result, next: { kind: 'retry', afterMs: 0 } } : result;
 }
 
 /** A delivery that may not be sent now is leased again at once. The lease then decides: withhold it, hold it or let it wait. */
