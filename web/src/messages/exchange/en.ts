@@ -100,7 +100,7 @@ export const exchange = {
     },
     answered: 'The exchange answered {status}, after {ms, number} ms.',
     withheld: 'The patient refuses the purpose of the connection.',
-    unsent: 'Something changed just before the message was sent. It is tried again.',
+    unsent: 'Before the message was sent, the exchange went down or something changed. It is tried again.',
     failures: {
       timeout: 'No answer in time, after {ms, number} ms.',
       refused: 'Nothing listens at the address of the exchange.',

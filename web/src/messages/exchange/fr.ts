@@ -103,7 +103,8 @@ export const exchange: Catalogue['exchange'] = {
     },
     answered: 'La plateforme a répondu {status}, après {ms, number} ms.',
     withheld: 'Le patient s’oppose à la finalité de la connexion.',
-    unsent: 'Quelque chose a changé juste avant l’envoi du message. Il est retenté.',
+    unsent:
+      'Avant l’envoi du message, la plateforme a cessé de répondre ou quelque chose a changé. Il est retenté.',
     failures: {
       timeout: 'Pas de réponse à temps, après {ms, number} ms.',
       refused: 'Rien n’écoute à l’adresse de la plateforme.',

@@ -270,6 +270,28 @@ describe('deliveries', { skip: NO_BROWSER, timeout: 240_000 }, () => {
     await page.getByRole('button', { name: 'Replay', exact: true }).waitFor();
   });
 
+  test('that the exchange was down is said of no try that was delivered, withheld or never sent [WEB-42]', async (t) => {
+    const { tenant, connectionId } = await held(1);
+    const { pool } = web.api.database;
+    const { page, account } = await web.open(t, '/exchange/held', { tenant });
+    const { items } = (await web.api.call('/exchange/deliveries', { token: account.token })).json;
+    const down = 'It did not count as a try: the exchange was down.';
+    for (const [outcome, text, said] of [
+      ['refused', 'The exchange answered 422, after', 1],
+      ['delivered', 'The exchange answered 422, after', 0],
+      ['withheld', 'The patient refuses the purpose of the connection.', 0],
+      ['unsent', 'Before the message was sent, the exchange went down or something changed.', 0],
+    ] as const) {
+      await pool.query(
+        'update exchange_attempt set outcome = $3, counted = false where organisation_id = $1 and connection_id = $2',
+        [tenant.organisationId, connectionId, outcome],
+      );
+      await page.goto(`${web.api.origin}/console/exchange/deliveries/${items[0].id}`);
+      await page.getByText(text).waitFor();
+      assert.equal(await page.getByText(down).count(), said, outcome);
+    }
+  });
+
   test('who may not decide is told the permission; a delivery that is not there is said to be [WEB-41, WEB-42]', async (t) => {
     const { tenant } = await held(1);
     const permissions = ['exchange.deliveries.read'];

@@ -69,7 +69,11 @@ function useAttemptStep(): (attempt: Attempt) => Step {
       at: attempt.startedAt,
       tone: TONES[outcome] ?? 'plain',
       title: t(`outcomes.${outcome}`),
-      texts: [answerOf(attempt, outcome), ...(attempt.counted ? [] : [t('notCounted')])],
+      // A try that was delivered or never sent cannot have been used up.
+      texts: [
+        answerOf(attempt, outcome),
+        ...(TONES[outcome] === 'bad' && !attempt.counted ? [t('notCounted')] : []),
+      ],
     };
   };
 }
