@@ -40,6 +40,7 @@ describe('publishing', { skip: NO_BROWSER, timeout: 240_000 }, () => {
     const { orderId } = await createClinic(web.api.database.pool, { results: 2, scope });
     await addTarget(tenant, 'main', server.base);
     await addTarget(tenant, 'away', 'http://127.0.0.1:9');
+    await addTarget(tenant, 'spare', 'http://127.0.0.1:9');
     const { page } = await web.open(t, `/publishing/lab/${orderId}`, { tenant, expected: /50[23]/ });
     await page.getByRole('heading', { name: 'Nothing was published yet' }).waitFor();
     await page.getByRole('button', { name: 'Show what would be sent' }).click();
@@ -72,6 +73,8 @@ describe('publishing', { skip: NO_BROWSER, timeout: 240_000 }, () => {
     await page.goBack();
     await page.getByRole('link', { name: 'Targets' }).click();
     await page.getByRole('row').filter({ hasText: 'main (default)' }).getByText('Working').waitFor();
+    await failed.getByText('Last one failed').waitFor();
+    await page.getByRole('row').filter({ hasText: 'spare' }).getByText('Not used lately').waitFor();
     await failed.getByText(/was not answered/).waitFor();
   });
 

@@ -13,7 +13,14 @@ import css from './publishing.module.css';
 import { readTargets, type Target } from './publishing-data.ts';
 import { PublishingTabs } from './publishing-tabs.tsx';
 
-const TONES = { closed: 'good', open: 'bad', probing: 'warning', disabled: 'quiet' } as const;
+const TONES = {
+  closed: 'good',
+  open: 'bad',
+  probing: 'warning',
+  disabled: 'quiet',
+  failed: 'warning',
+  unused: 'quiet',
+} as const;
 
 export function TargetsPage() {
   const t = useTranslations('publishing');
@@ -55,8 +62,8 @@ function useColumns(): Column<Target>[] {
       name: 'state',
       heading: t('health'),
       width: '9.5rem',
-      cell: ({ state, enabled }) => {
-        const shown = enabled ? state : 'disabled';
+      cell: (target) => {
+        const shown = shownState(target);
         return <StatusBadge tone={TONES[shown]} label={t(`healths.${shown}`)} />;
       },
     },
@@ -78,4 +85,12 @@ function useColumns(): Column<Target>[] {
         ),
     },
   ];
+}
+
+/** That nothing speaks against a target (`closed`) is no sign that it works: its last publish is. */
+function shownState({ enabled, state, lastSuccessAt, lastFailure }: Target): keyof typeof TONES {
+  if (!enabled) return 'disabled';
+  if (state !== 'closed') return state;
+  if (lastFailure !== null && lastFailure.at > (lastSuccessAt ?? '')) return 'failed';
+  return lastSuccessAt === null ? 'unused' : 'closed';
 }
