@@ -95,12 +95,29 @@ describe('migrate', () => {
 
   test('leaves nothing of a migration that fails, and goes on after the fault is mended', async () => {
     const url = await emptyDatabase('superuser');
-    await query(url, 'create table role (in_the_way boolean)');
+    await query(url, 'create domain role as text');
     await assert.rejects(migrate(url), /Migration 0001-tenancy\.sql failed/);
     assert.deepEqual(await query(url, `select to_regclass('organisation') as found`), [{ found: null }]);
-    await query(url, 'drop table role');
+    await query(url, 'drop domain role');
     assert.notDeepEqual(await migrate(url), []);
     assert.deepEqual(await pendingMigrations(url), []);
+  });
+
+  test('changes nothing in a database that has tables of another program by the same names', async () => {
+    const url = await emptyDatabase('superuser');
+    await query(url, 'create table patient (id integer)');
+    await query(url, 'create table account (id integer)');
+    const tables = `select relname from pg_class where relnamespace = 'public'::regnamespace order by relname`;
+    const found = await query(url, tables);
+    await assert.rejects(migrate(url), (error: Error) => {
+      assert.ok(error instanceof MigrationError);
+      assert.match(
+        error.message,
+        /another program: account, patient\. Nothing was changed\. Give interchange/,
+      );
+      return true;
+    });
+    assert.deepEqual(await query(url, tables), found);
   });
 
   test('needs no superuser, only the membership that its message names', async () => {

@@ -74,14 +74,15 @@ export async function migrate(url: string, hooks?: MigrationHooks): Promise<stri
   return withClient(url, async (client) => {
     await checkVersion(client);
     await client.query('select pg_advisory_lock($1)', [ADVISORY_LOCKS.migrations]);
-    await ensureServiceRole(client);
-    await client.query(`create table if not exists schema_migration (
-      name text primary key, checksum text not null, applied_at timestamptz not null default now())`);
     const applied = await appliedMigrations(client);
     refuseNewerSchema(
       applied,
       migrations.map(({ name }) => name),
     );
+    if (applied.size === 0) await refuseTablesOfOthers(client, migrations);
+    await ensureServiceRole(client);
+    await client.query(`create table if not exists schema_migration (
+      name text primary key, checksum text not null, applied_at timestamptz not null default now())`);
     await hooks?.before(client);
     const missing: string[] = [];
     for (const migration of migrations) {
@@ -106,6 +107,21 @@ function refuseNewerSchema(applied: ReadonlyMap<string, string>, names: readonly
   if (unknown.length === 0) return;
   throw new MigrationError(
     `The database schema is newer than this version of interchange: ${unknown.length} migration(s) are unknown here, from ${unknown[0]} on. Run the version of interchange that applied them, or a newer one.`,
+  );
+}
+
+/** Before the first migration: a later one would fail when those before it had been applied already. */
+async function refuseTablesOfOthers(client: pg.Client, migrations: readonly Migration[]): Promise<void> {
+  const made = migrations.flatMap(({ sql }) =>
+    [...sql.matchAll(/^create table (\w+)/gm)].map(([, name]) => name),
+  );
+  const { rows } = await client.query<{ name: string }>({
+    text: 'select name from unnest($1::text[]) name where to_regclass(name) is not null group by name order by name',
+    values: [made],
+  });
+  if (rows.length === 0) return;
+  throw new MigrationError(
+    `The database has tables of another program: ${rows.map(({ name }) => name).join(', ')}. Nothing was changed. Give interchange a database of its own.`,
   );
 }
 
