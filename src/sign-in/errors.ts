@@ -110,7 +110,7 @@ export const signInError = domainErrors(
       status: 409,
       text: 'An account with this email exists already. Use another address.',
       command: ({ email }: { email: string }) =>
-        `An account with the email ${email} exists already. Use another address, or see: npx interchange account list`,
+        `An account with the email ${email} exists already. Use another address, or see: npx interchange account list --organisation ID`,
     },
     account_type_refused: {
       status: 403,

@@ -131,7 +131,10 @@ test('account create says what is unknown, taken or malformed', async () => {
   const failing = (changed: Record<string, string>, more: string[] = [], stdin = '') =>
     run(createAccountCommand, [...createArguments(newEmail(), changed), ...more], stdin);
   const unknown = randomUUID();
-  await assert.rejects(failing({ email: taken.toUpperCase() }), failsWith(CommandError, /exists already/));
+  await assert.rejects(
+    failing({ email: taken.toUpperCase() }),
+    failsWith(CommandError, /exists already.*: npx interchange account list --organisation ID$/),
+  );
   await assert.rejects(failing({ organisation: unknown }), failsWith(CommandError, /no organisation/));
   await assert.rejects(failing({ facility: unknown }), failsWith(CommandError, /no facility/));
   await assert.rejects(failing({ role: 'nothing' }), failsWith(CommandError, /no role nothing/));
