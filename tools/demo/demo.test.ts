@@ -273,6 +273,22 @@ describe('the demo', { timeout: 300_000 }, () => {
   });
 });
 
+test('first starts at the same moment make one demo, and tell the same of it [CMD-19]', async (t) => {
+  const data = await makeDataDir();
+  t.after(() => data.remove());
+  const env = { DATA_DIR: data.path, PORT: '0', LOG_LEVEL: 'error' };
+  const demos = [startCommand(['demo', '--json'], { env }), startCommand(['demo', '--json'], { env })];
+  t.after(() => Promise.all(demos.map(({ child, ended }) => child.kill('SIGTERM') && ended)));
+  const [first, second] = await Promise.all(
+    demos.map(async (demo) => {
+      await demo.printed(/\n\}\n/);
+      const { publicBaseUrl: _, console: __, ...facts } = JSON.parse(demo.output().stdout);
+      return facts;
+    }),
+  );
+  assert.deepEqual(second, first);
+});
+
 test('a damaged identity is refused without a word of what it holds', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'interchange-demo-'));
   try {

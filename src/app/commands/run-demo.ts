@@ -11,7 +11,8 @@ import {
 import { type DemoFacts, demoPage } from '../../../tools/demo/demo-page.ts';
 import { enqueuePatientChanges } from '../../exchange/queue/enqueue-patient-changes.ts';
 import type { KeyRing } from '../../platform/crypto/key-ring.ts';
-import { type Pool, withPool } from '../../platform/db/database.ts';
+import { ADVISORY_LOCKS } from '../../platform/db/advisory-locks.ts';
+import { type Pool, transaction, withPool } from '../../platform/db/database.ts';
 import { SERVICE_ROLE } from '../../platform/db/migrate.ts';
 import { importPaths } from '../../records/import/import-paths.ts';
 import { consoleAddress } from '../../sign-in/console/console-address.ts';
@@ -37,13 +38,17 @@ export async function runDemo(env: NodeJS.ProcessEnv, { json = false } = {}): Pr
   await withDatabase(config, async (opened) => {
     await requireSchema(opened, config);
     const { keys } = await openKeys(opened, config);
-    const pool = { url: opened.url, max: 2, applicationName: 'interchange demo', role: SERVICE_ROLE };
+    const pool = { url: opened.url, max: 3, applicationName: 'interchange demo', role: SERVICE_ROLE };
     await withPool(pool, (db) => prepareAndServe({ db, keys, config }, env, json)).finally(keys.close);
   });
 }
 
 async function prepareAndServe(session: DemoSession, env: NodeJS.ProcessEnv, json: boolean): Promise<void> {
-  const { demo, exchange } = await prepare(session);
+  // Another demo may begin on the same data at this moment.
+  const { demo, exchange } = await transaction(session.db, async (lock) => {
+    await lock.query('select pg_advisory_xact_lock($1)', [ADVISORY_LOCKS.demo]);
+    return prepare(session);
+  });
   try {
     await serve({
       role: 'all',

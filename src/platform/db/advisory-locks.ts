@@ -17,4 +17,6 @@ export const ADVISORY_LOCKS = {
   dataKeys: 7_246_318_005,
   /** Targets are made, renamed and made the default one after the other. */
   publishTargets: 7_246_318_006,
+  /** One process at a time makes the demo organisation. */
+  demo: 7_246_318_007,
 } as const;
