@@ -3,19 +3,23 @@ import { PasswordInput, Text, TextInput } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import { useTranslations } from 'use-intl';
 import { ApiError } from '../api/api-error.ts';
-import { signIn } from '../api/session.ts';
-import { readSessionAgain, sessionWasEnded } from '../app/queries.ts';
+import { sessionQuery, signIn } from '../api/session.ts';
+import { queries, readSessionAgain, sessionWasEnded } from '../app/queries.ts';
 import { SendButton } from '../blocks/page/send-button.tsx';
 import { useServerForm } from '../blocks/page/server-form.ts';
 import { ServerFormFields } from '../blocks/page/server-form-fields.tsx';
 import { useErrorText } from '../blocks/states/error-text.ts';
 import { OutsidePage } from './outside-page.tsx';
 
+/** The service signed the person in, and the browser did not send the cookie back: it keeps none of https that came over http. */
+class CookieNotKept extends Error {}
+
 /** The service speaks to systems, of identity, user type and headers; a person typed an email and a password. */
 function useSignInFault(): (error: unknown) => string {
   const t = useTranslations('signIn');
   const errorText = useErrorText();
   return (error) => {
+    if (error instanceof CookieNotKept) return t('notKept');
     if (!(error instanceof ApiError)) return errorText(error);
     if (error.status === 403) return t('refused');
     const seconds = error.status === 429 ? error.retryAfterSeconds : undefined;
@@ -31,6 +35,9 @@ export function SignInPage() {
     submit: async ({ email, password }) => {
       await signIn(email, password);
       await readSessionAgain();
+      const { data, error } = queries.getQueryState(sessionQuery.queryKey) ?? {};
+      if (error) throw error;
+      if (data === null) throw new CookieNotKept();
     },
   });
   return (

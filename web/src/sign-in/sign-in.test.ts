@@ -51,6 +51,30 @@ describe('sign-in', { skip: NO_BROWSER, timeout: 240_000 }, () => {
     await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor();
   });
 
+  test('whose browser keeps no cookie is told so, and what the service does not answer is said', async (t) => {
+    const { email } = await person();
+    const { page } = await web.open(t, '/', { signedOut: true, expected: /401|503/ });
+    const session = '**/console/api/session';
+    await page.route(session, async (route) => {
+      if (route.request().method() === 'GET') return route.continue();
+      const response = await route.fetch();
+      await page.context().clearCookies();
+      const { 'set-cookie': _, ...headers } = response.headers();
+      return route.fulfill({ response, headers });
+    });
+    await fillSignIn(page, email);
+    await page.getByRole('alert').getByText('The browser did not keep your sign-in.').waitFor();
+    await page.unroute(session);
+    await page.route(session, (route) =>
+      route.request().method() === 'GET' ? route.fulfill({ status: 503 }) : route.continue(),
+    );
+    await fillSignIn(page, email);
+    await page.getByRole('alert').getByText('The service answered 503').waitFor();
+    await page.unroute(session);
+    await fillSignIn(page, email);
+    await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor();
+  });
+
   test('who has locked the account is told how long to wait, and who can help', async (t) => {
     const { email } = await person();
     const { page } = await web.open(t, '/', { signedOut: true, expected: /401|403|429/ });

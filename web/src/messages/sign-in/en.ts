@@ -6,6 +6,8 @@ export const signIn = {
   password: 'Password',
   submit: 'Sign in',
   refused: 'The email or the password is wrong, or the account cannot sign in. Check both.',
+  notKept:
+    'The browser did not keep your sign-in. Open the console at its https address, and allow cookies there.',
   locked:
     'Too many failed sign-ins. Wait {minutes, plural, one {# minute} other {# minutes}}, then sign in again. An administrator can unlock the account before that.',
   forgotten: 'Forgot your password? An administrator of your organisation can give you a new one.',

@@ -6,6 +6,8 @@ export const signIn = {
   password: 'Mot de passe',
   submit: 'Se connecter',
   refused: 'L’adresse ou le mot de passe est faux, ou le compte ne peut pas se connecter. Vérifiez les deux.',
+  notKept:
+    'Le navigateur n’a pas gardé votre connexion. Ouvrez la console à son adresse https, et autorisez-y les cookies.',
   locked:
     'Trop de connexions échouées. Attendez {minutes, plural, one {# minute} other {# minutes}}, puis reconnectez-vous. Un administrateur peut déverrouiller le compte plus tôt.',
   forgotten: 'Mot de passe oublié ? Un administrateur de votre organisation peut vous en donner un nouveau.',
