@@ -2,16 +2,21 @@
 import assert from 'node:assert/strict';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer, type ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import type { Command } from 'commander';
 import { buildProgram } from '../src/app/commands.ts';
+import { signRequest } from '../src/exchange/signing/signed-request.ts';
 import { createFacility, createOrganisation } from '../src/tenancy/organisations/facilities.ts';
 import { createTestDatabase, type TestDatabase } from '../test-support/database/database.ts';
 import { insertPatients, type Place, queue, rename } from '../test-support/exchange/exchange-records.ts';
 import { runCommand, runJson, startCommand } from '../test-support/service/command.ts';
 import { freePort } from '../test-support/service/free-port.ts';
+import { waitUntil } from '../test-support/wait-until.ts';
+import { WELL } from '../tools/exchange-simulator/behaviour.ts';
+import { createSimulatedExchange } from '../tools/exchange-simulator/simulated-exchange.ts';
 
 let database: TestDatabase;
 let place: Place;
@@ -321,4 +326,51 @@ test('the simulator takes a signed delivery, confirms it, and fails when told to
     service.child.kill('SIGTERM');
     await Promise.all([simulator.ended, service.ended]);
   }
+});
+
+test('the simulator confirms a burst of deliveries with few callbacks at once', async (t) => {
+  const held: ServerResponse[] = [];
+  let arrived = 0;
+  const service = createServer((_, response) => {
+    arrived += 1;
+    held.push(response);
+  });
+  const [secret, port, callbacks] = ['s', await freePort(), await freePort()];
+  const callback = { url: `http://127.0.0.1:${callbacks}/callback`, secret };
+  const simulator = createSimulatedExchange({
+    connection: { credentials: { secrets: [secret], callback }, renew: async () => false },
+    callbackHeader: 'x-signature',
+    behaviour: WELL,
+    now: () => new Date(),
+    onEvent: () => undefined,
+  });
+  t.after(() => {
+    for (const server of [service, simulator]) server.close().closeAllConnections();
+  });
+  await Promise.all([
+    new Promise<void>((done) => service.listen(callbacks, '127.0.0.1', done)),
+    new Promise<void>((done) => simulator.listen(port, '127.0.0.1', done)),
+  ]);
+  const deliver = async () => {
+    const [deliveryId, nonce] = [randomUUID(), randomUUID()];
+    const body = JSON.stringify({
+      deliveryId,
+      event: 'patient.created',
+      sequence: 1,
+      resource: { id: nonce },
+    });
+    const request = { method: 'POST', path: '/in', query: '', body, clientId: 'c', time: new Date(), nonce };
+    const headers = { ...signRequest(request, secret) };
+    return (await fetch(`http://127.0.0.1:${port}/in`, { method: 'POST', body, headers })).status;
+  };
+  const answers = await Promise.all(Array.from({ length: 40 }, deliver));
+  assert.deepEqual(new Set(answers), new Set([202]));
+  await waitUntil(() => arrived >= 8, 'the first callbacks');
+  let most = 0;
+  await waitUntil(() => {
+    most = Math.max(most, held.length);
+    for (const response of held.splice(0)) response.writeHead(200).end();
+    return arrived === 40;
+  }, 'every delivery is confirmed');
+  assert.ok(most <= 8, `${most} callbacks at once`);
 });

@@ -8,6 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { verifyRequest } from '../../src/exchange/signing/verify-request.ts';
 import { readBytes } from '../../src/platform/http/body.ts';
 import { http } from '../../src/platform/node-http.ts';
+import { createLimit } from '../../src/publish/send/limit.ts';
 import { type Behaviour, changedBehaviour } from './behaviour.ts';
 import type { ConnectionFile } from './connection-file.ts';
 
@@ -44,6 +45,8 @@ interface Envelope {
 const TOLERANCE_MS = 300_000;
 const MAX_BODY_BYTES = 4_194_304;
 const CALLBACK_TRIES = 5;
+/** An import brings thousands of deliveries at once. As many callbacks would leave the service no time for anything else. */
+const CALLBACKS_AT_ONCE = 8;
 const ACCEPTED = 202;
 const REFUSED = 422;
 
@@ -51,6 +54,7 @@ const REFUSED = 422;
 export function createSimulatedExchange(options: SimulatedExchangeOptions): Server {
   const taken = new Set<string>();
   const nonces = new Map<string, number>();
+  const inTurn = createLimit(CALLBACKS_AT_ONCE);
   let { behaviour } = options;
 
   async function receive(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -94,7 +98,11 @@ export function createSimulatedExchange(options: SimulatedExchangeOptions): Serv
 
   function check(request: IncomingMessage, body: Buffer): string {
     const now = options.now();
-    for (const [nonce, until] of nonces) if (until < now.getTime()) nonces.delete(nonce);
+    // The oldest come first.
+    for (const [nonce, until] of nonces) {
+      if (until >= now.getTime()) break;
+      nonces.delete(nonce);
+    }
     const firstUse = (nonce: string): boolean => {
       if (nonces.has(nonce)) return false;
       nonces.set(nonce, now.getTime() + 2 * TOLERANCE_MS);
@@ -128,7 +136,7 @@ export function createSimulatedExchange(options: SimulatedExchangeOptions): Serv
     const body = JSON.stringify({ deliveryId, status, assignedId, message });
     for (let attempt = 1; attempt <= CALLBACK_TRIES; attempt += 1) {
       const { callback } = options.connection.credentials;
-      const answer = await callBack({ ...callback, header: options.callbackHeader }, body);
+      const answer = await inTurn(() => callBack({ ...callback, header: options.callbackHeader }, body));
       options.onEvent({ what: 'callback', deliveryId, status, assignedId, answer });
       const again =
         answer === 401 ? await options.connection.renew() : typeof answer === 'string' || answer >= 500;
