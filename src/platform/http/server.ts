@@ -54,8 +54,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
   const { trustProxy, rewriteUrl = (path) => path, leadTo = () => undefined } = options;
   const serving: Serving = { ...options, refusals: new WeakMap(), spans: new WeakMap() };
   const allowed = createAllowedMethods();
-  const pathOf = (target: string, request: object) => rewriteUrl(originForm(target), request);
-  const faults = createFaultAnswers({ ...allowed, refusal: (target) => allowed.refusal(pathOf(target, {})) });
+  const faults = createFaultAnswers(allowed);
   const server = Fastify({
     logger: false,
     genReqId: correlationId,
@@ -80,7 +79,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
       },
     },
     trustProxy: trustProxy === undefined || trustProxy.length === 0 ? false : trustProxy,
-    rewriteUrl: (request) => pathOf(request.url ?? '/', request),
+    rewriteUrl: (request) => rewriteUrl(originForm(request.url ?? '/'), request),
     // An address that the router cannot read: Fastify runs no hook for it.
     frameworkErrors: (error, request, reply) => {
       reply.raw.once('finish', () => observe(serving, request, reply));
