@@ -62,10 +62,6 @@ test('a target with scheme and host is answered as its path is [HTTP-34]', async
     const answer = await get(origin + path, authorization);
     assert.deepEqual([answer.status, answer.body], [plain.status, plain.body], origin);
   }
-  const atConsole = '/console/api/patients/base?search=a';
-  const [known, whole] = await Promise.all([get(atConsole), get(`http://localhost${atConsole}`)]);
-  assert.deepEqual([whole.status, whole.body], [known.status, known.body]);
-  assert.match(messageOf(whole, 401), /not signed in/);
   const browser = { accept: 'text/html' };
   assert.equal(
     (await get('http://localhost', browser)).headers.location,

@@ -4,6 +4,7 @@
  * asks for the address of the service is led to its pages.
  * Contract: SIGN-IN-52, SIGN-IN-55, SIGN-IN-56, WEB-72.
  */
+import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { namesMediaType } from '../../platform/http/content-type.ts';
 import { forbidden, HttpError, NO_SUCH_PATH } from '../../platform/http/errors.ts';
@@ -13,7 +14,7 @@ export const CONSOLE_PREFIX = '/console/api';
 /** Routes that are registered below the prefix itself, not below that of the API. */
 const OWN_ROUTES = /^\/(?:session|sessions|second-factor)(?:[/?]|$)/;
 
-const rewritten = new WeakSet<object>();
+const rewritten = new WeakSet<IncomingMessage>();
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -23,11 +24,12 @@ declare module 'fastify' {
 }
 
 /** As plain text on purpose: an address that is written in another way stays as it is, and leads nowhere. */
-export function consoleRewrite(apiPrefix: string): (url: string, request: object) => string {
-  return (url, request) => {
+export function consoleRewrite(apiPrefix: string): (request: { url?: string | undefined }) => string {
+  return (request) => {
+    const { url = '/' } = request;
     const path = url.startsWith(`${CONSOLE_PREFIX}/`) ? url.slice(CONSOLE_PREFIX.length) : undefined;
     if (path === undefined || OWN_ROUTES.test(path)) return url;
-    rewritten.add(request);
+    rewritten.add(request as IncomingMessage);
     return apiPrefix + path;
   };
 }

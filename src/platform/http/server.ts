@@ -36,8 +36,8 @@ export interface ServerOptions {
   metrics: Metrics;
   /** Addresses of proxies whose `x-forwarded-for` is believed. */
   trustProxy?: string[];
-  /** The path that a request is answered as; `path` is that of its target, with the query. */
-  rewriteUrl?: (path: string, request: object) => string;
+  /** The path that a request is answered as. */
+  rewriteUrl?: (request: { url?: string | undefined }) => string;
   /** Where a request that no route takes is led to instead of its 404; undefined: nowhere. */
   leadTo?: (request: FastifyRequest) => string | undefined;
   /** Writes an error in another way than the one shape; undefined where it does not. */
@@ -51,7 +51,7 @@ interface Serving extends Pick<ServerOptions, 'log' | 'metrics' | 'writeError'> 
 }
 
 export function createServer(options: ServerOptions): FastifyInstance {
-  const { trustProxy, rewriteUrl = (path) => path, leadTo = () => undefined } = options;
+  const { trustProxy, rewriteUrl = ({ url = '/' }) => url, leadTo = () => undefined } = options;
   const serving: Serving = { ...options, refusals: new WeakMap(), spans: new WeakMap() };
   const allowed = createAllowedMethods();
   const faults = createFaultAnswers(allowed);
@@ -79,7 +79,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
       },
     },
     trustProxy: trustProxy === undefined || trustProxy.length === 0 ? false : trustProxy,
-    rewriteUrl: (request) => rewriteUrl(originForm(request.url ?? '/'), request),
+    rewriteUrl: (request) => originForm(rewriteUrl(request)),
     // An address that the router cannot read: Fastify runs no hook for it.
     frameworkErrors: (error, request, reply) => {
       reply.raw.once('finish', () => observe(serving, request, reply));
