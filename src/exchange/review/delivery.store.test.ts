@@ -73,9 +73,9 @@ test('a page of what was queued before a time does not read what was queued sinc
   const list = (until: Date) =>
     listDeliveries(client, place, { filter: { facilityId: place.facilityId, until }, limit: 3 });
   const before = await deliveriesRead();
-  assert.deepEqual(await list(new Date(Date.now() - 7_200_000)), []);
+  assert.deepEqual(await list(new Date('2020-01-01T00:00:00Z')), []);
   const read = (await deliveriesRead()) - before;
-  assert.equal((await list(new Date(Date.now() + 60_000))).length, 3);
+  assert.equal((await list(new Date('2100-01-01T00:00:00Z'))).length, 3);
   client.release(true);
   assert.ok(read < 5, `${read} deliveries were read`);
 });

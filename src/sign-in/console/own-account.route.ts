@@ -44,7 +44,10 @@ const OwnSessionList = named(
   'OwnSessionList',
   Type.Object({
     items: Type.Array(OwnSession),
-    more: Type.Boolean({ description: 'true: there are older ones, which are not listed.' }),
+    more: Type.Boolean({
+      examples: [false],
+      description: 'true: there are older ones, which are not listed.',
+    }),
   }),
 );
 
