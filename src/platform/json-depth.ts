@@ -34,6 +34,38 @@ export function hasMoreValues(text: string, most: number): boolean {
   return values > most;
 }
 
+/** Whether the text ends where it closes all that it opens. It may be no JSON. */
+export function isClosed(text: string): boolean {
+  let depth = 0;
+  for (let index = 0; index < text.length; index += 1) {
+    const character = text.charCodeAt(index);
+    if (character === QUOTE) index = endOfString(text, index);
+    else if (character === OPEN_BRACE || character === OPEN_BRACKET) depth += 1;
+    else if (character === CLOSE_BRACE || character === CLOSE_BRACKET) depth -= 1;
+    else continue;
+    if (depth === 0) return text.slice(index + 1).trim() === '';
+  }
+  return false;
+}
+
+/** The first text at this key, in an object so many levels deep; undefined for none. The text may be no JSON. */
+export function textAtKey(text: string, key: string, level: number): string | undefined {
+  const value = /\s*:\s*"([^"\\]*)"/y;
+  let depth = 0;
+  for (let index = 0; index < text.length; index += 1) {
+    const character = text.charCodeAt(index);
+    if (character === QUOTE) {
+      const end = endOfString(text, index);
+      value.lastIndex = end + 1;
+      const found = depth === level && text.slice(index + 1, end) === key ? value.exec(text) : null;
+      if (found !== null) return found[1];
+      index = end;
+    } else if (character === OPEN_BRACE || character === OPEN_BRACKET) depth += 1;
+    else if (character === CLOSE_BRACE || character === CLOSE_BRACKET) depth -= 1;
+  }
+  return undefined;
+}
+
 /** Says it, and what to do. */
 export function tooDeep(levels: number): string {
   return `is nested deeper than ${levels} levels. Send a flatter document`;

@@ -6,13 +6,21 @@
 
 import { parseFhirJson } from '../../../fhir/json.ts';
 import { type JsonObject, ResourceRejected } from '../../../fhir/reading/json-resource.ts';
-import { hasMoreValues, isDeeper, tooDeep } from '../../../platform/json-depth.ts';
+import { hasMoreValues, isDeeper, textAtKey, tooDeep } from '../../../platform/json-depth.ts';
 import { createPauses } from '../../../platform/pauses.ts';
 import { IMPORTERS } from '../map/importers.ts';
 import { reportedPath, requireUnderstood } from '../map/understood.ts';
 import type { LineNumbers } from '../run/line-numbers.ts';
 import type { Rejected } from '../run/run-unit.ts';
-import { BUNDLE_REASONS, count, type SeenEntry, seenEntry, seenResource, Unit } from '../run/unit.ts';
+import {
+  BUNDLE_REASONS,
+  count,
+  RESOURCE_TYPE,
+  type SeenEntry,
+  seenEntry,
+  seenResource,
+  Unit,
+} from '../run/unit.ts';
 import { MAX_JSON_LEVELS, MAX_JSON_VALUES, type SourceLimits, sizeText } from '../source/limits.ts';
 import {
   decodeUtf8,
@@ -52,7 +60,7 @@ export async function indexDocument(
       );
   });
   const wide = wideResource(envelope);
-  if (wide !== undefined) return unparsed(wide);
+  if (wide !== undefined) return unparsed(envelope, wide);
   const document = asResource(parseDocument(envelope));
   if (document.resourceType !== BUNDLE) return indexResource(document, envelope, { number: 1, ...range });
   if (!BUNDLE_TYPES.includes(String(document.type)))
@@ -88,10 +96,15 @@ function indexResource(resource: JsonObject, text: string, place: EntryRange): I
   }
 }
 
-/** A document that is not parsed. */
-function unparsed(wide: WideResource): IndexedDocument {
+/** A document that is not parsed. Throws SourceError when it is no FHIR. */
+function unparsed(envelope: string, wide: WideResource): IndexedDocument {
+  const beginning = envelope.trimStart().charAt(0);
+  if (beginning === '[') asResource([]);
+  if (beginning !== '{') parseDocument(envelope);
+  if (wide.resourceType === '') asResource({});
   const unit = new Unit();
-  if (wide.isTaken) return { unit, rejected: [tooWide(wide, { number: 1 })] };
+  if (wide.resourceType === BUNDLE) return { unit, rejected: [tooWide(wide, null)] };
+  if (wide.isTaken) return { unit, rejected: [tooWide(wide, 1)] };
   count(unit.notTaken, wide.resourceType);
   return { unit, rejected: [] };
 }
@@ -106,6 +119,8 @@ export interface IndexedLines {
   lines: Line[];
   bundles: EntryRange[];
   notTaken: Map<string, number>;
+  /** Lines that are FHIR, but are not taken. */
+  rejected: Rejected[];
   /** Where the lines after these begin; undefined when there are none. */
   next: LinePosition | undefined;
 }
@@ -119,7 +134,7 @@ export async function indexLines(
   from: LinePosition,
   { limits, only, onBroken }: { limits: SourceLimits; only: LineNumbers | undefined; onBroken: OnBrokenLine },
 ): Promise<IndexedLines> {
-  const found: IndexedLines = { lines: [], bundles: [], notTaken: new Map(), next: undefined };
+  const found: IndexedLines = { lines: [], bundles: [], notTaken: new Map(), rejected: [], next: undefined };
   found.next = await readLines(spool, from, limits, (place, bytes) => {
     if (only !== undefined && !only.has(place.number)) return undefined;
     try {
@@ -129,7 +144,7 @@ export async function indexLines(
       if (wide !== undefined) {
         // Its entries are parsed one by one.
         if (wide.resourceType === BUNDLE) found.bundles.push(place);
-        else if (wide.isTaken) return onBroken(tooWide(wide, place));
+        else if (wide.isTaken) found.rejected.push(tooWide(wide, place.number));
         else count(found.notTaken, wide.resourceType);
         return undefined;
       }
@@ -195,9 +210,9 @@ async function indexEntry(
   let type: { resourceType?: string } = {};
   try {
     const text = decodeUtf8(bytes);
-    const wide = wideResource(text);
+    const wide = wideResource(text, 2);
     if (wide !== undefined) {
-      if (wide.isTaken) rejected.push(tooWide(wide, place));
+      if (wide.isTaken) rejected.push(tooWide(wide, place.number));
       else count(unit.notTaken, wide.resourceType);
       return;
     }
@@ -222,27 +237,26 @@ async function indexEntry(
 }
 
 const BUNDLE = 'Bundle';
-const NAMED_TYPE = /"resourceType"\s*:\s*"([A-Z][A-Za-z]{1,63})"/g;
 
 /** What JSON text says of itself that has too many values to be parsed. */
 interface WideResource {
-  /** Of the types that stand in the text: Bundle, else one that is taken, else the first; empty for none. */
+  /** Empty for none. */
   resourceType: string;
   /** False for a type that is only counted. */
   isTaken: boolean;
 }
 
-function wideResource(text: string): WideResource | undefined {
+/** `level`: how deep the resource stands in the text. */
+function wideResource(text: string, level = 1): WideResource | undefined {
   if (!hasMoreValues(text, MAX_JSON_VALUES)) return undefined;
-  const types = new Set(text.matchAll(NAMED_TYPE).map(([, type = '']) => type));
-  const taken = types.has(BUNDLE) ? BUNDLE : types.values().find((type) => IMPORTERS.has(type));
-  const [first = ''] = types;
-  return { resourceType: taken ?? first, isTaken: taken !== undefined || first === '' };
+  const named = textAtKey(text, 'resourceType', level) ?? '';
+  const resourceType = RESOURCE_TYPE.test(named) ? named : '';
+  return { resourceType, isTaken: resourceType === '' || IMPORTERS.has(resourceType) };
 }
 
-function tooWide({ resourceType }: WideResource, { number }: Pick<EntryRange, 'number'>): Rejected {
+function tooWide({ resourceType }: WideResource, entry: number | null): Rejected {
   const reason = `The resource has more than the limit of ${MAX_JSON_VALUES} values. Send less of it`;
-  return { entry: number, ...(resourceType === '' ? {} : { resourceType }), reason };
+  return { entry, ...(resourceType === '' ? {} : { resourceType }), reason };
 }
 
 /** True when the Bundle has the same resource already; throws when it has another one under the same id. */

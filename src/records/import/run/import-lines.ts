@@ -55,19 +55,24 @@ async function importSomeLines(
 ): Promise<LinePosition | undefined> {
   const { file, spool, only } = place;
   const { maxFaults } = run.limits;
-  const onBroken: OnBrokenLine = (rejected) => {
-    run.report.reject({ file, ...rejected });
+  const onBroken: OnBrokenLine = ({ entry, reason }) => {
+    run.report.reject({ file, entry, reason });
     progress.faults += 1;
     if (progress.faults < maxFaults) return undefined;
     run.report.reject({
       file,
-      entry: rejected.entry,
+      entry,
       reason: `The lines after this one were not read, because ${maxFaults} lines are not FHIR`,
     });
     return 'stop';
   };
-  const { lines, bundles, notTaken, next } = await indexLines(spool, position, { ...run, only, onBroken });
+  const { lines, bundles, notTaken, rejected, next } = await indexLines(spool, position, {
+    ...run,
+    only,
+    onBroken,
+  });
   run.report.addNotTaken(notTaken);
+  for (const one of rejected) run.report.reject({ file, ...one });
   for (let from = 0; from < lines.length; ) {
     from += await importTogether(run, place, lines.slice(from, from + LINES), progress);
   }

@@ -83,7 +83,7 @@ export interface SeenEntry {
 /** Memory of an entry and of a name or identifier of it, roughly, beside their characters. */
 const ENTRY_BYTES = 300;
 const NAME_BYTES = 100;
-const RESOURCE_TYPE = /^[A-Z][A-Za-z]{1,63}$/;
+export const RESOURCE_TYPE = /^[A-Z][A-Za-z]{1,63}$/;
 
 /** Rejected entries that are listed for one Bundle at most. */
 export const BUNDLE_REASONS = 20;

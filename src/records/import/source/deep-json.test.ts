@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { useImportTest } from '../../../../test-support/records/import.ts';
+import { DEFAULT_LIMITS } from './limits.ts';
 
 const t = useImportTest();
 
@@ -108,7 +109,6 @@ test('a resource with more values is not parsed: it is rejected, or not taken as
       bundle(wide('Group')),
       `${line}\n${small}`,
       `{"resourceType":"Bundle","type":"batch","link":[${values}]}`,
-      `{"x":[${values}]}`,
     ]);
     const tooMany = 'The resource has more than the limit of 250000 values. Send less of it';
     assert.deepEqual(
@@ -117,12 +117,56 @@ test('a resource with more values is not parsed: it is rejected, or not taken as
         ['0.json', 1, 'Patient', tooMany],
         ['2.json', 1, 'Patient', tooMany],
         ['3.json', 1, 'Patient', tooMany],
+        ['3.json', 2, undefined, 'The line is not valid JSON'],
         ['4.json', 1, 'Patient', tooMany],
-        ['7.json', 1, 'Bundle', tooMany],
-        ['8.json', 1, undefined, tooMany],
+        ['7.json', null, 'Bundle', tooMany],
       ],
     );
     assert.deepEqual([resources, notTaken], [{ Patient: 3 }, { Basic: 60, Group: 3 }]);
   });
   assert.ok(longest < values.length, String(longest));
+});
+
+test('what has many values and is no FHIR is called that, as what has few [IN-54]', async () => {
+  const patients = Array(60_000).fill('{"resourceType":"Patient","id":"1","active":true,"gender":"other"}');
+  const { rejected } = await t.run([
+    'a,b,c,d,e\n'.repeat(60_000),
+    `<a>${','.repeat(500_000)}</a>`,
+    `[${patients.join(',')}]`,
+    `{"type":"FeatureCollection","features":[${patients.join(',')}]}`,
+  ]);
+  assert.deepEqual(
+    rejected.map(({ entry, reason: given }) => [entry, given]),
+    [
+      [null, 'is not valid JSON'],
+      [null, 'is XML or HTML. Send FHIR as JSON'],
+      [null, 'is a JSON list. Send a Bundle, one resource, or NDJSON with a resource on each line'],
+      [null, 'is JSON, but not FHIR: resourceType is missing or is not a FHIR resource type'],
+    ],
+  );
+});
+
+test('the type of a resource with many values is its own, not that of a resource inside [IN-6, IN-54]', async () => {
+  const wide = (type: string, inside: string) =>
+    `{"contained":[{"resourceType":"${inside}"}],"x":[${Array(300_000).fill(1).join(',')}],"resourceType":"${type}"}`;
+  const other = wide('Questionnaire', 'Practitioner');
+  const small = patient(3);
+  const { rejected, resources, notTaken } = await t.run([
+    `{"resourceType":"Bundle","type":"batch","entry":[{"resource":${other}},{"resource":${wide('Bundle', 'Patient')}},{"resource":${small}}]}`,
+    other,
+    `${other}\n${wide('Patient', 'Bundle')}\n${small}`,
+  ]);
+  assert.deepEqual(
+    rejected.map(({ file, entry, resourceType }) => [file, entry, resourceType]),
+    [['2.json', 2, 'Patient']],
+  );
+  assert.deepEqual([resources, notTaken], [{ Patient: 2 }, { Questionnaire: 3, Bundle: 1 }]);
+});
+
+test('lines with too many values do not end the reading of a file, as lines that are no FHIR do [IN-14, IN-54]', async () => {
+  const wide = `{"resourceType":"Patient","x":[${','.repeat(500_000)}]}`;
+  const { rejectedCount, resources } = await t.run([`${wide}\n${wide}\n${patient(3)}`], {
+    deps: { limits: { ...DEFAULT_LIMITS, maxFaults: 2 } },
+  });
+  assert.deepEqual([rejectedCount, resources], [2, { Patient: 1 }]);
 });

@@ -1,6 +1,6 @@
 /** Walks the entries of a source in the order they stand in, one at a time. */
 import { isUtf8 } from 'node:buffer';
-import { hasMoreValues, isDeeper } from '../../../platform/json-depth.ts';
+import { hasMoreValues, isClosed, isDeeper } from '../../../platform/json-depth.ts';
 import { createPauses } from '../../../platform/pauses.ts';
 import { BundleScanner } from './bundle-scanner.ts';
 import type { SourceLimits } from './limits.ts';
@@ -55,7 +55,8 @@ const LINE_BYTES = 16_777_216;
 async function isDocument(spool: Spool, start: number, { last, sizeBytes }: FirstLine): Promise<boolean> {
   if (last !== CLOSE_BRACE || sizeBytes > LINE_BYTES) return false;
   const line = (await spool.read(start, start + sizeBytes)).toString('utf8');
-  if (isDeeper(line, MAX_JSON_LEVELS) || hasMoreValues(line, MAX_JSON_VALUES)) return false;
+  if (isDeeper(line, MAX_JSON_LEVELS)) return false;
+  if (hasMoreValues(line, MAX_JSON_VALUES)) return isClosed(line);
   try {
     JSON.parse(line);
     return true;
