@@ -40,6 +40,11 @@ test('a duration has the UCUM code of a unit of time beside its value, and no ot
     ],
     [coded(undefined, 'mg'), { value: 3, unit: 'mg' }],
     [{ value: 3, system: 'urn:oid:1.2', code: 'h' }, { value: 3 }],
+    [coded('d', 'h/d'), { value: 3, unit: 'd' }],
+    [
+      { value: 3, code: 'per  day' },
+      { value: 3, unit: 'per  day' },
+    ],
     [{ unit: 'h', system: UCUM, code: 'h' }, { unit: 'h' }],
   ] as const)
     assert.deepEqual(duration(reader(given)), kept);

@@ -51,9 +51,12 @@ export function duration(reader: ElementReader): Quantity | undefined {
   const value = reader.decimal('value', DIGITS_MAX);
   const comparator = reader.code('comparator', COMPARATORS);
   const unit = reader.string('unit', UNIT_MAX);
-  const isUcum = (reader.uri('system') ?? UCUM) === UCUM;
-  const given = isUcum ? reader.code('code') : undefined;
-  const code = value === undefined ? undefined : (unitOfTime(given) ?? unitOfTime(unit));
+  const system = reader.uri('system');
+  // Without a system it is text, as in a Quantity.
+  const written = system === undefined ? reader.string('code', UNIT_MAX) : undefined;
+  const given = system === UCUM ? reader.code('code') : written;
+  // Of a code and a unit that say different things nobody knows which is right.
+  const code = value === undefined ? undefined : unitOfTime(given ?? unit);
   if (code === undefined) return compact<Quantity>({ value, comparator, unit: unit ?? given });
   return compact<Quantity>({ value, comparator, unit, system: UCUM, code });
 }
