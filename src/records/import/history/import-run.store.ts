@@ -33,24 +33,38 @@ const BEGINNING =
   `source account_id file_name content started_at alive_at finished_at state failure files total_bytes
   done_bytes resources rejected`.split(/\s+/);
 
-/** False when the organisation has an import of this id already; one of the facility that failed begins anew. */
+/**
+ * When it began; undefined when the organisation has an import of this id already. One of the facility
+ * that failed begins anew, and so does one whose process died, or could not write down that it failed.
+ */
 export async function beginImport(
   db: Queryable,
   { organisationId, facilityId }: FacilityScope,
   { id, way, accountId, fileName }: NewImport,
-): Promise<boolean> {
-  const { rowCount } = await db.query({
+): Promise<Date | undefined> {
+  const { rows } = await db.query<{ begun: Date }>({
     name: 'import-run-begin',
     text: `
-      insert into import_run (organisation_id, facility_id, id, source, account_id, file_name)
+      insert into import_run as r (organisation_id, facility_id, id, source, account_id, file_name)
       values ($1, $2, $3, $4, $5, $6)
       on conflict (organisation_id, id) do update
       set ${BEGINNING.map((column) => `${column} = excluded.${column}`).join(', ')}
-      where import_run.facility_id = excluded.facility_id
-        and import_run.state = 'failed'`,
+      where r.facility_id = excluded.facility_id
+        and (
+          r.state = 'failed'
+          or r.state = 'running' and excluded.alive_at - r.alive_at > interval '1 minute'
+        )
+      returning r.started_at as begun`,
     values: [organisationId, facilityId, id, way, accountId, fileName],
   });
-  return rowCount === 1;
+  return rows[0]?.begun;
+}
+
+/** An import that was begun. */
+interface BegunImport {
+  id: string;
+  /** One that was told as failed may have begun anew under its id since: that is another one. */
+  begun: Date;
 }
 
 /** SQL that changes an import that runs; `more` is set beside its progress. */
@@ -60,15 +74,16 @@ const updateRunning = (more: string) => `
       )
       update import_run r
       set alive_at = at.now,
-        files = $3,
-        total_bytes = $4,
-        done_bytes = $5,
-        resources = $6,
-        rejected = $7,
-        content = $8${more}
+        files = $4,
+        total_bytes = $5,
+        done_bytes = $6,
+        resources = $7,
+        rejected = $8,
+        content = $9${more}
       from at
       where r.organisation_id = $1
         and r.id = $2
+        and r.started_at - $3::timestamptz < interval '1 millisecond'
         and r.state = 'running'`;
 
 function lookValues({ progress, content }: ImportLook): (number | string | null)[] {
@@ -80,25 +95,33 @@ function lookValues({ progress, content }: ImportLook): (number | string | null)
 export async function noteProgress(
   db: Queryable,
   { organisationId }: FacilityScope,
-  { id, ...look }: ImportLook & { id: string },
+  { id, begun, ...look }: ImportLook & BegunImport,
 ): Promise<void> {
   await db.query({
     name: 'import-run-progress',
     text: updateRunning(''),
-    values: [organisationId, id, ...lookValues(look)],
+    values: [organisationId, id, begun, ...lookValues(look)],
   });
 }
 
 export async function endImport(
   db: Queryable,
   { organisationId }: FacilityScope,
-  id: string,
+  { id, begun }: BegunImport,
   { state, failure, report, ...look }: ImportEnd,
 ): Promise<void> {
   await db.query({
     name: 'import-run-end',
-    text: updateRunning(', finished_at = at.now, state = $9, failure = $10, report = $11'),
-    values: [organisationId, id, ...lookValues(look), state, failure, report && JSON.stringify(report)],
+    text: updateRunning(', finished_at = at.now, state = $10, failure = $11, report = $12'),
+    values: [
+      organisationId,
+      id,
+      begun,
+      ...lookValues(look),
+      state,
+      failure,
+      report && JSON.stringify(report),
+    ],
   });
 }
 

@@ -14,7 +14,7 @@ import { waitUntil } from '../../../../test-support/wait-until.ts';
 import { createWorkWatch } from '../../../tenancy/organisations/organisation-work.ts';
 import { runRetention } from '../../../tenancy/organisations/retention.ts';
 import type { ImportDocument } from '../import-report.ts';
-import { importRetentionRule } from './import-run.store.ts';
+import { beginImport, importRetentionRule } from './import-run.store.ts';
 import type { ImportProgress } from './kept-import.ts';
 import { keptReport } from './kept-report.ts';
 import { type ImportWatch, recordImport } from './record-import.ts';
@@ -238,6 +238,31 @@ test('an import that failed is sent again under its id, by its own facility [ADM
   assert.deepEqual([state, failure, fileName, progress.resources], ['finished', null, null, 2]);
   assert.deepEqual(report, answer.json);
   assert.equal((await send(visits(), `?importId=${id}`)).status, 409);
+});
+
+test('an import whose process is silent begins anew under its id; what that process still says is not heard [ADM-47, ADM-49]', async () => {
+  const id = randomUUID();
+  let resume = (): void => undefined;
+  const silent = recordImport(
+    { db: api.database.pool },
+    { id, scope: scopeOf(account), way: 'http', accountId: account.userId, fileName: null },
+    async () => {
+      await new Promise<void>((resolve) => {
+        resume = resolve;
+      });
+      throw new Error('of no concern to readers');
+    },
+  );
+  await waitUntil(async () => (await read(id)).json.state === 'running', 'it has begun');
+  assert.equal((await send(visits(), `?importId=${id}`)).status, 409);
+  await run("update import_run set alive_at = alive_at - interval '70 seconds' where id = $1", [id]);
+  const pool = api.database.pool;
+  const next = { id, way: 'http', accountId: account.userId, fileName: null } as const;
+  const tries = await Promise.all([1, 2, 3].map(() => beginImport(pool, scopeOf(account), next)));
+  assert.equal(tries.filter((begun) => begun !== undefined).length, 1);
+  resume();
+  await assert.rejects(silent);
+  assert.deepEqual([(await read(id)).json.state, (await read(id)).json.failure], ['running', null]);
 });
 
 test('a dry run is not kept [ADM-46]', async () => {

@@ -53,12 +53,13 @@ export async function recordImport<Result extends { document: ImportDocument }>(
   { scope, ...run }: RecordedImport,
   work: (onBegin: (watch: ImportWatch) => void) => Promise<Result>,
 ): Promise<Result> {
-  if (!(await beginImport(db, scope, run))) throw importError('import_id_used');
+  const begun = await beginImport(db, scope, run);
+  if (begun === undefined) throw importError('import_id_used');
   const state: { watch: ImportWatch | undefined } = { watch: undefined };
   const look = () => state.watch?.look() ?? NOTHING;
   const stop = noteWhileRunning(look, {
     everyMs: progressEveryMs,
-    note: (now) => noteProgress(db, scope, { id: run.id, ...now }),
+    note: (now) => noteProgress(db, scope, { id: run.id, begun, ...now }),
     onError,
   });
   const end = async (how: Omit<ImportEnd, keyof ImportLook>) => {
@@ -66,9 +67,8 @@ export async function recordImport<Result extends { document: ImportDocument }>(
     const { progress, content } = look();
     // With paths that lead nowhere, which no run looks at.
     const rejected = how.report?.rejectedCount ?? progress.rejected;
-    await endImport(db, scope, run.id, { ...how, progress: { ...progress, rejected }, content }).catch(
-      onError,
-    );
+    const ended = { ...how, progress: { ...progress, rejected }, content };
+    await endImport(db, scope, { id: run.id, begun }, ended).catch(onError);
   };
   try {
     const result = await work((watch) => {
