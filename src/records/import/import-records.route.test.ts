@@ -234,6 +234,7 @@ test('a body that is no FHIR at all is 400', async () => {
     ['notes', 'The body is not valid JSON.'],
     ['<Bundle/>', 'The body is XML or HTML. Send FHIR as JSON.'],
     ['{"a":1}', 'The body is JSON, but not FHIR: resourceType is missing or is not a FHIR resource type.'],
+    [gzipSync('a,b,c,d,e\n'.repeat(60_000)), 'The body is not valid JSON.'],
     [gzipSync('{}').subarray(0, 12), 'The body is broken gzip.'],
     [Buffer.from([0x7b, 0xff, 0x7d]), 'The body is not valid UTF-8.'],
   ] as const) {
