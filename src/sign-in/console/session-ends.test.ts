@@ -11,7 +11,8 @@ import {
   signInAs,
 } from '../../../test-support/sign-in/console-people.ts';
 import { addTelephone } from '../../../test-support/sign-in/second-factor.ts';
-import type { SignInTenant } from '../../../test-support/sign-in/sign-in.ts';
+import { PASSWORD, type SignInTenant } from '../../../test-support/sign-in/sign-in.ts';
+import { setPermissions } from '../../tenancy/roles/roles.ts';
 import { secondsAfter } from '../settings.ts';
 import { moveIdleEnd } from './console-session.store.ts';
 
@@ -123,4 +124,20 @@ test('a session ends twelve hours after its sign-in, however much it is used [SI
     assert.equal(idleEndsAt, endsAt, 'the idle end is none beyond the last');
   });
   await later(12 * 3_600, async () => assert.equal(await statusOf(browser), 401));
+});
+
+test('a session in which a second factor is added where the role requires one ends no later for that [SIGN-IN-53]', async () => {
+  const strict = await addConsoleTenant(api);
+  const { browser } = await addSignedIn(api, strict);
+  const { organisationId, role: name } = strict;
+  const role = { organisationId, name, permissions: ['patients.patients.list'], requiresSecondFactor: true };
+  const { endsAt } = (await browser.call('/session')).json;
+  await setPermissions(api.database.pool, role);
+  for (const minutes of [20, 40])
+    await later(minutes * 60, async () => {
+      await addTelephone(api, browser);
+      assert.equal((await browser.call('/session')).json.endsAt, endsAt, `${minutes}`);
+      const body = { password: PASSWORD };
+      assert.equal((await browser.call('/second-factor/totp', { method: 'DELETE', body })).status, 204);
+    });
 });

@@ -3,6 +3,7 @@ import type { Client } from '../../platform/db/database.ts';
 import type { Caller, ConsoleStage } from '../../tenancy/callers/caller.ts';
 import { signInError } from '../errors.ts';
 import { newOrganisationToken } from '../organisation-token.ts';
+import { readCreation } from '../sessions/session.store.ts';
 import { earlier, type SignInSettings, secondsAfter } from '../settings.ts';
 import { raiseSession } from './console-session.store.ts';
 
@@ -23,14 +24,22 @@ export function endsOf(
   return { endsAt, expiresAt: isFinished ? earlier(secondsAfter(now, consoleIdleSeconds), endsAt) : endsAt };
 }
 
-/** The token of a session whose second factor is proven by now. 401 where it has ended, or was finished already. */
+/**
+ * The token of a session whose second factor is proven by now. 401 where it has ended, or was finished already. Its absolute
+ * end counts from the sign-in: a factor may be added long after.
+ */
 export async function finishSession(
   client: Client,
   caller: Pick<Caller, 'organisationId' | 'sessionId'>,
   { now, settings }: { now: Date; settings: SessionEndSettings },
 ): Promise<string> {
   const { text, hash: tokenHash } = newOrganisationToken(caller.organisationId);
-  const step = { sessionId: caller.sessionId, tokenHash, now, ...endsOf('signed-in', now, settings) };
+  const { sessionId } = caller;
+  const createdAt = await readCreation(client, caller, sessionId);
+  if (createdAt === undefined) throw signInError('not_signed_in');
+  const endsAt = secondsAfter(createdAt, settings.consoleSessionSeconds);
+  const expiresAt = earlier(secondsAfter(now, settings.consoleIdleSeconds), endsAt);
+  const step = { sessionId, tokenHash, now, expiresAt, endsAt };
   if (!(await raiseSession(client, caller, step))) throw signInError('not_signed_in');
   return text;
 }

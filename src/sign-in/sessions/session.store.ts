@@ -46,6 +46,24 @@ export async function revokeSession(
   });
 }
 
+/** When a session began. */
+export async function readCreation(
+  db: Queryable,
+  { organisationId }: OrganisationScope,
+  sessionId: string,
+): Promise<Date | undefined> {
+  const { rows } = await db.query<{ createdAt: Date }>({
+    name: 'session-creation',
+    text: `
+      select created_at as "createdAt"
+      from session
+      where organisation_id = $1
+        and id = $2`,
+    values: [organisationId, sessionId],
+  });
+  return rows[0]?.createdAt;
+}
+
 /** Whether a session of the account goes on. */
 export async function isLiveSession(
   db: Queryable,
