@@ -170,6 +170,34 @@ describe('commands while the database refuses one organisation', ONE_FAILS, () =
       assert.deepEqual(await stillHeld(), left);
     });
 
+    test('`delivery replay --patient` asks about the patient once, and names the organisation that may have some, too [EXC-29]', async () => {
+      const { pool } = api.database;
+      const [failing, well] = tenants as [Tenant, Tenant];
+      const { rows } = await pool.query<{ patientId: string }>(
+        'select patient_id as "patientId" from exchange_head where organisation_id = $1 limit 1',
+        [well.organisationId],
+      );
+      const patientId = rows[0]?.patientId ?? '';
+      const entries = async () =>
+        (await pool.query('select from access_log where patient_id = $1', [patientId])).rowCount ?? 0;
+      const before = await entries();
+      const dryRun = await command('replay', '--patient', patientId, '--dry-run');
+      assert.deepEqual([dryRun.code, dryRun.stdout], [0, '1 would be replayed\n']);
+      assert.equal((await entries()) - before, 1);
+      await faults.fail(failing.organisationId);
+      try {
+        const { code, stdout } = await command('replay', '--patient', patientId);
+        assert.equal(code, 1);
+        assert.match(
+          stdout,
+          new RegExp(`^1 replayed\nThe deliveries of organisation ${failing.organisationId}`),
+        );
+      } finally {
+        await faults.mend(failing.organisationId);
+      }
+      assert.equal((await entries()) - before, 2);
+    });
+
     for (const [index, which] of ['first', 'last'].entries())
       test(`\`delivery replay\` counts what it did, names the ${which} that the database refuses, and ends with code 1 [EXC-29]`, async () => {
         const { organisationId } = tenants[index] as Tenant;

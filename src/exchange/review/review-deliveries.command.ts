@@ -12,7 +12,7 @@ import { OPERATOR } from '../../tenancy/administration/author.ts';
 import { isOneLine } from '../../tenancy/organisations/name.ts';
 import { exchangeError } from '../errors.ts';
 import type { ReviewOutcome } from './delivery.schema.ts';
-import type { DeliveryFilter } from './delivery.store.ts';
+import { type DeliveryFilter, listDeliveries } from './delivery.store.ts';
 import { filterOf, organisations, type Selection, statusOf, withSelection } from './delivery-selection.ts';
 import { eachOrganisation } from './list-deliveries.command.ts';
 import { knownDeliveries } from './review.store.ts';
@@ -60,18 +60,18 @@ async function review(
     );
   const asked = { decision, author: OPERATOR, dryRun: options.dryRun === true };
   const { outcome, failed } = await environment.withSession(async (session) => {
-    const filters = await filtersOf(session, options);
+    const { filters, failed } = await filtersOf(session, options);
     const reviewIn = (organisationId: string, filter: DeliveryFilter, dryRun = asked.dryRun) =>
       reviewOne(environment, session, { ...asked, organisationId, filter, dryRun });
     const [only] = filters;
-    if (only !== undefined && filters.size === 1) return { outcome: await reviewIn(...only), failed: [] };
+    if (only !== undefined && filters.size === 1) return { outcome: await reviewIn(...only), failed };
     // What is named may be refused: it is before anything is changed.
     const { id, patient } = options;
     if (id !== undefined || patient !== undefined) for (const one of filters) await reviewIn(...one, true);
     const each = await eachOrganisation([...filters.keys()], async (organisationId) => [
       await reviewIn(organisationId, filters.get(organisationId) ?? {}),
     ]);
-    return { outcome: together(asked.dryRun, each.found), failed: each.failed };
+    return { outcome: together(asked.dryRun, each.found), failed: [...failed, ...each.failed] };
   });
   const verb = decision.action === 'replay' ? 'replayed' : 'skipped';
   const lines = [
@@ -85,18 +85,39 @@ async function review(
   if (failed.length > 0) environment.fail();
 }
 
-/**
- * What is meant, by organisation. Each delivery that is named is in one of them: throws for one that is nowhere, or that may
- * be in one that the database refuses.
- */
-async function filtersOf(session: CommandSession, options: Selection): Promise<Map<string, DeliveryFilter>> {
+interface Meant {
+  filters: Map<string, DeliveryFilter>;
+  /** Ids of the organisations that the database refused, so that it is not known whether they have any of the patient. */
+  failed: string[];
+}
+
+/** What is meant, by organisation: of a patient, in those that have deliveries of the patient. */
+async function filtersOf(session: CommandSession, options: Selection): Promise<Meant> {
   const filter = filterOf(options);
   const { id, ...others } = options;
   const among = await organisations(session, others);
-  if (id === undefined) return new Map(among.map((organisationId) => [organisationId, filter]));
+  if (id !== undefined) return { filters: await filtersOfIds(session, { among, id, filter }), failed: [] };
+  const { found: meant, failed } =
+    filter.patientId === undefined
+      ? { found: among, failed: [] }
+      : await eachOrganisation(among, async (organisationId) => {
+          const { length } = await listDeliveries(session.db, { organisationId }, { filter, limit: 1 });
+          return length === 0 ? [] : [organisationId];
+        });
+  return { filters: new Map(meant.map((organisationId) => [organisationId, filter])), failed };
+}
+
+/**
+ * Each delivery that is named is in one of the organisations: throws for one that is nowhere, or that may be in one that the
+ * database refuses.
+ */
+async function filtersOfIds(
+  { db }: CommandSession,
+  { among, id, filter }: { among: readonly string[]; id: readonly string[]; filter: DeliveryFilter },
+): Promise<Map<string, DeliveryFilter>> {
   const ids = [...new Set(id.map((one) => one.toLowerCase()))];
   const { found, failed } = await eachOrganisation(among, async (organisationId) => [
-    { organisationId, known: await knownDeliveries(session.db, { organisationId }, { ids }) },
+    { organisationId, known: await knownDeliveries(db, { organisationId }, { ids }) },
   ]);
   if (!ids.every((one) => found.some(({ known }) => known.has(one))))
     throw exchangeError(failed.length === 0 ? 'unknown_delivery' : 'delivery_not_read');
