@@ -171,11 +171,22 @@ for (const decision of [REPLAY, SKIP])
     },
   );
 
-for (const when of ['before there are statistics', 'with statistics of other organisations'])
+for (const when of [
+  'before there are statistics',
+  'with statistics of other organisations',
+  'where another index is not as high',
+])
   test(`decisions read the held deliveries that are meant: ${when} [HTTP-33]`, PLAIN, async () => {
     const { pool, url } = database;
     const { place, key } = await setUp();
     const count = 200;
+    if (when === 'where another index is not as high') {
+      const { place: other } = await setUp();
+      await queue(pool, other, await insertPatients(pool, other, 1_000));
+      await owner.query('alter index exchange_delivery_pkey set (fillfactor = 10)');
+      await owner.query('reindex index exchange_delivery_pkey');
+      await owner.query('analyze');
+    }
     await queue(pool, place, await insertPatients(pool, place, count - 1));
     await refuseDue(pool, key, count);
     await rename(pool, place, await insertPatients(pool, place, count), 'queued');
