@@ -10,15 +10,36 @@ const CLOSE_BRACE = 0x7d;
 
 /** Whether objects and lists stand in each other more than `levels` deep. The text may be no JSON. */
 export function isDeeper(text: string, levels: number): boolean {
+  return findBracket(text, (depth) => depth > levels) !== -1;
+}
+
+/** The object or list at the beginning of the text, without what follows; the whole text where it does not end. */
+export function firstValue(text: string): string {
+  const end = findBracket(text, (depth) => depth === 0);
+  return end === -1 ? text : text.slice(0, end + 1);
+}
+
+/** Whether the text ends where it closes all that it opens. It may be no JSON. */
+export function isClosed(text: string): boolean {
+  const end = findBracket(text, (depth) => depth === 0);
+  return end !== -1 && text.slice(end + 1).trim() === '';
+}
+
+/** Index of the first bracket or brace after which so many are open; -1 for none. */
+function findBracket(text: string, isWanted: (depth: number) => boolean): number {
   let depth = 0;
   for (let index = 0; index < text.length; index += 1) {
     const character = text.charCodeAt(index);
     if (character === QUOTE) index = endOfString(text, index);
-    else if (character === OPEN_BRACE || character === OPEN_BRACKET) depth += 1;
-    else if (character === CLOSE_BRACE || character === CLOSE_BRACKET) depth -= 1;
-    if (depth > levels) return true;
+    else if (character === OPEN_BRACE || character === OPEN_BRACKET) {
+      depth += 1;
+      if (isWanted(depth)) return index;
+    } else if (character === CLOSE_BRACE || character === CLOSE_BRACKET) {
+      depth -= 1;
+      if (isWanted(depth)) return index;
+    }
   }
-  return false;
+  return -1;
 }
 
 /** Whether there are more than `most` values in it; an object or a list is one, too. The text may be no JSON. */
@@ -32,20 +53,6 @@ export function hasMoreValues(text: string, most: number): boolean {
     else if (character === COMMA || character === OPEN_BRACE || character === OPEN_BRACKET) values += 1;
   }
   return values > most;
-}
-
-/** Whether the text ends where it closes all that it opens. It may be no JSON. */
-export function isClosed(text: string): boolean {
-  let depth = 0;
-  for (let index = 0; index < text.length; index += 1) {
-    const character = text.charCodeAt(index);
-    if (character === QUOTE) index = endOfString(text, index);
-    else if (character === OPEN_BRACE || character === OPEN_BRACKET) depth += 1;
-    else if (character === CLOSE_BRACE || character === CLOSE_BRACKET) depth -= 1;
-    else continue;
-    if (depth === 0) return text.slice(index + 1).trim() === '';
-  }
-  return false;
 }
 
 /** The first text at this key, in an object so many levels deep; undefined for none. The text may be no JSON. */

@@ -5,6 +5,7 @@
  */
 import type { CodeableConcept } from '../../fhir/coded.ts';
 import { instantText, parseDateTime } from '../../fhir/date-time.ts';
+import { firstValue } from '../../platform/json-depth.ts';
 import { LOINC } from '../../terminology/lookup/code-systems.ts';
 import type { Translations } from '../../terminology/maps/apply-map.ts';
 import { type UnmappedCode, unmappedCodes } from '../content/coded-content.ts';
@@ -44,39 +45,15 @@ export function collectionJson(publicBaseUrl: string, resources: readonly Writte
   return [`${head},"entry":[`, ...entries, ']}'];
 }
 
-const [QUOTE = 0, BACKSLASH, OPEN, CLOSE] = Buffer.from('"\\{}');
-
 /**
- * The JSON text of one entry of the Bundle in an answer; undefined where there is none. Only its own bytes are looked at: to
- * parse the answer of a large order takes seconds, in which nobody else is answered.
+ * The JSON text of one entry of the Bundle in an answer; undefined where there is none. It is cut out: to parse the answer of
+ * a large order takes seconds, in which nobody else is answered.
  */
 export function entryJson(answer: Buffer, resourceType: string, id: string): string | undefined {
   // A string that has these characters has backslashes among them.
   const address = `/fhir/${resourceType}/${id}","resource":`;
   const found = answer.indexOf(address);
-  if (found === -1) return undefined;
-  const begin = found + address.length;
-  let depth = 0;
-  for (let at = begin; at < answer.length; at += 1) {
-    if (answer[at] === QUOTE) at = endOfString(answer, at);
-    else if (answer[at] === OPEN) depth += 1;
-    else if (answer[at] === CLOSE) depth -= 1;
-    if (depth === 0) return answer.toString('utf8', begin, at + 1);
-  }
-  return undefined;
-}
-
-/** Where the string that begins at `begin` has its last quotation mark. */
-function endOfString(json: Buffer, begin: number): number {
-  let end = json.indexOf(QUOTE, begin + 1);
-  while (isEscaped(json, end)) end = json.indexOf(QUOTE, end + 1);
-  return end;
-}
-
-function isEscaped(json: Buffer, at: number): boolean {
-  let backslashes = 0;
-  while (json[at - 1 - backslashes] === BACKSLASH) backslashes += 1;
-  return backslashes % 2 === 1;
+  return found === -1 ? undefined : firstValue(answer.toString('utf8', found + address.length));
 }
 
 /** A resource with what its summary takes of it. */
