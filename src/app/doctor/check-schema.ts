@@ -42,7 +42,7 @@ export async function checkRole(owner: Queryable): Promise<CheckResult> {
   if (attributes.length > 0)
     return warning(
       `The service's role is more than a plain role: ${attributes.join(', ')}. It can get round its rights.`,
-      'Take that from the role. A membership with "by" ends when the role after "by" is taken. How the role is made: docs/environment.md.',
+      'Take these from the role. Where it says "(by a role)", take that role. docs/environment.md says how the role is made.',
     );
   if (excess.length > 0)
     return warning(

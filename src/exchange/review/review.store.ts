@@ -66,9 +66,9 @@ export function heldDeliveries(
 }
 
 /**
- * For the rest of the transaction, an index that has the order of a look-up ({@link rowsByIndex}) answers it also where it is
- * higher than another one, so that to sort the one row that is expected would cost less. Where nothing has the order, it is
- * sorted all the same, at a made-up cost for which nothing shall be compiled.
+ * For the rest of the transaction, a look-up ({@link rowsByIndex}) uses the index that has its order. PostgreSQL might take a
+ * lower index and sort the one row that it expects. Where no index has the order it sorts all the same, at a made-up cost
+ * that would start its compiler.
  */
 async function readInOrder(client: Client): Promise<void> {
   await client.query(`select set_config('enable_sort', 'off', true), set_config('jit', 'off', true)`);
@@ -169,7 +169,7 @@ const HEAD_OF_CHOSEN = `
 
 /**
  * `next` is what each lane goes on with. What is recorded and returned is what was moved. The heads are locked, so they are
- * still held: a condition that says so would have the planner take all that are chosen for one row.
+ * still held. A condition that says so is left out: with it the planner expects one row.
  */
 async function decideLocked(
   db: Queryable,

@@ -63,7 +63,7 @@ export async function beginImport(
 /** An import that was begun. */
 interface BegunImport {
   id: string;
-  /** One that was told as failed may have begun anew under its id since: that is another one. */
+  /** Tells it from an earlier run under the same id, which failed or fell silent. */
   begun: Date;
 }
 
