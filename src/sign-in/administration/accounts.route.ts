@@ -56,7 +56,7 @@ export function listAccountsRoute(deps: AccountRouteDependencies): Route<Access>
         Type.String({
           maxLength: 320,
           description:
-            'The start of a word of the email address, or of its domain: words stand between `.`, `_`, `-`, `+` and `@`, and the first four count.',
+            'The start of a word of the email address: words stand between `.`, `_`, `-`, `+` and `@`.',
         }),
       ),
       role: Type.Optional(Type.String({ description: 'Those that hold this role, by its id.' })),

@@ -190,9 +190,9 @@ test('accounts are found by a word of the address, by type and by state, page by
   const many = `one.two.three.four-five.${randomUUID().slice(0, 8)}@laboratory.example.org`;
   const edited = await as(manager, `/accounts/${first.userId}`, { method: 'PATCH', body: { email: many } });
   assert.equal(edited.status, 200, edited.text);
-  for (const search of ['one.two', 'two', 'three', 'four', 'laboratory.ex'])
+  for (const search of ['one.two', 'two', 'three', 'four', 'five', 'laboratory.ex'])
     assert.deepEqual(await list(`search=${search}`), [many], search);
-  for (const search of ['five', 'ne.two']) assert.deepEqual(await list(`search=${search}`), [], search);
+  assert.deepEqual(await list('search=ne.two'), []);
   await as(manager, `/accounts/${first.userId}`, { method: 'PATCH', body: { email: first.email } });
   for (const search of ['system', 'example.org', 'org', ''])
     assert.deepEqual(await list(`search=${search}`), everyone);

@@ -13,13 +13,13 @@ import { signInError } from '../errors.ts';
 import { isAnybodyLocked } from '../lockout/lockout.store.ts';
 import { lockedAccounts } from '../lockout/lockout.ts';
 import {
+  type AccountFilter,
   type AccountNameQuery,
   type AccountPosition,
   type AccountRow,
   listAccountNames,
   listAccountRows,
 } from './account-list.store.ts';
-import type { AccountFilter } from './account-sources.ts';
 import { MANAGING } from './managed-account.ts';
 
 /** What an account is told to be; the first that holds. */
