@@ -141,25 +141,6 @@ export async function placeAsReference(db: Queryable, table: string): Promise<vo
   await db.query({ text: 'select create_reference_table($1::regclass)', values: [table] });
 }
 
-/**
- * Remove the triggers that keep tables in step with what an older version of the service writes (docs/adr/0131). Citus
- * distributes no table with a trigger, and no older version runs on Citus.
- */
-export async function dropTransitionTriggers(db: Queryable, table: string): Promise<void> {
-  const { rows } = await db.query<{ name: string }>({
-    text: `
-      select t.tgname::text as name
-      from pg_trigger t
-      join pg_proc p
-        on p.oid = t.tgfoid
-      where t.tgrelid = $1::regclass
-        and not t.tgisinternal
-        and p.proname in ('investigation_report_study_keep', 'observation_member_keep')`,
-    values: [table],
-  });
-  for (const { name } of rows) await db.query({ text: `drop trigger ${name} on ${table}` });
-}
-
 /** Distribute it: its rows move to the nodes, those of one organisation together. */
 export async function distribute(db: Queryable, table: string): Promise<void> {
   await db.query({

@@ -83,7 +83,6 @@ export const DISTRIBUTED_TABLES = [
   'exchange_head',
   'exchange_attempt',
   'exchange_circuit',
-  'exchange_queue_count',
   'exchange_review',
   'exchange_callback',
   'patient_assigned_identifier',

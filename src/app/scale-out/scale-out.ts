@@ -11,7 +11,6 @@ import { clusterProblems } from './check-cluster.ts';
 import {
   countRows,
   distribute,
-  dropTransitionTriggers,
   listServiceSessions,
   listTables,
   placeAsReference,
@@ -99,7 +98,6 @@ export async function runPlan(
 
 async function placeTable(db: Queryable, { table, placement }: TableToPlace): Promise<void> {
   try {
-    await dropTransitionTriggers(db, table);
     await (placement === 'reference' ? placeAsReference : distribute)(db, table);
   } catch (error) {
     const { code } = error as { code?: unknown };

@@ -194,12 +194,3 @@ test('searches that arrive together share statements, and each gets the page tha
     assert.deepEqual(together[index], await search(scope, one));
   assert.ok(together.some((found) => found.length === 21));
 });
-
-test('so they are where a process of the version before wrote some patients [PAT-4]', async () => {
-  const some = [...people.keys()].filter(() => randomInt(10) === 0);
-  await t.rows(
-    `update patient_search_key set sort_name = null where kind <> 'replaced' and patient_id = any($1)`,
-    [some],
-  );
-  await assertPages();
-});

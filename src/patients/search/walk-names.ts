@@ -40,10 +40,7 @@ export function walkedPage(word: string, { match, depth, limit, isBehind }: Walk
           order by k.key using ~<~
           limit 1
         )`;
-  const others = [
-    ...match.whole.map((key) => patientsWith(key, MAX_OTHERS)),
-    patientsWith(`k.kind = 'name' and ${startsWith(word)} and k.sort_name is null`, MAX_OTHERS),
-  ];
+  const others = match.whole.map((key) => patientsWith(key, MAX_OTHERS));
   return `name_key (key) as (
       select ${nextKey('')}
       union all
@@ -69,7 +66,6 @@ export function walkedPage(word: string, { match, depth, limit, isBehind }: Walk
         where k.organisation_id = $1
           and ${NAMES}
           and k.key = names.key
-          and k.sort_name is not null
           ${isBehind('(k.sort_name, k.patient_id)')}
         order by k.sort_name, k.patient_id
         limit ${depth}

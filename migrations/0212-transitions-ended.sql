@@ -1,0 +1,20 @@
+-- What only processes before the first release needed beside those that came after them (docs/adr/0155).
+-- They wrote the arrays of members and studies alone (docs/adr/0131), and searched them by an index.
+drop function observation_member_keep, investigation_report_study_keep cascade;
+drop index observation_by_member, investigation_report_by_study;
+
+-- They counted the queue for each other (docs/adr/0126).
+drop table exchange_queue_count;
+
+-- They wrote names without the sort name (docs/adr/0152). The constraint comes first, so that nobody writes another one
+-- meanwhile; the index has the few that there are.
+alter table patient_search_key
+  add constraint patient_search_key_sorted check (sort_name is not null or kind not in ('name', 'replaced')) not valid;
+update patient_search_key k
+set sort_name = p.sort_name
+from patient p
+where p.organisation_id = k.organisation_id
+  and p.id = k.patient_id
+  and k.kind = 'name'
+  and k.sort_name is null;
+drop index patient_search_key_unsorted;
