@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { randomBytes, randomUUID } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
 import { after, before, test } from 'node:test';
 import fc from 'fast-check';
 import { createTestDatabase, type TestDatabase } from '../../test-support/database/database.ts';
@@ -16,7 +15,6 @@ import { createEncounterSearcher, type EncounterPageKey } from './search-encount
 import { parseEncounterSearch } from './search-parameters.ts';
 
 const TIME_ZONE = 'America/New_York';
-const MIGRATIONS = new URL('../../migrations/', import.meta.url);
 const cursors = createCursorCodec(randomBytes(32));
 
 let database: TestDatabase;
@@ -167,25 +165,6 @@ test('status and date let through what the rules say, whatever the page size [EN
     }),
     { numRuns: 60 },
   );
-});
-
-test('the migration takes from stored visits under way the end that their sources expect [ENC-7, ENC-17]', async () => {
-  const [start, end] = ['2024-01-01T10:00:00Z', '2024-01-05T10:00:00Z'];
-  const patientId = await insertPatient(database.pool, scope);
-  for (const status of ENCOUNTER_STATUSES)
-    await insertEncounter(database.pool, scope, { patientId, status, start, end });
-  await database.pool.query(await readFile(new URL('0204-open-visits-without-end.sql', MIGRATIONS), 'utf8'));
-  const statusesFrom = async (day: string) => {
-    const { date } = parseEncounterSearch({ patient: patientId, date: [day] }, TIME_ZONE);
-    const ids = await all({ patientId, status: undefined, date, limit: 20 });
-    const { rows } = await database.pool.query<{ status: string }>(
-      'select status from encounter where id = any($1) order by status',
-      [ids],
-    );
-    return rows.map(({ status }) => status);
-  };
-  assert.deepEqual(await statusesFrom('ge2024-01-05'), ENCOUNTER_STATUSES.toSorted());
-  assert.deepEqual(await statusesFrom('ge2024-01-06'), ['in-progress']);
 });
 
 test('start times that differ by a microsecond keep their order over pages [ENC-22]', async () => {

@@ -1,7 +1,6 @@
 /** The names that patients inherit from those whom they replace, whichever of two imports comes first. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
 import { useImportTest } from '../../../../test-support/records/import.ts';
 import { waitForLock } from '../../../../test-support/wait-until.ts';
@@ -87,78 +86,6 @@ test('a name that comes while another import links the patient is inherited [PAT
     );
   });
   assert.deepEqual(await inherited(next), ['after as next']);
-});
-
-const keysOf = (ids: readonly string[]) =>
-  t.rows(
-    'select patient_id, kind, key, sort_name from patient_search_key where patient_id = any($1) order by 1, 2, 3',
-    [ids],
-  );
-const migrationText = (name: string) =>
-  readFile(new URL(`../../../../migrations/${name}.sql`, import.meta.url), 'utf8');
-
-test('the migration of plain letters gives stored names the keys that an import writes, also those that are inherited [PAT-3, PAT-11]', async () => {
-  const [replaced, current] = [randomUUID(), randomUUID()];
-  await t.run([person(replaced, 'Łukasz Sæther', []), person(current, 'Example', [['replaces', replaced]])]);
-  const keys = () => keysOf([replaced, current]);
-  const imported = await keys();
-  const plain = await t.rows(
-    `delete from patient_search_key where patient_id = any($1) and key ~ '(lukasz|saether)' returning kind`,
-    [[replaced, current]],
-  );
-  assert.ok(plain.some((row) => row.kind === 'replaced') && plain.some((row) => row.kind === 'name'));
-  await t.rows(await migrationText('0205-plain-letters-of-names'));
-  assert.deepEqual(await keys(), imported);
-});
-
-test('the migration of hyphens gives stored names the keys that an import writes, also those that are inherited [PAT-2, PAT-11]', async () => {
-  const [replaced, current] = [randomUUID(), randomUUID()];
-  await t.run([
-    person(replaced, 'Ng Mary\u2011Ann', []),
-    person(current, 'Ros Mary-Lou', [['replaces', replaced]]),
-  ]);
-  const keys = () => keysOf([replaced, current]);
-  const imported = await keys();
-  assert.ok(imported.some(({ key }) => key === 'mary-ann') && imported.some(({ key }) => key === 'mary-lou'));
-  // As the version before had them: with the dash of the source, and no word with a hyphen in it.
-  await t.rows('delete from patient_search_key where patient_id = any($1) and key <> all($2)', [
-    [replaced, current],
-    ['ng mary\u2010ann', 'ng', 'ros mary-lou', 'ros', 'mary', 'lou'],
-  ]);
-  assert.notDeepEqual(await keys(), imported);
-  await t.rows(await migrationText('0206-hyphens-of-names'));
-  assert.deepEqual(await keys(), imported);
-});
-
-test('the migration of apostrophes gives stored names the keys that an import writes, also those that are inherited [PAT-3, PAT-11]', async () => {
-  const [replaced, current] = [randomUUID(), randomUUID()];
-  await t.run([
-    person(replaced, 'Groß O\u00b4Néil-Ka\u02bbiulani Łu\u2032k', []),
-    person(current, 'D\u201bArcy', [['replaces', replaced]]),
-  ]);
-  const keys = () => keysOf([replaced, current]);
-  const imported = await keys();
-  const written = (kind: string, key: string) => imported.some((row) => row.kind === kind && row.key === key);
-  assert.ok(written('name', 'darcy') && written('replaced', 'oneil-kaiulani') && written('replaced', 'luk'));
-  // As the version before had them: what it wrote in their place is found as before.
-  await t.rows('delete from patient_search_key where patient_id = any($1)', [[replaced, current]]);
-  await t.rows(await migrationText('0208-apostrophes-of-names'));
-  assert.deepEqual(await keys(), imported);
-});
-
-test('the migration of digits gives stored phone numbers the keys that an import writes [PAT-2]', async () => {
-  const id = randomUUID();
-  const telecom = ['٠٨٠٣ ٥٥٥ ٠١١٢', '+۹۸ ۲۱', '123'].map((value) => ({ system: 'phone', value }));
-  await take({ ...person(id, 'Digits'), telecom });
-  const keys = () =>
-    t.rows(`select key from patient_search_key where patient_id = $1 and kind = 'phone' order by 1`, [id]);
-  const imported = await keys();
-  assert.deepEqual(imported, [{ key: '08035550112' }, { key: '123' }, { key: '9821' }]);
-  await t.rows(`delete from patient_search_key where patient_id = $1 and kind = 'phone' and key <> '123'`, [
-    id,
-  ]);
-  await t.rows(await migrationText('0209-digits-of-phones'));
-  assert.deepEqual(await keys(), imported);
 });
 
 /** Each replaces the one before. */
