@@ -5,10 +5,10 @@ import { appendFile, cp, mkdtemp, readdir, readFile, rm, stat, writeFile } from 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { SILENT } from '../src/app/backup/progress-line.ts';
 import { restore } from '../src/app/backup/restore.ts';
 import { loadConfig } from '../src/app/config/config.ts';
 import { masterKeySource } from '../src/app/config/master-key.ts';
+import { SILENT } from '../src/platform/command/progress-line.ts';
 import { makeDataDir } from '../test-support/database/embedded.ts';
 import { type Clinic, openClinic } from '../test-support/service/clinic-process.ts';
 import { runCommand, startCommand } from '../test-support/service/command.ts';

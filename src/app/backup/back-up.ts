@@ -6,13 +6,13 @@ import { copyRunningCluster } from '../../../local-postgres/base-backup.ts';
 import { openEmbeddedPostgres, stopAbandoned } from '../../../local-postgres/embedded-postgres.ts';
 import { tryLock } from '../../../local-postgres/file-lock.ts';
 import { CommandError } from '../../platform/command/command.ts';
+import type { ProgressLine } from '../../platform/command/progress-line.ts';
 import type { MasterKeySource } from '../../platform/crypto/master-key.ts';
 import { oneRow, type Pool, withPool } from '../../platform/db/database.ts';
 import { syncFolder } from '../../platform/sync-folder.ts';
 import { refuseWrongMasterKey } from '../master-key/first-data-key.ts';
 import { readRotation } from '../master-key/rotate-master-key.ts';
 import { type Manifest, writeManifest } from './manifest.ts';
-import type { ProgressLine } from './progress-line.ts';
 
 export interface BackupOptions {
   dataDir: string;

@@ -6,12 +6,12 @@ import { Command } from 'commander';
 import { openDataFolder } from '../../../local-postgres/data-folder.ts';
 import { isPutBackPlanned } from '../../../local-postgres/put-back.ts';
 import { type CommandEnvironment, CommandError, UsageError } from '../../platform/command/command.ts';
+import { progressLine } from '../../platform/command/progress-line.ts';
 import { shellWord } from '../../platform/command/shell-word.ts';
 import { loadConfig } from '../config/config.ts';
 import { masterKeySource } from '../config/master-key.ts';
 import { backUp, megabytes } from './back-up.ts';
 import { sizeOf } from './manifest.ts';
-import { progressLine } from './progress-line.ts';
 
 interface Options {
   to: string;

@@ -5,13 +5,13 @@ import { Command } from 'commander';
 import { openDataFolder } from '../../../local-postgres/data-folder.ts';
 import { isPutBackPlanned } from '../../../local-postgres/put-back.ts';
 import { type CommandEnvironment, CommandError, UsageError } from '../../platform/command/command.ts';
+import { progressLine } from '../../platform/command/progress-line.ts';
 import { createMasterKey, type MasterKeySource } from '../../platform/crypto/master-key.ts';
 import { withPool } from '../../platform/db/database.ts';
 import { type Config, loadConfig } from '../config/config.ts';
 import { masterKeyPath, masterKeySource, readKeyFile } from '../config/master-key.ts';
 import { megabytes } from './back-up.ts';
 import { type Mark, markRestored } from './mark-restored.ts';
-import { progressLine } from './progress-line.ts';
 import { type Restored, restore } from './restore.ts';
 
 interface Options {

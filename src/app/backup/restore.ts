@@ -14,6 +14,7 @@ import {
 } from '../../../local-postgres/embedded-postgres.ts';
 import { findMount, isPutBackPlanned, STAGE } from '../../../local-postgres/put-back.ts';
 import { CommandError } from '../../platform/command/command.ts';
+import type { ProgressLine } from '../../platform/command/progress-line.ts';
 import type { MasterKeySource } from '../../platform/crypto/master-key.ts';
 import { withPool } from '../../platform/db/database.ts';
 import { migrate } from '../../platform/db/migrate.ts';
@@ -23,7 +24,6 @@ import { openServiceKeys } from '../master-key/service-keys.ts';
 import { megabytes } from './back-up.ts';
 import { type Manifest, readBackup, readManifest, sizeOf } from './manifest.ts';
 import { type Mark, markRestored } from './mark-restored.ts';
-import type { ProgressLine } from './progress-line.ts';
 
 export interface RestoreOptions {
   dataDir: string;

@@ -2,6 +2,7 @@
 import { resolve } from 'node:path';
 import { Command } from 'commander';
 import type { CommandEnvironment } from '../../platform/command/command.ts';
+import { progressLine } from '../../platform/command/progress-line.ts';
 import { shellWord } from '../../platform/command/shell-word.ts';
 import { withPool } from '../../platform/db/database.ts';
 import { allChainKeys } from '../access-log/access-log-keys.ts';
@@ -30,21 +31,19 @@ export function archiveAccessLogCommand(environment: CommandEnvironment): Comman
     )
     .action(async ({ before, out, keepDetached = false, dryRun = false }: Options) => {
       const folder = resolve(out);
-      const request = { before, folder, dryRun, keepDetached, onProgress: progress(environment) };
-      const months = await environment.withSession(({ adminUrl, keys }) =>
+      const progress = progressLine(environment);
+      const onProgress = (month: string, entries: number) => {
+        if (entries % 1_000 === 0) progress.show(`${month}: ${entries} entries written`);
+      };
+      const request = { before, folder, dryRun, keepDetached, onProgress };
+      const archiving = environment.withSession(({ adminUrl, keys }) =>
         withPool({ url: adminUrl, max: 3, applicationName: 'interchange archive' }, (owner) =>
           archiveAccessLog(owner, (on) => allChainKeys(keys, on), request),
         ),
       );
+      const months = await archiving.finally(progress.end);
       environment.print({ dryRun, folder, months }, textOf(months, { dryRun, folder, keepDetached }));
     });
-}
-
-function progress({ stderr, json }: CommandEnvironment): (month: string, entries: number) => void {
-  if (json || !stderr.isTTY) return () => undefined;
-  return (month, entries) => {
-    if (entries % 1_000 === 0) stderr.write(`\r${month}: ${entries} entries written`);
-  };
 }
 
 function textOf(

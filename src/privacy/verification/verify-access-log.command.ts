@@ -3,6 +3,7 @@ import { readFile, stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { Command } from 'commander';
 import { type CommandEnvironment, UsageError } from '../../platform/command/command.ts';
+import { progressLine } from '../../platform/command/progress-line.ts';
 import { HEAD_EVENT } from '../access-log/access-log.writer.ts';
 import { allChainKeys } from '../access-log/access-log-keys.ts';
 import { REGISTRATION_CHANGED } from './chain-walk.ts';
@@ -25,21 +26,18 @@ export function verifyAccessLogCommand(environment: CommandEnvironment): Command
     .action(async ({ heads, archive }: { heads?: string; archive?: string }) => {
       const noted = heads === undefined ? [] : await readHeads(heads);
       const archiveFolder = archive === undefined ? undefined : await existingFolder(archive);
-      const result = await environment.withSession(({ db, keys }) =>
+      const progress = progressLine(environment);
+      const verifying = environment.withSession(({ db, keys }) =>
         verifyAccessLog(db, (on) => allChainKeys(keys, on), {
           noted,
-          onProgress: progress(environment),
+          onProgress: (entries) => progress.show(`${entries} entries checked`),
           ...(archiveFolder === undefined ? {} : { archiveFolder }),
         }),
       );
+      const result = await verifying.finally(progress.end);
       environment.print({ verifiedAt: environment.now(), ...result }, summary(result));
       if (!result.ok) environment.fail();
     });
-}
-
-function progress({ stderr, json }: CommandEnvironment): (entries: number) => void {
-  if (json || !stderr.isTTY) return () => undefined;
-  return (entries) => void stderr.write(`\r${entries} entries checked`);
 }
 
 function summary(result: VerificationResult): string {

@@ -2,9 +2,9 @@
 
 import { randomUUID } from 'node:crypto';
 import { basename, resolve } from 'node:path';
-import { Presets, SingleBar } from 'cli-progress';
 import { Command } from 'commander';
 import { type CommandEnvironment, type CommandSession, UsageError } from '../../platform/command/command.ts';
+import { progressLine } from '../../platform/command/progress-line.ts';
 import { type Pool, withPool } from '../../platform/db/database.ts';
 import { SERVICE_ROLE } from '../../platform/db/migrate.ts';
 import { createLog, errorFields, type Log } from '../../platform/log/log.ts';
@@ -86,31 +86,34 @@ async function importWithProgress(
   environment: CommandEnvironment,
   { db, scope, paths, options, parts }: Work,
 ): Promise<ImportPathsDocument> {
-  const shows = environment.stderr.isTTY === true && !environment.json;
-  const bar = shows ? progressBar(environment.stderr) : undefined;
-  try {
-    return await importAndRecord(
-      {
-        ...parts,
-        db,
-        // The command has no log of its own.
-        log: createLog('info', environment.stderr),
-        understoodExtensions: parts.understoodExtensions(),
+  const progress = progressLine(environment);
+  const total = { bytes: 0, files: 0 };
+  const done = { bytes: 0, files: 0 };
+  const importing = importAndRecord(
+    {
+      ...parts,
+      db,
+      // The command has no log of its own.
+      log: createLog('info', environment.stderr),
+      understoodExtensions: parts.understoodExtensions(),
+    },
+    {
+      scope,
+      paths,
+      stdin: environment.stdin,
+      workers: options.workers,
+      dryRun: options.dryRun === true,
+      keepGoing: true,
+      onFound: (bytes, files) => void Object.assign(total, { bytes, files }),
+      onProgress(bytes) {
+        done.bytes += bytes;
+        done.files += 1;
+        const percent = Math.floor((100 * done.bytes) / Math.max(1, total.bytes));
+        progress.show(`importing: ${percent} %, ${done.files} of ${total.files} files`);
       },
-      {
-        scope,
-        paths,
-        stdin: environment.stdin,
-        workers: options.workers,
-        dryRun: options.dryRun === true,
-        keepGoing: true,
-        onFound: (totalBytes, files) => bar?.start(Math.max(1, totalBytes), 0, { done: 0, files }),
-        onProgress: progress(bar),
-      },
-    );
-  } finally {
-    bar?.stop();
-  }
+    },
+  );
+  return importing.finally(progress.end);
 }
 
 /** A dry run leaves nothing behind, so it is not kept either. */
@@ -132,25 +135,6 @@ async function importAndRecord(
     document: await importPaths(deps, { ...request, onBegin }),
   }));
   return document;
-}
-
-function progressBar(stream: CommandEnvironment['stderr']): SingleBar {
-  return new SingleBar(
-    {
-      format: 'importing {bar} {percentage}% | {done} of {files} files | {eta_formatted} left',
-      stream,
-      hideCursor: true,
-    },
-    Presets.shades_classic,
-  );
-}
-
-function progress(bar: SingleBar | undefined): (sizeBytes: number) => void {
-  let done = 0;
-  return (sizeBytes) => {
-    done += 1;
-    bar?.increment(sizeBytes, { done });
-  };
 }
 
 /** One for each worker, and one to tell that the import goes on. */

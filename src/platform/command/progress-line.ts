@@ -1,5 +1,5 @@
 /** Says on stderr what long work does: a line for each step, and on a terminal how far it is. */
-import type { CommandEnvironment } from '../../platform/command/command.ts';
+import type { CommandEnvironment } from './command.ts';
 
 export interface ProgressLine {
   /** A line that stays. */
@@ -11,7 +11,7 @@ export interface ProgressLine {
 }
 
 /** With `--json` nothing is said. */
-export function progressLine({ stderr, json }: CommandEnvironment): ProgressLine {
+export function progressLine({ stderr, json }: Pick<CommandEnvironment, 'stderr' | 'json'>): ProgressLine {
   if (json) return SILENT;
   if (!stderr.isTTY) return { ...SILENT, step: (text) => void stderr.write(`${text}\n`) };
   const clear = '\r\u001b[K';
