@@ -4,6 +4,7 @@ import { beforeEach, describe, test } from 'node:test';
 import { useExchangeCalls } from '../test-support/exchange/exchange-calls.ts';
 import { connect, insertPatients, queue, rename } from '../test-support/exchange/exchange-records.ts';
 import type { Json } from '../test-support/service/api.ts';
+import { waitForLock } from '../test-support/wait-until.ts';
 
 const { api, caller, address, get, post, pool } = await useExchangeCalls();
 
@@ -307,6 +308,25 @@ describe('/exchange/deliveries', () => {
       assert.equal((await decideOn(body)).status, 409, JSON.stringify(body));
     assert.deepEqual(await heldIds(), ids);
     assert.equal((await decideOn({ connectionId, patientId, heldReason })).json.count, 1);
+  });
+
+  test('decides on nothing when one that is named is replayed by somebody else at the same time [EXC-29]', async () => {
+    const [first = '', second = ''] = await heldIds();
+    const other = await pool().connect();
+    await other.query('begin');
+    await other.query(
+      `update exchange_head h set held_at = null, held_reason = null, due_at = now()
+       from exchange_delivery d
+       where d.id = $1
+         and (h.organisation_id, h.connection_id, h.patient_id) = (d.organisation_id, d.connection_id, d.patient_id)`,
+      [first],
+    );
+    const deciding = post('/exchange/deliveries/replay', { deliveryIds: [first, second] });
+    await waitForLock(pool());
+    await other.query('commit');
+    other.release();
+    assert.equal((await deciding).status, 409);
+    assert.deepEqual(await heldIds(), [second]);
   });
 
   test('traces the patient whose deliveries are asked for, and tells nothing where the purpose is refused', async () => {

@@ -47,25 +47,22 @@ export async function reviewDeliveries(
     const about = await aboutPatient(db, scope, { ...filter, patientId: filter.patientId });
     requireShown(about.every(await trace(about)));
   }
-  if (filter.ids !== undefined) await requireHeld(db, scope, { ...filter, ids: filter.ids });
   const found = dryRun
     ? await heldDeliveries(db, scope, filter)
-    : await decide(
-        db,
-        scope,
-        { filter, decision: { ...decision, accountId } },
-        async (client, { length }) => {
-          await requireStillHeld(client, scope, {
-            author,
-            permission: 'exchange.deliveries.replay',
-            // The operator asks of all facilities at once.
-            ...(facilityId === undefined
-              ? { facilityIds: [] }
-              : { facilityIds: [facilityId], module: { name: 'exchange', facilityId } }),
-          });
-          await recordReview(client, scope, request, length);
-        },
-      );
+    : await decide(db, scope, { filter, decision: { ...decision, accountId } }, async (client, decided) => {
+        requireHeld(filter, decided);
+        if (decided.length === 0) return;
+        await requireStillHeld(client, scope, {
+          author,
+          permission: 'exchange.deliveries.replay',
+          // The operator asks of all facilities at once.
+          ...(facilityId === undefined
+            ? { facilityIds: [] }
+            : { facilityIds: [facilityId], module: { name: 'exchange', facilityId } }),
+        });
+        await recordReview(client, scope, request, decided.length);
+      });
+  if (dryRun) requireHeld(filter, found);
   return { dryRun, count: found.length, deliveryIds: found.slice(0, MAX_LISTED) };
 }
 
@@ -90,10 +87,10 @@ async function requireKnown(db: Pool, scope: OrganisationScope, filter: FilterOf
   if (!ids.every((id) => known.has(id))) throw notFound('A delivery');
 }
 
-async function requireHeld(db: Pool, scope: OrganisationScope, filter: FilterOfIds): Promise<void> {
-  const ids = filter.ids.map((id) => id.toLowerCase());
-  const held = new Set(await heldDeliveries(db, scope, { ...filter, ids }));
-  if (!ids.every((id) => held.has(id))) throw exchangeError('not_held');
+/** Of what is named, all is held, also where somebody else decided meanwhile. */
+function requireHeld({ ids = [] }: DeliveryFilter, found: readonly string[]): void {
+  const held = new Set(found);
+  if (!ids.every((id) => held.has(id.toLowerCase()))) throw exchangeError('not_held');
 }
 
 /** The reason of a skip is free text and may speak of a patient: it stays with the deliveries. */

@@ -139,8 +139,8 @@ export async function knownDeliveries(
  * Skip: their lanes go on with what is behind them. Returns the ids.
  *
  * The heads are locked by a statement of its own: a change under way may queue behind a head while its lock is
- * waited for, and only a later statement sees what that change queued. `also` is done in the same transaction, where
- * anything was decided.
+ * waited for, and only a later statement sees what that change queued. `also` is done in the same transaction, also where
+ * nothing was decided; what it throws undoes the decision.
  */
 export function decide(
   db: Pool,
@@ -151,10 +151,9 @@ export function decide(
   return transaction(db, async (client) => {
     await readInOrder(client);
     const ids = await findHeld(client, scope, filter, { lock: true });
-    if (ids.length === 0) return [];
-    callWorkers(client, scope.organisationId);
-    const decided = await decideLocked(client, scope, { ids, decision });
-    if (decided.length > 0) await also(client, decided);
+    if (ids.length > 0) callWorkers(client, scope.organisationId);
+    const decided = ids.length === 0 ? [] : await decideLocked(client, scope, { ids, decision });
+    await also(client, decided);
     return decided;
   });
 }
