@@ -51,8 +51,9 @@ describe('commands while the database refuses one organisation', ONE_FAILS, () =
       try {
         const part = await run('list');
         assert.deepEqual([part.code, part.items.length, part.failed], [1, 2, [failing.organisationId]]);
-        const { stdout } = await runCommand(['delivery', 'list'], { env: api.env });
+        const { stdout, stderr } = await runCommand(['delivery', 'list'], { env: api.env });
         assert.match(stdout, new RegExp(`organisation ${failing.organisationId} could not be listed`));
+        assert.match(stderr, /^error: The database refused some organisations/);
       } finally {
         await faults.mend(failing.organisationId);
       }

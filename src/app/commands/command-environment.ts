@@ -39,7 +39,8 @@ export function createCommandEnvironment(
     get json() {
       return call.json;
     },
-    fail() {
+    fail(message) {
+      stderr.write(`error: ${message}\n`);
       call.exitCode = 1;
     },
     env,

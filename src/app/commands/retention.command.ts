@@ -1,7 +1,7 @@
 /** `interchange retention run`. Contract: OPS-23. */
 import { Command } from 'commander';
 import type { CommandEnvironment } from '../../platform/command/command.ts';
-import { createWorkWatch } from '../../tenancy/organisations/organisation-work.ts';
+import { createWorkWatch, SOME_REFUSED } from '../../tenancy/organisations/organisation-work.ts';
 import { runRetention } from '../../tenancy/organisations/retention.ts';
 import { loadConfig } from '../config/config.ts';
 import { retentionRules } from './retention.ts';
@@ -38,6 +38,6 @@ export function runRetentionCommand(environment: CommandEnvironment): Command {
         { dryRun, items, failed },
         [dryRun ? 'Would be removed:' : 'Removed:', ...lines].join('\n'),
       );
-      if (failed.length > 0) environment.fail();
+      if (failed.length > 0) environment.fail(SOME_REFUSED);
     });
 }

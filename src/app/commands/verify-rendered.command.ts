@@ -35,7 +35,8 @@ export function verifyRenderedCommand(environment: CommandEnvironment): Command 
       const types = await environment.withSession(({ db }) => checkAll(db, renew));
       const ok = renew || types.every(({ different }) => different.length === 0);
       environment.print({ ok, renewed: renew, types }, types.map((type) => summary(type, renew)).join('\n'));
-      if (!ok) environment.fail();
+      if (!ok)
+        environment.fail('Some texts are not what the columns say. To write them anew, run it with --renew.');
     });
 }
 

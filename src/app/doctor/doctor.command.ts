@@ -22,7 +22,8 @@ Examples:
       const { findings, processes } = await examine(environment.env, environment.now);
       const outcome = worst(findings);
       environment.print({ outcome, findings, processes }, text(findings, processes));
-      if (outcome === 'failed' || (strict && outcome === 'warning')) environment.fail();
+      if (outcome === 'failed' || (strict && outcome === 'warning'))
+        environment.fail('Not everything is in order. The output says what to do.');
     });
 }
 

@@ -123,7 +123,7 @@ function printCheck(environment: CommandEnvironment, { problems, differences }: 
             : ['To place them, run: npx interchange scale-out']),
         ].join('\n'),
   );
-  if (!ok) environment.fail();
+  if (!ok) environment.fail('The check found faults. The output says which.');
 }
 
 function sizeInWords(bytes: number): string {

@@ -2,7 +2,7 @@
 import { Command } from 'commander';
 import { type CommandEnvironment, type CommandSession, UsageError } from '../../platform/command/command.ts';
 import { DomainError } from '../../platform/domain-error.ts';
-import { isWholeDatabase } from '../../tenancy/organisations/organisation-work.ts';
+import { isWholeDatabase, SOME_REFUSED } from '../../tenancy/organisations/organisation-work.ts';
 import { organisationsWithConnections } from '../connections/connection.store.ts';
 import { queueStates } from '../queue/queue-state.store.ts';
 import { type Delivery, type DeliveryStatus, type DeliveryView, deliveryView } from './delivery.schema.ts';
@@ -41,7 +41,7 @@ export function listDeliveriesCommand(environment: CommandEnvironment): Command 
           'There are older ones. See more with --limit, or choose with --status, --since or --until.',
         );
       environment.print({ items: found, failed, more }, lines.length === 0 ? 'none' : lines.join('\n'));
-      if (failed.length > 0) environment.fail();
+      if (failed.length > 0) environment.fail(SOME_REFUSED);
     });
 }
 
@@ -126,7 +126,7 @@ export function countDeliveriesCommand(environment: CommandEnvironment): Command
       );
       lines.push(...failed.map((organisationId) => refused(organisationId, 'counted')));
       environment.print({ items: found, failed }, lines.length === 0 ? 'no connections' : lines.join('\n'));
-      if (failed.length > 0) environment.fail();
+      if (failed.length > 0) environment.fail(SOME_REFUSED);
     });
 }
 

@@ -10,6 +10,7 @@ import {
 import { DomainError } from '../../platform/domain-error.ts';
 import { OPERATOR } from '../../tenancy/administration/author.ts';
 import { isOneLine } from '../../tenancy/organisations/name.ts';
+import { SOME_REFUSED } from '../../tenancy/organisations/organisation-work.ts';
 import { exchangeError } from '../errors.ts';
 import type { ReviewOutcome } from './delivery.schema.ts';
 import { type DeliveryFilter, listDeliveries } from './delivery.store.ts';
@@ -82,7 +83,7 @@ async function review(
     ),
   ];
   environment.print({ ...outcome, ...(failed.length === 0 ? {} : { failed }) }, lines.join('\n'));
-  if (failed.length > 0) environment.fail();
+  if (failed.length > 0) environment.fail(SOME_REFUSED);
 }
 
 interface Meant {

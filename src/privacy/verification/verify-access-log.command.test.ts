@@ -62,6 +62,7 @@ describe('access-log verify as a command', () => {
       assert.match(text.stdout, new RegExp(`NOT whole[^]*${writers[0]}, entry 2: an entry was changed`));
       const json = await verify('--json');
       assert.equal(json.code, 1);
+      assert.match(json.stderr, /^error: The access log is not whole/);
       assert.equal((JSON.parse(json.stdout) as VerificationResult).faults[0]?.sequence, 2);
     } finally {
       await owner.query("update access_log set outcome = 'allowed' where writer_id = $1 and sequence = 2", [

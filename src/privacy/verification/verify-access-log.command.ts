@@ -36,7 +36,8 @@ export function verifyAccessLogCommand(environment: CommandEnvironment): Command
       );
       const result = await verifying.finally(progress.end);
       environment.print({ verifiedAt: environment.now(), ...result }, summary(result));
-      if (!result.ok) environment.fail();
+      if (!result.ok)
+        environment.fail('The access log is not whole, or cannot be read whole. The output says more.');
     });
 }
 

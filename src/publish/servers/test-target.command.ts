@@ -44,7 +44,7 @@ export function testTargetCommand(environment: CommandEnvironment): Command {
         options.probe === true ? { ...document, probe: shownProbe(probe) } : document,
         checkText(name, check, probe),
       );
-      if (!check.ok) environment.fail();
+      if (!check.ok) environment.fail('Publishing cannot work yet. The output says why.');
     });
 }
 

@@ -86,8 +86,8 @@ test('totals for people, with exit code 1 and every reason when something was re
   const bad = await file('bad.json', bundle([patient({ gender: 'x' })]));
   const good = await file('good.json.gz', gzipSync(JSON.stringify(patient())));
   const gone = path.join(folder, 'gone');
-  const { stdout, code } = await run([...(await facility()), gone, bad, good]);
-  assert.equal(code, 1);
+  const { stdout, stderr, code } = await run([...(await facility()), gone, bad, good]);
+  assert.deepEqual([code, stderr], [1, 'error: 2 rejected. The output says which, and why.\n']);
   assert.match(stdout, /^files {6}2\nbundles {4}0\ntaken\n {2}Patient {2}1\nrejected {3}2\n/);
   assert.ok(stdout.includes(`  ${gone}: there is no such file or folder\n`));
   assert.ok(

@@ -70,7 +70,8 @@ export function importCommand(environment: CommandEnvironment, parts: ImportComm
       const text = importText(document);
       if (options.dryRun !== true) environment.print(document, text);
       else environment.print({ dryRun: true, ...document }, `dry run: nothing was kept\n${text}`);
-      if (document.rejectedCount > 0) environment.fail();
+      if (document.rejectedCount > 0)
+        environment.fail(`${document.rejectedCount} rejected. The output says which, and why.`);
     });
 }
 

@@ -9,6 +9,9 @@ import type { Queryable } from '../../platform/db/database.ts';
 import { isUnanswered, outageOf } from '../../platform/db/unavailable.ts';
 import { createTurns, SLOW_AFTER_MS } from './organisation-turns.ts';
 
+/** What a command ends with that went on with the others. */
+export const SOME_REFUSED = 'The database refused some organisations. The output names them.';
+
 /** One kind of background work, such as `deliveries`. */
 export interface OrganisationWork {
   readonly name: string;

@@ -66,7 +66,8 @@ export function importMapsCommand(environment: CommandEnvironment): Command {
         options.dryRun === true ? { dryRun: true, ...document } : document,
         reportText(report, ignored, options.dryRun === true),
       );
-      if (report.read > 0 && report.rejectedCount === report.read) environment.fail();
+      if (report.read > 0 && report.rejectedCount === report.read)
+        environment.fail('No entry of the file was taken. The output says why.');
     });
 }
 
