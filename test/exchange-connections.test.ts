@@ -158,8 +158,16 @@ describe('/exchange/connections', () => {
       'x-correlation-id',
     ])
       assert.equal((await create({ callbackHeader })).status, 400, callbackHeader);
-    for (const callbackHeader of ['x-hub-signature-256', 'x-hie.signature'])
-      assert.equal((await create({ callbackHeader })).status, 201, callbackHeader);
+    assert.equal(
+      (await create({ callbackHeader: 'Authorization' })).json.message.includes('another use'),
+      true,
+    );
+    for (const callbackHeader of ['x-hub-signature-256', 'X-Hie.Signature']) {
+      const { status, json } = await create({ callbackHeader });
+      assert.equal(status, 201, callbackHeader);
+      const made = (await get(`/exchange/connections/${json.id}`)).json;
+      assert.equal(made.callbackHeader, callbackHeader.toLowerCase());
+    }
   });
 
   const addressOf = async (id: string) => {

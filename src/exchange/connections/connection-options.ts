@@ -66,7 +66,7 @@ export function givenSettings(options: SettingOptions): Partial<ConnectionSettin
     name,
     address,
     clientId,
-    callbackHeader: callbackHeader?.toLowerCase(),
+    callbackHeader,
     identifierSystem,
     purposeOfUse,
     maxInFlight: numberOf(options.maxInFlight),

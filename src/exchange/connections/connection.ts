@@ -53,7 +53,8 @@ export function checkSettings<Settings extends Partial<ConnectionSettings>>(
   settings: Settings,
   reach: Reach,
 ): Settings {
-  const { name, address, clientId, callbackHeader, identifierSystem, facilityIds } = settings;
+  const { name, address, clientId, identifierSystem, facilityIds } = settings;
+  const callbackHeader = settings.callbackHeader?.toLowerCase();
   if (name !== undefined)
     require(/^\S(.{0,198}\S)?$/u.test(name) && isPlainLine(name), {
       en: 'The name must be one line of 1 to 200 characters, without marks that change the direction of text.',
@@ -73,6 +74,7 @@ export function checkSettings<Settings extends Partial<ConnectionSettings>>(
   checkNumbers(settings);
   return {
     ...settings,
+    ...(callbackHeader === undefined ? {} : { callbackHeader }),
     ...(address === undefined ? {} : { address: checkedAddress(address, reach) }),
     ...(facilityIds == null ? {} : { facilityIds: [...new Set(facilityIds.map((id) => id.toLowerCase()))] }),
   };
@@ -95,8 +97,8 @@ function checkNumbers({ maxInFlight, timeoutMs }: Partial<ConnectionSettings>): 
 
 function checkHeader(header: string): void {
   require(/^[a-z0-9!#$%&'*+.^_`|~-]{1,100}$/.test(header), {
-    en: 'The callback header must be a header name in lower case, such as x-signature.',
-    fr: 'L’en-tête de la signature doit être un nom d’en-tête en minuscules, par exemple x-signature.',
+    en: 'The callback header must be a header name, such as x-signature.',
+    fr: 'L’en-tête de la signature doit être un nom d’en-tête, par exemple x-signature.',
   });
   require(!isTaken(header), {
     en: `The header ${header} has another use. Choose one such as x-signature.`,
