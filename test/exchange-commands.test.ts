@@ -242,6 +242,8 @@ test('deliveries: list, count, show, replay and skip what is held [EXC-6, EXC-28
     count: 2,
     deliveryIds: [second.id, first.id],
   });
+  assert.equal((await json('delivery', 'skip', '--connection', id, '--dry-run')).count, 2);
+  assert.equal((await json('delivery', 'list', '--status', 'held', '--dry-run')).items.length, 2);
   assert.deepEqual(await json('delivery', 'replay', '--id', first.id), {
     dryRun: false,
     count: 1,

@@ -14,6 +14,7 @@ export function listDeliveriesCommand(environment: CommandEnvironment): Command 
   return withSelection(new Command('list'))
     .description('list deliveries, newest first')
     .option('--limit <n>', 'how many at most', '50')
+    .option('--dry-run', 'changes nothing: a list never does')
     .addHelpText('after', '\nExample:\n  npx interchange delivery list --status held --since 2026-03-01')
     .action(async ({ limit, ...selection }: Selection & { limit: string }) => {
       const most = Number(limit);

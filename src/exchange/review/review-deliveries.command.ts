@@ -38,15 +38,19 @@ export function replayDeliveriesCommand(environment: CommandEnvironment): Comman
 export function skipDeliveriesCommand(environment: CommandEnvironment): Command {
   return withSelection(new Command('skip'), HELD_ONLY)
     .description('give up held deliveries; the next delivery of the same patient is then sent')
-    .requiredOption('--reason <text>', 'why you skip them; the reason is kept with the deliveries')
+    .option(
+      '--reason <text>',
+      'why you skip them; the reason is kept with the deliveries (required, but for --dry-run)',
+    )
     .option('--dry-run', 'show how many deliveries would be changed, and change none')
     .addHelpText(
       'after',
       '\nExample:\n  npx interchange delivery skip --id 0197a3c2… --reason "patient entered twice"',
     )
-    .action(async ({ reason, ...options }: Selection & { reason: string; dryRun?: true }) => {
-      if (!isOneLine(reason)) throw new UsageError('Give the reason with --reason "…", as one line of text.');
-      await review(environment, options, { action: 'skip', reason });
+    .action(async ({ reason, ...options }: Selection & { reason?: string; dryRun?: true }) => {
+      if (reason === undefined ? options.dryRun !== true : !isOneLine(reason))
+        throw new UsageError('Give the reason with --reason "…", as one line of text.');
+      await review(environment, options, { action: 'skip', reason: reason ?? null });
     });
 }
 
