@@ -23,7 +23,8 @@ test('what PostgreSQL says of itself', async () => {
     unreachable: ['08006', '57P01', '57P02', '57P03', '53300'],
     refusing: ['53000', '53100', '53200', '53400', '58030', '25006'],
     slow: ['57014', '55P03', '25P03', '25P04'],
-    undefined: ['23505', '22001', '40P01', '42601', '58P01', 'XX000'],
+    conflict: ['40001', '40P01'],
+    undefined: ['23505', '22001', '42601', '58P01', 'XX000'],
   };
   for (const [kind, states] of Object.entries(kinds))
     for (const state of states) {

@@ -3,9 +3,9 @@ import { DatabaseError } from 'pg';
 
 /**
  * `unreachable`: it cannot be connected to, or the connection was lost. `refusing`: it has no room or no memory, or
- * takes no writes. `slow`: a statement took longer than it may.
+ * takes no writes. `slow`: a statement took longer than it may. `conflict`: others that wrote at the same time stood in its way.
  */
-export type Outage = 'unreachable' | 'refusing' | 'slow';
+export type Outage = 'unreachable' | 'refusing' | 'slow' | 'conflict';
 
 const OF_SQLSTATE: readonly [RegExp, Outage][] = [
   // Connections (08), a server that stops or starts (57P), too many connections.
@@ -14,6 +14,8 @@ const OF_SQLSTATE: readonly [RegExp, Outage][] = [
   [/^53|^58030$|^25006$/, 'refusing'],
   // Cancelled, waited too long for a lock, or for the next statement of its transaction.
   [/^57014$|^55P03$|^25P0[34]$/, 'slow'],
+  // A serialization failure, a deadlock.
+  [/^40001$|^40P01$/, 'conflict'],
 ];
 
 /** What pg says of a connection in words alone. */

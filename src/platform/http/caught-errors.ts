@@ -47,6 +47,16 @@ export function hungUp(error: unknown, raw: IncomingMessage): HttpError | undefi
   });
 }
 
+const tooLong = () =>
+  unavailable(
+    {
+      en: 'The database took too long to answer. Try again shortly.',
+      fr: 'La base de données a mis trop de temps à répondre. Réessayez dans un instant.',
+    },
+    5,
+    'database_slow',
+  );
+
 const OUTAGES: Readonly<Record<Outage, () => HttpError>> = {
   unreachable: () =>
     unavailable(
@@ -66,15 +76,9 @@ const OUTAGES: Readonly<Record<Outage, () => HttpError>> = {
       30,
       'database_refuses',
     ),
-  slow: () =>
-    unavailable(
-      {
-        en: 'The database took too long to answer. Try again shortly.',
-        fr: 'La base de données a mis trop de temps à répondre. Réessayez dans un instant.',
-      },
-      5,
-      'database_slow',
-    ),
+  slow: tooLong,
+  // The database gave it up after a wait for the others.
+  conflict: tooLong,
 };
 
 const CLIENT_FAULTS: Readonly<Record<number, Words>> = {

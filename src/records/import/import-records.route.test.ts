@@ -143,6 +143,29 @@ test('the access log is written before the change commits [IN-26]', async () => 
   assert.equal(await stored(), 1);
 });
 
+test('one that meets others at the same records time after time is 503, and taken when it is sent again', async (context) => {
+  const owner = new pg.Client({ connectionString: t.database.url });
+  context.after(() => owner.end());
+  await owner.connect();
+  // No pause between the tries.
+  context.mock.method(Math, 'random', () => 0);
+  const { someone, file } = visits();
+  const query = `?importId=${randomUUID()}`;
+  for (const state of ['40P01', '40001']) {
+    await owner.query(`create function meets() returns trigger language plpgsql as
+      $$ begin raise exception using errcode = '${state}'; end $$`);
+    await owner.query('create trigger meets before insert on patient for each row execute function meets()');
+    const refused = await send(file, { query });
+    await owner.query('drop function meets cascade');
+    assert.equal(refused.status, 503, state);
+    assert.match(String(refused.headers.get('retry-after')), /^\d+$/);
+  }
+  const { status, json } = await send(file, { query });
+  assert.equal(status, 200);
+  assert.deepEqual(json.resources, { Encounter: 1, Patient: 1 });
+  assert.equal((await logOf(someone)).length > 0, true);
+});
+
 test('every media type, plain and gzip; encounters alone are entered in the log too', async () => {
   const someone = patient();
   const one = lines([someone]);

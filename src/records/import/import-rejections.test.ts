@@ -15,9 +15,11 @@ import {
 import { countsOf, lines, useImportTest } from '../../../test-support/records/import.ts';
 import type { PatientChange } from '../../patients/patient.ts';
 import type { Client } from '../../platform/db/database.ts';
+import { outageOf } from '../../platform/db/unavailable.ts';
 import { facilityRecordId, recordId } from './resolve/record-id.ts';
 import { dataFault } from './run/import-transaction.ts';
 import { DEFAULT_LIMITS } from './source/limits.ts';
+import { WrittenByAnother } from './write/write-records.ts';
 
 const t = useImportTest();
 
@@ -276,6 +278,10 @@ describe('what an index cannot hold', () => {
   test('what PostgreSQL has no room for is a fault of the data (SQLSTATE class 54)', () => {
     assert.equal(dataFault({ code: '54000' }), 'could not be stored (SQLSTATE 54000)');
     assert.equal(dataFault({ code: '57014' }), undefined);
+  });
+
+  test('what another import wrote meanwhile is none: the caller is asked to try again', () => {
+    assert.equal(outageOf(new WrittenByAnother()), 'conflict');
   });
 });
 

@@ -6,6 +6,7 @@
  * Contract: IN-15, IN-34.
  */
 import { hash } from 'node:crypto';
+import { DatabaseError } from 'pg';
 import type { RecordRow, RecordTable } from '../../../clinical/description/describe.ts';
 import type { Children, ChildTable, Column, Values } from '../../../clinical/description/element.ts';
 import type { FacilityScope } from '../../../tenancy/scope.ts';
@@ -33,13 +34,12 @@ export type BeforeChange = (rows: readonly RecordRow[]) => Promise<boolean>;
  * Another import, or another worker of this one, has just written what this one took for new or unchanged. The same work
  * finds it there when it is repeated (`import-transaction.ts`).
  */
-export class WrittenByAnother extends Error {
-  override name = 'WrittenByAnother';
+export class WrittenByAnother extends DatabaseError {
   /** A serialization failure (PostgreSQL, appendix A). */
-  readonly code = '40001';
+  override code = '40001';
 
   constructor() {
-    super('Another import, or another worker of this one, wrote the same record');
+    super('Another import, or another worker of this one, wrote the same record', 0, 'error');
   }
 }
 
