@@ -47,6 +47,7 @@ export const imports = {
   ways: { http: 'over HTTP', command: 'from the command line' },
   state: 'State',
   states: { running: 'Running', finished: 'All taken', rejected: 'Some rejected', failed: 'Failed' },
+  ofNone: { finished: 'Nothing to take', rejected: 'All rejected' },
   started: 'Started',
   finished: 'Finished',
   by: 'By',

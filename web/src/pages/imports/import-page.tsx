@@ -10,11 +10,11 @@ import { PageNotRead } from '../../blocks/states/page-not-read.tsx';
 import { PageSkeleton } from '../../blocks/states/page-skeleton.tsx';
 import { Details } from '../../blocks/values/details.tsx';
 import { InEnglish } from '../../blocks/values/in-english.tsx';
-import { StatusBadge } from '../../blocks/values/status-badge.tsx';
 import { ZonedTime } from '../../blocks/values/zoned-time.tsx';
-import { IMPORT_TONES, type Import, useImport } from './import-data.ts';
+import { type Import, useImport } from './import-data.ts';
 import { useImportKind, useImportName } from './import-name.ts';
 import { ImportReportView } from './import-report.tsx';
+import { ImportState } from './import-state.tsx';
 
 const route = getRouteApi('/shell/imports/$importId');
 
@@ -42,12 +42,12 @@ function Summary({ one }: { one: Import }) {
   const t = useTranslations('imports');
   const format = useFormatter();
   const kindOf = useImportKind();
-  const { state, startedAt, finishedAt, startedBy, progress, failure } = one;
+  const { startedAt, finishedAt, startedBy, progress, failure } = one;
   return (
     <Section title={t('summary')}>
       <Details
         items={[
-          [t('state'), <StatusBadge key="state" tone={IMPORT_TONES[state]} label={t(`states.${state}`)} />],
+          [t('state'), <ImportState key="state" one={one} />],
           ...(failure === null
             ? []
             : [

@@ -11,10 +11,10 @@ import type { Column } from '../../blocks/list/record-table.tsx';
 import { PageHeader } from '../../blocks/page/page-header.tsx';
 import { EmptyState } from '../../blocks/states/empty-state.tsx';
 import { Email } from '../../blocks/values/email.tsx';
-import { StatusBadge } from '../../blocks/values/status-badge.tsx';
 import { DropZone } from './drop-zone.tsx';
-import { IMPORT_TONES, type Import, STATES } from './import-data.ts';
+import { type Import, STATES } from './import-data.ts';
 import { useImportName } from './import-name.ts';
+import { ImportState } from './import-state.tsx';
 import css from './imports.module.css';
 import { UploadList } from './upload-list.tsx';
 import { useUploads } from './uploads.ts';
@@ -100,7 +100,7 @@ function useColumns(): Column<Import>[] {
       name: 'state',
       heading: t('state'),
       width: '9.5rem',
-      cell: ({ state }) => <StatusBadge tone={IMPORT_TONES[state]} label={t(`states.${state}`)} />,
+      cell: (one) => <ImportState one={one} />,
     },
     timeColumn('started', t('started'), ({ startedAt }) => startedAt),
     {

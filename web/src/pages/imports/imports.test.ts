@@ -178,6 +178,26 @@ describe('imports', { skip: NO_BROWSER, timeout: 240_000 }, () => {
     await page.getByText('120 records taken so far').waitFor();
   });
 
+  test('an import of which nothing was taken says so, in the list and on its page [WEB-48]', async (t) => {
+    const tenant = await web.api.createTenant();
+    const { token } = await web.api.createAccount(tenant, { permissions: ['records.import'] });
+    const headers = { 'content-type': 'application/fhir+json' };
+    for (const body of [
+      { resourceType: 'Observation', id: 'o1' },
+      { resourceType: 'Claim', id: 'c1' },
+    ])
+      assert.equal(
+        (await web.api.call('/imports/fhir', { method: 'POST', token, headers, body })).status,
+        200,
+      );
+    const { page } = await web.open(t, '/imports', { tenant });
+    const row = (text: string) => page.getByRole('row').filter({ hasText: text });
+    await row('Nothing to take').waitFor();
+    await row('All rejected').getByRole('link', { name: 'One resource, over HTTP' }).click();
+    await page.getByRole('heading', { name: 'One resource, over HTTP', level: 1 }).waitFor();
+    await page.getByText('All rejected').waitFor();
+  });
+
   test('pages that follow an import do not keep the session alive, and say that it has ended [WEB-65]', async (t) => {
     const tenant = await web.api.createTenant();
     const id = await runningImport(tenant);
