@@ -8,6 +8,7 @@ import { rowsRead } from '../../../test-support/database/rows-read.ts';
 import { holdDeliveries } from '../../../test-support/exchange/held-deliveries.ts';
 import { createPlace } from '../../../test-support/records/place.ts';
 import { createKeyRing } from '../../platform/crypto/key-ring.ts';
+import { listCallbacks } from '../callbacks/callback.store.ts';
 import { type DeliveryFilter, listDeliveries } from './delivery.store.ts';
 import { decide } from './review.store.ts';
 
@@ -106,3 +107,37 @@ test('a page of held deliveries reads the tries of its own deliveries only', PLA
   client.release(true);
   assert.ok(read >= 3 && read < 10, `${read} tries were read`);
 });
+
+test(
+  'a page of rejected callbacks, or of conflicts, does not read what the exchange took',
+  PLAIN,
+  async () => {
+    const place = await createPlace(database.pool);
+    await holdDeliveries({ database, keys: createKeyRing(randomBytes(32)) }, place, { count: 1 });
+    const { rows: connections } = await database.pool.query<{ id: string }>({
+      text: 'select id from exchange_connection where organisation_id = $1',
+      values: [place.organisationId],
+    });
+    await owner.query({
+      text: `insert into exchange_callback (organisation_id, connection_id, body_digest, id, delivery_id, patient_id,
+        facility_id, status, outcome, received_at, correlation_id)
+      select $1, $2, decode(md5(n::text), 'hex'), lpad(n::text, 32, '0')::uuid, gen_random_uuid(), gen_random_uuid(), $3,
+        case n when 1 then 'rejected' else 'accepted' end, case n when 2 then 'conflict' else 'applied' end, now(), 'c'
+      from generate_series(1, 2000) n`,
+      values: [place.organisationId, connections[0]?.id, place.facilityId],
+    });
+    await owner.query('analyze exchange_callback');
+    const client = await database.pool.connect();
+    const callbacksRead = async () => {
+      await client.query('select pg_stat_force_next_flush()');
+      return (await rowsRead(client)).get('exchange_callback') ?? 0;
+    };
+    const before = await callbacksRead();
+    const rejected = await listCallbacks(client, place, { status: 'rejected', limit: 20 });
+    const conflicts = await listCallbacks(client, place, { outcome: 'conflict', limit: 20 });
+    const read = (await callbacksRead()) - before;
+    client.release(true);
+    assert.deepEqual([rejected.length, conflicts.length], [1, 1]);
+    assert.ok(read >= 2 && read < 10, `${read} callbacks were read`);
+  },
+);
