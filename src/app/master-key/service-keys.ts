@@ -4,6 +4,7 @@ import { holdDataKeys } from '../../platform/crypto/data-keys.ts';
 import { createKeyRing, type KeyRing } from '../../platform/crypto/key-ring.ts';
 import type { MasterKeySource } from '../../platform/crypto/master-key.ts';
 import { createPool, type Queryable } from '../../platform/db/database.ts';
+import { FURTHER_CONNECTIONS } from '../runtime/further-connections.ts';
 import { openOrMakeDataKeys } from './first-data-key.ts';
 
 export interface ServiceKeys extends KeyRing {
@@ -17,8 +18,8 @@ export interface ServiceKeys extends KeyRing {
 
 /** Throws WrongMasterKeyError. `url` is of the owner of the schema, which is current. */
 export async function openServiceKeys(url: string, source: MasterKeySource): Promise<ServiceKeys> {
-  // One connection, which is let go of when it is idle: keys are read seldom.
-  const pool = createPool({ url, max: 1, applicationName: 'interchange keys' }, () => undefined);
+  const max = FURTHER_CONNECTIONS.keys;
+  const pool = createPool({ url, max, applicationName: 'interchange keys' }, () => undefined);
   try {
     const held = holdDataKeys(pool, source, await openOrMakeDataKeys(pool, source));
     return {

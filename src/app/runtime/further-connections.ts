@@ -1,15 +1,17 @@
 import { MAX_CHAINS } from '../../privacy/access-log/access-log.writer.ts';
+import { CONCURRENT_BODIES } from '../../records/import/source/limits.ts';
 
 /** How many connections a process takes at most beside DATABASE_CONNECTIONS, as docs/operations.md says, "Processes". */
 export const FURTHER_CONNECTIONS = {
-  /** Four imports at once (src/records/import), housekeeping, and one to spare. */
-  background: 6,
+  /** Imports, housekeeping, and one to spare. */
+  background: CONCURRENT_BODIES + 2,
   /** Each import that is a dry run has one of its own. */
-  dryRuns: 4,
+  dryRuns: CONCURRENT_BODIES,
+  /** One, which no pool holds (src/platform/db/connection/live-connection.ts). */
   live: 1,
   accessLog: MAX_CHAINS,
   owner: 2,
-  /** src/app/master-key/service-keys.ts. */
+  /** Let go of when it is idle: keys are read seldom. */
   keys: 1,
   /** Of the delivery worker. */
   deliveries: 6,

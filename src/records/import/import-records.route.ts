@@ -30,7 +30,7 @@ import { type ImportRequest, type ImportResult, importRecords } from './import-r
 import { ImportReportSchema } from './import-report.schema.ts';
 import type { ImportDocument } from './import-report.ts';
 import type { OnPatients, OnPatientsChanged } from './run/import-run.ts';
-import { bodyLimits, limitsByOrganisation, type SourceLimits } from './source/limits.ts';
+import { bodyLimits, CONCURRENT_BODIES, limitsByOrganisation, type SourceLimits } from './source/limits.ts';
 import { openStream } from './source/open-source.ts';
 import { paced } from './source/paced-body.ts';
 import { NoSpaceError, SourceError } from './source/source-error.ts';
@@ -49,11 +49,6 @@ export interface ImportRouteDependencies {
   limits?: SourceLimits;
 }
 
-/**
- * Imports that work at the same time in one process, one for each organisation: each holds a connection. A body that is
- * still on its way has no place.
- */
-const CONCURRENT = 4;
 /** A body that is slower than this, about 1 kB a second, is given up. */
 const WINDOW_MS = 60_000;
 const MIN_WINDOW_BYTES = 65_536;
@@ -229,7 +224,7 @@ function notFhir(reason: string): Words {
   };
 }
 
-/** Throws 503 while another import of this organisation works, or while `CONCURRENT` imports work. */
+/** Throws 503 while another import of this organisation works, or while `CONCURRENT_BODIES` imports work. */
 function requirePlace(active: ReadonlySet<string>, organisationId: string): void {
   if (active.has(organisationId))
     throw unavailable(
@@ -239,11 +234,11 @@ function requirePlace(active: ReadonlySet<string>, organisationId: string): void
       },
       RETRY_AFTER_SECONDS,
     );
-  if (active.size >= CONCURRENT)
+  if (active.size >= CONCURRENT_BODIES)
     throw unavailable(
       {
-        en: `${CONCURRENT} other imports are running. Try again in a minute.`,
-        fr: `${CONCURRENT} autres importations sont en cours. Réessayez dans une minute.`,
+        en: `${CONCURRENT_BODIES} other imports are running. Try again in a minute.`,
+        fr: `${CONCURRENT_BODIES} autres importations sont en cours. Réessayez dans une minute.`,
       },
       RETRY_AFTER_SECONDS,
     );

@@ -25,6 +25,12 @@ export interface SourceLimits {
   disk?: ByteBudget;
 }
 
+/**
+ * Bodies that are imported at the same time in one process, one for each organisation: each holds a connection. One that is
+ * still on its way has no place.
+ */
+export const CONCURRENT_BODIES = 4;
+
 const MIB = 1_048_576;
 
 /** Levels of objects and lists in each other at most, in one entry, line or single resource. */
