@@ -129,6 +129,18 @@ describe('/exchange/connections', () => {
     assert.equal((await create({ name: 'Santé à Genève №1', identifierSystem: 'urn:x:é' })).status, 201);
   });
 
+  test('takes texts of an earlier version that are sent again as they are', async () => {
+    const { id } = (await create()).json;
+    const texts = { name: 'exchange \u202elanoitan', identifierSystem: 'urn:x:\u2066y' };
+    await api.database.pool.query({
+      text: 'update exchange_connection set name = $2, identifier_system = $3 where id = $1',
+      values: [id, texts.name, texts.identifierSystem],
+    });
+    const { status, json } = await patch(id, { ...texts, maxInFlight: 3 });
+    assert.deepEqual([status, json.name, json.maxInFlight], [200, texts.name, 3]);
+    assert.equal((await patch(id, { name: `${texts.name}!` })).status, 400);
+  });
+
   test('takes no setting that it does not know', async () => {
     const { id } = (await create()).json;
     assert.equal((await create({ unknown: 1 })).status, 400);

@@ -27,7 +27,7 @@ export async function changeConnection(
     requireRight,
   }: { changes: ConnectionChanges; author: AddressAuthor; requireRight?: RequireRight },
 ): Promise<Connection> {
-  const checked = checkSettings(changes, author.reach);
+  const checked = { ...changes, ...checkSettings(await withoutSameTexts(db, key, changes), author.reach) };
   const { operatorAddress } = author;
   const { disabled } = changes;
   const set = { ...checked, operatorAddress };
@@ -48,6 +48,20 @@ export async function changeConnection(
     });
     return readConnection(client, key);
   });
+}
+
+/** Texts that are stored already need no check: those of an earlier version may be refused by now. */
+async function withoutSameTexts(
+  db: Queryable,
+  key: ConnectionKey,
+  { name, identifierSystem, ...others }: ConnectionChanges,
+): Promise<ConnectionChanges> {
+  const stored = await findConnection(db, key, key);
+  return {
+    ...others,
+    ...(name === stored?.name ? {} : { name }),
+    ...(identifierSystem === stored?.identifierSystem ? {} : { identifierSystem }),
+  };
 }
 
 /**
