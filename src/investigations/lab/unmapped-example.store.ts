@@ -7,7 +7,7 @@ import { HL7_SYSTEM_PREFIX, STANDARD_SYSTEMS } from '../../terminology/lookup/co
 /** Codes have no index: they are looked for in so many results, and the first one ends the search. */
 const LOOKED_AT = 20_000;
 
-/** One whose source gave no standard code beside it, of a patient who does not refuse the purpose. */
+/** One that has it, or a component that has it, without a standard code of the source beside it; of a patient who does not refuse the purpose. */
 export async function findResultWithCode(
   db: Queryable,
   { organisationId, facilityId }: FacilityScope,
@@ -36,15 +36,27 @@ export async function findResultWithCode(
       where not $5 = any(p.refused_purposes)
         and exists (
           select
-          from jsonb_array_elements(o.code -> 'coding') c
-          where c ->> 'code' = $4
-            and coalesce(c ->> 'system', '') = $3
-        )
-        and not exists (
-          select
-          from jsonb_array_elements(o.code -> 'coding') c
-          where c ->> 'code' is not null
-            and (c ->> 'system' = any($6::text[]) or starts_with(c ->> 'system', $7))
+          from (
+            select o.code
+            union all
+            select m.code
+            from observation_component m
+            where m.organisation_id = $1
+              and m.facility_id = $2
+              and m.observation_id = o.id
+          ) whole_or_component
+          where exists (
+              select
+              from jsonb_array_elements(code -> 'coding') c
+              where c ->> 'code' = $4
+                and coalesce(c ->> 'system', '') = $3
+            )
+            and not exists (
+              select
+              from jsonb_array_elements(code -> 'coding') c
+              where c ->> 'code' is not null
+                and (c ->> 'system' = any($6::text[]) or starts_with(c ->> 'system', $7))
+            )
         )
       limit 1`,
     values: [

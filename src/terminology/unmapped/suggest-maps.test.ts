@@ -195,6 +195,33 @@ test('a result that has a standard code from its source is none that a map chang
   assert.equal(json.items[0].resource.id, clinic.observationIds[0]);
 });
 
+test('a result of which a component has the code is an example of it [ADM-67]', async () => {
+  const place = { ...here, facilityId: await api.createFacility(here.organisationId) };
+  const own = { coding: [{ system: LOINC, code: '24323-8' }] };
+  const component = [
+    { code: { coding: [{ system: LAB, code: 'ALB' }] }, valueString: '40' },
+    {
+      code: {
+        coding: [
+          { system: LAB, code: 'ALP' },
+          { system: LOINC, code: '6768-6' },
+        ],
+      },
+      valueString: '80',
+    },
+  ];
+  const clinic = await createClinic(api.database.pool, {
+    scope: { ...place, timeZone: 'UTC' },
+    changes: { observation: { code: own, component } },
+  });
+  const reader = await api.createAccount(place, {
+    permissions: ['terminology.maps.read', 'investigations.lab.list'],
+  });
+  const { json } = await example({ system: LAB, code: 'ALB' }, reader);
+  assert.equal(json.items[0]?.resource.id, clinic.observationIds[0]);
+  assert.deepEqual((await example({ system: LAB, code: 'ALP' }, reader)).json.items, []);
+});
+
 test('no result of other places, of another system or of no code [ADM-67]', async () => {
   await localResults();
   const both = ['terminology.maps.read', 'investigations.lab.list'];
