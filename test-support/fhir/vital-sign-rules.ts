@@ -87,7 +87,9 @@ function componentFaults(
   return says ? unitFaults(found, units) : [`${name}: component ${code} has neither value nor reason`];
 }
 
-function effectiveFaults({ effectiveDateTime, effectivePeriod }: Observation): string[] {
+function effectiveFaults({ effectiveDateTime, effectivePeriod, _effectiveDateTime }: Observation): string[] {
+  // An extension says that it is not known.
+  if (_effectiveDateTime !== undefined) return [];
   const text = effectiveDateTime ?? (effectivePeriod as { start?: string } | undefined)?.start;
   return typeof text === 'string' && text.length >= 10 ? [] : ['effective[x]: is not there to the day'];
 }

@@ -26,7 +26,7 @@ import { membersAsObjects } from './stored-row.fhir.ts';
  * as it is, such as for a new element: kept texts of another version are rendered anew (docs/adr/0120).
  * `observation-text.fhir.test.ts` says when it was forgotten.
  */
-export const OBSERVATION_MAPPING = 5;
+export const OBSERVATION_MAPPING = 6;
 
 /** Before and after each slot, and after each part of what stands before the resource: JSON text has neither. */
 export const SLOT = '\x1d';

@@ -253,6 +253,20 @@ describe('a vital sign as an Observation', () => {
     assert.deepEqual((code as { coding: unknown }).coding, [local]);
   });
 
+  test('a result of a laboratory with the code of a vital sign and without a time says that the time is not known', () => {
+    const result = sent({
+      ...{ kind: 'laboratory', code: loinc('8867-4'), issued: '2024-05-01T10:00:00Z' },
+      ...measured(70, '/min'),
+    });
+    requireConformant(result);
+    assert.deepEqual(result._effectiveDateTime, {
+      extension: [
+        { url: 'http://hl7.org/fhir/StructureDefinition/data-absent-reason', valueCode: 'unknown' },
+      ],
+    });
+    assert.equal(result.effectiveDateTime, undefined);
+  });
+
   test('a body mass index without a value does not go by the code whose profile requires one', () => {
     const own = vital('39156-5', {});
     requireConformant(own);

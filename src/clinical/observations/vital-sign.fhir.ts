@@ -106,7 +106,7 @@ function isVitalSignsCategory(concept: CodeableConcept): boolean {
 
 /** The Observation with what the profiles ask for. */
 export function asVitalSign(given: FhirResource): FhirResource {
-  const resource = atDateTime(asPanel(given));
+  const resource = atTime(asPanel(given));
   const code = withProfileCode(resource.code as CodeableConcept);
   const pressure = isBloodPressure(code);
   const isPanel = resource.hasMember !== undefined && loincCodes(code).includes(VITAL_SIGNS_PANEL);
@@ -133,11 +133,21 @@ export function asVitalSign(given: FhirResource): FhirResource {
   return { ...sign, code: unmet.reduce(withoutCode, code) };
 }
 
-/** The profiles allow a dateTime and a Period alone; an instant is a dateTime, too. */
-function atDateTime({ effectiveInstant, ...resource }: FhirResource): FhirResource {
-  if (effectiveInstant === undefined) return resource as FhirResource;
-  return { effectiveDateTime: effectiveInstant, ...resource } as FhirResource;
+/**
+ * The profiles allow a dateTime and a Period alone, and require one; an instant is a dateTime, too. That there is none is said
+ * by an extension (https://hl7.org/fhir/R4/extension-data-absent-reason.html): a result of a laboratory may have no time.
+ */
+function atTime({ effectiveInstant, ...resource }: FhirResource): FhirResource {
+  if (effectiveInstant !== undefined)
+    return { effectiveDateTime: effectiveInstant, ...resource } as FhirResource;
+  const { effectiveDateTime, effectivePeriod, effectiveTiming } = resource;
+  const isKnown = (effectiveDateTime ?? effectivePeriod ?? effectiveTiming) !== undefined;
+  return (isKnown ? resource : { ...resource, _effectiveDateTime: UNKNOWN_TIME }) as FhirResource;
 }
+
+const UNKNOWN_TIME = {
+  extension: [{ url: 'http://hl7.org/fhir/StructureDefinition/data-absent-reason', valueCode: 'unknown' }],
+};
 
 function measuredBy(code: CodeableConcept, element: Readonly<Record<string, unknown>>): Measured {
   const loincCode = profileCode(code);
