@@ -101,27 +101,28 @@ export interface ReadyToSend extends Prepared {
   referenced: Referenced;
 }
 
-/** 404 outside the scope; 403 when the purpose is refused; 503 without a FHIR server, 400 for one that is not there. */
+/** 400 for a FHIR server that is not there; 404 outside the scope; 403 when the purpose is refused; 503 without a FHIR server. */
 export async function preparePublish(
   deps: PrepareDependencies,
   { id: givenId, target: name }: PublishRequest,
   act: PublishAct,
 ): Promise<Prepared> {
   const { source, context } = act;
-  if (!isUuid(givenId)) throw notFound(source.name);
   const { scope, purposeOfUse } = context;
+  const found = await findFhirServer(deps.db, scope, name ?? null);
+  if (found === undefined && name !== undefined) throw publishError('no_such_target');
+  if (!isUuid(givenId)) throw notFound(source.name);
   const id = givenId.toLowerCase();
-  const [record, found] = await Promise.all([
-    source.load(scope, id).catch(onceAuthorised((record) => authorise(deps, act, { id, record }))),
-    findFhirServer(deps.db, scope, name ?? null),
-  ]);
+  const record = await source
+    .load(scope, id)
+    .catch(onceAuthorised((loaded) => authorise(deps, act, { id, record: loaded })));
   if (record === undefined)
     return preparePublish(deps, { id: await requireReplacement(source, scope, id), target: name }, act);
   const usable = found?.enabled === true ? found : undefined;
   // A refusal of the patient is logged and answered first. Only then the caller learns whether there is a FHIR server.
   if (usable !== undefined || !allowsPurpose(record.refusedPurposes, purposeOfUse))
     await authorise(deps, act, { id, record });
-  if (usable === undefined) throw noFhirServer(name, found?.name);
+  if (usable === undefined) throw noFhirServer(found?.name);
   const server = await deps.servers.of(usable);
   for (const code of record.unmapped) deps.unmapped.met(scope, source.placeOf(code.resourceType), [code]);
   return { ...record, ...act, subject: { kind: source.kind, id }, server };
@@ -215,7 +216,6 @@ function authorise(
   });
 }
 
-function noFhirServer(asked: string | undefined, found: string | undefined): DomainError {
-  if (found !== undefined) return publishError('target_disabled', { target: found });
-  return asked === undefined ? publishError('no_target') : publishError('no_such_target');
+function noFhirServer(found: string | undefined): DomainError {
+  return found === undefined ? publishError('no_target') : publishError('target_disabled', { target: found });
 }

@@ -61,6 +61,15 @@ test('without a target: 503; with a disabled one: 503; of an unknown name: 400 [
   isError(await t.post(), 503, /There is no default target\. Name a target with \?target=/);
   await t.addTarget();
   isError(await t.post('?target=other'), 400, /no target of that name/);
+  for (const id of [randomUUID(), 'none'])
+    isError(
+      await t.api.call(`${t.path.replace(t.clinic.orderId, id)}?target=other`, {
+        method: 'POST',
+        token: t.account.token,
+      }),
+      400,
+      /no target of that name/,
+    );
   const which = { name: 'main', organisationId: t.tenant.organisationId };
   await switchFhirServer({ db: t.api.database.pool }, which, { enabled: false, now: new Date() });
   isError(await t.post(), 503, /disabled/);

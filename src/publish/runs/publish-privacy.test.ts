@@ -15,6 +15,8 @@ test('privacy: a refused purpose is 403, logged, and nothing is sent; another pu
   );
   isError(await t.post(), 403, /privacy/);
   isError(await t.get(), 403, /privacy/);
+  // Parameters come before the record and its patient.
+  isError(await t.post('?target=other'), 400, /no target of that name/);
   assert.equal((await t.server.state()).seen.length, 0);
   assert.equal((await t.post('?purposeOfUse=TREATMENT')).status, 200);
   const { rows } = await t.api.database.pool.query(
