@@ -5,7 +5,7 @@
  * Contract: PUB-29.
  */
 import { R4_ELEMENTS } from '../../clinical/description/r4-elements.ts';
-import type { Issue } from './read-answer.ts';
+import { type Issue, isError } from './read-answer.ts';
 
 /** FHIR R4, value set "issue-severity". */
 const SEVERITIES = ['fatal', 'error', 'warning', 'information'];
@@ -45,7 +45,7 @@ const MAX_ISSUES = 5;
 
 /** One line for the issues that matter. Empty when there are none. `type`: of the resource that was sent. */
 export function describeIssues(issues: readonly Issue[], type: string): string {
-  const worst = issues.filter(({ severity }) => severity === 'fatal' || severity === 'error');
+  const worst = issues.filter(isError);
   const told = worst.length > 0 ? worst : issues;
   const lines = told.slice(0, MAX_ISSUES).map((issue) => describeIssue(issue, type));
   if (told.length > MAX_ISSUES) lines.push(`and ${told.length - MAX_ISSUES} more`);

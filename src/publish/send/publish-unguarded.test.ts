@@ -136,6 +136,18 @@ describe('servers that lack what guards against doubles', () => {
         assert.deepEqual(sent, ['POST /ServiceRequest', 'GET /ServiceRequest']);
       });
 
+  test('a server that answers 200 with an error in an OperationOutcome has stored nothing', async () => {
+    const error = JSON.stringify({
+      resourceType: 'OperationOutcome',
+      issue: [{ severity: 'error', code: 'invalid' }],
+    });
+    const { sent } = await failedPublish(
+      ({ method }, body) => [200, method === 'POST' ? JSON.stringify({ ...body, id: '7' }) : error],
+      /stopped at ServiceRequest \S+ PUT answered 200 \(error invalid\)\. 0 of/,
+    );
+    assert.deepEqual(sent, ['POST /ServiceRequest', 'PUT /ServiceRequest/7']);
+  });
+
   test('what may be there is searched for until the server answers, and is not created again', async () => {
     let kept: object = {};
     let searches = 0;

@@ -42,6 +42,18 @@ describe('where an answer says that a resource is stored', () => {
     }
   });
 
+  test('an OperationOutcome with an error stored nothing, whatever the status says', () => {
+    const outcome = (severity: string) =>
+      `{"resourceType":"OperationOutcome","issue":[{"severity":"warning"},{"severity":"${severity}"}]}`;
+    const location = 'https://x/fhir/Observation/a1';
+    for (const severity of ['error', 'fatal']) {
+      assert.equal(stored({ body: outcome(severity) }, 'mine'), undefined);
+      assert.equal(stored({ body: outcome(severity), location }), undefined);
+    }
+    for (const severity of ['warning', 'information'])
+      assert.deepEqual(stored({ body: outcome(severity) }, 'mine'), { id: 'mine', versionId: null });
+  });
+
   test('a body that begins with a byte order mark, or is echoed without an id [PUB-20]', () => {
     const marked = '\ufeff{"resourceType":"Observation","id":"a1"}';
     assert.deepEqual(stored({ body: marked }), { id: 'a1', versionId: null });

@@ -29,7 +29,8 @@ const FHIR_ID = /^(?!\.{1,2}$)[A-Za-z0-9\-.]{1,64}$/;
 /**
  * Where a 2xx answer says that the resource is stored: its body, else `Location` and `ETag`. An empty body and
  * an OperationOutcome are as good as the resource (`Prefer: return=…` is the server's to follow); a PUT is then
- * stored under the id that it named. Undefined: the answer is none of a FHIR server.
+ * stored under the id that it named. Undefined: the answer is none of a FHIR server, or tells of an error, which is what
+ * made an action fail (FHIR R4, value set "issue-severity").
  */
 export function storedAs(
   answer: Answered,
@@ -44,7 +45,8 @@ export function storedAs(
   // Longer than is read: a resource that is echoed whole.
   if (answer.body === undefined || answer.body.trim() === '') return complete(said);
   const body = parseObject(answer.body);
-  if (body?.resourceType === 'OperationOutcome') return complete(said);
+  if (body?.resourceType === 'OperationOutcome')
+    return issuesOf(answer).some(isError) ? undefined : complete(said);
   if (body?.resourceType !== type) return undefined;
   const meta = (body.meta ?? {}) as { versionId?: unknown };
   const bodyVersion = isFhirId(meta.versionId) ? meta.versionId : null;
@@ -101,6 +103,11 @@ export function issuesOf(answer: FhirAnswer): Issue[] {
   const outcome = parseObject(answer.body);
   if (outcome?.resourceType !== 'OperationOutcome' || !Array.isArray(outcome.issue)) return [];
   return outcome.issue.filter((issue): issue is Issue => typeof issue === 'object' && issue !== null);
+}
+
+/** Whether an issue is one that made the action fail. */
+export function isError({ severity }: Issue): boolean {
+  return severity === 'fatal' || severity === 'error';
 }
 
 export function parseObject(text: string): Json | undefined {

@@ -9,7 +9,14 @@ import type { FhirResource } from '../../clinical/fetch/fhir-resource.ts';
 import { ownIdentifier } from '../../fhir/coded.ts';
 import { hasIdentifier, keyOf, sentBody, withOwnIdentifier } from '../plan/content.fhir.ts';
 import { isShared } from '../plan/resource-types.ts';
-import { type Answered, type FoundResource, foundAt, type StoredAs, storedAs } from './read-answer.ts';
+import {
+  type Answered,
+  type FoundResource,
+  foundAt,
+  issuesOf,
+  type StoredAs,
+  storedAs,
+} from './read-answer.ts';
 import { isTransient } from './retry.ts';
 import { failure, isSuccess, WriteFailure } from './write-failure.ts';
 import {
@@ -49,6 +56,7 @@ function storedStep(
   { id, contentHash, answer }: { id: string; contentHash: string; answer: Answered },
 ): Step {
   const stored = storedAs(answer, { type: resource.resourceType, putId: id });
+  if (stored === undefined && issuesOf(answer).length > 0) throw failure(resource, METHOD, answer);
   if (stored === undefined) return { kind: 'again', method: METHOD, answer };
   if (stored.id !== id)
     throw new WriteFailure(

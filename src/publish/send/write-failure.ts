@@ -42,7 +42,8 @@ export function failure(resource: FhirResource, method: string, answer: FhirAnsw
     );
   const { status } = answer;
   const issues = describeIssues(issuesOf(answer), resource.resourceType);
-  const said = isSuccess(status) ? lacking(method, answer, resource.resourceType) : undefined;
+  const isBare = isSuccess(status) && (method === 'POST' || issues === '');
+  const said = isBare ? lacking(method, answer, resource.resourceType) : undefined;
   const listed = issues === '' ? '' : ` (${issues})`;
   const advice = hint(method, status, issues);
   const worded = (language: keyof Words, answered: string) =>
@@ -51,7 +52,7 @@ export function failure(resource: FhirResource, method: string, answer: FhirAnsw
   return new WriteFailure(words, keyOf(resource), answer);
 }
 
-/** What a 2xx lacks. */
+/** What a 2xx lacks that does not say itself why. */
 function lacking(method: string, answer: Answered, type: string): Words {
   return method === 'POST' && saysNoId(answer, type)
     ? { en: ' without an id', fr: ' sans identifiant' }
