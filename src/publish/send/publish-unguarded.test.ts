@@ -125,6 +125,7 @@ describe('servers that lack what guards against doubles', () => {
     ['nothing', () => ''],
     ['an OperationOutcome', () => '{"resourceType":"OperationOutcome"}'],
     ['what it was sent', (body: object) => JSON.stringify(body)],
+    ['an object that is no resource', () => '{}'],
     ['the id null', (body: object) => JSON.stringify({ ...body, id: null })],
   ] as const)
     for (const status of [201, 202])

@@ -65,6 +65,14 @@ describe('where an answer says that a resource is stored', () => {
     assert.equal(stored({ body: '{"resourceType":"Observation","id":7}', location }), undefined);
   });
 
+  test('an object that says an id and no type [PUB-20]', () => {
+    for (const putId of ['a1', undefined])
+      assert.deepEqual(stored({ body: '{"id":"a1"}' }, putId), { id: 'a1', versionId: null });
+    const location = 'https://x/fhir/Observation/a1/_history/3';
+    assert.deepEqual(stored({ body: '{"message":"created"}', location }), { id: 'a1', versionId: '3' });
+    assert.equal(stored({ body: '{"id":7}' }), undefined);
+  });
+
   test('what is no answer of a FHIR server, or of another type, is none', () => {
     for (const body of [
       '{"resourceType":"Observa',

@@ -47,19 +47,27 @@ export function storedAs(
   const body = parseObject(answer.body);
   if (body?.resourceType === 'OperationOutcome')
     return issuesOf(answer).some(isError) ? undefined : complete(said);
-  if (body?.resourceType !== type) return undefined;
-  const meta = (body.meta ?? {}) as { versionId?: unknown };
-  const bodyVersion = isFhirId(meta.versionId) ? meta.versionId : null;
-  // Some echo what they were sent, and say the id in `Location` alone.
-  const id = body.id ?? located?.id;
-  return complete({ id: isFhirId(id) ? id : undefined, versionId: bodyVersion ?? versionId });
+  return body === undefined ? undefined : inBody(body, { type, locatedId: located?.id, versionId });
+}
+
+/** Some say the id and no type. Some echo what they were sent, and say the id in `Location` alone. */
+function inBody(
+  { resourceType, id, meta }: Json,
+  { type, locatedId, versionId }: { type: string; locatedId: string | undefined; versionId: string | null },
+): StoredAs | undefined {
+  if ((resourceType ?? type) !== type) return undefined;
+  const said = id ?? locatedId;
+  const bodyVersion = (meta as { versionId?: unknown } | undefined | null)?.versionId;
+  return isFhirId(said)
+    ? { id: said, versionId: isFhirId(bodyVersion) ? bodyVersion : versionId }
+    : undefined;
 }
 
 /** Whether a 2xx answer that says no id is whole: not half of one, and not the page of a proxy. */
 export function saysNoId({ body = '' }: Answered, type: string): boolean {
   if (body.trim() === '') return true;
-  const said = parseObject(body)?.resourceType;
-  return said === 'OperationOutcome' || said === type;
+  const said = parseObject(body);
+  return said !== undefined && ['OperationOutcome', type, undefined].includes(said.resourceType as string);
 }
 
 /** Headers and body that say the same spare parsing the body. */
