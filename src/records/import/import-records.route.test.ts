@@ -267,13 +267,15 @@ test('a body that is no FHIR at all is 400', async () => {
 });
 
 test('other media types and encodings are 415', async () => {
-  for (const [type, headers] of [
-    ['text/plain', {}],
-    ['application/fhir+xml', {}],
-    ['application/json', { 'content-encoding': 'br' }],
+  for (const [type, headers, taken] of [
+    ['text/plain', {}, null],
+    ['application/fhir+xml', {}, null],
+    // Says which ones are taken (RFC 9110, section 15.5.16).
+    ['application/json', { 'content-encoding': 'br' }, 'gzip, identity'],
   ] as const) {
     const answer = await send('{}', { type, headers });
     assert.deepEqual([answer.status, answer.json.error], [415, 'Unsupported Media Type']);
+    assert.equal(answer.headers.get('accept-encoding'), taken);
   }
 });
 

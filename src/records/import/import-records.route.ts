@@ -326,8 +326,13 @@ function requireMediaType({ headers }: FacilityContext): void {
     });
   const encoding = firstWord(headers['content-encoding']);
   if (!['', 'identity', 'gzip', 'x-gzip'].includes(encoding))
-    throw new HttpError(415, 'content_encoding', {
-      en: 'This call does not accept that content encoding. Send gzip or none.',
-      fr: 'Cet appel n’accepte pas ce codage de contenu. Envoyez gzip, ou aucun.',
-    });
+    throw new HttpError(
+      415,
+      'content_encoding',
+      {
+        en: 'This call does not accept that content encoding. Send gzip or none.',
+        fr: 'Cet appel n’accepte pas ce codage de contenu. Envoyez gzip, ou aucun.',
+      },
+      { headers: { 'accept-encoding': 'gzip, identity' } },
+    );
 }
