@@ -149,6 +149,13 @@ describe('servers that lack what guards against doubles', () => {
     assert.deepEqual(sent, ['POST /ServiceRequest', 'PUT /ServiceRequest/7']);
   });
 
+  test('a server that does not take the content type: the message says what to change', async () => {
+    await failedPublish(
+      () => [415, ''],
+      /stopped at ServiceRequest \S+ POST answered 415 - .* content type: use application\/fhir\+json/,
+    );
+  });
+
   test('what may be there is searched for until the server answers, and is not created again', async () => {
     let kept: object = {};
     let searches = 0;

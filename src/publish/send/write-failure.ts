@@ -71,6 +71,11 @@ function hint(method: string, status: number, issues: string): Words | undefined
       en: 'the target may not accept our ids: use the id policy server',
       fr: 'la cible n’accepte peut-être pas nos identifiants : utilisez la règle d’identifiants server',
     };
+  if (status === 415)
+    return {
+      en: 'the target does not take our content type: use application/fhir+json, or application/json',
+      fr: 'la cible n’accepte pas notre type de contenu : utilisez application/fhir+json, ou application/json',
+    };
   if (status === 404 && method !== 'GET')
     return {
       en: 'check the base address of the target',
