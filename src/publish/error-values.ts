@@ -13,4 +13,6 @@ export interface Stopped {
   reason: Words;
   stored: number;
   all: number;
+  /** As the FHIR server said it. */
+  retryAfterSeconds?: number;
 }

@@ -221,6 +221,15 @@ test('a refusal of the target: 502 in the error shape, with its codes and none o
   assert.equal(again.json.published.length, 5);
 });
 
+test('a target that asks for more time than is left: 502 with its retry-after [PUB-27]', async () => {
+  await t.addTarget();
+  const headers = { 'retry-after': '100' };
+  await t.server.script({ kind: 'status', type: 'DiagnosticReport', status: 429, headers });
+  const answer = await t.post();
+  isError(answer, 502, /PUT answered 429.* 4 of 5 resources are stored there/);
+  assert.equal(answer.headers.get('retry-after'), '100');
+});
+
 test('history: newest first, with what was stored and why it stopped; pages [PUB-45]', async () => {
   await t.addTarget();
   await t.server.script({ kind: 'status', type: 'DiagnosticReport', status: 422 });

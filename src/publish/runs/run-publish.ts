@@ -161,9 +161,10 @@ function answerOf({ failure, done }: Sent, { target, all }: { target: string; al
   const { type, id } = splitKey(failure.key);
   const stopped = { target, record: `${type} ${id}`, reason: failure.words, stored: done.size, all };
   const cause = { cause: failure };
-  return failure.unavailable
-    ? publishError('target_unavailable', stopped, cause)
-    : publishError('target_refused', stopped, cause);
+  if (!failure.unavailable) return publishError('target_refused', stopped, cause);
+  const { retryAfterMs } = failure;
+  const wait = retryAfterMs === undefined ? {} : { retryAfterSeconds: Math.ceil(retryAfterMs / 1_000) };
+  return publishError('target_unavailable', { ...stopped, ...wait }, cause);
 }
 
 function toPublished(stored: StoredResource | undefined): PublishedResource[] {

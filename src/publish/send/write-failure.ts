@@ -15,6 +15,8 @@ export class WriteFailure extends Error {
   readonly status: number | undefined;
   /** The server did not answer, or not as it would at another time: nothing need be wrong with the resource. */
   readonly unavailable: boolean;
+  /** As long as the server asked to be left alone. */
+  readonly retryAfterMs: number | undefined;
 
   /** `answer`: what came of the last request; undefined where that was not the fault. */
   constructor(words: Words, key: ResourceKey, answer: FhirAnswer | undefined) {
@@ -22,6 +24,7 @@ export class WriteFailure extends Error {
     this.words = words;
     this.key = key;
     this.status = answer?.kind === 'answered' ? answer.status : undefined;
+    this.retryAfterMs = answer?.kind === 'answered' ? answer.retryAfterMs : undefined;
     this.unavailable = answer?.kind === 'unanswered' || (answer !== undefined && isTransient(answer.status));
   }
 }
