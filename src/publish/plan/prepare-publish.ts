@@ -109,13 +109,14 @@ export async function preparePublish(
 ): Promise<Prepared> {
   const { source, context } = act;
   const { scope, purposeOfUse } = context;
-  const found = await findFhirServer(deps.db, scope, name ?? null);
-  if (found === undefined && name !== undefined) throw publishError('no_such_target');
+  if (name !== undefined && (await findFhirServer(deps.db, scope, name)) === undefined)
+    throw publishError('no_such_target');
   if (!isUuid(givenId)) throw notFound(source.name);
   const id = givenId.toLowerCase();
-  const record = await source
-    .load(scope, id)
-    .catch(onceAuthorised((loaded) => authorise(deps, act, { id, record: loaded })));
+  const [record, found] = await Promise.all([
+    source.load(scope, id).catch(onceAuthorised((loaded) => authorise(deps, act, { id, record: loaded }))),
+    findFhirServer(deps.db, scope, name ?? null),
+  ]);
   if (record === undefined)
     return preparePublish(deps, { id: await requireReplacement(source, scope, id), target: name }, act);
   const usable = found?.enabled === true ? found : undefined;
