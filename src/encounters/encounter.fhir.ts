@@ -1,4 +1,5 @@
 /** Encounter as FHIR R4, as it is read and searched (https://hl7.org/fhir/R4/encounter.html). Contract: HTTP-30. */
+import { withOfficialDisplays } from '../clinical/content/official-display.ts';
 import type { RecordOf, RecordRow } from '../clinical/description/describe.ts';
 import { jsonText } from '../clinical/description/output.ts';
 import type { FhirResource } from '../clinical/fetch/fhir-resource.ts';
@@ -12,7 +13,7 @@ import { parseFhirJson } from '../fhir/json.ts';
  * stays as it is, such as for a new element: kept texts of another version are rendered anew (docs/adr/0120).
  * `encounter.fhir.test.ts` says when it was forgotten.
  */
-export const ENCOUNTER_MAPPING = 2;
+export const ENCOUNTER_MAPPING = 3;
 
 /** An Encounter as it is answered. */
 export interface RenderedEncounter {
@@ -30,7 +31,10 @@ export function encounterElements(encounter: EncounterRow, organisationId: strin
   // What is null is written as little as what is absent.
   const known = encounter as RecordOf<typeof ENCOUNTER>;
   const context = { organisationId, translate: asItIs };
-  return jsonText((output) => ENCOUNTER.write(output, known, context)).slice(1);
+  const text = jsonText((output) => ENCOUNTER.write(output, known, context));
+  const written = parseFhirJson(text);
+  const official = withOfficialDisplays(written);
+  return (official === written ? text : JSON.stringify(official)).slice(1);
 }
 
 /** The resource as JSON text. */

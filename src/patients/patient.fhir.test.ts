@@ -67,6 +67,34 @@ const full: PatientRecord = {
   addresses: [{ use: 'home', line: ['1 High Street'], city: 'Berlin', postalCode: '10115', country: 'DE' }],
 };
 
+test("displays of HL7's codes are the official ones [HTTP-30]", () => {
+  const hl7 = 'http://terminology.hl7.org/CodeSystem';
+  const of = (married: string, record: string, kin: string): PatientRecord => ({
+    ...bare,
+    maritalStatus: {
+      coding: [{ system: `${hl7}/v3-MaritalStatus`, code: 'M', display: married }],
+      text: 'M',
+    },
+    identifiers: [
+      {
+        type: { coding: [{ system: `${hl7}/v2-0203`, code: 'MR', display: record }] },
+        system: 'urn:example:mrn',
+        value: '0042',
+      },
+    ],
+    contacts: [
+      {
+        relationship: [{ coding: [{ system: `${hl7}/v2-0131`, code: 'N', display: kin }] }],
+        name: { family: 'Öz' },
+      },
+    ],
+  });
+  assert.deepEqual(
+    patientResource(of('M', 'Medical Record Number', 'Kin')),
+    patientResource(of('Married', 'Medical record number', 'Next-of-Kin')),
+  );
+});
+
 test('every element of a patient is expressed, and nothing of the privacy setting [PAT-7]', () => {
   const resource = patientResource(full);
   assert.deepEqual(resource, {

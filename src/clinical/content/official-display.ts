@@ -3,6 +3,7 @@
  * with none. Other codes keep the display of their source, which cannot be checked without their system's tables.
  */
 import type { CodeableConcept, Coding } from '../../fhir/coded.ts';
+import { Decimal } from '../../fhir/json.ts';
 import {
   DATA_ABSENT_REASON,
   LOINC,
@@ -11,7 +12,7 @@ import {
   V2_DIAGNOSTIC_SERVICE,
 } from '../../terminology/lookup/code-systems.ts';
 
-const V3_OBSERVATION_INTERPRETATION = 'http://terminology.hl7.org/CodeSystem/v3-ObservationInterpretation';
+const HL7 = 'http://terminology.hl7.org/CodeSystem';
 
 /** From HL7's code systems, R4 (4.0.1). */
 export const OFFICIAL_DISPLAYS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
@@ -26,7 +27,7 @@ export const OFFICIAL_DISPLAYS: Readonly<Record<string, Readonly<Record<string, 
     therapy: 'Therapy',
     activity: 'Activity',
   },
-  [V3_OBSERVATION_INTERPRETATION]: {
+  [`${HL7}/v3-ObservationInterpretation`]: {
     N: 'Normal',
     H: 'High',
     L: 'Low',
@@ -56,6 +57,101 @@ export const OFFICIAL_DISPLAYS: Readonly<Record<string, Readonly<Record<string, 
     CP: 'Cytopathology',
     GE: 'Genetics',
   },
+  [`${HL7}/v2-0203`]: {
+    MR: 'Medical record number',
+    PI: 'Patient internal identifier',
+    PT: 'Patient external identifier',
+    NI: 'National unique individual identifier',
+    SS: 'Social Security number',
+    DL: "Driver's license number",
+    PPN: 'Passport number',
+    JHN: 'Jurisdictional health number (Canada)',
+    HC: 'Health Card Number',
+    MB: 'Member Number',
+    MC: "Patient's Medicare number",
+    MA: 'Patient Medicaid number',
+    AN: 'Account number',
+    VN: 'Visit number',
+    PLAC: 'Placer Identifier',
+    FILL: 'Filler Identifier',
+    ACSN: 'Accession ID',
+    NPI: 'National provider identifier',
+    LN: 'License number',
+    MD: 'Medical License number',
+    XX: 'Organization identifier',
+  },
+  [`${HL7}/v3-MaritalStatus`]: {
+    A: 'Annulled',
+    D: 'Divorced',
+    I: 'Interlocutory',
+    L: 'Legally Separated',
+    M: 'Married',
+    P: 'Polygamous',
+    S: 'Never Married',
+    T: 'Domestic partner',
+    U: 'unmarried',
+    W: 'Widowed',
+  },
+  [`${HL7}/v2-0131`]: {
+    BP: 'Billing contact person',
+    C: 'Emergency Contact',
+    CP: 'Contact person',
+    E: 'Employer',
+    EP: 'Emergency contact person',
+    F: 'Federal Agency',
+    I: 'Insurance Company',
+    N: 'Next-of-Kin',
+    O: 'Other',
+    PR: 'Person preparing referral',
+    S: 'State Agency',
+    U: 'Unknown',
+  },
+  [`${HL7}/v3-ParticipationType`]: {
+    ADM: 'admitter',
+    ATND: 'attender',
+    CALLBCK: 'callback contact',
+    CON: 'consultant',
+    DIS: 'discharger',
+    ESC: 'escort',
+    REF: 'referrer',
+    PPRF: 'primary performer',
+    SPRF: 'secondary performer',
+    PART: 'Participation',
+    TRANS: 'Transcriber',
+  },
+  [`${HL7}/v3-ActPriority`]: {
+    A: 'ASAP',
+    EL: 'elective',
+    EM: 'emergency',
+    R: 'routine',
+    S: 'stat',
+    UR: 'urgent',
+  },
+  [`${HL7}/admit-source`]: {
+    'hosp-trans': 'Transferred from other hospital',
+    emd: 'From accident/emergency department',
+    outp: 'From outpatient department',
+    born: 'Born in hospital',
+    gp: 'General Practitioner referral',
+    mp: 'Medical Practitioner/physician referral',
+    nursing: 'From nursing home',
+    psych: 'From psychiatric hospital',
+    rehab: 'From rehabilitation facility',
+    other: 'Other',
+  },
+  [`${HL7}/discharge-disposition`]: {
+    home: 'Home',
+    'alt-home': 'Alternative home',
+    'other-hcf': 'Other healthcare facility',
+    hosp: 'Hospice',
+    long: 'Long-term care',
+    aadvice: 'Left against advice',
+    exp: 'Expired',
+    psy: 'Psychiatric hospital',
+    rehab: 'Rehabilitation',
+    snf: 'Skilled nursing facility',
+    oth: 'Other',
+  },
   [DATA_ABSENT_REASON]: {
     unknown: 'Unknown',
     'asked-unknown': 'Asked But Unknown',
@@ -79,6 +175,20 @@ export function officially<Concept extends CodeableConcept>(concept: Concept): C
     ...concept,
     coding: concept.coding.map((coding) => (isUnofficial(coding) ? renamed(coding) : coding)),
   };
+}
+
+/** What has FHIR's shape, with official displays in all codings of it; the same object where nothing changes. */
+export function withOfficialDisplays<Value>(value: Value): Value {
+  if (typeof value !== 'object' || value === null || value instanceof Decimal) return value;
+  if (isUnofficial(value)) return renamed(value) as Value;
+  let changed: Value | undefined;
+  for (const name in value) {
+    const known = withOfficialDisplays(value[name]);
+    if (known === value[name]) continue;
+    changed ??= (Array.isArray(value) ? [...value] : { ...value }) as Value;
+    changed[name] = known;
+  }
+  return changed ?? value;
 }
 
 function isUnofficial(coding: Coding): boolean {
