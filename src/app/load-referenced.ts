@@ -3,6 +3,7 @@
 import { loadNamedResults } from '../clinical/observations/named-results.store.ts';
 import { encounterResource } from '../encounters/encounter.fhir.ts';
 import { createEncounterReader, type LoadedEncounter } from '../encounters/encounter.store.ts';
+import { withMappedParticipations } from '../encounters/mapped-participations.ts';
 import { patientResource } from '../patients/patient.fhir.ts';
 import { loadPatients } from '../patients/patient.store.ts';
 import type { Queryable } from '../platform/db/database.ts';
@@ -10,9 +11,12 @@ import { isUuid } from '../platform/uuid.ts';
 import { type ResourceKey, splitKey } from '../publish/plan/content.fhir.ts';
 import { loadDirectory } from '../publish/plan/directory.store.ts';
 import type { LoadedRecord, LoadReferenced } from '../publish/plan/referenced-records.ts';
+import type { FacilityScope } from '../tenancy/scope.ts';
+import { createTranslator, type Translator } from '../terminology/lookup/translate.ts';
 
 export function createLoadReferenced(db: Queryable): LoadReferenced {
   const readEncounter = createEncounterReader(db);
+  const translator = createTranslator({ db });
   return async (scope, keys) => {
     const ids = (type: string) => idsOf(keys, type);
     const [patients, encounters, results, directory] = await Promise.all([
@@ -33,7 +37,11 @@ export function createLoadReferenced(db: Queryable): LoadReferenced {
           patient,
         }),
       ),
-      ...encounters.flatMap((loaded) => (loaded === undefined ? [] : [encounterRecord(loaded)])),
+      ...(await Promise.all(
+        encounters.flatMap((loaded) =>
+          loaded === undefined ? [] : [encounterRecord(translator, scope, loaded)],
+        ),
+      )),
       ...results.map(
         ({ id, patient }): LoadedRecord => ({ resource: { resourceType: 'Observation', id }, patient }),
       ),
@@ -42,9 +50,14 @@ export function createLoadReferenced(db: Queryable): LoadReferenced {
   };
 }
 
-function encounterRecord({ encounter, refusedPurposes }: LoadedEncounter): LoadedRecord {
+async function encounterRecord(
+  translator: Translator,
+  scope: FacilityScope,
+  { encounter, refusedPurposes }: LoadedEncounter,
+): Promise<LoadedRecord> {
+  const [known = encounter] = await withMappedParticipations(translator, scope, [encounter]);
   return {
-    resource: encounterResource(encounter),
+    resource: encounterResource(known),
     patient: { id: encounter.patientId, refusedPurposes },
   };
 }

@@ -1,4 +1,5 @@
 /** Encounter as FHIR R4, as it is read and searched (https://hl7.org/fhir/R4/encounter.html). Contract: HTTP-30. */
+import { mayBeMapped } from '../clinical/content/coded-content.ts';
 import { withOfficialDisplays } from '../clinical/content/official-display.ts';
 import type { RecordOf, RecordRow } from '../clinical/description/describe.ts';
 import { jsonText } from '../clinical/description/output.ts';
@@ -24,7 +25,17 @@ export interface RenderedEncounter {
   lastUpdated: string;
   /** What {@link encounterElements} wrote. */
   elements: string;
+  /** Of what terminology maps say of it; see `weakEtag`. */
+  variant?: string;
 }
+
+/** What of an Encounter terminology maps are asked for. */
+export interface Participated {
+  participant?: { type?: CodeableConcept[] }[];
+}
+
+/** Stands before elements of which a terminology map may say more. White space changes nothing for a reader of JSON. */
+const MAY_BE_MAPPED = ' ';
 
 /** What follows `meta` in the JSON text of the resource, to the end of the object. */
 export function encounterElements(encounter: EncounterRow, organisationId: string): string {
@@ -32,9 +43,20 @@ export function encounterElements(encounter: EncounterRow, organisationId: strin
   const known = encounter as RecordOf<typeof ENCOUNTER>;
   const context = { organisationId, translate: asItIs };
   const text = jsonText((output) => ENCOUNTER.write(output, known, context));
-  const written = parseFhirJson(text);
+  const written = parseFhirJson(text) as Participated;
   const official = withOfficialDisplays(written);
-  return (official === written ? text : JSON.stringify(official)).slice(1);
+  const elements = (official === written ? text : JSON.stringify(official)).slice(1);
+  return participations(written).some(mayBeMapped) ? `${MAY_BE_MAPPED}${elements}` : elements;
+}
+
+/** How the clinicians took part. */
+export function participations({ participant = [] }: Participated): CodeableConcept[] {
+  return participant.flatMap(({ type = [] }) => type);
+}
+
+/** Whether a terminology map may say more of the Encounter. */
+export function isOpenToMaps({ elements }: RenderedEncounter): boolean {
+  return elements.startsWith(MAY_BE_MAPPED);
 }
 
 /** The resource as JSON text. */
@@ -60,7 +82,7 @@ export function storedEncounter({ id, values, children }: RecordRow): EncounterR
   } as unknown as EncounterRow;
 }
 
-/** Terminology maps say nothing about an encounter. */
+/** Terminology maps are asked when the Encounter is read: mapped-participations.ts. */
 function asItIs(concept: CodeableConcept): CodeableConcept {
   return concept;
 }

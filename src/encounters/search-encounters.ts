@@ -12,7 +12,9 @@ import { authoriseAccess } from '../privacy/authorise-access.ts';
 import type { FacilityContext } from '../tenancy/callers/access.ts';
 import { notFound } from '../tenancy/errors.ts';
 import type { FacilityScope } from '../tenancy/scope.ts';
+import type { Translator } from '../terminology/lookup/translate.ts';
 import type { RenderedEncounter } from './encounter.fhir.ts';
+import { withMappedParticipations } from './mapped-participations.ts';
 import { createEncounterSearcher } from './search-encounters.store.ts';
 import type { EncounterSearch } from './search-parameters.ts';
 
@@ -20,6 +22,7 @@ export interface SearchEncountersDependencies {
   db: Queryable;
   accessLog: AccessLog;
   cursors: CursorCodec;
+  translator: Translator;
 }
 
 export interface EncounterSearchResult {
@@ -51,8 +54,9 @@ export function createSearchEncounters(
       refusedPurposes: found.refusedPurposes,
     });
     const { items, nextCursor } = page.close(found.encounters, ({ position }) => position);
+    const encounters = items.map(({ encounter }) => encounter);
     return {
-      encounters: items.map(({ encounter }) => encounter),
+      encounters: await withMappedParticipations(deps.translator, scope, encounters),
       next: nextCursor ?? undefined,
       replacedBy: found.replacedBy,
     };
