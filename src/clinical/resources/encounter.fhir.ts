@@ -187,7 +187,7 @@ function encounterClass(): Element<{ classCode: string }> {
           `is missing, and the code is not one of ${Object.keys(ENCOUNTER_CLASS_DISPLAY).join(', ')}`,
         );
       if (system !== undefined && system !== ACT_CODE_SYSTEM)
-        reader.fail('system', `is not ${ACT_CODE_SYSTEM}`);
+        reader.fail('system', `is not ${ACT_CODE_SYSTEM}. Map the code to one of it first.`);
       return { values: { class_code: classCode, class_display: reader.string('display') } };
     },
     write(output, name, { classCode }) {

@@ -29,6 +29,7 @@ import type { Answer, ReferenceResolver } from '../resolve/resolve-references.ts
 import type { EntryReason, Unit, UnitEntry } from '../run/unit.ts';
 import type { KnownRecords } from '../wait/waiting.store.ts';
 import type { ElementTally } from './element-tally.ts';
+import { withMappedClasses } from './mapped-classes.ts';
 import type { MappedRecord } from './resource-importer.ts';
 import { sourceVersion } from './source-version.ts';
 import { reportedPath, requireUnderstood } from './understood.ts';
@@ -97,7 +98,7 @@ export async function mapResources(
 ): Promise<MappedRecords> {
   const mapped: MappedRecords = { rows: [], incomplete: [] };
   const pause = createPauses();
-  let left = [...request.entries];
+  let left = await withMappedClasses(db, request.scope, request.entries);
   while (left.length > 0) {
     const later: typeof left = [];
     for (const item of left) {
