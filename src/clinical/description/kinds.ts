@@ -152,7 +152,7 @@ function translated(concept: CodeableConcept, context: EmitContext): CodeableCon
   return context.translate(concept);
 }
 
-/** Categories; where the source gave none, what is known of the record otherwise. */
+/** Categories; where the source gave none of the same system, also what is known of the record otherwise. Contract: FETCH-37. */
 export function categories<Known extends object>(
   kind: (column: 'category') => Element<Member<'category', CodeableConcept[]>>,
   otherwise: (record: Known) => CodeableConcept | undefined,
@@ -161,10 +161,19 @@ export function categories<Known extends object>(
   return {
     ...kept,
     write(output, name, record, context) {
-      const known = record.category === undefined ? otherwise(record) : undefined;
-      kept.write(output, name, known === undefined ? record : { category: [known] }, context);
+      const known = otherwise(record);
+      const isSaid = known === undefined || known.coding?.some(({ system }) => hasSystem(record, system));
+      kept.write(output, name, isSaid ? record : { category: [...(record.category ?? []), known] }, context);
     },
   };
+}
+
+/** Whether one of the categories has a code of the system. */
+export function hasSystem(
+  { category = [] }: Member<'category', CodeableConcept[]>,
+  system: string | undefined,
+): boolean {
+  return category.some(({ coding = [] }) => coding.some((one) => one.system === system));
 }
 
 /** The source's identifiers, and our own where none of them says both system and value. */

@@ -3,6 +3,7 @@
  * summary beside the resource takes of it (docs/adr/0148). Pure.
  */
 import type { CodeableConcept } from '../../fhir/coded.ts';
+import { OBSERVATION_CATEGORY } from '../../terminology/lookup/code-systems.ts';
 import { applyMap, NO_TRANSLATIONS } from '../../terminology/maps/apply-map.ts';
 import { mayBeMapped } from '../content/coded-content.ts';
 import { officially } from '../content/official-display.ts';
@@ -13,6 +14,7 @@ import {
   resourceObject,
 } from '../description/describe.ts';
 import type { EmitContext } from '../description/element.ts';
+import { hasSystem } from '../description/kinds.ts';
 import type { DescribedType } from '../description/r4-elements.ts';
 import { codeMembers, occurrenceText } from '../fetch/collection.fhir.ts';
 import type { FhirResource } from '../fetch/fhir-resource.ts';
@@ -44,7 +46,7 @@ export const SLOT_KINDS = {
   notLookedUp: 'N',
   /** `basedOn` where the source named no order that is here: what it named. */
   order: 'O',
-  /** A member that only the answer of a laboratory order has. */
+  /** A member, or an item of one, that only the answer of a laboratory order has. */
   laboratory: 'L',
 } as const;
 
@@ -128,9 +130,9 @@ export function storedObservation({ id, values, children }: RecordRow): Observat
   } as unknown as ObservationRecord;
 }
 
-/** A result that came without a category is of the laboratory that reported it. */
-export function isUncategorised({ kind, category }: ObservationRecord): boolean {
-  return kind === 'other' && category === undefined;
+/** A result whose source said no category of HL7's is of the laboratory that reported it. */
+export function isUncategorised(record: ObservationRecord): boolean {
+  return record.kind === 'other' && !hasSystem(record, OBSERVATION_CATEGORY);
 }
 
 function summaryOfCode({ code }: FhirResource, slots: Slots): string {
@@ -164,8 +166,16 @@ class SlottedText {
       const [, ...others] = value as unknown[];
       return slot(SLOT_KINDS.order, others.map((one) => JSON.stringify(one)).join(','));
     }
-    const member = `,"${name}":${this.text(name, value)}`;
-    return name === 'category' && this.unsaid.uncategorised ? slot(SLOT_KINDS.laboratory, member) : member;
+    if (name === 'category' && this.unsaid.uncategorised) return this.categories(value as object[]);
+    return `,"${name}":${this.text(name, value)}`;
+  }
+
+  /** The last one is that of a laboratory. */
+  private categories(categories: readonly object[]): string {
+    const last = JSON.stringify(categories.at(-1));
+    const own = categories.slice(0, -1).map((one) => this.text('category', one));
+    if (own.length === 0) return slot(SLOT_KINDS.laboratory, `,"category":[${last}]`);
+    return `,"category":[${own.join(',')}${slot(SLOT_KINDS.laboratory, `,${last}`)}]`;
   }
 
   private text(name: string, value: unknown, kind = KINDS[name]): string {

@@ -73,7 +73,11 @@ export const SERVICE_REQUEST = describeResource('ServiceRequest', {
     doNotPerform: boolean('do_not_perform'),
     identifier: identifiers(),
     requisition: identifier('requisition'),
-    category: categories(concepts, ({ discipline }: { discipline: Discipline }) => CATEGORY[discipline]),
+    category: categories(
+      concepts,
+      ({ discipline, category }: { discipline: Discipline; category?: CodeableConcept[] }) =>
+        category === undefined ? CATEGORY[discipline] : undefined,
+    ),
     code: mappedConcept('code'),
     orderDetail: orderDetail(),
     basedOn: references('based_on', ['ServiceRequest']),

@@ -10,6 +10,8 @@ const ORGANISATION = '11111111-1111-4111-8111-111111111111';
 const id = (last: number) => `22222222-2222-4222-8222-22222222222${last}`;
 const patientId = '33333333-3333-4333-8333-333333333333';
 const local = (code: string) => ({ coding: [{ code, system: 'urn:lab' }] });
+const LABORATORY =
+  '{"coding":[{"system":"http://terminology.hl7.org/CodeSystem/v2-0074","code":"LAB","display":"Laboratory"}]}';
 const RESULT = `"code":"2951-2","codeSystem":"http://loinc.org"\x1c"2024-03-05"\x1c{"resourceType":"Observation","id":"${id(3)}"\x1dO\x1d\x1dL,"category":[]\x1d}`;
 
 const record: InvestigationRecord = {
@@ -47,7 +49,7 @@ const readable = (text: string) =>
  * `OWN_MAPPING` and write the new text and version here.
  */
 test('the text of an order changes with the version of the mapping only', () => {
-  assert.equal(ORDER_MAPPING, 2_000 + OBSERVATION_MAPPING);
+  assert.equal(ORDER_MAPPING, 3_000 + OBSERVATION_MAPPING);
   const subject = `"subject":{"reference":"Patient/${patientId}"}`;
   const begin = (type: string, last: number) =>
     `{"resourceType":"${type}","id":"${id(last)}","identifier":[{"system":"urn:uuid:${ORGANISATION}","value":"${id(last)}"}]`;
@@ -58,7 +60,7 @@ test('the text of an order changes with the version of the mapping only', () => 
     `Specimen / ${id(2)} / "code":"" | "" | ${begin('Specimen', 2)},"type":{"coding":[{"code":"blood","system":"urn:lab"}]},${subject}}`,
     `Observation / ${id(3)} / "code":"2951-2","codeSystem":"http://loinc.org" | "2024-03-05" | {"resourceType":"Observation","id":"${id(3)}","basedOn":[{"reference":"ServiceRequest/${id(1)}"}],"category":[]}`,
     `ImagingStudy / ${id(4)} / "code":"" | "" | ${begin('ImagingStudy', 4)},"status":"available",${subject}}`,
-    `DiagnosticReport / ${id(5)} /  | ${JSON.stringify('"conclusion":"a \\"quoted\\" word"')} | ${begin('DiagnosticReport', 5)},"status":"final","category":[~N${chemistry}~],${code},${subject},"conclusion":"a \\"quoted\\" word"}`,
+    `DiagnosticReport / ${id(5)} /  | ${JSON.stringify('"conclusion":"a \\"quoted\\" word"')} | ${begin('DiagnosticReport', 5)},"status":"final","category":[~N${chemistry}~,${LABORATORY}],${code},${subject},"conclusion":"a \\"quoted\\" word"}`,
   ]);
 });
 

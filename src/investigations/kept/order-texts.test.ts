@@ -252,6 +252,6 @@ test('the text of an order whose parts have every element changes with the versi
   const hash = createHash('sha256').update(text).digest('hex');
   assert.deepEqual(
     [ORDER_MAPPING, hash],
-    [2_006, '5c19481e8720f9aa56e88d9d6de15c0a67378d81d79e9e7accb59c8a69709bac'],
+    [3_006, '8d0763e0b5faba82fda0f2c29ba0b00ac71797bf08e0c71eacc76d8600871654'],
   );
 });
