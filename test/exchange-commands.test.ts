@@ -244,6 +244,8 @@ test('deliveries: list, count, show, replay and skip what is held [EXC-6, EXC-28
   });
   assert.equal((await json('delivery', 'skip', '--connection', id, '--dry-run')).count, 2);
   assert.equal((await json('delivery', 'list', '--status', 'held', '--dry-run')).items.length, 2);
+  const both = await json('delivery', 'replay', '--id', first.id, '--id', second.id, '--dry-run');
+  assert.equal(both.count, 2, 'of several --id each counts');
   assert.deepEqual(await json('delivery', 'replay', '--id', first.id), {
     dryRun: false,
     count: 1,

@@ -24,8 +24,13 @@ export function withSelection(
   statuses = `one of ${DELIVERY_STATUSES.join(', ')}`,
 ): Command {
   return command
-    .option('--id <ids>', 'ids of the deliveries, separated by commas', (text: string) =>
-      text.split(',').map((id) => id.trim()),
+    .option(
+      '--id <ids>',
+      'ids of the deliveries, separated by commas',
+      (text: string, before: readonly string[] = []) => [
+        ...before,
+        ...text.split(',').map((id) => id.trim()),
+      ],
     )
     .option('--connection <id>', 'of this connection')
     .option('--patient <id>', 'of this patient')

@@ -75,6 +75,19 @@ test('address, role and facilities of an account are changed, and the record say
   fails(await run('account', 'set-role', '--email', to, '--role', 'none of these'), 1, /none of these/);
 });
 
+test('a list that is given in several options is all of them, in their order [CMD-27]', async () => {
+  const account = await api.createAccount(tenant);
+  const there = await api.createFacility(tenant.organisationId);
+  const twice = ['--facility', there, '--facility', tenant.facilityId];
+  await json('account', 'set-facilities', '--email', account.email, ...twice);
+  const [{ after: kept }] = (await recordOf(account.userId)) as [Recorded];
+  assert.deepEqual(kept, { facilityIds: [there, tenant.facilityId].sort(), defaultFacilityId: there });
+  const role = ['role', 'create', ...organisation(), '--name', `role ${randomUUID()}`];
+  const { id } = await json(...role, '--permissions', 'roles.manage', '--permissions', 'accounts.manage');
+  const [{ after: made }] = (await recordOf(id)) as [Recorded];
+  assert.deepEqual(Reflect.get(made, 'permissions'), ['accounts.manage', 'roles.manage']);
+});
+
 test('all sessions of a system that signs in for each call are listed [ADM-19]', async () => {
   const { organisationId, userId, email, sessionId } = await api.createAccount(tenant);
   await api.database.pool.query(
