@@ -204,7 +204,8 @@ describe('every registered route', () => {
       for (const token of tokens) {
         const answer = await call(entry, { token });
         isError(answer, 401);
-        assert.equal(answer.headers.get('www-authenticate'), 'Bearer');
+        const challenge = token === undefined ? 'Bearer' : 'Bearer error="invalid_token"';
+        assert.equal(answer.headers.get('www-authenticate'), challenge);
       }
     });
     const { now } = api.clock;

@@ -16,8 +16,6 @@ const PASSWORD_RULES: Readonly<Record<PasswordFault, string>> = {
   same: 'The new password must differ from the old one.',
 };
 
-const BEARER = { 'www-authenticate': 'Bearer' };
-
 export const signInError = domainErrors(
   {
     password_refused: {
@@ -28,7 +26,8 @@ export const signInError = domainErrors(
     },
     token_refused: {
       status: 401,
-      headers: BEARER,
+      // RFC 6750 section 3: without `error` where a request brought no access token.
+      headers: { 'www-authenticate': 'Bearer error="invalid_token"' },
       text: 'The access token is not valid: it is expired or revoked, or this service did not issue it. Refresh it and try once more. If that fails, sign in again.',
     },
     not_signed_in: {
@@ -38,7 +37,7 @@ export const signInError = domainErrors(
     },
     refresh_refused: {
       status: 401,
-      headers: BEARER,
+      headers: { 'www-authenticate': 'Bearer' },
       text: 'The refresh token is unknown, expired, used or revoked. Sign in again.',
     },
     invalid_credentials: {

@@ -88,6 +88,7 @@ export function createCallerCheck(
           fr: 'La session est terminée. Connectez-vous à nouveau.',
         },
         'session_ended',
+        'Bearer error="invalid_token"',
       );
     return entry;
   }
@@ -151,6 +152,7 @@ function bearerToken(headers: RequestHeaders): string {
             fr: 'L’en-tête Authorization n’a pas de jeton d’accès. Envoyez-le sous cette forme : Authorization: Bearer <accessToken>.',
           },
       'token_missing',
+      'Bearer',
     );
   return token;
 }

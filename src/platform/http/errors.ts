@@ -44,8 +44,8 @@ export class HttpError extends Error {
 }
 
 export const badRequest = (words: Words, code = 'bad_request') => new HttpError(400, code, words);
-export const unauthorized = (words: Words, code = 'unauthorized') =>
-  new HttpError(401, code, words, { headers: { 'www-authenticate': 'Bearer' } });
+export const unauthorized = (words: Words, code: string, challenge: string) =>
+  new HttpError(401, code, words, { headers: { 'www-authenticate': challenge } });
 export const forbidden = (words: Words, code = 'forbidden') => new HttpError(403, code, words);
 export const unavailable = (words: Words, retryAfterSeconds: number, code = 'unavailable') =>
   new HttpError(503, code, words, { headers: { 'retry-after': String(retryAfterSeconds) } });

@@ -51,7 +51,7 @@ async function assertRefused(token: string, now = NOW): Promise<void> {
   const refusal = await refusalOf(fixture.signIn.verifyAccessToken(token, now));
   assert.equal(refusal?.statusCode, 401);
   assert.equal(refusal?.code, 'token_refused');
-  assert.equal(refusal?.headers['www-authenticate'], 'Bearer');
+  assert.equal(refusal?.headers['www-authenticate'], 'Bearer error="invalid_token"');
 }
 
 test('a token has exactly the header and claims of the contract and lasts 900 seconds [SIGN-IN-21, SIGN-IN-22, ACC-15]', async () => {
