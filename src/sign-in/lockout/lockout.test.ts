@@ -148,6 +148,19 @@ test('twenty right passwords at once all sign in', async () => {
   assert.deepEqual(new Set(statuses), new Set([undefined]));
 });
 
+test('where nobody failed, too many attempts at once are 503, not 429 [SIGN-IN-20]', async () => {
+  const { lockout } = fixture.signIn;
+  const identity = randomUUID();
+  const begin = () => lockout.begin(identity, { databaseTime: NOW, remoteAddress: HOME });
+  const underWay = await Promise.all(Array.from({ length: 5 }, begin));
+  const more = Array.from({ length: 33 }, () => refusalOf(begin().then(lockout.release)));
+  const refusal = await Promise.race(more);
+  assert.equal(refusal?.statusCode, 503);
+  assert.equal(refusal?.headers['retry-after'], '2');
+  await Promise.all(underWay.map((attempt) => lockout.release(attempt)));
+  await Promise.all(more);
+});
+
 test('one network cannot lock out another that signed in before [SEC-2]', async () => {
   const { userId } = await fixture.addAccount();
   await attempt(userId, right({ from: HOME }));

@@ -3,7 +3,7 @@
  *
  * An attempt is reserved before its password is looked at, so that attempts that race cannot pass the limit.
  * A network that signed in to an identity before has a counter of its own; all others share one.
- * Contract: SIGN-IN-12, SIGN-IN-13, SEC-1, SEC-3, SEC-4.
+ * Contract: SIGN-IN-12, SIGN-IN-13, SIGN-IN-20, SEC-1, SEC-3, SEC-4.
  */
 import { createHmac, randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -41,7 +41,10 @@ export interface AttemptContext {
 }
 
 export interface Lockout {
-  /** Reserve an attempt. 429 with `retry-after` while the identity is locked for this network. */
+  /**
+   * Reserve an attempt. 429 with `retry-after` while the identity is locked for this network; 503 while as many attempts
+   * as it has left are under way.
+   */
   begin(identity: string, context: AttemptContext): Promise<SignInAttempt>;
   /** The password was wrong. Tells whether this failure locked the identity. */
   fail(attempt: SignInAttempt): Promise<{ locked: boolean }>;
@@ -103,7 +106,7 @@ export function createLockout(db: Queryable, keys: Pick<KeyRing, 'derive'>, sett
       return undefined;
     };
     const reserved = (await reserve()) ?? (await waitForTurn(from, reserve));
-    if (reserved === undefined) throw signInError('sign_in_locked', { retryAfterSeconds: 1 });
+    if (reserved === undefined) throw signInError('sign_in_overloaded');
     return { ...reserved, attemptId, from };
   }
 
