@@ -61,6 +61,8 @@ export interface EntryToMap {
   resource: JsonObject;
   /** False where its JSON text has no element that may change the meaning of the others. */
   mayModify: boolean;
+  /** True where the class is one that a terminology map led to. */
+  hasMappedClass?: boolean;
 }
 
 /** What is told of the resources of a unit that are mapped, beside their rows. */
@@ -127,6 +129,7 @@ function mapOne(
     if (context.pending) return false;
     mapped.rows.push({ ...row, source: sourceVersion(resource) });
     const changed = [...reader.unread(), ...context.changed];
+    if (item.hasMappedClass === true) changed.push(`${reader.path}.class`);
     if (typeof resource.id === 'string' && !isUuid(resource.id)) changed.push(`${reader.path}.id`);
     for (const path of changed) outcome.notKept.add(reportedPath(path), entry.number);
     for (const path of context.unresolved) outcome.unresolved.add(path, entry.number);

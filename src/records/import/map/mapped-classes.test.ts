@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { bundle, encounter, patient } from '../../../../test-support/records/clinic.ts';
-import { useImportTest } from '../../../../test-support/records/import.ts';
+import { countsOf, lines, useImportTest } from '../../../../test-support/records/import.ts';
 import { OPERATOR } from '../../../tenancy/administration/author.ts';
 import { putMapEntry } from '../../../terminology/maps/change-maps.ts';
 
@@ -31,7 +31,10 @@ test('a class of the source is taken as the one that a map leads to, and refused
   await put('http://snomed.info/sct', '33022008');
   assert.equal((await t.run(documents)).rejected.length, 1);
   await put(ACT_CODE, 'AMB');
-  assert.deepEqual((await t.run(documents)).rejected, []);
+  const taken = await t.run(documents);
+  assert.deepEqual(taken.rejected, []);
+  // As with a status of a visit under way: the source's own code is not kept.
+  assert.deepEqual(countsOf(taken.notKept), { 'Encounter.class': 1 });
   const classes = async () =>
     Promise.all(visits.map(async (visit) => (await t.encounterRow(visit))?.class_code));
   assert.deepEqual(await classes(), ['AMB', 'EMER']);
@@ -40,4 +43,43 @@ test('a class of the source is taken as the one that a map leads to, and refused
   await put(ACT_CODE, 'SS');
   assert.deepEqual((await t.run(documents)).unchanged, { Encounter: 1, Patient: 1 });
   assert.deepEqual(await classes(), ['SS', 'EMER']);
+});
+
+test('what else a class of the source has is refused and counted as without a map, and by its name [IN-32, TERM-28]', async () => {
+  const scope = await t.createOrganisation();
+  await putMapEntry(
+    t.database.pool,
+    { organisationId: scope.organisationId, facilityId: null },
+    {
+      given: { localSystem: CLASSES, localCode: 'OPD', targetSystem: ACT_CODE, targetCode: 'AMB' },
+      change: { now: new Date('2026-01-02T03:04:05Z'), author: OPERATOR },
+    },
+  );
+  const person = patient();
+  const visit = (own: object) =>
+    encounter(`Patient/${person.id}`, { class: { system: CLASSES, code: 'OPD', ...own } });
+  const extension = [{ url: 'urn:example:note', valueString: 'noted' }];
+  const { rejected, notKept } = await t.run(
+    [
+      lines([
+        person,
+        visit({ extension, version: '2' }),
+        visit({ modifierExtension: extension }),
+        visit({ system: `${CLASSES}\0` }),
+      ]),
+    ],
+    { scope },
+  );
+  assert.deepEqual(countsOf(notKept), {
+    'Encounter.class': 1,
+    'Encounter.class.extension': 1,
+    'Encounter.class.version': 1,
+  });
+  assert.deepEqual(
+    rejected.map(({ entry, reason }) => [entry, reason.split(' ')[0]]),
+    [
+      [3, 'Encounter.class.modifierExtension'],
+      [4, 'Encounter.class.system'],
+    ],
+  );
 });

@@ -11,7 +11,7 @@ import { isStandardSystem } from '../../../terminology/lookup/code-systems.ts';
 import { createTranslator, type LocalCoding } from '../../../terminology/lookup/translate.ts';
 import { translationKey } from '../../../terminology/maps/apply-map.ts';
 
-export async function withMappedClasses<Entry extends { resource: JsonObject }>(
+export async function withMappedClasses<Entry extends { resource: JsonObject; hasMappedClass?: boolean }>(
   db: Queryable,
   scope: FacilityScope,
   entries: readonly Entry[],
@@ -22,13 +22,18 @@ export async function withMappedClasses<Entry extends { resource: JsonObject }>(
     const local = localClass(entry.resource);
     const targets = local && translations.get(translationKey(local));
     const mapped = targets?.find(({ system }) => system === ACT_CODE_SYSTEM);
-    return mapped === undefined ? entry : { ...entry, resource: { ...entry.resource, class: mapped } };
+    if (mapped === undefined) return entry;
+    const { system, code } = mapped;
+    // The rest of it stays, to be refused, kept or counted as that of any other class.
+    const known = { ...(entry.resource.class as object), system, code };
+    return { ...entry, resource: { ...entry.resource, class: known }, hasMappedClass: true };
   });
 }
 
 function localClass(resource: JsonObject): LocalCoding | undefined {
   if (resource.resourceType !== 'Encounter') return undefined;
   const { system, code } = (resource.class ?? {}) as Coding;
-  const isLocal = typeof system === 'string' && typeof code === 'string' && !isStandardSystem(system);
-  return isLocal ? { system, code } : undefined;
+  if (typeof system !== 'string' || typeof code !== 'string' || isStandardSystem(system)) return undefined;
+  // PostgreSQL takes no NUL in what is asked; the element is refused by its name.
+  return `${system}${code}`.includes('\0') ? undefined : { system, code };
 }
