@@ -8,6 +8,10 @@ const HL7 = 'http://terminology.hl7.org/CodeSystem';
 const LOCAL = { code: 'HAEM', system: 'urn:example:sections', display: 'Haematology' };
 const IMAGING = { code: 'LP29684-5', system: 'http://loinc.org', display: 'Radiology' };
 const EXAM = { code: 'exam', system: `${HL7}/observation-category` };
+/** The system had this address before R4. */
+const SOCIAL = { code: 'social-history', system: 'http://hl7.org/fhir/observation-category' };
+/** As US Core categorises reports. */
+const CARDIOLOGY = { code: 'LP29708-2', system: 'http://loinc.org', display: 'Cardiology' };
 const MICROBIOLOGY = { code: 'MB', system: `${HL7}/v2-0074` };
 const LABORATORY = { system: `${HL7}/observation-category`, code: 'laboratory', display: 'Laboratory' };
 const LAB = { system: `${HL7}/v2-0074`, code: 'LAB', display: 'Laboratory' };
@@ -37,7 +41,7 @@ async function categoriesOf(discipline: 'lab' | 'imaging', type: string): Promis
   return found;
 }
 
-test("a result and a report with a category of the source's own also have HL7's, and one of HL7's stays alone [FETCH-37]", async () => {
+test("a result and a report with a category of the source's own also have HL7's, and a standard one stays alone [FETCH-37]", async () => {
   const record = (resourceType: string, number: number, category: object, more: object = {}) => ({
     resourceType,
     id: id(number),
@@ -47,7 +51,7 @@ test("a result and a report with a category of the source's own also have HL7's,
     subject: { reference: `Patient/${PATIENT}` },
     ...more,
   });
-  const result = [{ reference: `Observation/${id(1)}` }, { reference: `Observation/${id(2)}` }];
+  const result = [1, 2, 6].map((number) => ({ reference: `Observation/${id(number)}` }));
   const records = [
     { resourceType: 'Patient', id: PATIENT },
     record('Observation', 1, LOCAL, { valueString: 'A' }),
@@ -55,6 +59,8 @@ test("a result and a report with a category of the source's own also have HL7's,
     record('DiagnosticReport', 3, LOCAL, { result }),
     record('DiagnosticReport', 4, MICROBIOLOGY),
     record('DiagnosticReport', 5, IMAGING),
+    record('Observation', 6, SOCIAL, { valueString: 'C' }),
+    record('DiagnosticReport', 7, CARDIOLOGY, { result: result.slice(0, 1) }),
   ];
   const { rejected } = await importJson(
     api.database.pool,
@@ -69,10 +75,12 @@ test("a result and a report with a category of the source's own also have HL7's,
   assert.deepEqual(await categoriesOf('lab', 'Observation'), {
     [id(1)]: [LOCAL, LABORATORY],
     [id(2)]: [{ ...EXAM }],
+    [id(6)]: [{ ...SOCIAL }],
   });
   assert.deepEqual(await categoriesOf('lab', 'DiagnosticReport'), {
     [id(3)]: [LOCAL, LAB],
     [id(4)]: [{ ...MICROBIOLOGY }],
+    [id(7)]: [CARDIOLOGY],
   });
   assert.deepEqual(await categoriesOf('imaging', 'DiagnosticReport'), { [id(5)]: [IMAGING, RAD] });
   const single = await api.call(`/fhir/Observation/${id(1)}`, { token: account.token });

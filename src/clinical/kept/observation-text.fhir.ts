@@ -20,6 +20,7 @@ import { codeMembers, occurrenceText } from '../fetch/collection.fhir.ts';
 import type { FhirResource } from '../fetch/fhir-resource.ts';
 import { mayBeJoined } from '../observations/blood-pressure.fhir.ts';
 import { asVitalSign, isVitalSign } from '../observations/vital-sign.fhir.ts';
+import { leavesRoomFor } from '../resources/discipline.ts';
 import { OBSERVATION, type ObservationRecord } from '../resources/observation.fhir.ts';
 import { membersAsObjects } from './stored-row.fhir.ts';
 
@@ -130,9 +131,13 @@ export function storedObservation({ id, values, children }: RecordRow): Observat
   } as unknown as ObservationRecord;
 }
 
-/** A result whose source said no category of HL7's is of the laboratory that reported it. */
+/** A result whose source said no category but its own is of the laboratory that reported it. */
 export function isUncategorised(record: ObservationRecord): boolean {
-  return record.kind === 'other' && !hasSystem(record, OBSERVATION_CATEGORY);
+  return (
+    record.kind === 'other' &&
+    leavesRoomFor('laboratory', record.category) &&
+    !hasSystem(record, OBSERVATION_CATEGORY)
+  );
 }
 
 function summaryOfCode({ code }: FhirResource, slots: Slots): string {

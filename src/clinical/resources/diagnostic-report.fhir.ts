@@ -28,7 +28,7 @@ import {
 import { effective, moment } from '../description/moments.ts';
 import { basedOnOrder, referenceColumns, references, referencesTo, subject } from '../description/pointer.ts';
 import type { ReadContext } from '../description/read-context.ts';
-import { type Discipline, reportDiscipline } from './discipline.ts';
+import { type Discipline, leavesRoomFor, reportDiscipline } from './discipline.ts';
 
 const STATUSES = [
   'registered',
@@ -78,7 +78,8 @@ export const DIAGNOSTIC_REPORT = describeResource('DiagnosticReport', {
     basedOn: basedOnOrder(),
     category: categories(
       mappedConcepts,
-      ({ discipline }: { discipline: Discipline }) => CATEGORY[discipline],
+      ({ discipline, category }: { discipline: Discipline; category?: CodeableConcept[] }) =>
+        leavesRoomFor(discipline, category) ? CATEGORY[discipline] : undefined,
     ),
     code: required(mappedConcept('code')),
     'effective[x]': effective(['dateTime', 'Period']),

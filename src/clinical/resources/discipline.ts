@@ -1,6 +1,7 @@
 /** Which discipline an order or a report is of, by what the source says about it (docs/fhir-mapping.md). */
 import type { CodeableConcept } from '../../fhir/coded.ts';
 import {
+  isStandardSystem,
   LOINC,
   OBSERVATION_CATEGORY,
   SNOMED_CT,
@@ -59,6 +60,20 @@ export function categorised(category: readonly CodeableConcept[] | undefined): D
     codings.some(({ system, code }) => known.get(system ?? '')?.includes(code ?? '') === true);
   if (among(IMAGING)) return 'imaging';
   return among(LABORATORY) ? 'laboratory' : undefined;
+}
+
+/** Whether categories leave room for one of ours of the discipline: they say the same, or are the source's own. */
+export function leavesRoomFor(
+  discipline: Discipline,
+  category: readonly CodeableConcept[] | undefined,
+): boolean {
+  const known = categorised(category);
+  if (known !== undefined) return known === discipline;
+  const codings = (category ?? []).flatMap(({ coding }) => coding ?? []);
+  // HL7's systems had other addresses before R4.
+  return !codings.some(
+    ({ system }) => isStandardSystem(system) || system?.startsWith('http://hl7.org/fhir/'),
+  );
 }
 
 /**
