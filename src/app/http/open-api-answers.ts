@@ -85,7 +85,7 @@ const HEADERS: Readonly<Record<ResponseHeader, string>> = {
   'retry-after': 'How many seconds to wait before the next try.',
   'www-authenticate':
     '`Bearer`, when the call needs a valid access token, with `error="invalid_token"` when the one that was sent is not. `Cookie`, when it needs a session of the console.',
-  'accept-encoding': '`identity`, when the body had a content encoding.',
+  'accept-encoding': 'The content encodings that the call takes, when the body had another one.',
   'content-disposition': 'Name of the file.',
   'set-cookie': 'The cookie of the session.',
 };
