@@ -18,6 +18,8 @@ export interface CommandOptions {
   /** The whole environment; a process also gets PATH, HOME, NODE_COMPILE_CACHE, and DRAIN_SECONDS=0. */
   env?: Record<string, string>;
   stdin?: string;
+  /** Standard error is a terminal; in the process of the test only. */
+  isTerminal?: boolean;
 }
 
 export interface ProcessOptions extends CommandOptions {
@@ -31,9 +33,9 @@ export interface ProcessOptions extends CommandOptions {
 /** Run `interchange <args>` to its end without a process of its own, which would take a second of processor time. */
 export async function runCommand(
   args: readonly string[],
-  { env = {}, stdin = '' }: CommandOptions = {},
+  { env = {}, stdin = '', isTerminal = false }: CommandOptions = {},
 ): Promise<CommandResult> {
-  const [stdout, stderr] = [new PassThrough(), new PassThrough()];
+  const [stdout, stderr] = [new PassThrough(), Object.assign(new PassThrough(), { isTTY: isTerminal })];
   const printed = { stdout: '', stderr: '' };
   stdout.on('data', (chunk: Buffer) => {
     printed.stdout += chunk.toString();

@@ -19,6 +19,7 @@ import {
   practitioner,
 } from '../../../test-support/records/clinic.ts';
 import { createImportTest, type ImportTest, lines } from '../../../test-support/records/import.ts';
+import { runCommand } from '../../../test-support/service/command.ts';
 import { waitForDisconnect, waitForLock, waitUntil } from '../../../test-support/wait-until.ts';
 import type { FacilityScope } from '../../tenancy/scope.ts';
 
@@ -80,6 +81,15 @@ test('the demo records are taken whole, and again without a change [IN-1, IN-23,
     assert.equal(document.unchanged.Encounter ?? 0, unchanged);
     assert.deepEqual([document.rejected, document.unresolved], [[], []]);
   }
+});
+
+test('a terminal shows how far an import is, from its beginning on', async () => {
+  const { stderr } = await runCommand(['import', ...(await facility()), await file('one.json', patient())], {
+    env: { DATABASE_URL: t.database.url, MASTER_KEY },
+    isTerminal: true,
+  });
+  const clear = '\r\u001b[K';
+  assert.equal(stderr, `${clear}importing: 0 %, 0 of 1 files${clear}importing: 100 %, 1 of 1 files${clear}`);
 });
 
 test('totals for people, with exit code 1 and every reason when something was rejected [IN-13]', async () => {

@@ -90,6 +90,10 @@ async function importWithProgress(
   const progress = progressLine(environment);
   const total = { bytes: 0, files: 0 };
   const done = { bytes: 0, files: 0 };
+  const show = () => {
+    const percent = Math.floor((100 * done.bytes) / Math.max(1, total.bytes));
+    progress.show(`importing: ${percent} %, ${done.files} of ${total.files} files`);
+  };
   const importing = importAndRecord(
     {
       ...parts,
@@ -105,12 +109,14 @@ async function importWithProgress(
       workers: options.workers,
       dryRun: options.dryRun === true,
       keepGoing: true,
-      onFound: (bytes, files) => void Object.assign(total, { bytes, files }),
+      onFound(bytes, files) {
+        Object.assign(total, { bytes, files });
+        show();
+      },
       onProgress(bytes) {
         done.bytes += bytes;
         done.files += 1;
-        const percent = Math.floor((100 * done.bytes) / Math.max(1, total.bytes));
-        progress.show(`importing: ${percent} %, ${done.files} of ${total.files} files`);
+        show();
       },
     },
   );
