@@ -7,7 +7,7 @@ import type { Coding } from '../../../fhir/coded.ts';
 import type { JsonObject } from '../../../fhir/reading/json-resource.ts';
 import type { Queryable } from '../../../platform/db/database.ts';
 import type { FacilityScope } from '../../../tenancy/scope.ts';
-import { isStandardSystem } from '../../../terminology/lookup/code-systems.ts';
+import { mayStartMap } from '../../../terminology/lookup/code-systems.ts';
 import { createTranslator, type LocalCoding } from '../../../terminology/lookup/translate.ts';
 import { translationKey } from '../../../terminology/maps/apply-map.ts';
 
@@ -33,7 +33,7 @@ export async function withMappedClasses<Entry extends { resource: JsonObject; ha
 function localClass(resource: JsonObject): LocalCoding | undefined {
   if (resource.resourceType !== 'Encounter') return undefined;
   const { system, code } = (resource.class ?? {}) as Coding;
-  if (typeof system !== 'string' || typeof code !== 'string' || isStandardSystem(system)) return undefined;
+  if (typeof system !== 'string' || typeof code !== 'string' || !mayStartMap({ system })) return undefined;
   // PostgreSQL takes no NUL in what is asked; the element is refused by its name.
   return `${system}${code}`.includes('\0') ? undefined : { system, code };
 }
