@@ -1,7 +1,8 @@
 /**
  * Citus takes the migrations that a distributed database may have to apply. It refuses some forms of `alter table` that
  * PostgreSQL takes (ErrorIfUnsupportedAlterTableStmt of Citus,
- * https://github.com/citusdata/citus/blob/main/src/backend/distributed/commands/table.c). Contract: OPS-28.
+ * https://github.com/citusdata/citus/blob/main/src/backend/distributed/commands/table.c), and to drop several indexes at once
+ * (PreprocessDropIndexStmt of index.c beside it). Contract: OPS-28.
  */
 import assert from 'node:assert/strict';
 import { readdir, readFile } from 'node:fs/promises';
@@ -34,6 +35,13 @@ function refused(sql: string): string[] {
   return statements.flatMap((statement) => {
     const trigger = ofType(statement, 'CreateTrigStmt');
     if (trigger !== undefined && isPlaced(trigger)) return ['a trigger of a table that is placed'];
+    const dropped = ofType(statement, 'DropStmt');
+    if (
+      dropped?.removeType === 'OBJECT_INDEX' &&
+      Array.isArray(dropped.objects) &&
+      dropped.objects.length > 1
+    )
+      return ['several indexes are dropped: give each a statement of its own'];
     const altered = ofType(statement, 'AlterTableStmt');
     return altered !== undefined && isPlaced(altered)
       ? refusedOf(listOf(altered, 'cmds', 'AlterTableCmd'))
@@ -77,6 +85,8 @@ for (const [sql, count] of [
   ["alter table signing_key drop constraint named, add constraint named check (kid <> '')", 0],
   ["create table role (id uuid); alter table role add column note text check (note <> '')", 0],
   ['create trigger keep after insert on role execute function keep()', 1],
+  ['drop index account_disabled', 0],
+  ['drop index account_disabled, account_enabled', 1],
 ] as const)
   test(`${sql}: Citus ${count === 0 ? 'takes it' : 'refuses it'}`, () => {
     assert.equal(refused(sql).length, count);

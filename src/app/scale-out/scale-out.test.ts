@@ -425,6 +425,18 @@ test('a distributed database with a table in no list is not migrated [OPS-28]', 
   assert.match(stderr, /Table somebodys is not one of the service/);
 });
 
+test('a distributed database has a table until the migration that drops it [OPS-28]', RECORDED, async () => {
+  await owner.query('create table exchange_queue_count (organisation_id uuid)');
+  assert.equal((await scaleOut()).code, 0);
+  await owner.query(`delete from schema_migration where name like '0226%'`);
+  const { code, stderr } = await runCommand(['migrate'], { env });
+  assert.equal(code, 0, stderr);
+  assert.deepEqual((await owner.query(`select to_regclass('exchange_queue_count') as name`)).rows, [
+    { name: null },
+  ]);
+  assert.equal((await scaleOut('--check')).code, 0);
+});
+
 test(
   'without Citus there is nothing to place: a new table stays where it is [OPS-28]',
   RECORDED,
