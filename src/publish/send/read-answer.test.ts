@@ -69,7 +69,8 @@ describe('where an answer says that a resource is stored', () => {
     for (const putId of ['a1', undefined])
       assert.deepEqual(stored({ body: '{"id":"a1"}' }, putId), { id: 'a1', versionId: null });
     const location = 'https://x/fhir/Observation/a1/_history/3';
-    assert.deepEqual(stored({ body: '{"message":"created"}', location }), { id: 'a1', versionId: '3' });
+    for (const body of ['{"message":"created"}', '{"id":"message-7"}'])
+      assert.deepEqual(stored({ body, location }), { id: 'a1', versionId: '3' });
     assert.equal(stored({ body: '{"id":7}' }), undefined);
   });
 

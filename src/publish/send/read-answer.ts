@@ -56,7 +56,8 @@ function inBody(
   { type, locatedId, versionId }: { type: string; locatedId: string | undefined; versionId: string | null },
 ): StoredAs | undefined {
   if ((resourceType ?? type) !== type) return undefined;
-  const said = id ?? locatedId;
+  // Without a type it may be the id of something else, such as of a message.
+  const said = resourceType == null ? (locatedId ?? id) : (id ?? locatedId);
   const bodyVersion = (meta as { versionId?: unknown } | undefined | null)?.versionId;
   return isFhirId(said)
     ? { id: said, versionId: isFhirId(bodyVersion) ? bodyVersion : versionId }
