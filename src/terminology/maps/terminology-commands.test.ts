@@ -113,7 +113,7 @@ describe('terminology import', () => {
     });
   });
 
-  test('takes another header by --columns, and tells each gap by its line', async () => {
+  test('takes another header by --columns, also in several, and tells each gap by its line [CMD-27]', async () => {
     const path = await fileOf('items.csv', 'itemid (code),label,loinc\n1,One,718-7\n2,Two,\n3,Three,718-9\n');
     const { document, text } = await run(importMapsCommand, [
       path,
@@ -122,7 +122,9 @@ describe('terminology import', () => {
       '--target-system',
       LOINC,
       '--columns',
-      'local_code=itemid,local_display=label,target_code=loinc',
+      'local_code=itemid,local_display=label',
+      '--columns',
+      'target_code=loinc',
     ]);
     assert.deepEqual([document.created, document.rejectedCount], [1, 2]);
     assert.deepEqual(text.split('\n'), [

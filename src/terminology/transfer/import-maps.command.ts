@@ -43,6 +43,7 @@ export function importMapsCommand(environment: CommandEnvironment): Command {
     .option(
       '--columns <list>',
       'names of the columns of a CSV file with another header, such as local_code=itemid,…',
+      (text: string, before?: string) => (before === undefined ? text : `${before},${text}`),
     )
     .option('--local-system <uri>', 'local system of every entry, if the file has none')
     .option('--target-system <uri>', 'standard system of every entry, if the file has none')
