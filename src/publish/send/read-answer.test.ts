@@ -72,6 +72,7 @@ describe('where an answer says that a resource is stored', () => {
     for (const body of ['{"message":"created"}', '{"id":"message-7"}'])
       assert.deepEqual(stored({ body, location }), { id: 'a1', versionId: '3' });
     assert.equal(stored({ body: '{"id":7}' }), undefined);
+    assert.equal(stored({ status: 202, body: '{"id":"job-1"}' }), undefined);
   });
 
   test('what is no answer of a FHIR server, or of another type, is none', () => {

@@ -47,17 +47,25 @@ export function storedAs(
   const body = parseObject(answer.body);
   if (body?.resourceType === 'OperationOutcome')
     return issuesOf(answer).some(isError) ? undefined : complete(said);
-  return body === undefined ? undefined : inBody(body, { type, locatedId: located?.id, versionId });
+  return body === undefined ? undefined : inBody(body, { type, located, answer, versionId });
+}
+
+interface InBody {
+  type: string;
+  located: { id: string } | undefined;
+  answer: Answered;
+  versionId: string | null;
 }
 
 /** Some say the id and no type. Some echo what they were sent, and say the id in `Location` alone. */
 function inBody(
   { resourceType, id, meta }: Json,
-  { type, locatedId, versionId }: { type: string; locatedId: string | undefined; versionId: string | null },
+  { type, located, answer, versionId }: InBody,
 ): StoredAs | undefined {
   if ((resourceType ?? type) !== type) return undefined;
-  // Without a type it may be the id of something else, such as of a message.
-  const said = resourceType == null ? (locatedId ?? id) : (id ?? locatedId);
+  // Without a type it may be the id of something else, such as of a message, or of a job that a 202 speaks of.
+  const untyped = answer.status === 202 ? undefined : id;
+  const said = resourceType == null ? (located?.id ?? untyped) : (id ?? located?.id);
   const bodyVersion = (meta as { versionId?: unknown } | undefined | null)?.versionId;
   return isFhirId(said)
     ? { id: said, versionId: isFhirId(bodyVersion) ? bodyVersion : versionId }
