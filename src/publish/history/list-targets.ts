@@ -17,14 +17,15 @@ export interface ListedTarget
   state: BreakerState;
 }
 
-/** By name. */
+/** By name. One of the organisation hides that of all organisations with the same name, as in a publish. */
 export async function listTargets(
   { db, publisher }: { db: Queryable; publisher: Pick<Publisher, 'stateOf'> },
   scope: FacilityScope,
 ): Promise<ListedTarget[]> {
-  const usable = await listFhirServers(db, scope.organisationId);
-  // Its own ones come last.
-  const byDefault = usable.findLast(({ isDefault }) => isDefault)?.id;
+  // Those of all organisations come first.
+  const all = await listFhirServers(db, scope.organisationId);
+  const usable = [...new Map(all.map((server) => [server.name, server])).values()];
+  const byDefault = all.findLast(({ isDefault }) => isDefault)?.id;
   const ids = usable.map(({ id }) => id);
   const histories = await targetHistories(db, scope, ids);
   return usable

@@ -6,10 +6,8 @@ import { isError, usePublishApi } from '../../../test-support/publish/publish-ap
 import { CLINICAL_MARKS } from '../../../test-support/publish/publish-records.ts';
 import { bundle, encounter, patient } from '../../../test-support/records/clinic.ts';
 import { importClinical, importJson } from '../../../test-support/records/import-files.ts';
-import { listFhirServers } from '../servers/fhir-server.store.ts';
 import {
   createFhirServer,
-  removeFhirServer,
   rotateFhirServerSecret,
   switchFhirServer,
 } from '../servers/manage-fhir-servers.ts';
@@ -103,44 +101,6 @@ test('the organisation’s own target of a name comes before that of all [PUB-11
   await pool.query('update publish_target set removed_at = now(), is_default = false where name = $1', [
     shared.name,
   ]);
-});
-
-test('the organisation’s own target of the name of the default one is the default, also in the lists [PUB-11, PUB-12, ADM-41]', async () => {
-  const { pool } = t.api.database;
-  const { organisationId } = t.tenant;
-  const settings = { name: `all-${randomUUID()}`, base: t.server.base, auth: 'none' as const };
-  const create = (owner: string | null, own: Partial<typeof settings>) =>
-    createFhirServer(
-      { db: pool, keys: t.api.keys },
-      {
-        organisationId: owner,
-        settings: { ...settings, ...own },
-        secret: undefined,
-        makeDefault: owner === null,
-      },
-    );
-  await create(null, {});
-  await create(organisationId, { name: 'first' });
-  await create(organisationId, { base: `${t.server.base}/own` });
-  const ofName = { organisationId, name: settings.name };
-  const defaults = async () => {
-    const shown = await t.api.call('/publish/targets', { token: t.account.token });
-    const named = (await listFhirServers(pool, organisationId)).filter(({ isDefault }) => isDefault);
-    return [
-      shown.json.items
-        .filter((one: { default: boolean }) => one.default)
-        .map(({ base }: { base: string }) => base),
-      named.map(({ base }) => base),
-    ];
-  };
-  await removeFhirServer({ db: pool }, { organisationId, name: 'first' }, new Date());
-  const own = [`${t.server.base}/own`];
-  assert.deepEqual(await defaults(), [own, own]);
-  await switchFhirServer({ db: pool }, ofName, { enabled: false, now: new Date() });
-  isError(await t.post(), 503, /disabled/);
-  await removeFhirServer({ db: pool }, ofName, new Date());
-  assert.equal((await t.post()).status, 200);
-  await removeFhirServer({ db: pool }, { organisationId: null, name: settings.name }, new Date());
 });
 
 test('the secret is sent as it was configured, and a new one from the next publish on [PUB-10, PUB-13]', async () => {

@@ -35,8 +35,8 @@ const SELECT = `
   from publish_target t`;
 
 /**
- * The server of that name, or of the name of the default one when `name` is null; the organisation's own comes before
- * that of all. Disabled ones are found too.
+ * The server of that name, or the default one when `name` is null; the organisation's own comes before that of
+ * all. Disabled ones are found too.
  */
 export async function findFhirServer(
   db: Queryable,
@@ -49,13 +49,7 @@ export async function findFhirServer(
       ${SELECT}
       where (t.organisation_id = $1 or t.organisation_id is null)
         and t.removed_at is null
-        and t.name = coalesce($2, (
-          select d.name
-          from publish_target d
-          where (d.organisation_id = $1 or d.organisation_id is null)
-            and d.is_default
-          order by d.organisation_id nulls last
-          limit 1))
+        and case when $2::text is null then t.is_default else t.name = $2 end
       order by t.organisation_id nulls last
       limit 1`,
     values: [organisationId, name],
@@ -84,7 +78,7 @@ export async function fhirServerNamed(
   return rows.map(toFhirServer)[0];
 }
 
-/** FHIR servers that an organisation can use, its own ones last; all of them without one. */
+/** FHIR servers that an organisation can use; all of them without one. */
 export async function listFhirServers(
   db: Queryable,
   organisationId: string | undefined,
@@ -97,17 +91,7 @@ export async function listFhirServers(
       order by t.organisation_id nulls first, t.name`,
     values: [organisationId ?? null],
   });
-  const servers = rows.map(toFhirServer);
-  return organisationId === undefined ? servers : withoutHidden(servers);
-}
-
-/** A server of the organisation hides that of all with its name, and is the default in its place. */
-function withoutHidden(servers: readonly FhirServer[]): FhirServer[] {
-  const byName = new Map(servers.map((server) => [server.name, server]));
-  const nameOfDefault = servers.findLast(({ isDefault }) => isDefault)?.name;
-  return servers
-    .filter((server) => byName.get(server.name) === server)
-    .map((server) => ({ ...server, isDefault: server.isDefault || server.name === nameOfDefault }));
+  return rows.map(toFhirServer);
 }
 
 /** Until the transaction ends, others wait who make a server, rename one or make one the default. */
