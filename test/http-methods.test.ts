@@ -72,6 +72,38 @@ test('a target with scheme and host is answered as its path is [HTTP-34]', async
     assert.ok([400, 404].includes((await get(target, authorization)).status), target);
 });
 
+test('a Host that is no host is 400 on every path, and any that is one is taken [HTTP-20]', async () => {
+  const get = (target: string, host: string) => send({ method: 'GET', target, headers: { host } });
+  for (const target of ['/healthz', '/api/v1/patients/base', '/nope', '/api/v1/%zz'])
+    for (const host of [
+      'a/b',
+      'user@host',
+      'a b',
+      'a, b',
+      '[::1',
+      'host:port',
+      'http://host',
+      'a?b',
+      'a#b',
+      'é',
+    ]) {
+      const answer = await get(target, host);
+      assert.equal(messageOf(answer, 400), 'The header Host holds no host. Send it as host or host:port.');
+      assert.equal(answer.headers.connection, 'close');
+    }
+  for (const host of [
+    '',
+    'x',
+    'a_b.example.org:443',
+    'x:',
+    '127.0.0.1:3000',
+    '[::1]:80',
+    '[fe80::1%25en0]',
+    'a%2Db',
+  ])
+    assert.equal((await get('/healthz', host)).status, 200, host);
+});
+
 test('CONNECT is 405, with the methods that the service takes', async () => {
   const answer = await send({ method: 'CONNECT', target: 'localhost:1', headers: {} });
   assert.equal(messageOf(answer, 405), 'This server is no proxy. Send the request itself.');

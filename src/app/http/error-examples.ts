@@ -48,6 +48,7 @@ const OWN: Examples = {
     body_given: 'This call takes no body. Leave it out, and name the target with ?target=.',
     empty_body: 'The body is empty. Send a JSON document.',
     header_repeated: 'The header Authorization was sent more than once. Send it once.',
+    host_malformed: 'The header Host holds no host. Send it as host or host:port.',
     host_missing: 'The header Host is missing. Send it.',
     json_too_deep: 'The JSON is nested deeper than 64 levels. Send a flatter document.',
     not_fhir: 'The body is not valid JSON.',

@@ -9,11 +9,14 @@ const SINGLE: ReadonlyMap<string, string> = new Map([
   ['host', 'Host'],
 ]);
 
+/** A host, perhaps with a port (RFC 3986 section 3.2), or nothing: the target may have no host. */
+const HOST = /^(?:\[[\w:.%~-]+\]|[\w.~!$&'()*+;=%-]*)(?::\d*)?$/;
+
 /** What follows on the connection may be meant for somebody else. */
 const CLOSES = { headers: { connection: 'close' } };
 
 /**
- * The 400 of a request without Host (RFC 9112 section 3.2), or with two lines of a header that has one value: a
+ * The 400 of a request without Host or with one that is no host (RFC 9112 section 3.2), or with two lines of a header that has one value: a
  * proxy may have believed the other one. Two equal lines are refused too. Undefined when the headers are sound.
  */
 export function headerFault({ httpVersion, headers, rawHeaders }: IncomingMessage): HttpError | undefined {
@@ -24,6 +27,16 @@ export function headerFault({ httpVersion, headers, rawHeaders }: IncomingMessag
       {
         en: 'The header Host is missing. Send it.',
         fr: 'L’en-tête Host manque. Envoyez-le.',
+      },
+      CLOSES,
+    );
+  if (headers.host !== undefined && !HOST.test(headers.host))
+    return new HttpError(
+      400,
+      'host_malformed',
+      {
+        en: 'The header Host holds no host. Send it as host or host:port.',
+        fr: 'L’en-tête Host ne contient pas d’hôte. Envoyez-le sous la forme hôte ou hôte:port.',
       },
       CLOSES,
     );
