@@ -281,6 +281,31 @@ describe('a body with a content encoding', () => {
   });
 });
 
+test('a transfer coding besides chunked is 400 on every path, and nothing behind it is answered [HTTP-15]', async () => {
+  const body = '2\r\n{}\r\n0\r\n\r\n';
+  for (const path of ['/api/v1/auth/verify', '/api/v1/imports/fhir', '/nope'])
+    for (const coding of ['gzip, chunked', 'deflate,chunked', 'identity, chunked']) {
+      const head = `POST ${path} HTTP/1.1\r\nhost: x\r\ntransfer-encoding: ${coding}\r\n\r\n`;
+      const answers = await exchangeBytes(
+        port,
+        Buffer.from(`${head}${body}GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n`),
+      );
+      assert.equal(answers.length, 1);
+      assert.match(
+        messageOf(answers[0] as RawAnswer, 400),
+        /^The service takes no transfer coding but chunked/,
+      );
+    }
+  const chunked = { 'transfer-encoding': 'Chunked', 'content-type': 'application/json' };
+  const request = {
+    method: 'POST',
+    target: '/api/v1/auth/verify',
+    headers: chunked,
+    body: Buffer.from(body),
+  };
+  assert.match(messageOf(await send(request), 400), /email is missing/);
+});
+
 describe('a request that breaks off', () => {
   test('is 431 with the limit when its headers are too large [HTTP-18]', async () => {
     const bytes = `GET / HTTP/1.1\r\nhost: x\r\nx: ${'y'.repeat(20_000)}\r\n\r\n`;

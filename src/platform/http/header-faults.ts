@@ -1,4 +1,4 @@
-/** Headers with which a request cannot be understood, whatever its path is. Contract: HTTP-20. */
+/** Headers with which a request cannot be understood, whatever its path is. Contract: HTTP-15, HTTP-20. */
 import type { IncomingMessage } from 'node:http';
 import { HttpError } from './errors.ts';
 
@@ -16,7 +16,8 @@ const HOST = /^(?:\[[\w:.%~-]+\]|[\w.~!$&'()*+;=%-]*)(?::\d*)?$/;
 const CLOSES = { headers: { connection: 'close' } };
 
 /**
- * The 400 of a request without Host or with one that is no host (RFC 9112 section 3.2), or with two lines of a header that has one value: a
+ * The 400 of a request without Host or with one that is no host (RFC 9112 section 3.2), with a transfer coding that would
+ * have to be decoded (section 6.1), or with two lines of a header that has one value: a
  * proxy may have believed the other one. Two equal lines are refused too. Undefined when the headers are sound.
  */
 export function headerFault({ httpVersion, headers, rawHeaders }: IncomingMessage): HttpError | undefined {
@@ -37,6 +38,17 @@ export function headerFault({ httpVersion, headers, rawHeaders }: IncomingMessag
       {
         en: 'The header Host holds no host. Send it as host or host:port.',
         fr: 'L’en-tête Host ne contient pas d’hôte. Envoyez-le sous la forme hôte ou hôte:port.',
+      },
+      CLOSES,
+    );
+  const coding = headers['transfer-encoding'];
+  if (coding !== undefined && coding.toLowerCase() !== 'chunked')
+    return new HttpError(
+      400,
+      'transfer_coding',
+      {
+        en: 'The service takes no transfer coding but chunked. Send the body without another one.',
+        fr: 'Le service n’accepte que le codage de transfert chunked. Envoyez le corps sans autre codage.',
       },
       CLOSES,
     );
