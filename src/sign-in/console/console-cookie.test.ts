@@ -19,6 +19,7 @@ test('the cookie is found among others, and not taken where there are two of it'
   const name = '__Host-interchange-session';
   assert.equal(read({ cookie: `a=1; ${name}=xyz;b=2` }), 'xyz');
   assert.equal(read({ cookie: `${name}=one; ${name}=two` }), undefined);
+  assert.equal(read({ cookie: `${name}=xyz=` }), 'xyz=', 'the whole value, not a part of it');
   assert.equal(
     read({ cookie: `interchange-session=xyz; ${name}-2=x; __host-interchange-session=x` }),
     undefined,

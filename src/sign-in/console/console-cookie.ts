@@ -29,8 +29,8 @@ export function createConsoleCookie(publicBaseUrl: string): ConsoleCookie {
     read({ cookie }) {
       if (typeof cookie !== 'string') return undefined;
       const values = cookie.split(';').flatMap((part) => {
-        const [key, value] = part.trim().split('=', 2);
-        return key === name && value !== undefined ? [value] : [];
+        const [key, ...value] = part.trim().split('=');
+        return key === name && value.length > 0 ? [value.join('=')] : [];
       });
       return values.length === 1 ? values[0] : undefined;
     },
