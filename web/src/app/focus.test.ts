@@ -1,4 +1,5 @@
 /** The focus, when something is sent and when dialogs close. In a real browser. */
+import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Locator } from 'playwright-core';
 import { NO_BROWSER, useConsole } from '../../../test-support/service/console-page.ts';
@@ -32,5 +33,16 @@ describe('the focus', { skip: NO_BROWSER, timeout: 120_000 }, () => {
     await press(page.getByRole('button', { name: 'Change' }));
     await press(page.getByRole('dialog').getByRole('button', { name: 'Save' }));
     await hasFocus(page.getByRole('button', { name: 'Change' }));
+  });
+
+  test('a dialog stays open when its button is pressed twice, and when somebody presses beside it [WEB-76]', async (t) => {
+    const { page } = await web.open(t, '/integration-accounts');
+    await page.getByRole('main').getByRole('button', { name: 'New integration account' }).dblclick();
+    const email = page.getByRole('dialog').getByLabel('Email');
+    await email.fill('typed@example.org');
+    await page.mouse.click(5, 5);
+    assert.equal(await email.inputValue(), 'typed@example.org');
+    await page.keyboard.press('Escape');
+    await email.waitFor({ state: 'detached' });
   });
 });

@@ -58,6 +58,8 @@ export function themeOf(close: string) {
           lockScroll,
           closeButtonProps,
           centered: true,
+          // The second press of a double click would close what the first one opened. Contract: WEB-76.
+          closeOnClickOutside: false,
           transitionProps: { duration: 0 },
           onExitTransitionEnd: findFocus,
         },

@@ -37,7 +37,6 @@ export function SecretOnce({ title, text, secrets, onClose }: SecretOnceProperti
       opened={isWanted && isReady}
       onClose={onClose}
       title={title}
-      closeOnClickOutside={false}
       closeOnEscape={false}
       withCloseButton={false}
     >

@@ -90,14 +90,7 @@ export function SecondFactors() {
 function NewCodes({ codes, onKept }: { codes: readonly string[]; onKept: () => void }) {
   const t = useTranslations('secondFactor');
   return (
-    <Modal
-      opened
-      onClose={onKept}
-      title={t('recovery')}
-      closeOnClickOutside={false}
-      closeOnEscape={false}
-      withCloseButton={false}
-    >
+    <Modal opened onClose={onKept} title={t('recovery')} closeOnEscape={false} withCloseButton={false}>
       <RecoveryCodes codes={codes} onKept={onKept} />
     </Modal>
   );
