@@ -27,6 +27,7 @@ export const en = {
       account: 'Account',
     },
     facility: 'Facility',
+    facilityTaken: 'You may not work at {before} any more. The console is at {now} now.',
     search: 'Go to or do',
     page: 'Page',
     person: 'Account: {email}',

@@ -29,6 +29,7 @@ export const fr: Catalogue = {
       account: 'Compte',
     },
     facility: 'Établissement',
+    facilityTaken: 'Vous ne pouvez plus travailler à {before}. La console montre maintenant {now}.',
     search: 'Aller à, ou faire',
     page: 'Page',
     person: 'Compte : {email}',

@@ -1,8 +1,10 @@
 /** Who is signed in, and in which facility they work: for every page. */
 import { createContext, type ReactNode, useContext, useLayoutEffect, useMemo, useRef, useState } from 'react';
+import { useTranslations } from 'use-intl';
 import { chosenFacility, rememberFacility } from '../api/call-headers.ts';
 import type { Facility, SignedIn } from '../api/session.ts';
 import { readAllAgain } from '../app/queries.ts';
+import { announce } from '../blocks/page/announcements.tsx';
 
 interface SessionContextValue {
   session: SignedIn;
@@ -34,7 +36,7 @@ export function SessionProvider({ session, children }: SessionProviderProperties
     session.facilities[0];
   // Before the pages below ask anything.
   if (facility?.id !== chosenFacility()) rememberFacility(facility?.id);
-  useReadingAgain(facility?.id);
+  useReadingAgain(facility, session.facilities);
   const value = useMemo<SessionContextValue>(
     () => ({
       session,
@@ -52,11 +54,15 @@ export function SessionProvider({ session, children }: SessionProviderProperties
 }
 
 /** Another facility was chosen, or the one of before was taken away: what was read is that of the other. */
-function useReadingAgain(facilityId: string | undefined): void {
-  const shown = useRef(facilityId);
+function useReadingAgain(facility: Facility | undefined, facilities: readonly Facility[]): void {
+  const t = useTranslations('shell');
+  const shown = useRef(facility);
   useLayoutEffect(() => {
-    if (shown.current === facilityId) return;
-    shown.current = facilityId;
+    const before = shown.current;
+    shown.current = facility;
+    if (before?.id === facility?.id) return;
+    if (before !== undefined && facility !== undefined && !facilities.some(({ id }) => id === before.id))
+      announce({ kind: 'bad', text: t('facilityTaken', { before: before.name, now: facility.name }) });
     void readAllAgain();
-  }, [facilityId]);
+  }, [facility, facilities, t]);
 }

@@ -140,6 +140,7 @@ describe('the shell', { skip: NO_BROWSER, timeout: 240_000 }, () => {
     await page.getByRole('link', { name: 'Audit log' }).click();
     await page.getByRole('row').nth(1).waitFor();
     assert.equal(await page.getByLabel('Facility').count(), 0, 'there is one left');
+    await page.getByRole('status').filter({ hasText: 'You may not work at' }).waitFor();
   });
 
   test('what was read of a facility that is taken away is shown as that of no other [WEB-6]', async (t) => {
