@@ -100,6 +100,17 @@ describe('the shell', { skip: NO_BROWSER, timeout: 240_000 }, () => {
     assert.ok(scrolled > 0, 'there is no room for all of them');
   });
 
+  test('the tabs of programs without room stand in one line [WEB-71]', async (t) => {
+    const { userId } = await web.api.createAccount(web.tenant);
+    const { page } = await web.open(t, `/integration-accounts/${userId}`);
+    await page.setViewportSize({ width: 360, height: 740 });
+    await page.getByRole('tab', { name: 'curl' }).waitFor();
+    const heights = await page
+      .getByRole('tab')
+      .evaluateAll((tabs: { offsetTop: number }[]) => tabs.map(({ offsetTop }) => offsetTop));
+    assert.equal(new Set(heights).size, 1, String(heights));
+  });
+
   test('a language tag that no text can be written in does not take the texts away [WEB-8]', async (t) => {
     const { page } = await web.open(t, '/');
     await page.addInitScript(

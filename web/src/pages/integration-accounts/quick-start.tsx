@@ -12,6 +12,10 @@ import { PROGRAM_LANGUAGES, programOf } from './quick-start-programs.ts';
 
 const LANGUAGE_NAMES = { curl: 'curl', python: 'Python', javascript: 'JavaScript', java: 'Java' };
 
+/** Contract: WEB-71. */
+const IN_ONE_LINE = { flexWrap: 'nowrap', overflowX: 'auto', scrollbarWidth: 'none' } as const;
+const RING_INSIDE = { outlineOffset: '-2px' };
+
 export function QuickStart({ account }: { account: Account }) {
   const t = useTranslations('integrationAccount');
   const { session } = useSession();
@@ -53,9 +57,9 @@ export function QuickStart({ account }: { account: Account }) {
         ]}
       />
       <Tabs defaultValue="curl" mt="md" keepMounted={false}>
-        <Tabs.List mb="sm" aria-label={t('languages')}>
+        <Tabs.List mb="sm" aria-label={t('languages')} style={IN_ONE_LINE}>
           {PROGRAM_LANGUAGES.map((language) => (
-            <Tabs.Tab key={language} value={language}>
+            <Tabs.Tab key={language} value={language} px="0.625rem" style={RING_INSIDE}>
               {LANGUAGE_NAMES[language]}
             </Tabs.Tab>
           ))}
