@@ -24,7 +24,7 @@ export function onChange(listener: () => void): void {
 
 let refused: () => void = () => undefined;
 
-/** What to do when the service refuses a call: a permission or a facility may have been taken away. */
+/** What to do when the service refuses a call or finds nothing: a permission or a facility may have been taken away. */
 export function onRefusal(listener: () => void): void {
   refused = listener;
 }
@@ -32,7 +32,7 @@ export function onRefusal(listener: () => void): void {
 /** A call that was answered: it may have ended the session, been refused, or changed something. */
 export function tellOf(method: string, status: number): void {
   if (status === 401) sessionEnded();
-  if (status === 403) refused();
+  if (status === 403 || status === 404) refused();
   if (method !== 'GET' && status < 300) changed();
 }
 

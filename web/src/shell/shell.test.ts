@@ -201,6 +201,28 @@ describe('the shell', { skip: NO_BROWSER, timeout: 240_000 }, () => {
     assert.deepEqual(links, ['Overview', 'Exchange', 'My account']);
   });
 
+  test('the right to manage systems that is taken away while an account is open: the navigation knows with the next call [WEB-7]', async (t) => {
+    const tenant = await web.api.createTenant();
+    const { pool } = web.api.database;
+    const { userId } = await web.api.createAccount(tenant);
+    const { page, account } = await web.open(t, `/integration-accounts/${userId}`, {
+      tenant,
+      expected: /404/,
+    });
+    await page.getByRole('button', { name: 'Disable' }).click();
+    const { organisationId } = tenant;
+    const role = await createRole(
+      pool,
+      { organisationId, name: 'People', permissions: ['people.manage'] },
+      OPERATOR,
+    );
+    await changeAccount(pool, { ...operatorOn(account.email), changes: { role: { id: role.id } } });
+    await page.getByRole('dialog').getByRole('button', { name: 'Disable' }).click();
+    await page.getByRole('heading', { name: 'Your role does not open this page' }).waitFor();
+    const links = await page.getByRole('navigation').getByRole('link').allTextContents();
+    assert.deepEqual(links, ['Overview', 'People', 'Roles', 'My account']);
+  });
+
   test('language and colours are chosen in the menu, and kept [WEB-8]', async (t) => {
     const { page } = await web.open(t, '/exchange');
     await page.getByRole('button', { name: /^Account/ }).click();
