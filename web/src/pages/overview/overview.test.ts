@@ -165,6 +165,33 @@ describe('overview', { skip: NO_BROWSER, timeout: 240_000 }, () => {
     }
   });
 
+  test('large numbers leave room for the words on a narrow screen, and stand in one line in French [WEB-8, WEB-55]', async (t) => {
+    const tenant = await web.api.createTenant({ timeZone: 'Europe/Paris' });
+    const { organisationId, facilityId } = tenant;
+    await run(
+      `insert into terminology_unmapped (organisation_id, facility_id, local_system, local_code, place,
+         met_count, first_met_at, last_met_at)
+       select $1, $2, 'urn:lab', 'C' || n, 'lab.result', 4, now(), now() from generate_series(1, 1001) n`,
+      [organisationId, facilityId],
+    );
+    await run(
+      `insert into activity_hour (organisation_id, facility_id, hour, kind, count)
+       values ($1, $2, date_trunc('hour', $3::timestamptz) - interval '3 hours', 'publishes', 2500)`,
+      [organisationId, facilityId, web.api.clock.now],
+    );
+    const { page } = await web.open(t, '/', { tenant, language: 'fr' });
+    const mark = await page.getByText('1,5', { exact: false }).first().boundingBox();
+    assert.ok(mark !== null && mark.height < 24, JSON.stringify(mark));
+    await page.setViewportSize({ width: 360, height: 740 });
+    const line = page.getByRole('listitem').filter({ hasText: 'plus de' });
+    const [count, words] = [line.locator('strong'), line.getByRole('heading')];
+    const [left, right] = [await count.boundingBox(), await words.boundingBox()];
+    assert.ok(
+      left !== null && right !== null && right.width > 2 * left.width,
+      JSON.stringify({ left, right }),
+    );
+  });
+
   test('a role without any of it is told so, and what cannot be read is said with a way to try again [WEB-55]', async (t) => {
     const { page } = await web.open(t, '/', { permissions: ['facilities.manage'] });
     await page.getByRole('heading', { name: 'Your role has no overview' }).waitFor();
