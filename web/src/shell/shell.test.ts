@@ -201,6 +201,20 @@ describe('the shell', { skip: NO_BROWSER, timeout: 240_000 }, () => {
     assert.deepEqual(links, ['Overview', 'Exchange', 'My account']);
   });
 
+  test('the name of each page has room in the navigation, in French too [WEB-7, WEB-8]', async (t) => {
+    const { page } = await web.open(t, '/integration-accounts', { language: 'fr' });
+    const current = page.getByRole('link', { name: 'Comptes d’intégration' });
+    await current.and(page.locator('[aria-current="page"]')).waitFor();
+    const links = page.getByRole('navigation').getByRole('link');
+    const narrow = await links.evaluateAll(
+      (all: { scrollWidth: number; clientWidth: number; textContent: string }[]) =>
+        all
+          .filter(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth)
+          .map(({ textContent }) => textContent),
+    );
+    assert.deepEqual(narrow, []);
+  });
+
   test('the right to manage systems that is taken away while an account is open: the navigation knows with the next call [WEB-7]', async (t) => {
     const tenant = await web.api.createTenant();
     const { pool } = web.api.database;
