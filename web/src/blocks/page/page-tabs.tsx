@@ -4,6 +4,7 @@
  */
 import { useRouterState } from '@tanstack/react-router';
 import { type ReactNode, useLayoutEffect, useRef } from 'react';
+import { useFormatter } from 'use-intl';
 import css from './page-tabs.module.css';
 
 /** `activeOptions` of a tab: it is the current one at its own address only, whatever the filters. */
@@ -37,5 +38,6 @@ function showCurrent(tabs: HTMLElement | null): void {
 
 /** In a tab: how many wait there for somebody. None is not shown. */
 export function TabCount({ count = 0 }: { count?: number }) {
-  return count === 0 ? undefined : <span className={css.count}>{count}</span>;
+  const format = useFormatter();
+  return count === 0 ? undefined : <span className={css.count}>{format.number(count)}</span>;
 }

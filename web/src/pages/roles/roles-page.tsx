@@ -1,7 +1,7 @@
 /** The roles of the organisation, and how many hold each. Contract: WEB-26. */
 import { Button, Text } from '@mantine/core';
 import { getRouteApi, Link } from '@tanstack/react-router';
-import { useTranslations } from 'use-intl';
+import { useFormatter, useTranslations } from 'use-intl';
 import { answered, api } from '../../api/api.ts';
 import { useCommands } from '../../blocks/dialogs/commands.ts';
 import { numberColumn } from '../../blocks/list/columns.tsx';
@@ -96,14 +96,15 @@ function Holders({ role: { id, name, holders }, kind }: { role: Role; kind: Acco
   const t = useTranslations('roles');
   const { may } = useSession();
   const count = holders[kind];
-  if (count === 0 || !may(kind === 'EHR' ? 'accounts.manage' : 'people.manage')) return count;
+  const shown = useFormatter().number(count);
+  if (count === 0 || !may(kind === 'EHR' ? 'accounts.manage' : 'people.manage')) return shown;
   return (
     <Link
       to={kind === 'EHR' ? '/integration-accounts' : '/people'}
       search={{ role: id }}
       aria-label={t(`holders.${kind}`, { count, name })}
     >
-      {count}
+      {shown}
     </Link>
   );
 }

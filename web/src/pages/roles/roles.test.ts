@@ -103,6 +103,23 @@ describe('roles', { skip: NO_BROWSER, timeout: 240_000 }, () => {
     await page.getByText('GET /patients/base/', { exact: false }).first().waitFor();
   });
 
+  test('large numbers are written as the language writes them, in a list and in a tab [WEB-8, WEB-26]', async (t) => {
+    const { page } = await web.open(t, '/my-account');
+    await page.route('**/console/api/roles?*', async (route) => {
+      const response = await route.fetch();
+      const json = await response.json();
+      json.items[0].holders.STAFF = 1500;
+      await route.fulfill({ response, json });
+    });
+    await page.route('**/deliveries/replay', (route) =>
+      route.fulfill({ json: { dryRun: true, count: 5200, deliveryIds: [] } }),
+    );
+    await page.getByRole('link', { name: 'Roles' }).click();
+    await page.getByRole('cell', { name: '1,500' }).waitFor();
+    await page.getByRole('link', { name: 'Exchange', exact: true }).click();
+    await page.getByRole('link', { name: 'Held 5,200' }).waitFor();
+  });
+
   test('permissions stand below their areas; an area is taken whole, and three presets are offered [WEB-26, WEB-27]', async (t) => {
     const { page } = await web.open(t, '/roles/new');
     const area = (name: string) =>
