@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { insertEncounter, insertPatient } from '../../test-support/records/clinical-records.ts';
-import { startTestApi, type Tenant, type TestAccount, type TestApi } from '../../test-support/service/api.ts';
+import { useTestApi } from '../../test-support/service/use-api.ts';
 import { createLoadReferenced } from '../app/load-referenced.ts';
 import { OPERATOR } from '../tenancy/administration/author.ts';
 import { putMapEntry } from '../terminology/maps/change-maps.ts';
@@ -13,26 +13,17 @@ const LOCAL = { code: 'LEAD', system: ROLES, display: 'Lead doctor' };
 const ATTENDER = { system: PARTICIPATION_TYPE, code: 'ATND', display: 'attender' };
 const change = { now: new Date('2026-01-02T03:04:05Z'), author: OPERATOR };
 
-let api: TestApi;
-let tenant: Tenant;
-let account: TestAccount;
-
-before(async () => {
-  api = await startTestApi();
-  tenant = await api.createTenant();
-  account = await api.createAccount(tenant, { permissions: ['encounters.access'] });
-});
-after(() => api.close());
+const t = useTestApi({ permissions: ['encounters.access'] });
 
 const typesOf = (encounter: object | undefined) =>
   participations(encounter as Participated).map(({ coding }) => coding);
 
 test('a kind of participation is sent as the maps say, in a read, a search and a publish [TERM-3, TERM-27]', async () => {
-  const { pool } = api.database;
-  const patientId = await insertPatient(pool, tenant);
+  const { pool } = t.api.database;
+  const patientId = await insertPatient(pool, t.tenant);
   const [id, plain] = [
-    await insertEncounter(pool, tenant, { patientId, start: '2024-01-31T10:00:00Z' }),
-    await insertEncounter(pool, tenant, { patientId, start: '2024-01-30T10:00:00Z' }),
+    await insertEncounter(pool, t.tenant, { patientId, start: '2024-01-31T10:00:00Z' }),
+    await insertEncounter(pool, t.tenant, { patientId, start: '2024-01-30T10:00:00Z' }),
   ];
   for (const [encounterId, coding] of [
     [id, LOCAL],
@@ -41,14 +32,14 @@ test('a kind of participation is sent as the maps say, in a read, a search and a
     await pool.query(
       `insert into encounter_participant (organisation_id, facility_id, encounter_id, position, display, type)
        values ($1, $2, $3, 0, 'Dr. Ada', $4)`,
-      [tenant.organisationId, tenant.facilityId, encounterId, JSON.stringify([{ coding: [coding] }])],
+      [t.tenant.organisationId, t.tenant.facilityId, encounterId, JSON.stringify([{ coding: [coding] }])],
     );
   const path = '/encounters/fhir/Encounter';
   const read = (headers: Record<string, string> = {}) =>
-    api.call(`${path}/${id}?purposeOfUse=OPS`, { token: account.token, headers });
+    t.api.call(`${path}/${id}?purposeOfUse=OPS`, { token: t.account.token, headers });
   const search = async () =>
     (
-      await api.call(`${path}?patient=${patientId}&purposeOfUse=OPS`, { token: account.token })
+      await t.api.call(`${path}?patient=${patientId}&purposeOfUse=OPS`, { token: t.account.token })
     ).json.entry.map(({ resource }: { resource: object }) => typesOf(resource));
   const before = await read();
   assert.deepEqual(typesOf(before.json), [[LOCAL]]);
@@ -61,13 +52,13 @@ test('a kind of participation is sent as the maps say, in a read, a search and a
     targetCode: 'ATND',
     targetDisplay: 'The attending doctor',
   };
-  await putMapEntry(pool, { organisationId: tenant.organisationId, facilityId: null }, { given, change });
+  await putMapEntry(pool, { organisationId: t.tenant.organisationId, facilityId: null }, { given, change });
 
   const mapped = await read({ 'if-none-match': 'W/"1"' });
   assert.deepEqual(typesOf(mapped.json), [[ATTENDER, LOCAL]]);
   assert.deepEqual({ ...mapped.json, participant: [] }, { ...before.json, participant: [] });
   assert.equal((await read({ 'if-none-match': mapped.headers.get('etag') ?? '' })).status, 304);
   assert.deepEqual(await search(), [[[ATTENDER, LOCAL]], [[ATTENDER]]]);
-  const [published] = await createLoadReferenced(pool)({ ...tenant, timeZone: 'UTC' }, [`Encounter/${id}`]);
+  const [published] = await createLoadReferenced(pool)({ ...t.tenant, timeZone: 'UTC' }, [`Encounter/${id}`]);
   assert.deepEqual(typesOf(published?.resource), [[ATTENDER, LOCAL]]);
 });

@@ -1,8 +1,8 @@
 /** Categories of results and reports (https://hl7.org/fhir/R4/observation.html, https://hl7.org/fhir/R4/diagnosticreport.html). */
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { importJson } from '../../test-support/records/import-files.ts';
-import { startTestApi, type Tenant, type TestAccount, type TestApi } from '../../test-support/service/api.ts';
+import { useTestApi } from '../../test-support/service/use-api.ts';
 
 const HL7 = 'http://terminology.hl7.org/CodeSystem';
 const LOCAL = { code: 'HAEM', system: 'urn:example:sections', display: 'Haematology' };
@@ -19,20 +19,12 @@ const RAD = { system: `${HL7}/v2-0074`, code: 'RAD', display: 'Radiology' };
 const id = (number: number) => `8b000000-0000-4000-8000-00000000000${number}`;
 const PATIENT = id(0);
 
-let api: TestApi;
-let tenant: Tenant;
-let account: TestAccount;
-before(async () => {
-  api = await startTestApi();
-  tenant = await api.createTenant();
-  account = await api.createAccount(tenant);
-});
-after(() => api.close());
+const t = useTestApi();
 
 /** Those of the resources of this type in the Bundles of all orders, by id. */
 async function categoriesOf(discipline: 'lab' | 'imaging', type: string): Promise<Record<string, object[]>> {
   const get = async (path: string) =>
-    (await api.call(`/investigations/${discipline}/orders${path}`, { token: account.token })).json;
+    (await t.api.call(`/investigations/${discipline}/orders${path}`, { token: t.account.token })).json;
   const found: Record<string, object[]> = {};
   for (const { orderId } of (await get(`?patient=${PATIENT}`)).items)
     for (const { resource } of (await get(`/${orderId}/clinical/fhir`)).bundle.entry)
@@ -63,8 +55,8 @@ test("a result and a report with a category of the source's own also have HL7's,
     record('DiagnosticReport', 7, CARDIOLOGY, { result: result.slice(0, 1) }),
   ];
   const { rejected } = await importJson(
-    api.database.pool,
-    tenant,
+    t.api.database.pool,
+    t.tenant,
     JSON.stringify({
       resourceType: 'Bundle',
       type: 'collection',
@@ -83,6 +75,6 @@ test("a result and a report with a category of the source's own also have HL7's,
     [id(7)]: [CARDIOLOGY],
   });
   assert.deepEqual(await categoriesOf('imaging', 'DiagnosticReport'), { [id(5)]: [IMAGING, RAD] });
-  const single = await api.call(`/fhir/Observation/${id(1)}`, { token: account.token });
+  const single = await t.api.call(`/fhir/Observation/${id(1)}`, { token: t.account.token });
   assert.deepEqual(single.json.category, [{ coding: [LOCAL] }, { coding: [LABORATORY] }]);
 });
