@@ -330,4 +330,12 @@ test('terminology unmapped lists the codes of one facility or of all', async () 
   assert.equal(text, '1  urn:lab|X An X (lab.result 1)');
   const other = (await createFacility(database.pool, { organisationId: organisation, name: 'Other' })).id;
   assert.equal((await run(listUnmappedCommand, ['--facility', other])).text, 'No unmapped codes.');
+  const further = createUnmappedRecorder({ db: database.pool, now: () => new Date(), onError: failed });
+  further.met({ ...scope, facilityId: other }, 'lab.result', [
+    { system: 'urn:lab', code: 'X', display: 'An X' },
+  ]);
+  await further.close();
+  const ofBoth = (await run(listUnmappedCommand, [])).text.split('\n').sort();
+  const line = '1  urn:lab|X An X (lab.result 1)';
+  assert.deepEqual(ofBoth, [facility, other].map((id) => `${line} at facility ${id}`).sort());
 });

@@ -26,9 +26,11 @@ export function listUnmappedCommand(environment: CommandEnvironment): Command {
         const deps = { db, cursors: createCursorCodec(keys.derive('cursor')) };
         return listUnmappedCodes(deps, scope, { facilityId: scope.facilityId, limit, cursor });
       });
-      const lines = page.items.map(({ count, localSystem, localCode, localDisplay, places }) => {
+      const facilities = new Set(page.items.map(({ facilityId }) => facilityId));
+      const lines = page.items.map(({ count, localSystem, localCode, localDisplay, places, facilityId }) => {
         const where = places.map((place) => `${place.place} ${place.count}`).join(', ');
-        return `${count}  ${localSystem}|${localCode} ${localDisplay ?? ''} (${where})`;
+        const facility = facilities.size > 1 ? ` at facility ${facilityId}` : '';
+        return `${count}  ${localSystem}|${localCode} ${localDisplay ?? ''} (${where})${facility}`;
       });
       if (page.nextCursor !== null) lines.push(`more: --cursor ${page.nextCursor}`);
       environment.print(page, lines.join('\n') || 'No unmapped codes.');
