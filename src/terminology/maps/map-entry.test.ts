@@ -82,6 +82,13 @@ test('a known system in any other writing is refused, and told how it is written
     'http://www.nlm.nih.gov/research/umls/rxnorm': ['https://nlm.nih.gov/research/umls/rxnorm/'],
     'http://dicom.nema.org/resources/ontology/DCM': ['http://dicom.nema.org/resources/ontology/dcm'],
     'http://hl7.org/fhir/sid/icd-10': ['https://hl7.org/fhir/sid/icd-10'],
+    'http://terminology.hl7.org/CodeSystem/v3-ActCode': [
+      'https://terminology.hl7.org/CodeSystem/v3-ActCode',
+      'http://terminology.hl7.org/CodeSystem/v3-actcode',
+    ],
+    'http://terminology.hl7.org/CodeSystem/v3-ParticipationType': [
+      'http://terminology.hl7.org/CodeSystem/V3-ParticipationType/',
+    ],
   };
   for (const [system, others] of Object.entries(writings)) {
     for (const targetSystem of others)
