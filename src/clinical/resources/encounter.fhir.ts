@@ -184,10 +184,13 @@ function encounterClass(): Element<{ classCode: string }> {
       if (system === undefined && !Object.hasOwn(ENCOUNTER_CLASS_DISPLAY, classCode))
         reader.fail(
           'system',
-          `is missing, and the code is not one of ${Object.keys(ENCOUNTER_CLASS_DISPLAY).join(', ')}`,
+          `is missing, and the code is not one of ${Object.keys(ENCOUNTER_CLASS_DISPLAY).join(', ')}. Send the system, or map the code.`,
         );
       if (system !== undefined && system !== ACT_CODE_SYSTEM)
-        reader.fail('system', `is not ${ACT_CODE_SYSTEM}. Map the code to one of it first.`);
+        reader.fail(
+          'system',
+          `is not ${ACT_CODE_SYSTEM}, and no terminology map leads from its code to one of that system. Map the code first.`,
+        );
       return { values: { class_code: classCode, class_display: reader.string('display') } };
     },
     write(output, name, { classCode }) {

@@ -45,25 +45,30 @@ test('a class of the source is taken as the one that a map leads to, and refused
   assert.deepEqual(await classes(), ['SS', 'EMER']);
 });
 
-test('a class of SNOMED CT is taken by a map, too, as all systems that maps start from [TERM-28]', async () => {
-  const scope = await t.createOrganisation();
-  const SNOMED = 'http://snomed.info/sct';
-  const visit = encounter('Patient/p', { class: { system: SNOMED, code: '371883000' } });
-  const documents = [bundle([patient({ id: 'p' }), visit])];
-  assert.match(
-    (await t.run(documents, { scope })).rejected[0]?.reason ?? '',
-    /Map the code to one of it first/,
-  );
-  await putMapEntry(
-    t.database.pool,
-    { organisationId: scope.organisationId, facilityId: null },
-    {
-      given: { localSystem: SNOMED, localCode: '371883000', targetSystem: ACT_CODE, targetCode: 'AMB' },
-      change: { now: new Date('2026-01-02T03:04:05Z'), author: OPERATOR },
-    },
-  );
-  assert.deepEqual((await t.run(documents, { scope })).rejected, []);
-});
+for (const [name, system, code, refusal] of [
+  [
+    'of SNOMED CT',
+    'http://snomed.info/sct',
+    '371883000',
+    /no terminology map leads from its code to one of that system/,
+  ],
+  ['without a system', undefined, 'POLI', /class\.system is missing, and the code is not one of AMB/],
+] as const)
+  test(`a class ${name} is taken by a map, too [TERM-28]`, async () => {
+    const scope = await t.createOrganisation();
+    const visit = encounter('Patient/p', { class: { system, code } });
+    const documents = [bundle([patient({ id: 'p' }), visit])];
+    assert.match((await t.run(documents, { scope })).rejected[0]?.reason ?? '', refusal);
+    await putMapEntry(
+      t.database.pool,
+      { organisationId: scope.organisationId, facilityId: null },
+      {
+        given: { localSystem: system ?? null, localCode: code, targetSystem: ACT_CODE, targetCode: 'AMB' },
+        change: { now: new Date('2026-01-02T03:04:05Z'), author: OPERATOR },
+      },
+    );
+    assert.deepEqual((await t.run(documents, { scope })).rejected, []);
+  });
 
 test('what else a class of the source has is refused and counted as without a map, and by its name [IN-32, TERM-28]', async () => {
   const scope = await t.createOrganisation();

@@ -2,7 +2,7 @@
  * The class of an Encounter is one Coding, of HL7 v3 ActCode: a class that a source has a code of its own for is stored as
  * the one that the terminology maps lead to. Without a map it stays as it is, and is refused. Contract: TERM-28.
  */
-import { ACT_CODE_SYSTEM } from '../../../fhir/act-code.ts';
+import { ACT_CODE_SYSTEM, ENCOUNTER_CLASS_DISPLAY } from '../../../fhir/act-code.ts';
 import type { Coding } from '../../../fhir/coded.ts';
 import type { JsonObject } from '../../../fhir/reading/json-resource.ts';
 import type { Queryable } from '../../../platform/db/database.ts';
@@ -32,8 +32,10 @@ export async function withMappedClasses<Entry extends { resource: JsonObject; ha
 
 function localClass(resource: JsonObject): LocalCoding | undefined {
   if (resource.resourceType !== 'Encounter') return undefined;
-  const { system, code } = (resource.class ?? {}) as Coding;
+  const { system = '', code } = (resource.class ?? {}) as Coding;
   if (typeof system !== 'string' || typeof code !== 'string' || !mayStartMap({ system })) return undefined;
+  // A known class needs no system.
+  if (system === '' && Object.hasOwn(ENCOUNTER_CLASS_DISPLAY, code)) return undefined;
   // PostgreSQL takes no NUL in what is asked; the element is refused by its name.
   return `${system}${code}`.includes('\0') ? undefined : { system, code };
 }
