@@ -7,7 +7,6 @@ import { codingsOf, emitContext } from '../clinical/content/coded-content.ts';
 import { parseFhirJson } from '../fhir/json.ts';
 import type { FacilityScope } from '../tenancy/scope.ts';
 import type { Translator } from '../terminology/lookup/translate.ts';
-import type { Translations } from '../terminology/maps/apply-map.ts';
 import { isOpenToMaps, type Participated, participations, type RenderedEncounter } from './encounter.fhir.ts';
 
 export async function withMappedParticipations(
@@ -15,27 +14,25 @@ export async function withMappedParticipations(
   scope: FacilityScope,
   encounters: readonly RenderedEncounter[],
 ): Promise<RenderedEncounter[]> {
-  const open = encounters.filter(isOpenToMaps).flatMap((encounter) => participations(elementsOf(encounter)));
-  const translations = await translator.translate(scope, codingsOf(open));
-  return encounters.map((encounter) =>
-    isOpenToMaps(encounter) ? mapped(encounter, scope.organisationId, translations) : encounter,
+  const open = new Map(
+    encounters.filter(isOpenToMaps).map((encounter) => [encounter, elementsOf(encounter)]),
   );
+  const translations = await translator.translate(
+    scope,
+    codingsOf([...open.values()].flatMap(participations)),
+  );
+  if (translations.size === 0) return [...encounters];
+  const { translate } = emitContext(scope.organisationId, translations);
+  return encounters.map((encounter) => {
+    const elements = open.get(encounter);
+    if (elements === undefined) return encounter;
+    for (const one of elements.participant ?? []) if (one.type) one.type = one.type.map(translate);
+    // Maps change without a new version of the Encounter.
+    const variant = hash('sha256', JSON.stringify(elements.participant)).slice(0, 16);
+    return { ...encounter, elements: JSON.stringify(elements).slice(1), variant };
+  });
 }
 
 function elementsOf({ elements }: RenderedEncounter): Participated {
   return parseFhirJson(`{${elements}`) as Participated;
-}
-
-function mapped(
-  encounter: RenderedEncounter,
-  organisationId: string,
-  translations: Translations,
-): RenderedEncounter {
-  if (translations.size === 0) return encounter;
-  const { translate } = emitContext(organisationId, translations);
-  const elements = elementsOf(encounter);
-  for (const one of elements.participant ?? []) if (one.type) one.type = one.type.map(translate);
-  // Maps change without a new version of the Encounter.
-  const variant = hash('sha256', JSON.stringify(elements.participant)).slice(0, 16);
-  return { ...encounter, elements: JSON.stringify(elements).slice(1), variant };
 }

@@ -40,7 +40,7 @@ export function skipDeliveriesCommand(environment: CommandEnvironment): Command 
     .description('give up held deliveries; the next delivery of the same patient is then sent')
     .option(
       '--reason <text>',
-      'why you skip them; the reason is kept with the deliveries (required, but for --dry-run)',
+      'why you skip them; the reason is kept with the deliveries (required, except with --dry-run)',
     )
     .option('--dry-run', 'show how many deliveries would be changed, and change none')
     .addHelpText(

@@ -7,7 +7,10 @@ import { HL7_SYSTEM_PREFIX, STANDARD_SYSTEMS } from '../../terminology/lookup/co
 /** Codes have no index: they are looked for in so many results, and the first one ends the search. */
 const LOOKED_AT = 20_000;
 
-/** One that has it, or a component that has it, without a standard code of the source beside it; of a patient who does not refuse the purpose. */
+/**
+ * A result that has the code, itself or in a component, and no standard code of the source beside it. Its patient does not
+ * refuse the purpose.
+ */
 export async function findResultWithCode(
   db: Queryable,
   { organisationId, facilityId }: FacilityScope,

@@ -16,9 +16,9 @@ const HOST = /^(?:\[[\w:.%~-]+\]|[\w.~!$&'()*+;=%-]*)(?::\d*)?$/;
 const CLOSES = { headers: { connection: 'close' } };
 
 /**
- * The 400 of a request without Host or with one that is no host (RFC 9112 section 3.2), with a transfer coding that would
- * have to be decoded (section 6.1), or with two lines of a header that has one value: a
- * proxy may have believed the other one. Two equal lines are refused too. Undefined when the headers are sound.
+ * The 400 of a request whose headers are not sound: without Host, or with one that is no host (RFC 9112 section 3.2); with a
+ * transfer coding that would have to be decoded (section 6.1); with two lines of a header that has one value, also where they
+ * are equal. A proxy may have read them in another way.
  */
 export function headerFault({ httpVersion, headers, rawHeaders }: IncomingMessage): HttpError | undefined {
   if (httpVersion === '1.1' && headers.host === undefined)

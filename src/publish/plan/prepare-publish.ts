@@ -101,7 +101,10 @@ export interface ReadyToSend extends Prepared {
   referenced: Referenced;
 }
 
-/** 400 for a FHIR server that is not there; 404 outside the scope; 403 when the purpose is refused; 503 without a FHIR server. */
+/**
+ * 400 for a FHIR server that is not there; 404 outside the scope; 403 when the purpose is refused; 503 without a FHIR
+ * server.
+ */
 export async function preparePublish(
   deps: PrepareDependencies,
   { id: givenId, target: name }: PublishRequest,
@@ -114,7 +117,7 @@ export async function preparePublish(
   if (!isUuid(givenId)) throw notFound(source.name);
   const id = givenId.toLowerCase();
   const [record, found] = await Promise.all([
-    source.load(scope, id).catch(onceAuthorised((loaded) => authorise(deps, act, { id, record: loaded }))),
+    source.load(scope, id).catch(onceAuthorised((record) => authorise(deps, act, { id, record }))),
     findFhirServer(deps.db, scope, name ?? null),
   ]);
   if (record === undefined)

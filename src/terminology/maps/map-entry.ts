@@ -1,5 +1,4 @@
 /** One entry of a terminology map, and what is checked before it is kept. Contract: TERM-5, TERM-6. */
-import { ACT_CODE_SYSTEM } from '../../fhir/act-code.ts';
 import type { Words } from '../../platform/words/words.ts';
 import {
   HL7_SYSTEM_PREFIX,
@@ -49,11 +48,10 @@ export type CheckedEntry = { entry: MapEntry } | { fault: Words };
 const MAX_SYSTEM = 500;
 const MAX_CODE = 200;
 const MAX_TEXT = 1_000;
-/** HL7's systems that maps are asked to lead to. */
-const HL7_TARGETS = [
-  ACT_CODE_SYSTEM,
-  ...['v3-ParticipationType', 'v3-ObservationInterpretation'].map((name) => `${HL7_SYSTEM_PREFIX}${name}`),
-];
+/** HL7's systems that the service asks maps for. */
+const HL7_TARGETS = ['v3-ActCode', 'v3-ParticipationType', 'v3-ObservationInterpretation'].map(
+  (name) => `${HL7_SYSTEM_PREFIX}${name}`,
+);
 /** How a known system is written, by what all its writings come to. */
 const KNOWN_SYSTEMS: ReadonlyMap<string, string> = new Map([
   ...[...STANDARD_SYSTEMS, ...HL7_TARGETS].map((system): [string, string] => [writing(system), system]),
