@@ -47,8 +47,8 @@ export function headerFault({ httpVersion, headers, rawHeaders }: IncomingMessag
       400,
       'transfer_coding',
       {
-        en: 'The service takes no transfer coding but chunked. Send the body without another one.',
-        fr: 'Le service n’accepte que le codage de transfert chunked. Envoyez le corps sans autre codage.',
+        en: 'The service takes no transfer coding but chunked. Send the body with chunked alone.',
+        fr: 'Le service n’accepte que le codage de transfert chunked. Envoyez le corps avec chunked seul.',
       },
       CLOSES,
     );
