@@ -144,6 +144,8 @@ async function isDrawn(page: Page): Promise<void> {
 }
 
 async function checkPage(page: Page, faults: readonly string[]): Promise<void> {
+  // A test may end with a page that is still being loaded.
+  await page.locator('h1').first().waitFor();
   await page.emulateMedia({ colorScheme: 'light' });
   await isDrawn(page);
   assert.deepEqual(await accessibilityFaults(page), [], 'axe, light');
