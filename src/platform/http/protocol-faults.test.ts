@@ -50,12 +50,14 @@ test('a body that stops on its way is answered before its connection is quiet fo
 
 test('a quiet connection is ended, but for one that waits for our answer [HTTP-24]', async () => {
   const answers: Record<string, (response: ServerResponse) => unknown> = {
-    // Once the connection was quiet for too long.
-    '/slow': (response) => server.once('timeout', () => response.end('done')),
+    // Once the connection was quiet for too long. The time begins here, so that a slow machine does not end it before.
+    '/slow': (response) => {
+      server.once('timeout', () => response.end('done'));
+      response.socket?.setTimeout(50);
+    },
     '/large': (response) => response.end(Buffer.alloc(50_000_000)),
   };
   const server: Server = createServer((request, response) => answers[request.url ?? '']?.(response));
-  server.timeout = 50;
   createFaultAnswers(createAllowedMethods()).attach(server);
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -63,6 +65,7 @@ test('a quiet connection is ended, but for one that waits for our answer [HTTP-2
     const { port } = server.address() as AddressInfo;
     const slow = await fetch(`http://127.0.0.1:${port}/slow`);
     assert.equal(await slow.text(), 'done');
+    server.timeout = 50;
     for (const beginning of [
       '',
       'GET /slow HTTP/1.1\r\nhost: x\r\n',
