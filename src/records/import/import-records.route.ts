@@ -254,20 +254,18 @@ function takePlace(active: Set<string>, organisationId: string): () => void {
 /** One entry for each patient that the body is about, written before the change of its record commits, and before the answer. */
 function patientLogger(
   accessLog: AccessLog,
-  { caller, correlationId }: FacilityContext,
+  { caller, correlationId, scope }: FacilityContext,
   action: AccessAction,
 ): OnPatients {
-  /** Facility and patient. */
+  const reader = { caller, correlationId, scope, purposeOfUse: DEFAULT_PURPOSE_OF_USE };
   const logged = new Set<string>();
-  return async (patientIds, scope) => {
-    const reader = { caller, correlationId, scope, purposeOfUse: DEFAULT_PURPOSE_OF_USE };
+  return async (patientIds) => {
     const entryOf = (patientId: string) =>
       accessEntry(reader, { patientId, action, resourceType: 'Patient', resourceId: patientId }, 'allowed');
-    const nameOf = (id: string) => `${scope.facilityId} ${id}`;
-    const fresh = [...patientIds].filter((id) => !logged.has(nameOf(id)));
+    const fresh = [...patientIds].filter((id) => !logged.has(id));
     for (const some of batchesOf(fresh)) await accessLog.record(some.map(entryOf));
     if (logged.size > LOGGED) logged.clear();
-    for (const id of fresh) logged.add(nameOf(id));
+    for (const id of fresh) logged.add(id);
   };
 }
 

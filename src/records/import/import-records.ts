@@ -1,7 +1,6 @@
 /** The import: any number of sources, one after the other or by several workers. */
 import { randomUUID } from 'node:crypto';
 import type { Pool } from '../../platform/db/database.ts';
-import type { Log } from '../../platform/log/log.ts';
 import type { FacilityScope } from '../../tenancy/scope.ts';
 import { createUnmappedRecorder } from '../../terminology/unmapped/record-unmapped.ts';
 import { inBatches } from './group/batches.ts';
@@ -18,8 +17,6 @@ import { forgetMet } from './write/entry-positions.store.ts';
 
 export interface ImportDependencies {
   db: Pool;
-  /** For what the report does not name: what goes wrong at other facilities. */
-  log?: Pick<Log, 'error'>;
   limits?: SourceLimits;
   /** URLs of modifier extensions and implicit rules that are understood; default none. */
   understoodExtensions?: readonly string[] | undefined;
@@ -83,8 +80,8 @@ export async function importRecords(deps: ImportDependencies, request: ImportReq
       reach: request.reach ?? 'organisation',
       understood: new Set(deps.understoodExtensions),
       dryRun,
-      onPatients: dryRun === undefined ? request.onPatients : ofStored(deps.db, request.onPatients),
-      log: deps.log,
+      onPatients:
+        dryRun === undefined ? request.onPatients : ofStored(deps.db, request.scope, request.onPatients),
       unmapped,
     };
     try {
@@ -109,16 +106,20 @@ export async function importRecords(deps: ImportDependencies, request: ImportReq
 }
 
 /** Leaves out the patients that the dry run made itself: nobody has them. */
-function ofStored(db: Pool, onPatients: OnPatients | undefined): OnPatients | undefined {
+function ofStored(
+  db: Pool,
+  scope: FacilityScope,
+  onPatients: OnPatients | undefined,
+): OnPatients | undefined {
   return (
     onPatients &&
-    (async (patientIds, scope) => {
+    (async (patientIds) => {
       const { existing, elsewhere } = patientLookup;
       const stored = await inBatches([...patientIds], async (some) => [
         ...(await existing(db, scope, some)),
         ...((await elsewhere?.(db, scope, some)) ?? []),
       ]);
-      await onPatients(new Set(stored), scope);
+      await onPatients(new Set(stored));
     })
   );
 }

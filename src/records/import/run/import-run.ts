@@ -1,7 +1,6 @@
 /** One import: what all of its units share, and whom it tells of what changed. */
 import type { PatientChange } from '../../../patients/patient.ts';
 import type { Client } from '../../../platform/db/database.ts';
-import type { Log } from '../../../platform/log/log.ts';
 import type { FacilityScope } from '../../../tenancy/scope.ts';
 import type { UnmappedRecorder } from '../../../terminology/unmapped/record-unmapped.ts';
 import type { ImportReport } from '../import-report.ts';
@@ -17,11 +16,8 @@ export type OnPatientsChanged = (
   changed: readonly PatientChange[],
 ) => Promise<unknown>;
 
-/**
- * Awaited with the patients that a transaction is about, and with the facility whose records it writes, before it commits;
- * rolls it back when it rejects. What waits at another facility is joined there.
- */
-export type OnPatients = (patientIds: ReadonlySet<string>, scope: FacilityScope) => Promise<void>;
+/** Awaited with the patients that a transaction is about, before it commits; rolls it back when it rejects. */
+export type OnPatients = (patientIds: ReadonlySet<string>) => Promise<void>;
 
 export interface ImportRun extends UnitRun {
   limits: SourceLimits;
@@ -31,8 +27,6 @@ export interface ImportRun extends UnitRun {
   report: ImportReport;
   onPatientsChanged: OnPatientsChanged | undefined;
   onPatients: OnPatients | undefined;
-  /** For what the import is not told of. */
-  log: Pick<Log, 'error'> | undefined;
   /** Counts local codes of what was committed. */
   unmapped: UnmappedRecorder;
 }
@@ -47,5 +41,5 @@ export async function announce(run: ImportRun, client: Client, outcome: UnitOutc
   ];
   if (changed.length > 0 && run.dryRun === undefined)
     await run.onPatientsChanged?.(client, run.scope, changed);
-  await run.onPatients?.(outcome.patientsTouched, run.scope);
+  await run.onPatients?.(outcome.patientsTouched);
 }

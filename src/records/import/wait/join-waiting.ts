@@ -1,12 +1,9 @@
 /**
  * Takes records once more, as their sources sent them, when what they waited for has come (docs/adr/0110). Each of two
  * imports that meet looks when it has committed, so that one of them finds the other's record.
- * Contract: IN-20, IN-37, IN-51.
+ * Contract: IN-20, IN-37.
  */
 import { randomUUID } from 'node:crypto';
-import type { Client } from '../../../platform/db/database.ts';
-import { errorFields } from '../../../platform/log/log.ts';
-import type { FacilityScope } from '../../../tenancy/scope.ts';
 import { batchesOf } from '../group/batches.ts';
 import { IMPORTERS } from '../map/importers.ts';
 import type { ResourceImporter } from '../map/resource-importer.ts';
@@ -17,66 +14,14 @@ import { dataFault, faultText, repeatOnConflict } from '../run/import-transactio
 import { importUnit, type UnitOutcome } from '../run/import-unit.ts';
 import { type EntryReason, Unit, type UnitEntry, type UnitRequest } from '../run/unit.ts';
 import { memorySpool } from '../source/spool.ts';
-import {
-  facilitiesWaiting,
-  lockWaiting,
-  removeWaits,
-  type Waiter,
-  type WaitingRecord,
-  waitersFor,
-} from './waiting.store.ts';
+import { lockWaiting, removeWaits, type Waiter, type WaitingRecord, waitersFor } from './waiting.store.ts';
 
 /**
  * Join what waits for records of this unit, which is committed. What this import took itself is joined at its end. The
  * entries of the reasons brought what was waited for.
  */
 export function joinWaiting(run: ImportRun, unit: Unit): Promise<EntryReason[]> {
-  return noticing(unit.entries[0], async () => {
-    const notices = await joinNamed(run, unit.names(), run.runId);
-    if (run.dryRun !== undefined) return notices;
-    // Whoever imports is not told of other facilities, and is told all the same what was joined at this one.
-    await joinElsewhere(run, unit).catch((error: unknown) =>
-      run.log?.error(
-        { organisationId: run.scope.organisationId, ...errorFields(error) },
-        'records that wait at other facilities could not be joined; import what they wait for again to join them',
-      ),
-    );
-    return notices;
-  });
-}
-
-/**
- * Join what waits at other facilities of the organisation for what they share with this one. This import is told nothing
- * of it: the records are none of its facility's.
- */
-async function joinElsewhere(run: ImportRun, unit: Unit): Promise<void> {
-  for (const some of batchesOf(sharedNames(unit))) {
-    const asked = some.map(([name]) => name);
-    const facilities = await run.transaction((client) => facilitiesWaiting(client, run.scope, asked));
-    for (const scope of facilities) {
-      const found = await run.transaction((client) => foundAt(client, scope, some));
-      // It may do no more than what waits there could have done.
-      await joinNamed({ ...run, scope, reach: 'facility' }, found, undefined);
-    }
-  }
-}
-
-function* sharedNames(unit: Unit): Generator<[name: string, entry: UnitEntry]> {
-  for (const named of unit.names()) if (named[1].importer.shared === true) yield named;
-}
-
-/** Those that a facility finds: patients who are registered there, and what is no other facility's own. */
-async function foundAt(
-  client: Client,
-  scope: FacilityScope,
-  names: readonly (readonly [name: string, entry: UnitEntry])[],
-): Promise<(readonly [name: string, entry: UnitEntry])[]> {
-  const found = new Set<string>();
-  for (const [{ lookup }, some] of Map.groupBy(names, ([, { importer }]) => importer)) {
-    const ids = new Set(some.map(([, { target }]) => target.id));
-    for (const id of await lookup.existing(client, scope, [...ids])) found.add(id);
-  }
-  return names.filter(([, { target }]) => found.has(target.id));
+  return noticing(unit.entries[0], () => joinNamed(run, unit.names(), run.runId));
 }
 
 /**
@@ -250,12 +195,9 @@ function unitOf(
 
 async function endWaits(run: ImportRun, waiters: readonly Waiter[]): Promise<void> {
   await run.transaction(async (client) => {
-    for (const [type, some] of Map.groupBy(waiters, (waiter) => waiter.type))
-      await removeWaits(
-        client,
-        run.scope,
-        type,
-        some.map(({ id }) => id),
-      );
+    for (const [type, some] of Map.groupBy(waiters, (waiter) => waiter.type)) {
+      const ids = some.map(({ id }) => id);
+      await removeWaits(client, run.scope, type, ids);
+    }
   });
 }

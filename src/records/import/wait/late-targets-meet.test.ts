@@ -1,6 +1,6 @@
 /** Records that wait, where several imports meet or facilities share the record (docs/adr/0110). */
 import assert from 'node:assert/strict';
-import { afterEach, beforeEach, describe, test } from 'node:test';
+import { afterEach, beforeEach, test } from 'node:test';
 import { bundle, type Resource } from '../../../../test-support/records/clinic.ts';
 import {
   createImportTest,
@@ -9,7 +9,6 @@ import {
   sourceOf,
 } from '../../../../test-support/records/import.ts';
 import { waitForLock, waitUntil } from '../../../../test-support/wait-until.ts';
-import type { FacilityScope } from '../../../tenancy/scope.ts';
 import { importRecords } from '../import-records.ts';
 import { waitersFor } from './waiting.store.ts';
 
@@ -251,108 +250,21 @@ test('very many that wait are joined some at a time', async () => {
   assert.deepEqual([await count('waiting_record'), await count('waiting_link')], [0, 0]);
 });
 
-describe('what another facility of the organisation brings', () => {
-  const PLACE = '7d000000-0000-4000-8000-000000000031';
-  const HOSPITAL = '7d000000-0000-4000-8000-000000000032';
-  const DOCTOR = '7d000000-0000-4000-8000-000000000033';
-  const licence = { system: 'https://clinic.example/licence', value: 'LIC-1' };
+test('what another facility brings is joined when the record comes again at its own [IN-37]', async () => {
+  const elsewhere = await t.createFacility(t.scope.organisationId);
+  const place = '7d000000-0000-4000-8000-000000000031';
   const visit: Resource = {
     resourceType: 'Encounter',
     id: '7d000000-0000-4000-8000-000000000030',
     status: 'finished',
     class: { system: 'http://terminology.hl7.org/CodeSystem/v3-ActCode', code: 'AMB' },
     subject,
-    participant: [{ individual: { identifier: licence, type: 'Practitioner' } }],
-    serviceProvider: { reference: `Organization/${HOSPITAL}` },
-    location: [{ location: { reference: `Location/${PLACE}` } }],
+    location: [{ location: { reference: `Location/${place}` } }],
   };
-  const directory = (id: (uuid: string) => string): Resource[] => [
-    { resourceType: 'Organization', id: id(HOSPITAL), name: 'Hill Clinic' },
-    { resourceType: 'Location', id: id(PLACE), name: 'Ward 1' },
-    { resourceType: 'Practitioner', id: id(DOCTOR), identifier: [licence], name: [{ family: 'Brook' }] },
-  ];
-  let elsewhere: FacilityScope;
-  const links = () =>
-    t.rows(
-      `select e.service_provider_id as hospital, l.location_id as place, p.practitioner_id as doctor
-       from encounter e
-       join encounter_location l on l.organisation_id = e.organisation_id and l.encounter_id = e.id
-       join encounter_participant p on p.organisation_id = e.organisation_id and p.encounter_id = e.id`,
-    );
-  const none = [{ hospital: null, place: null, doctor: null }];
-  beforeEach(async () => {
-    elsewhere = await t.createFacility(t.scope.organisationId);
-  });
-
-  test('joins what waits for a Practitioner, Organization or Location that facilities share [IN-51]', async () => {
-    await t.run([person(PATIENT, 'Okafor', replacedBy), visit]);
-    assert.deepEqual(await links(), none);
-    const logged: [string, string[]][] = [];
-    const { notices, rejected } = await t.run([bundle(directory((id) => id))], {
-      scope: elsewhere,
-      onPatients: async (ids, { facilityId }) => {
-        if (ids.size > 0) logged.push([facilityId, [...ids]]);
-      },
-    });
-    assert.deepEqual([notices, rejected], [[], []]);
-    assert.deepEqual(await links(), [{ hospital: HOSPITAL, place: PLACE, doctor: DOCTOR }]);
-    assert.equal(await count('waiting_record', "resource_type = 'Encounter'"), 0);
-    // Named at the facility whose record was changed.
-    assert.deepEqual(logged, [[t.scope.facilityId, [PATIENT]]]);
-  });
-
-  test('that cannot be joined there is logged, and the import is told what was joined at its own facility [IN-51]', async () => {
-    const people = [person(PATIENT, 'Okafor', replacedBy), person(REPLACING, 'Okafor')];
-    await t.run([...people, visit]);
-    await t.run([...people, { ...visit, id: ORDER }], { scope: elsewhere });
-    const onPatients = async (_: unknown, { facilityId }: FacilityScope) => {
-      if (facilityId === t.scope.facilityId) throw new Error('The access log is full');
-    };
-    const logged: string[] = [];
-    const log = { error: (fields: object) => void logged.push(JSON.stringify(fields)) };
-    const brought = [bundle(directory((id) => id))];
-    const { notices, rejected } = await t.run(brought, { scope: elsewhere, onPatients, deps: { log } });
-    assert.deepEqual(rejected, []);
-    assert.equal(notices.length, 1);
-    assert.match(
-      notices[0]?.reason ?? '',
-      new RegExp(`^is what Encounter/${ORDER} waited for, which is about`),
-    );
-    assert.equal(logged.length, 1);
-    assert.doesNotMatch(logged.join(), /access log/);
-    assert.equal(await count('waiting_record', `id = '${visit.id}'`), 1);
-    await t.run(brought, { scope: elsewhere });
-    assert.equal(await count('waiting_record'), 0);
-  });
-
-  test('leaves alone what waits for a record of the other facility alone, or is of another organisation [IN-51]', async () => {
-    const stranger = await t.createOrganisation();
-    await t.run([person(PATIENT, 'Okafor'), visit]);
-    const waiting = await t.rows('select * from waiting_link order by target');
-    assert.equal(waiting.length, 3);
-    await t.run([bundle(directory((id) => id.slice(-2)))], { scope: elsewhere });
-    await t.run([bundle(directory((id) => id))], { scope: stranger });
-    assert.deepEqual(await links(), none);
-    assert.deepEqual(await t.rows('select * from waiting_link order by target'), waiting);
-  });
-
-  test('joins a patient only where the patient is registered [IN-10, IN-51]', async () => {
-    const number = { system: 'https://clinic.example/number', value: 'PAT-1' };
-    const byNumber = { link: [{ type: 'seealso', other: { identifier: number, type: 'Patient' } }] };
-    const others = () => t.rows('select other_id as other, other_display as display from patient_link');
-    await t.run([person(PATIENT, 'Okafor', byNumber)]);
-    await t.run([person(REPLACING, 'Adeyemi', { identifier: [number] })], { scope: elsewhere });
-    assert.equal(
-      (await others()).some(({ other }) => other !== null),
-      false,
-    );
-    assert.equal(await count('waiting_record'), 1);
-    await t.run([person(REPLACING, 'Adeyemi')]);
-    assert.equal(await count('waiting_record'), 1);
-    await t.run([person(REPLACING, 'Adeyemi', { identifier: [number] })], { scope: elsewhere });
-    assert.deepEqual(
-      (await others()).map(({ other }) => other),
-      [REPLACING],
-    );
-  });
+  await t.run([person(PATIENT, 'Okafor'), visit]);
+  await t.run([{ resourceType: 'Location', id: place, name: 'Ward 1' }], { scope: elsewhere });
+  assert.equal(await count('encounter_location', 'location_id is not null'), 0);
+  await t.run([visit]);
+  assert.equal(await count('encounter_location', `location_id = '${place}'`), 1);
+  assert.equal(await count('waiting_record'), 0);
 });

@@ -202,48 +202,6 @@ export async function waitersFor(
   return rows;
 }
 
-/** Other facilities of the organisation where records wait for what one of these names stands for. */
-export async function facilitiesWaiting(
-  db: Queryable,
-  { organisationId, facilityId }: FacilityScope,
-  names: readonly string[],
-): Promise<FacilityScope[]> {
-  // However many wait at a facility, one row of waiting_link_by_target is read for it. The comparison of the id is always
-  // true: the planner takes the index because the id cannot be null then. It would drop "is not null" from a query.
-  const first = (target: string, after: string) => `
-          select l.facility_id
-          from waiting_link l
-          where l.organisation_id = $1
-            and l.target = ${target}
-            and l.id >= '${NIL}'::uuid
-            and l.facility_id > ${after}
-          order by l.facility_id
-          limit 1`;
-  const { rows } = await db.query<{ id: string; timeZone: string }>({
-    name: 'import-wait-facilities',
-    text: `
-      with recursive waiting (target, facility_id) as (
-        select asked.target, first.facility_id
-        from unnest($3::uuid[]) as asked (target)
-        cross join lateral (${first('asked.target', `'${NIL}'::uuid`)}
-        ) first
-        union all
-        select waiting.target, next.facility_id
-        from waiting
-        cross join lateral (${first('waiting.target', 'waiting.facility_id')}
-        ) next
-      )
-      select f.id, f.time_zone as "timeZone"
-      from facility f
-      where f.organisation_id = $1
-        and f.id in (select facility_id from waiting)
-        and f.id <> $2
-      order by f.id`,
-    values: [organisationId, facilityId, names],
-  });
-  return rows.map(({ id, timeZone }) => ({ organisationId, facilityId: id, timeZone }));
-}
-
 /** Before every other (RFC 9562, section 5.9). */
 const NIL = '00000000-0000-0000-0000-000000000000';
 
