@@ -1,6 +1,8 @@
 /** What an import says at its end: counts, and what was rejected and why. Contract: IN-7, IN-23, IN-35. */
+import type { Static } from 'typebox';
 import type { ImportContent } from './history/kept-import.ts';
-import { comparePlaces, type ElementCount, ElementTally, type Place } from './map/element-tally.ts';
+import type { ImportReportSchema } from './import-report.schema.ts';
+import { comparePlaces, type ElementCount, ElementTally } from './map/element-tally.ts';
 import { NotShownTally } from './not-shown.ts';
 import type { UnitOutcome } from './run/import-unit.ts';
 import { count, type EntryReason } from './run/unit.ts';
@@ -8,54 +10,10 @@ import { count, type EntryReason } from './run/unit.ts';
 /** Rejections, older versions and notices that are listed; more are only counted. */
 const LISTED = 10_000;
 
-export interface Rejection extends Place {
-  resourceType?: string;
-  /** For people; never clinical values. */
-  reason: string;
-}
-
-/** A resource that is there in a newer version of its source. */
-export interface OlderResource extends Place {
-  entry: number;
-  resourceType: string;
-}
-
-/** A resource that was taken, and that somebody should look at. */
-export interface Notice extends OlderResource {
-  /** For people; never clinical values. */
-  reason: string;
-}
-
-/** The document that `interchange import --json` and `POST /imports/fhir` give. Most counts are by resource type. */
-export interface ImportDocument {
-  /** Files and standard input, also those that could not be read. */
-  files: number;
-  /** Bundles taken. */
-  bundles: number;
-  /** Resources taken, also those whose content was there already. */
-  resources: Record<string, number>;
-  /** Resources of types that are not taken. */
-  notTaken: Record<string, number>;
-  rejected: Rejection[];
-  /** With those that the list has no room for. */
-  rejectedCount: number;
-  /** Of `resources`: those that changed nothing. */
-  unchanged: Record<string, number>;
-  /** Not taken, because a newer version of the same record is there. */
-  older: OlderResource[];
-  /** With those that the list has no room for. */
-  olderCount: number;
-  /** Taken, but to be looked at. */
-  notices: Notice[];
-  /** With those that the list has no room for. */
-  noticeCount: number;
-  /** Of `resources`: those that no fetch shows, by reason. */
-  notShown: Record<string, number>;
-  /** What resources carried that the model has no place for, by element, most frequent first. */
-  notKept: ElementCount[];
-  /** References whose referenced record is not there, kept as their display, by element, most frequent first. */
-  unresolved: ElementCount[];
-}
+/** The document that `interchange import --json` and `POST /imports/fhir` give. */
+export type ImportDocument = Omit<Static<typeof ImportReportSchema>, 'dryRun'>;
+export type Rejection = ImportDocument['rejected'][number];
+type OlderResource = ImportDocument['older'][number];
 
 export class ImportReport {
   files = 0;
@@ -67,7 +25,7 @@ export class ImportReport {
   unreadable = 0;
   readonly rejected: Rejection[] = [];
   readonly #older: OlderResource[] = [];
-  readonly #notices: Notice[] = [];
+  readonly #notices: ImportDocument['notices'] = [];
   /** Bytes that were read for good, by file. */
   readonly #read = new Map<string, number>();
   /** What the sources are. */

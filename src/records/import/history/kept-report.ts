@@ -13,7 +13,10 @@ const REASON_CHARACTERS = 500;
 const OWN_NAMES: ReadonlySet<string> = new Set(['body', '-']);
 
 /** `names`: of the files, in their order. */
-export function keptReport(document: ImportDocument, names: readonly string[]): ImportDocument {
+export function keptReport(
+  { otherFiles: _, ...document }: ImportDocument & { otherFiles?: number },
+  names: readonly string[],
+): ImportDocument {
   const numbers = new Map(names.map((name, index) => [name, index + 1]));
   const named = (file: string) => {
     if (OWN_NAMES.has(file)) return file;
@@ -26,21 +29,13 @@ export function keptReport(document: ImportDocument, names: readonly string[]): 
       file: named(item.file),
       ...(item.reason === undefined ? {} : { reason: item.reason.slice(0, REASON_CHARACTERS) }),
     }));
-  const { files, bundles, resources, notTaken, rejectedCount, unchanged, olderCount, noticeCount } = document;
   return {
-    files,
-    bundles,
-    resources,
+    ...document,
     // Whoever sends the records makes up these names.
-    notTaken: Object.fromEntries(Object.entries(notTaken).slice(0, LISTED)),
+    notTaken: Object.fromEntries(Object.entries(document.notTaken).slice(0, LISTED)),
     rejected: kept(document.rejected),
-    rejectedCount,
-    unchanged,
     older: kept(document.older),
-    olderCount,
     notices: kept(document.notices),
-    noticeCount,
-    notShown: document.notShown,
     notKept: kept(document.notKept),
     unresolved: kept(document.unresolved),
   };

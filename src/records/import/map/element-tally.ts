@@ -14,18 +14,15 @@ export function comparePlaces(a: Place, b: Place): number {
   return (a.entry ?? 0) - (b.entry ?? 0);
 }
 
-export interface ElementCount {
-  /** `Patient.extension`. */
-  element: string;
-  count: number;
-  /** The first file that has it, by name, and the number of the first Bundle entry or NDJSON line in there, from 1. */
-  file: string;
-  entry: number;
-}
-
 interface Met extends Place {
   count: number;
   entry: number;
+}
+
+/** Where it was met first: by name of the file, then by entry. */
+export interface ElementCount extends Met {
+  /** `Patient.extension`. */
+  element: string;
 }
 
 /** Names that are counted apart: they are the sender's, and may be without end. */
