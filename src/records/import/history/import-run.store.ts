@@ -6,11 +6,11 @@ import { addressOfAccount } from '../../../tenancy/callers/account-address.ts';
 import { type RetentionRule, removeOverdue } from '../../../tenancy/organisations/retention.ts';
 import type { FacilityScope } from '../../../tenancy/scope.ts';
 import type { ImportDocument } from '../import-report.ts';
-import type { ImportContent, ImportProgress, ImportState, ImportWay, ListedImport } from './kept-import.ts';
+import type { ImportContent, ImportProgress, ImportState, ListedImport } from './kept-import.ts';
 
 export interface NewImport {
   id: string;
-  way: ImportWay;
+  way: ListedImport['way'];
   /** Null: an operator at the command line. */
   accountId: string | null;
   fileName: string | null;

@@ -1,37 +1,79 @@
 /** An import that is kept while it runs and afterwards (docs/adr/0142, docs/adr/0151). */
+import type { Static } from 'typebox';
+import { named } from '../../../platform/http/named-schema.ts';
+import { Choice, InstantText, Nullable, NullableText } from '../../../platform/http/schema.ts';
+import { Type } from '../../../platform/json-schema.ts';
 
 export const IMPORT_STATES = ['running', 'finished', 'rejected', 'failed'] as const;
 export type ImportState = (typeof IMPORT_STATES)[number];
 
-export const IMPORT_WAYS = ['http', 'command'] as const;
-export type ImportWay = (typeof IMPORT_WAYS)[number];
-
 /** What stands in the files: a Bundle, a single resource, or a resource or Bundle on each line (NDJSON). */
-export const IMPORT_CONTENTS = ['bundle', 'resource', 'lines'] as const;
+const IMPORT_CONTENTS = ['bundle', 'resource', 'lines'] as const;
 export type ImportContent = (typeof IMPORT_CONTENTS)[number];
 
-export interface ImportProgress {
-  files: number;
-  /** Of all files. */
-  totalBytes: number;
-  /** As far as it has read for good. */
-  doneBytes: number;
-  /** Taken. */
-  resources: number;
-  rejected: number;
-}
+export const IMPORT_EXAMPLE = {
+  id: '01a1fc08-7c3e-4b0d-a2a4-9f1d60a8e5c3',
+  state: 'finished',
+  startedAt: '2026-01-10T11:00:00.100Z',
+  finishedAt: '2026-01-10T11:00:02.300Z',
+  startedBy: {
+    kind: 'account',
+    id: '4303826b-527a-4add-96a0-fba711adc287',
+    email: 'lab-system@hospital.example',
+  },
+  way: 'http',
+  fileName: 'march.ndjson',
+  content: 'lines',
+  progress: { files: 1, totalBytes: 48_120, doneBytes: 48_120, resources: 8, rejected: 0 },
+  failure: null,
+};
 
-export interface ListedImport {
-  id: string;
-  state: ImportState;
-  startedAt: string;
-  finishedAt: string | null;
-  startedBy: { kind: 'account'; id: string; email: string | null } | { kind: 'operator' };
-  way: ImportWay;
-  /** As whoever began it named it; it may hold a name of a patient, so it is in no log. */
-  fileName: string | null;
-  /** Null: not known yet, nothing of the kind, or several files that differ. */
-  content: ImportContent | null;
-  progress: ImportProgress;
-  failure: string | null;
-}
+export const ImportSchema = named(
+  'Import',
+  Type.Object(
+    {
+      id: Type.String(),
+      state: Choice(
+        IMPORT_STATES,
+        'finished: everything was taken. rejected: it came to its end, and something was not taken. failed: it did not come to its end.',
+      ),
+      startedAt: InstantText(),
+      finishedAt: Nullable(InstantText(), 'null while it runs.'),
+      startedBy: named(
+        'ImportStarter',
+        Type.Object({
+          kind: Choice(['account', 'operator'] as const, 'operator: the command interchange import.'),
+          id: Type.Optional(Type.String()),
+          email: Type.Optional(NullableText()),
+        }),
+      ),
+      way: Choice(['http', 'command']),
+      // It may hold a name of a patient, so it is in no log.
+      fileName: NullableText(
+        'As whoever began it named it. null: no name was given, or there were several files.',
+      ),
+      content: Nullable(
+        Choice(IMPORT_CONTENTS),
+        'lines: NDJSON. null: not known yet, nothing of the kind, or several files that differ.',
+      ),
+      progress: named(
+        'ImportProgress',
+        Type.Object(
+          {
+            files: Type.Integer(),
+            totalBytes: Type.Integer({ description: 'Of all files. 0 while the body is on its way.' }),
+            doneBytes: Type.Integer(),
+            resources: Type.Integer({ description: 'Resources that were taken.' }),
+            rejected: Type.Integer(),
+          },
+          { description: 'Written once a second while it runs.' },
+        ),
+      ),
+      failure: NullableText('Why it failed.'),
+    },
+    { examples: [IMPORT_EXAMPLE] },
+  ),
+);
+
+export type ListedImport = Static<typeof ImportSchema>;
+export type ImportProgress = ListedImport['progress'];
