@@ -2,28 +2,18 @@
  * Search the encounters of one patient: in scope, allowed by the privacy setting, traced, page by page.
  * Contract: ENC-25, ENC-27, ENC-28, ENC-29, ENC-37.
  */
+import type { CodedListDependencies } from '../clinical/fetch/list-of-patient.ts';
 import type { TimePosition } from '../clinical/fetch/patient-page.store.ts';
-import type { Queryable } from '../platform/db/database.ts';
-import type { CursorCodec } from '../platform/http/cursor.ts';
 import { openPage } from '../platform/http/paging.ts';
 import { isUuid } from '../platform/uuid.ts';
-import type { AccessLog } from '../privacy/access-log/access-log.ts';
 import { authoriseAccess } from '../privacy/authorise-access.ts';
 import type { FacilityContext } from '../tenancy/callers/access.ts';
 import { notFound } from '../tenancy/errors.ts';
 import type { FacilityScope } from '../tenancy/scope.ts';
-import type { Translator } from '../terminology/lookup/translate.ts';
 import type { RenderedEncounter } from './encounter.fhir.ts';
 import { withMappedParticipations } from './mapped-participations.ts';
 import { createEncounterSearcher } from './search-encounters.store.ts';
 import type { EncounterSearch } from './search-parameters.ts';
-
-export interface SearchEncountersDependencies {
-  db: Queryable;
-  accessLog: AccessLog;
-  cursors: CursorCodec;
-  translator: Translator;
-}
 
 export interface EncounterSearchResult {
   encounters: RenderedEncounter[];
@@ -35,7 +25,7 @@ export interface EncounterSearchResult {
 
 /** 400 for a cursor of another search; 404 for a patient outside the scope; 403 when the purpose is refused. */
 export function createSearchEncounters(
-  deps: SearchEncountersDependencies,
+  deps: CodedListDependencies,
 ): (search: EncounterSearch, context: FacilityContext) => Promise<EncounterSearchResult> {
   const searchPage = createEncounterSearcher(deps.db);
   return async (search, context) => {

@@ -1,7 +1,7 @@
 /** GET /investigations/lab/orders and /investigations/imaging/orders (docs/lab.md, docs/imaging.md). Contract: FETCH-20. */
 import { CODE_SCHEMAS, LIST_QUERY } from '../clinical/fetch/clinical.schema.ts';
 import { ENCOUNTER_ID, ORDER_ID, PATIENT_ID } from '../clinical/fetch/fetched-examples.ts';
-import type { ListDependencies } from '../clinical/fetch/list-of-patient.ts';
+import type { CodedListDependencies } from '../clinical/fetch/list-of-patient.ts';
 import { named } from '../platform/http/named-schema.ts';
 import { pageSchema } from '../platform/http/paging.ts';
 import type { Route } from '../platform/http/route.ts';
@@ -35,7 +35,7 @@ const LISTS = {
   imaging: { operationId: 'listImagingOrders', module: 'imaging', permission: 'investigations.imaging.list' },
 } as const;
 
-export function listOrdersRoute(deps: ListDependencies, discipline: keyof typeof LISTS): Route<Access> {
+export function listOrdersRoute(deps: CodedListDependencies, discipline: keyof typeof LISTS): Route<Access> {
   const { operationId, module, permission } = LISTS[discipline];
   return facilityRoute(
     { permissions: [permission], module, purposeOfUse: 'default' },

@@ -1,6 +1,10 @@
 /** List the orders of one patient (docs/lab.md). Contract: FETCH-20. */
 import { summaryCode } from '../clinical/fetch/collection.fhir.ts';
-import { type ListDependencies, type ListRequest, listOfPatient } from '../clinical/fetch/list-of-patient.ts';
+import {
+  type CodedListDependencies,
+  type ListRequest,
+  listOfPatient,
+} from '../clinical/fetch/list-of-patient.ts';
 import { parseDateTime } from '../fhir/date-time.ts';
 import { instantFromTimestamp } from '../platform/db/timestamp.ts';
 import type { FacilityContext } from '../tenancy/callers/access.ts';
@@ -8,7 +12,7 @@ import type { FetchedDiscipline } from './investigation.ts';
 import { type ListedOrder, listOrderPage } from './list-orders.store.ts';
 
 export function listOrders(
-  deps: ListDependencies,
+  deps: CodedListDependencies,
   { discipline, ...request }: ListRequest & { discipline: FetchedDiscipline },
   context: FacilityContext,
 ) {

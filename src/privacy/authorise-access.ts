@@ -4,6 +4,7 @@
  */
 
 import type { PurposeOfUse } from '../fhir/purpose-of-use.ts';
+import type { ListDependencies } from '../platform/http/paging.ts';
 import type { AccessAction, AccessEntry, AccessLog } from './access-log/access-log.ts';
 import { allowsPurpose } from './decide.ts';
 import { privacyError } from './errors.ts';
@@ -14,6 +15,11 @@ export interface Reader {
   readonly caller: { readonly accountId: string };
   readonly purposeOfUse: PurposeOfUse;
   readonly correlationId: string;
+}
+
+/** What a list by page works with that names patients. */
+export interface TracedListDependencies extends ListDependencies {
+  accessLog: AccessLog;
 }
 
 /** What is read, of whom. */

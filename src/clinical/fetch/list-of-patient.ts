@@ -4,12 +4,10 @@
  */
 import type { CodeableConcept } from '../../fhir/coded.ts';
 import { patientIdIn } from '../../fhir/reference.ts';
-import type { Queryable } from '../../platform/db/database.ts';
-import type { CursorCodec } from '../../platform/http/cursor.ts';
 import { mapPage, openPage, type Page, type PageRequest } from '../../platform/http/paging.ts';
 import { isUuid } from '../../platform/uuid.ts';
-import type { AccessAction, AccessLog } from '../../privacy/access-log/access-log.ts';
-import { authoriseAccess } from '../../privacy/authorise-access.ts';
+import type { AccessAction } from '../../privacy/access-log/access-log.ts';
+import { authoriseAccess, type TracedListDependencies } from '../../privacy/authorise-access.ts';
 import type { FacilityContext } from '../../tenancy/callers/access.ts';
 import { notFound } from '../../tenancy/errors.ts';
 import type { Translator } from '../../terminology/lookup/translate.ts';
@@ -17,10 +15,7 @@ import { codingsOf, emitContext } from '../content/coded-content.ts';
 import type { EmitContext } from '../description/element.ts';
 import type { PatientPage, PatientPageKey, TimePosition } from './patient-page.store.ts';
 
-export interface ListDependencies {
-  db: Queryable;
-  accessLog: AccessLog;
-  cursors: CursorCodec;
+export interface CodedListDependencies extends TracedListDependencies {
   translator: Translator;
 }
 
@@ -42,7 +37,7 @@ interface ListOfPatient<Item, Shown> {
 
 /** 400 for a cursor of another list; 404 for a patient outside the scope; 403 when the purpose is refused. */
 export async function listOfPatient<Item extends { id: string; sortText: string }, Shown>(
-  { accessLog, cursors, translator }: Omit<ListDependencies, 'db'>,
+  { accessLog, cursors, translator }: Omit<CodedListDependencies, 'db'>,
   { patient, ...request }: ListRequest,
   context: FacilityContext,
   { name, action, resourceType, load, conceptsOf, show }: ListOfPatient<Item, Shown>,

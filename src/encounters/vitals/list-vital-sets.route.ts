@@ -2,7 +2,7 @@
 
 import { LIST_QUERY } from '../../clinical/fetch/clinical.schema.ts';
 import { ENCOUNTER_ID, PATIENT_ID, VITAL_SET_ID } from '../../clinical/fetch/fetched-examples.ts';
-import type { ListDependencies } from '../../clinical/fetch/list-of-patient.ts';
+import type { CodedListDependencies } from '../../clinical/fetch/list-of-patient.ts';
 import { named } from '../../platform/http/named-schema.ts';
 import { pageSchema } from '../../platform/http/paging.ts';
 import type { Route } from '../../platform/http/route.ts';
@@ -36,7 +36,7 @@ const VitalSetPageSchema = pageSchema(
   ),
 );
 
-export function listVitalSetsRoute(deps: ListDependencies): Route<Access> {
+export function listVitalSetsRoute(deps: CodedListDependencies): Route<Access> {
   return facilityRoute(
     { permissions: ['encounters.vitals.read'], module: 'vitals', purposeOfUse: 'default' },
     {

@@ -1,6 +1,6 @@
 /** List the vital sets of one patient (docs/vitals.md). Contract: FETCH-20. */
 import {
-  type ListDependencies,
+  type CodedListDependencies,
   type ListRequest,
   listOfPatient,
 } from '../../clinical/fetch/list-of-patient.ts';
@@ -9,7 +9,7 @@ import { instantFromTimestamp } from '../../platform/db/timestamp.ts';
 import type { FacilityContext } from '../../tenancy/callers/access.ts';
 import { listVitalSetPage } from './list-vital-sets.store.ts';
 
-export function listVitalSets(deps: ListDependencies, request: ListRequest, context: FacilityContext) {
+export function listVitalSets(deps: CodedListDependencies, request: ListRequest, context: FacilityContext) {
   return listOfPatient(deps, request, context, {
     name: ['vital-sets'],
     action: 'vital-set.list',

@@ -5,9 +5,9 @@ import { mapPage, PAGE_PARAMETERS, pageSchema } from '../../platform/http/paging
 import type { Route } from '../../platform/http/route.ts';
 import { Choice, Instant, NullableText } from '../../platform/http/schema.ts';
 import { Type } from '../../platform/json-schema.ts';
+import type { TracedListDependencies } from '../../privacy/authorise-access.ts';
 import { type Access, facilityRoute } from '../../tenancy/callers/access.ts';
 import { requireUuid } from '../review/list-deliveries.route.ts';
-import type { ReviewListDependencies } from '../review/list-deliveries.ts';
 import type { ListedCallback } from './callback.store.ts';
 import { listCallbackPage } from './list-callbacks.ts';
 
@@ -49,7 +49,7 @@ const CallbackSchema = named(
   ),
 );
 
-export function listCallbacksRoute(deps: ReviewListDependencies): Route<Access> {
+export function listCallbacksRoute(deps: TracedListDependencies): Route<Access> {
   return facilityRoute(
     { permissions: ['exchange.deliveries.read'], module: 'exchange', purposeOfUse: 'default' },
     {

@@ -1,7 +1,6 @@
 /** Callbacks about deliveries of a facility, page by page. */
 import { openPage, type Page, type PageRequest } from '../../platform/http/paging.ts';
-import type { Reader } from '../../privacy/authorise-access.ts';
-import type { ReviewListDependencies } from '../review/list-deliveries.ts';
+import type { Reader, TracedListDependencies } from '../../privacy/authorise-access.ts';
 import { traceShown } from '../review/trace-shown.ts';
 import { type ListedCallback, listCallbacks } from './callback.store.ts';
 
@@ -13,7 +12,7 @@ export interface CallbackQuery extends PageRequest {
 
 /** Each patient shown is traced. `mayShow` tells of which callbacks. */
 export async function listCallbackPage(
-  { db, cursors, accessLog }: ReviewListDependencies,
+  { db, cursors, accessLog }: TracedListDependencies,
   reader: Reader,
   { connection, outcome, status, ...request }: CallbackQuery,
 ): Promise<Page<ListedCallback> & { mayShow: (item: ListedCallback) => boolean }> {

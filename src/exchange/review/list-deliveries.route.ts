@@ -7,13 +7,14 @@ import type { Route } from '../../platform/http/route.ts';
 import { Choice } from '../../platform/http/schema.ts';
 import { Type } from '../../platform/json-schema.ts';
 import { isUuid } from '../../platform/uuid.ts';
+import type { TracedListDependencies } from '../../privacy/authorise-access.ts';
 import { type Access, facilityRoute } from '../../tenancy/callers/access.ts';
 import { DELIVERY_STATUSES, DeliverySchema, deliveryView } from './delivery.schema.ts';
-import { listDeliveryPage, type ReviewListDependencies } from './list-deliveries.ts';
+import { listDeliveryPage } from './list-deliveries.ts';
 
 const WHEN = 'A FHIR date, in the time zone of the facility, or a date-time.';
 
-export function listDeliveriesRoute(deps: ReviewListDependencies): Route<Access> {
+export function listDeliveriesRoute(deps: TracedListDependencies): Route<Access> {
   return facilityRoute(
     { permissions: ['exchange.deliveries.read'], module: 'exchange', purposeOfUse: 'default' },
     {

@@ -1,19 +1,9 @@
 /** Deliveries of a facility, page by page. Contract: EXC-28. */
-import type { Pool } from '../../platform/db/database.ts';
-import type { CursorCodec } from '../../platform/http/cursor.ts';
 import { openPage, type Page, type PageRequest } from '../../platform/http/paging.ts';
-import type { AccessLog } from '../../privacy/access-log/access-log.ts';
-import type { Reader } from '../../privacy/authorise-access.ts';
+import type { Reader, TracedListDependencies } from '../../privacy/authorise-access.ts';
 import type { Delivery, DeliveryStatus } from './delivery.schema.ts';
 import { type DeliveryFilter, listDeliveries } from './delivery.store.ts';
 import { type AboutPatient, patientAskedFor, requireShown, traceShown } from './trace-shown.ts';
-
-/** What lists of deliveries and callbacks need. */
-export interface ReviewListDependencies {
-  db: Pool;
-  cursors: CursorCodec;
-  accessLog: AccessLog;
-}
 
 export interface DeliveryQuery extends PageRequest {
   filter: DeliveryFilter;
@@ -25,7 +15,7 @@ export interface DeliveryQuery extends PageRequest {
  * refuses the purpose.
  */
 export async function listDeliveryPage(
-  { db, cursors, accessLog }: ReviewListDependencies,
+  { db, cursors, accessLog }: TracedListDependencies,
   reader: Reader,
   { filter, status, ...request }: DeliveryQuery,
 ): Promise<Page<Delivery> & { mayShow: (item: AboutPatient) => boolean }> {

@@ -3,11 +3,12 @@
 import { PAGE_PARAMETERS, pageJson, pageSchema } from '../../platform/http/paging.ts';
 import type { Route } from '../../platform/http/route.ts';
 import { Type } from '../../platform/json-schema.ts';
+import type { TracedListDependencies } from '../../privacy/authorise-access.ts';
 import { type Access, facilityRoute } from '../../tenancy/callers/access.ts';
 import { PatientSummarySchema } from '../patient.schema.ts';
-import { createSearchPatients, type SearchPatientsDependencies } from './search-patients.ts';
+import { createSearchPatients } from './search-patients.ts';
 
-export function searchPatientsRoute(deps: SearchPatientsDependencies): Route<Access> {
+export function searchPatientsRoute(deps: TracedListDependencies): Route<Access> {
   const searchPatients = createSearchPatients(deps);
   return facilityRoute(
     { permissions: ['patients.patients.list'], module: 'patients', purposeOfUse: 'default' },

@@ -1,23 +1,14 @@
 /** Search a facility's patients by name, identifier, phone or email; each one shown is traced. */
 
 import { type SearchTerms, searchTerms } from '../../clinical/resources/search-key.ts';
-import type { Queryable } from '../../platform/db/database.ts';
-import type { CursorCodec } from '../../platform/http/cursor.ts';
 import { openPage, type Page, type PageRequest } from '../../platform/http/paging.ts';
-import type { AccessLog } from '../../privacy/access-log/access-log.ts';
-import { accessEntry } from '../../privacy/authorise-access.ts';
+import { accessEntry, type TracedListDependencies } from '../../privacy/authorise-access.ts';
 import type { FacilityContext } from '../../tenancy/callers/access.ts';
 import { patientError } from '../errors.ts';
 import { createPatientSearcher, type FoundPatient, type PatientPosition } from './search-patients.store.ts';
 
 /** Words of one search at most: each is one more condition with a look-up of its own. */
 const MAX_WORDS = 8;
-
-export interface SearchPatientsDependencies {
-  db: Queryable;
-  accessLog: AccessLog;
-  cursors: CursorCodec;
-}
 
 export interface PatientSearchRequest extends PageRequest {
   search?: string | undefined;
@@ -28,7 +19,7 @@ export function createSearchPatients({
   db,
   accessLog,
   cursors,
-}: SearchPatientsDependencies): (
+}: TracedListDependencies): (
   request: PatientSearchRequest,
   context: FacilityContext,
 ) => Promise<Page<FoundPatient>> {

@@ -4,6 +4,7 @@
  * Contract: FETCH-21.
  */
 import type { TArrayOptions, TProperties, TSchema } from 'typebox';
+import type { Queryable } from '../db/database.ts';
 import { Type } from '../json-schema.ts';
 import type { CursorCodec } from './cursor.ts';
 import { named, schemaName } from './named-schema.ts';
@@ -43,6 +44,12 @@ export function pageSchema<Item extends TSchema, More extends TProperties = Reco
 /** The answer of a list that is always whole, named after its items. */
 export function listSchema<Item extends TSchema>(item: Item, options: TArrayOptions = {}) {
   return named(`${schemaName(item)}List`, Type.Object({ items: Type.Array(item, options) }));
+}
+
+/** What a list by page works with. */
+export interface ListDependencies {
+  db: Queryable;
+  cursors: CursorCodec;
 }
 
 export interface PageRequest {

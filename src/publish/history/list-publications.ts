@@ -1,25 +1,17 @@
 /** The publication history of an order or a vital set (docs/publish.md). Contract: PUB-45. */
 
 import { requireReplacement } from '../../clinical/fetch/fetch-clinical.ts';
+import type { TimePosition } from '../../clinical/fetch/patient-page.store.ts';
 import { patientOfTooLarge, type RecordPatient } from '../../clinical/fetch/record-loader.ts';
-import type { Queryable } from '../../platform/db/database.ts';
-import type { CursorCodec } from '../../platform/http/cursor.ts';
 import { mapPage, openPage, type Page, type PageRequest } from '../../platform/http/paging.ts';
 import { isUuid } from '../../platform/uuid.ts';
-import type { AccessLog } from '../../privacy/access-log/access-log.ts';
-import { authoriseAccess } from '../../privacy/authorise-access.ts';
+import { authoriseAccess, type TracedListDependencies } from '../../privacy/authorise-access.ts';
 import type { FacilityContext } from '../../tenancy/callers/access.ts';
 import { notFound } from '../../tenancy/errors.ts';
 import type { FacilityScope } from '../../tenancy/scope.ts';
 import type { PublishSource } from '../plan/prepare-publish.ts';
 import type { PublishRun } from '../publish.schema.ts';
-import { listRuns, type RunPosition } from './publications.store.ts';
-
-export interface ListPublicationsDependencies {
-  db: Queryable;
-  accessLog: AccessLog;
-  cursors: CursorCodec;
-}
+import { listRuns } from './publications.store.ts';
 
 export interface ListPublicationsRequest extends PageRequest {
   source: PublishSource;
@@ -28,14 +20,14 @@ export interface ListPublicationsRequest extends PageRequest {
 
 /** 404 outside the scope; 403 when the purpose is refused; 400 for a cursor of another list. */
 export async function listPublications(
-  { db, accessLog, cursors }: ListPublicationsDependencies,
+  { db, accessLog, cursors }: TracedListDependencies,
   { source, id: givenId, ...request }: ListPublicationsRequest,
   context: FacilityContext,
 ): Promise<Page<PublishRun>> {
   const { scope } = context;
   const id = givenId.toLowerCase();
   const binding = ['publications', source.kind, scope.organisationId, scope.facilityId, id];
-  const page = openPage<RunPosition>(cursors, request, binding);
+  const page = openPage<TimePosition>(cursors, request, binding);
   if (!isUuid(id)) throw notFound(source.name);
   // What was published under an id that was replaced stays listed there.
   const { patientId, refusedPurposes } = await patientOf(source, scope, id);

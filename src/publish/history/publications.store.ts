@@ -1,4 +1,5 @@
-/** SQL that lists publishes: of one record, of one patient or of a facility, newest first. */
+/** SQL that lists publishes: of one record, of one patient or of a facility, newest first, by `begun_at`. */
+import { BEFORE_ALL, type TimePosition } from '../../clinical/fetch/patient-page.store.ts';
 import { exactly, rowByKey, rowsByIndex } from '../../platform/db/by-key.ts';
 import type { Queryable } from '../../platform/db/database.ts';
 import { instantFromTimestamp } from '../../platform/db/timestamp.ts';
@@ -7,11 +8,6 @@ import type { FacilityScope } from '../../tenancy/scope.ts';
 import type { PublishRun } from '../publish.schema.ts';
 import type { Subject, SubjectKind } from '../runs/run.store.ts';
 
-/** `begun_at` as PostgreSQL writes it, and the id. */
-export type RunPosition = readonly [at: string, id: string];
-
-const AFTER_ALL: RunPosition = ['infinity', 'ffffffff-ffff-ffff-ffff-ffffffffffff'];
-
 interface Listed {
   id: string;
   target: string;
@@ -19,7 +15,7 @@ interface Listed {
   finishedAt: string | null;
   failure: string | null;
   correlationId: string;
-  position: RunPosition;
+  position: TimePosition;
 }
 
 /** As it is read, with its times as PostgreSQL writes them. */
@@ -34,13 +30,13 @@ function listed<One extends Row<Listed>>({ begunAt, ...run }: One) {
   };
 }
 
-export type ListedRun = PublishRun & { position: RunPosition };
+export type ListedRun = PublishRun & { position: TimePosition };
 
 /** Those of one order or vital set. */
 export async function listRuns(
   db: Queryable,
   scope: FacilityScope,
-  { subject, limit, after = AFTER_ALL }: Slice<RunPosition> & { subject: Subject },
+  { subject, limit, after = BEFORE_ALL }: Slice<TimePosition> & { subject: Subject },
 ): Promise<ListedRun[]> {
   const { rows } = await db.query<Row<ListedRun>>({
     name: 'publish-run-list',
@@ -120,7 +116,7 @@ const RUNS_OF_PATIENT = `(
 export async function listPublicationPage(
   db: Queryable,
   scope: FacilityScope,
-  { filter, limit, after = AFTER_ALL }: Slice<RunPosition> & { filter: PublicationFilter },
+  { filter, limit, after = BEFORE_ALL }: Slice<TimePosition> & { filter: PublicationFilter },
 ): Promise<ListedPublication[]> {
   const { kind, state, target, patientId, since, until } = filter;
   const { rows } = await db.query<Row<ListedPublication>>({

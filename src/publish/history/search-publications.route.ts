@@ -6,9 +6,9 @@ import { mapPage, PAGE_PARAMETERS, pageSchema } from '../../platform/http/paging
 import type { Route } from '../../platform/http/route.ts';
 import { Choice, InstantText, Nullable, NullableText } from '../../platform/http/schema.ts';
 import { Type } from '../../platform/json-schema.ts';
+import type { TracedListDependencies } from '../../privacy/authorise-access.ts';
 import { type Access, facilityRoute } from '../../tenancy/callers/access.ts';
 import type { SubjectKind } from '../runs/run.store.ts';
-import type { ListPublicationsDependencies } from './list-publications.ts';
 import { searchPublications } from './search-publications.ts';
 
 /** As callers name the kinds of records. */
@@ -53,7 +53,7 @@ const PublicationSchema = named(
   ),
 );
 
-export function searchPublicationsRoute(deps: ListPublicationsDependencies): Route<Access> {
+export function searchPublicationsRoute(deps: TracedListDependencies): Route<Access> {
   return facilityRoute(
     { permissions: ['publish.publications.read'], module: 'publish', purposeOfUse: 'default' },
     {

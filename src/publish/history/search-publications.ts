@@ -1,21 +1,16 @@
 /**
  * The publishes of a facility, across orders and vital sets (docs/publish.md). Contract: ADM-43, ADM-44, ADM-45.
  */
+import type { TimePosition } from '../../clinical/fetch/patient-page.store.ts';
 import { patientIdIn } from '../../fhir/reference.ts';
 import { findRefusedPurposes } from '../../patients/privacy.store.ts';
 import { mapPage, openPage, type Page, type PageRequest } from '../../platform/http/paging.ts';
 import { isUuid } from '../../platform/uuid.ts';
-import { authoriseAccess } from '../../privacy/authorise-access.ts';
+import { authoriseAccess, type TracedListDependencies } from '../../privacy/authorise-access.ts';
 import type { FacilityContext } from '../../tenancy/callers/access.ts';
 import { notFound } from '../../tenancy/errors.ts';
 import { failureWithoutCodes } from '../errors.ts';
-import type { ListPublicationsDependencies } from './list-publications.ts';
-import {
-  type ListedPublication,
-  listPublicationPage,
-  type PublicationFilter,
-  type RunPosition,
-} from './publications.store.ts';
+import { type ListedPublication, listPublicationPage, type PublicationFilter } from './publications.store.ts';
 
 export interface SearchPublicationsRequest extends PageRequest {
   filter: Omit<PublicationFilter, 'patientId'>;
@@ -28,7 +23,7 @@ export interface SearchPublicationsRequest extends PageRequest {
  * named, only ids, states and counts are told.
  */
 export async function searchPublications(
-  { db, accessLog, cursors }: ListPublicationsDependencies,
+  { db, accessLog, cursors }: TracedListDependencies,
   { filter, patient, ...request }: SearchPublicationsRequest,
   context: FacilityContext,
 ): Promise<Page<Omit<ListedPublication, 'position'>>> {
@@ -38,7 +33,7 @@ export async function searchPublications(
   const { kind, state, target, since, until } = filter;
   const about = [organisationId, facilityId, patientId, kind, state, target];
   const times = [since?.toISOString(), until?.toISOString()];
-  const page = openPage<RunPosition>(cursors, request, ['all-publications', ...about, ...times]);
+  const page = openPage<TimePosition>(cursors, request, ['all-publications', ...about, ...times]);
   if (patientId !== undefined) {
     const refusedPurposes = isUuid(patientId) ? await findRefusedPurposes(db, scope, patientId) : undefined;
     if (refusedPurposes === undefined) throw notFound('The patient');

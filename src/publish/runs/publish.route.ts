@@ -10,10 +10,11 @@ import { named } from '../../platform/http/named-schema.ts';
 import { PAGE_PARAMETERS, pageSchema } from '../../platform/http/paging.ts';
 import type { Route } from '../../platform/http/route.ts';
 import { Type } from '../../platform/json-schema.ts';
+import type { TracedListDependencies } from '../../privacy/authorise-access.ts';
 import { type Access, facilityRoute } from '../../tenancy/callers/access.ts';
 import type { Module } from '../../tenancy/organisations/modules.ts';
 import type { Permission } from '../../tenancy/roles/permissions.ts';
-import { type ListPublicationsDependencies, listPublications } from '../history/list-publications.ts';
+import { listPublications } from '../history/list-publications.ts';
 import type { PublishSource } from '../plan/prepare-publish.ts';
 import { PlanSchema, PublishedSchema, RunSchema } from '../publish.schema.ts';
 import type { Publisher } from './publish.ts';
@@ -99,10 +100,7 @@ export function publishRoute(
 }
 
 /** GET on the same path: every publish of it, newest first. */
-export function publicationsRoute(
-  deps: ListPublicationsDependencies,
-  options: PublishRouteOptions,
-): Route<Access> {
+export function publicationsRoute(deps: TracedListDependencies, options: PublishRouteOptions): Route<Access> {
   const { idName, source, what } = options;
   return facilityRoute(access(options), {
     docs: {

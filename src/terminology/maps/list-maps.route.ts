@@ -1,16 +1,16 @@
 /** GET /terminology/maps, and …/changes: who changed which entry, and when. Contract: TERM-8, TERM-18. */
 import { named } from '../../platform/http/named-schema.ts';
-import { PAGE_PARAMETERS, pageSchema } from '../../platform/http/paging.ts';
+import { type ListDependencies, PAGE_PARAMETERS, pageSchema } from '../../platform/http/paging.ts';
 import type { Route } from '../../platform/http/route.ts';
 import { Choice, InstantText, NullableText } from '../../platform/http/schema.ts';
 import { Type } from '../../platform/json-schema.ts';
 import { type Access, facilityRoute } from '../../tenancy/callers/access.ts';
-import { type ListMapsDependencies, listMapChanges, listMaps } from './list-maps.ts';
+import { listMapChanges, listMaps } from './list-maps.ts';
 import { LevelParameter, MAP_EXAMPLE, MapItemSchema, READING_MAPS } from './map.schema.ts';
 
 const Filter = (description: string) => Type.Optional(Type.String({ maxLength: 500, description }));
 
-export function listMapsRoute(deps: ListMapsDependencies): Route<Access> {
+export function listMapsRoute(deps: ListDependencies): Route<Access> {
   return facilityRoute(READING_MAPS, {
     docs: {
       operationId: 'listTerminologyMaps',
@@ -73,7 +73,7 @@ const ChangeSchema = named(
   ),
 );
 
-export function listChangesRoute(deps: ListMapsDependencies): Route<Access> {
+export function listChangesRoute(deps: ListDependencies): Route<Access> {
   return facilityRoute(READING_MAPS, {
     docs: {
       operationId: 'listTerminologyMapChanges',

@@ -1,21 +1,14 @@
 /** Lists the entries that concern a facility, its own and its organisation's, and who changed which entry, and when. */
-import type { Queryable } from '../../platform/db/database.ts';
-import type { CursorCodec } from '../../platform/http/cursor.ts';
-import { openPage, type Page, type PageRequest } from '../../platform/http/paging.ts';
+import { type ListDependencies, openPage, type Page, type PageRequest } from '../../platform/http/paging.ts';
 import type { FacilityScope } from '../../tenancy/scope.ts';
 import { type ChangePosition, listChanges, type StoredChange } from './list-changes.store.ts';
 import { type EntryPosition, entryPosition, type ListFilter, listEntries } from './list-maps.store.ts';
 import type { StoredEntry } from './map.schema.ts';
 import type { MapScope } from './map.store.ts';
 
-export interface ListMapsDependencies {
-  db: Queryable;
-  cursors: CursorCodec;
-}
-
 /** 400 for a cursor of another list. */
 export async function listMaps(
-  { db, cursors }: ListMapsDependencies,
+  { db, cursors }: ListDependencies,
   scope: MapScope,
   { limit, cursor, ...filter }: ListFilter & PageRequest,
 ): Promise<Page<StoredEntry>> {
@@ -36,7 +29,7 @@ export async function listMaps(
 
 /** Newest first. 400 for a cursor of another list. */
 export async function listMapChanges(
-  { db, cursors }: ListMapsDependencies,
+  { db, cursors }: ListDependencies,
   scope: FacilityScope,
   { localCode, ...request }: PageRequest & { localCode?: string },
 ): Promise<Page<StoredChange>> {

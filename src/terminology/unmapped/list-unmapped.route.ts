@@ -4,13 +4,13 @@
  */
 
 import { named } from '../../platform/http/named-schema.ts';
-import { PAGE_PARAMETERS, pageSchema } from '../../platform/http/paging.ts';
+import { type ListDependencies, PAGE_PARAMETERS, pageSchema } from '../../platform/http/paging.ts';
 import type { Route } from '../../platform/http/route.ts';
 import { Choice, InstantText, NullableText } from '../../platform/http/schema.ts';
 import { Type } from '../../platform/json-schema.ts';
 import { type Access, facilityRoute } from '../../tenancy/callers/access.ts';
 import { READING_MAPS } from '../maps/map.schema.ts';
-import { type ListUnmappedDependencies, listUnmappedCodes } from './list-unmapped.ts';
+import { listUnmappedCodes } from './list-unmapped.ts';
 import { UNMAPPED_PLACES } from './record-unmapped.ts';
 
 const UnmappedSchema = named(
@@ -53,7 +53,7 @@ const UnmappedSchema = named(
   ),
 );
 
-export function listUnmappedRoute(deps: ListUnmappedDependencies): Route<Access> {
+export function listUnmappedRoute(deps: ListDependencies): Route<Access> {
   return facilityRoute(READING_MAPS, {
     docs: {
       operationId: 'listUnmappedCodes',

@@ -1,14 +1,7 @@
 /** Lists the local codes that were met and that no map covers, most frequent first. */
-import type { Queryable } from '../../platform/db/database.ts';
-import type { CursorCodec } from '../../platform/http/cursor.ts';
-import { openPage, type Page, type PageRequest } from '../../platform/http/paging.ts';
+import { type ListDependencies, openPage, type Page, type PageRequest } from '../../platform/http/paging.ts';
 import type { OrganisationScope } from '../../tenancy/scope.ts';
 import { type ListedCode, listUnmapped, type UnmappedPosition } from './unmapped.store.ts';
-
-export interface ListUnmappedDependencies {
-  db: Queryable;
-  cursors: CursorCodec;
-}
 
 export interface ListUnmappedRequest extends PageRequest {
   /** Only of this facility; null for all of the organisation. */
@@ -18,7 +11,7 @@ export interface ListUnmappedRequest extends PageRequest {
 
 /** 400 for a cursor of another list. */
 export async function listUnmappedCodes(
-  { db, cursors }: ListUnmappedDependencies,
+  { db, cursors }: ListDependencies,
   scope: OrganisationScope,
   { facilityId, place, ...request }: ListUnmappedRequest,
 ): Promise<Page<ListedCode>> {

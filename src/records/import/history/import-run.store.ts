@@ -1,4 +1,5 @@
 /** SQL of imports that are kept: begins one, notes how far it has come, ends it, and reads it. Contract: ADM-48, ADM-49, ADM-73. */
+import { BEFORE_ALL, type TimePosition } from '../../../clinical/fetch/patient-page.store.ts';
 import type { Queryable } from '../../../platform/db/database.ts';
 import { instantFromTimestamp } from '../../../platform/db/timestamp.ts';
 import type { Slice } from '../../../platform/http/paging.ts';
@@ -125,12 +126,7 @@ export async function endImport(
   });
 }
 
-/** `started_at` as PostgreSQL writes it, and the id. */
-export type ImportPosition = readonly [at: string, id: string];
-
-type ListedImportRow = ListedImport & { position: ImportPosition };
-
-const AFTER_ALL: ImportPosition = ['infinity', 'ffffffff-ffff-ffff-ffff-ffffffffffff'];
+type ListedImportRow = ListedImport & { position: TimePosition };
 
 /** A process says every few seconds that it is alive. One that has not for so long will not any more. */
 const DEAD = `(r.state = 'running' and r.alive_at < clock_timestamp() - interval '1 minute')`;
@@ -163,7 +159,7 @@ interface StoredRow
 export async function listImportRuns(
   db: Queryable,
   { organisationId, facilityId }: FacilityScope,
-  { state, after = AFTER_ALL, limit }: Slice<ImportPosition> & { state: ImportState | undefined },
+  { state, after = BEFORE_ALL, limit }: Slice<TimePosition> & { state: ImportState | undefined },
 ): Promise<ListedImportRow[]> {
   const { rows } = await db.query<StoredRow>({
     name: 'import-run-list',

@@ -1,14 +1,14 @@
 /** GET /imports and GET /imports/<id>: the imports of the facility. Contract: ADM-46, ADM-49, ADM-73. */
 
 import { named } from '../../../platform/http/named-schema.ts';
-import { PAGE_PARAMETERS, pageSchema } from '../../../platform/http/paging.ts';
+import { type ListDependencies, PAGE_PARAMETERS, pageSchema } from '../../../platform/http/paging.ts';
 import type { Route } from '../../../platform/http/route.ts';
 import { Choice, Nullable } from '../../../platform/http/schema.ts';
 import { Type } from '../../../platform/json-schema.ts';
 import { type Access, facilityRoute } from '../../../tenancy/callers/access.ts';
 import { ImportReportSchema } from '../import-report.schema.ts';
 import { IMPORT_EXAMPLE, IMPORT_STATES, ImportSchema } from './kept-import.ts';
-import { type ListImportsDependencies, listImports, readImport } from './list-imports.ts';
+import { listImports, readImport } from './list-imports.ts';
 
 const ACCESS = { permissions: ['records.import'], module: 'patients', purposeOfUse: 'none' } as const;
 
@@ -28,7 +28,7 @@ const ImportDetailSchema = named(
   ),
 );
 
-export function listImportsRoute(deps: ListImportsDependencies): Route<Access> {
+export function listImportsRoute(deps: ListDependencies): Route<Access> {
   return facilityRoute(ACCESS, {
     docs: {
       operationId: 'listImports',
@@ -42,7 +42,7 @@ export function listImportsRoute(deps: ListImportsDependencies): Route<Access> {
   });
 }
 
-export function readImportRoute(deps: Pick<ListImportsDependencies, 'db'>): Route<Access> {
+export function readImportRoute(deps: Pick<ListDependencies, 'db'>): Route<Access> {
   return facilityRoute(ACCESS, {
     docs: {
       operationId: 'readImport',

@@ -1,27 +1,27 @@
 /** The imports of a facility, page by page, and one of them. Contract: ADM-46, ADM-49. */
-import type { Queryable } from '../../../platform/db/database.ts';
-import type { CursorCodec } from '../../../platform/http/cursor.ts';
-import { mapPage, openPage, type Page, type PageRequest } from '../../../platform/http/paging.ts';
+import type { TimePosition } from '../../../clinical/fetch/patient-page.store.ts';
+import {
+  type ListDependencies,
+  mapPage,
+  openPage,
+  type Page,
+  type PageRequest,
+} from '../../../platform/http/paging.ts';
 import { isUuid } from '../../../platform/uuid.ts';
 import { notFound } from '../../../tenancy/errors.ts';
 import type { FacilityScope } from '../../../tenancy/scope.ts';
 import type { ImportDocument } from '../import-report.ts';
-import { findImportRun, type ImportPosition, listImportRuns } from './import-run.store.ts';
+import { findImportRun, listImportRuns } from './import-run.store.ts';
 import type { ImportState, ListedImport } from './kept-import.ts';
-
-export interface ListImportsDependencies {
-  db: Queryable;
-  cursors: CursorCodec;
-}
 
 /** Newest first. 400 for a cursor of another list. */
 export async function listImports(
-  { db, cursors }: ListImportsDependencies,
+  { db, cursors }: ListDependencies,
   scope: FacilityScope,
   { state, ...request }: PageRequest & { state?: ImportState | undefined },
 ): Promise<Page<ListedImport>> {
   const binding = ['imports', scope.organisationId, scope.facilityId, state];
-  const page = openPage<ImportPosition>(cursors, request, binding);
+  const page = openPage<TimePosition>(cursors, request, binding);
   const rows = await listImportRuns(db, scope, { state, ...page.slice });
   const shown = page.close(rows, ({ position }) => position);
   return mapPage(shown, ({ position: _position, ...run }) => run);
@@ -29,7 +29,7 @@ export async function listImports(
 
 /** 404 outside the facility. */
 export async function readImport(
-  { db }: Pick<ListImportsDependencies, 'db'>,
+  { db }: Pick<ListDependencies, 'db'>,
   scope: FacilityScope,
   id: string,
 ): Promise<ListedImport & { report: ImportDocument | null }> {
