@@ -9,14 +9,13 @@ import type { PatientChange, RegistrationScope } from '../../patients/patient.ts
 import type { Client } from '../../platform/db/database.ts';
 import { restoreAssignedSearchKeys } from '../callbacks/assigned-identifier.store.ts';
 import { callWorkers } from './delivery-call.ts';
-import { type EmittedPatient, emitPatient, envelopeText } from './envelope.ts';
+import { type EmittedPatient, type EnvelopeParts, emitPatient, envelopeText } from './envelope.ts';
 import {
   type Candidate,
   insertDeliveries,
   nextSequences,
   type OpenConnection,
   openConnections,
-  type QueuedDelivery,
   registrations,
 } from './outbox.store.ts';
 
@@ -56,12 +55,11 @@ export async function enqueuePatientChanges(
   const numbered = await nextSequences(client, scope, candidates);
   if (numbered.length === 0) return 0;
   const emitted = new Map(candidates.map((c) => [`${c.connectionId}/${c.patientId}`, c]));
-  const deliveries = numbered.map(({ connectionId, patientId, sequence }): QueuedDelivery => {
+  const deliveries = numbered.map(({ connectionId, patientId, sequence }) => {
     const candidate = emitted.get(`${connectionId}/${patientId}`);
-    const parts = {
+    const parts: EnvelopeParts = {
       deliveryId: randomUUIDv7(),
-      event:
-        events.get(patientId) === 'created' ? ('patient.created' as const) : ('patient.updated' as const),
+      event: events.get(patientId) === 'created' ? 'patient.created' : 'patient.updated',
       occurredAt: first.now,
       organisationId: scope.organisationId,
       facilityId: candidate?.facilityId ?? scope.facilityId,

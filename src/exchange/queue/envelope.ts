@@ -18,17 +18,7 @@ export interface EnvelopeParts {
 
 /** The exact text that is stored, and sent on every attempt. `resource` is the JSON text of the Patient. */
 export function envelopeText(parts: EnvelopeParts, resource: string): string {
-  const { deliveryId, event, occurredAt, organisationId, facilityId, connectionId, sequence } = parts;
-  const head = JSON.stringify({
-    deliveryId,
-    event,
-    occurredAt,
-    organisationId,
-    facilityId,
-    connectionId,
-    sequence,
-  });
-  return `${head.slice(0, -1)},"resource":${resource}}`;
+  return `${JSON.stringify(parts).slice(0, -1)},"resource":${resource}}`;
 }
 
 export interface EmittedPatient {

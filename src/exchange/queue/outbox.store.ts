@@ -3,7 +3,7 @@ import type { PurposeOfUse } from '../../fhir/purpose-of-use.ts';
 import type { Queryable } from '../../platform/db/database.ts';
 import type { OrganisationScope } from '../../tenancy/scope.ts';
 import { covers } from './covers.ts';
-import type { DeliveryEvent } from './envelope.ts';
+import type { EnvelopeParts } from './envelope.ts';
 
 export interface OpenConnection {
   id: string;
@@ -101,14 +101,8 @@ export async function nextSequences(
   return rows;
 }
 
-export interface QueuedDelivery {
-  deliveryId: string;
-  connectionId: string;
+interface QueuedDelivery extends Omit<EnvelopeParts, 'organisationId'> {
   patientId: string;
-  facilityId: string;
-  sequence: number;
-  event: DeliveryEvent;
-  occurredAt: Date;
   body: string;
 }
 

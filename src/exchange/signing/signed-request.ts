@@ -1,18 +1,12 @@
 /** Signs a request to an exchange (docs/signing.md). Contract: EXC-7. */
 import { createHmac, hash } from 'node:crypto';
-import { canonicalRequest } from './canonical-request.ts';
+import { canonicalRequest, type SignedParts } from './canonical-request.ts';
 
-export interface RequestToSign {
-  method: string;
-  path: string;
-  query: string;
+interface RequestToSign extends Omit<SignedParts, 'bodyHash' | 'time'> {
   /** The exact text that is sent, as UTF-8. */
   body: string;
-  clientId: string;
-  /** Fresh on every attempt. */
+  /** Fresh on every attempt, as the nonce is. */
   time: Date;
-  /** Fresh on every attempt. */
-  nonce: string;
 }
 
 /** The headers that carry a signature. */

@@ -22,11 +22,8 @@ export const DELIVERY_RETRY: DeliveryRetrySettings = {
   maxRetryAfterMs: 86_400_000,
 };
 
-export interface RetryDecision {
-  outcome: DeliveryAttempt['outcome'];
-  status: number | null;
-  failure: string | null;
-  responseHash: Buffer | null;
+export interface RetryDecision
+  extends Pick<DeliveryAttempt, 'outcome' | 'status' | 'failure' | 'responseHash'> {
   next: DeliveryResult['next'];
   health: ServerHealth;
   /** The exchange asked to be left alone for so long; 0 when it did not. */
