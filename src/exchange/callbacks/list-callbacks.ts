@@ -21,6 +21,6 @@ export async function listCallbackPage(
   const { slice, close } = openPage<readonly [id: string]>(cursors, request, binding);
   const filter = { connectionId: connection, outcome, status, ...slice };
   const page = close(await listCallbacks(db, reader.scope, filter), ({ id }) => [id]);
-  const review = { ...reader, accountId: reader.caller.accountId, action: 'callback.list' as const };
+  const review = { ...reader, action: 'callback.list' as const };
   return { ...page, mayShow: await traceShown(accessLog, review, page.items) };
 }

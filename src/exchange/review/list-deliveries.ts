@@ -35,7 +35,7 @@ export async function listDeliveryPage(
   const { slice, close } = openPage<readonly [id: string]>(cursors, request, binding);
   const ofFacility = { filter: { ...filter, facilityId }, status, ...slice };
   const page = close(await listDeliveries(db, { organisationId }, ofFacility), ({ id }) => [id]);
-  const review = { ...reader, accountId: reader.caller.accountId, action: 'delivery.list' as const };
+  const review = { ...reader, action: 'delivery.list' as const };
   const asked = patientId === undefined ? [] : await patientAskedFor(db, reader.scope, patientId);
   const mayShow = await traceShown(accessLog, review, [...page.items, ...asked]);
   if (patientId !== undefined) requireShown([...page.items, ...asked].every(mayShow));

@@ -111,7 +111,7 @@ async function review(
   body: Static<typeof Selection>,
   context: FacilityContext & { action: 'replay' | 'skip'; reason: string | null },
 ): Promise<Reply> {
-  const { scope, caller, action, reason } = context;
+  const { scope, action, reason } = context;
   const { deliveryIds, connectionId, patientId, heldReason, since, until, dryRun = false } = body;
   if (![connectionId, patientId].every((id) => id === undefined || isUuid(id)))
     throw badRequest({
@@ -127,7 +127,7 @@ async function review(
     since: parseInstant('since', since, scope.timeZone),
     until: parseInstant('until', until, scope.timeZone),
   };
-  const shown = { ...context, accountId: caller.accountId, action: 'delivery.list' as const };
+  const shown = { ...context, action: 'delivery.list' as const };
   const trace = (items: readonly AboutPatient[]) => traceShown(accessLog, shown, items);
   const request = { filter, decision: { action, reason }, author: authorOf(context), dryRun };
   return { body: await reviewDeliveries({ db, trace }, scope, request) };

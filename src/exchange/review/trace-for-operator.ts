@@ -15,8 +15,8 @@ export function traceForOperator<Result>(
   action: Review['action'],
   work: (trace: Trace) => Promise<Result>,
 ): Promise<Result> {
-  const purposeOfUse = DEFAULT_PURPOSE_OF_USE;
-  const review = { accountId: OPERATOR_ACCOUNT_ID, purposeOfUse, correlationId: randomUUID(), action };
+  const caller = { accountId: OPERATOR_ACCOUNT_ID };
+  const review = { caller, purposeOfUse: DEFAULT_PURPOSE_OF_USE, correlationId: randomUUID(), action };
   return withOperatorLog(environment, session, (accessLog) =>
     work((items) => traceShown(accessLog, review, items)),
   );

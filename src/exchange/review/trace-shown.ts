@@ -3,11 +3,10 @@
  * (docs/adr/0053).
  * Contract: LOG-7, EXC-32.
  */
-
-import type { PurposeOfUse } from '../../fhir/purpose-of-use.ts';
 import { findRefusedPurposes } from '../../patients/privacy.store.ts';
 import type { Queryable } from '../../platform/db/database.ts';
 import type { AccessEntry, AccessLog } from '../../privacy/access-log/access-log.ts';
+import { accessEntry, type Reader } from '../../privacy/authorise-access.ts';
 import { allowsPurpose } from '../../privacy/decide.ts';
 import { privacyError } from '../../privacy/errors.ts';
 
@@ -19,11 +18,8 @@ export interface AboutPatient {
   refusedPurposes: string[];
 }
 
-export interface Review {
-  accountId: string;
-  purposeOfUse: PurposeOfUse;
-  correlationId: string;
-  /** As the access log names it. */
+/** Who is shown it, and where in the access log it is named how. */
+export interface Review extends Omit<Reader, 'scope'> {
   action: 'delivery.list' | 'delivery.read' | 'patient.delivery-payload.read' | 'callback.list';
 }
 
@@ -38,25 +34,14 @@ export async function traceShown<Item extends AboutPatient>(
 ): Promise<(item: Item) => boolean> {
   const mayShow = (item: Item) => allowsPurpose(item.refusedPurposes, review.purposeOfUse);
   const entries = new Map<string, AccessEntry>();
-  for (const item of items)
-    entries.set(`${item.facilityId}/${item.patientId}`, entryOf(review, item, mayShow(item)));
+  for (const item of items) {
+    const { patientId } = item;
+    const record = { patientId, action: review.action, resourceType: 'Patient', resourceId: patientId };
+    const entry = accessEntry({ ...review, scope: item }, record, mayShow(item) ? 'allowed' : 'refused');
+    entries.set(`${item.facilityId}/${patientId}`, entry);
+  }
   if (entries.size > 0) await accessLog.record([...entries.values()]);
   return mayShow;
-}
-
-function entryOf(
-  { accountId, purposeOfUse, correlationId, action }: Review,
-  { organisationId, facilityId, patientId }: AboutPatient,
-  mayShow: boolean,
-): AccessEntry {
-  const by = {
-    accountId,
-    purposeOfUse,
-    correlationId,
-    action,
-    outcome: mayShow ? 'allowed' : 'refused',
-  } as const;
-  return { ...by, organisationId, facilityId, patientId, resourceType: 'Patient', resourceId: patientId };
 }
 
 /**
