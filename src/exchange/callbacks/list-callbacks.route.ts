@@ -1,5 +1,6 @@
 /** GET /exchange/callbacks: what exchanges said, conflicts among it, for review. Contract: EXC-40. */
 import type { Static } from 'typebox';
+import { requireUuid } from '../../platform/http/input.ts';
 import { named } from '../../platform/http/named-schema.ts';
 import { mapPage, PAGE_PARAMETERS, pageSchema } from '../../platform/http/paging.ts';
 import type { Route } from '../../platform/http/route.ts';
@@ -7,7 +8,6 @@ import { Choice, Instant, NullableText } from '../../platform/http/schema.ts';
 import { Type } from '../../platform/json-schema.ts';
 import type { TracedListDependencies } from '../../privacy/authorise-access.ts';
 import { type Access, facilityRoute } from '../../tenancy/callers/access.ts';
-import { requireUuid } from '../review/list-deliveries.route.ts';
 import type { ListedCallback } from './callback.store.ts';
 import { listCallbackPage } from './list-callbacks.ts';
 

@@ -2,11 +2,11 @@
 
 import { parseDateTime } from '../../fhir/date-time.ts';
 import { badRequest } from '../../platform/http/errors.ts';
+import { requireUuid } from '../../platform/http/input.ts';
 import { mapPage, PAGE_PARAMETERS, pageSchema } from '../../platform/http/paging.ts';
 import type { Route } from '../../platform/http/route.ts';
 import { Choice } from '../../platform/http/schema.ts';
 import { Type } from '../../platform/json-schema.ts';
-import { isUuid } from '../../platform/uuid.ts';
 import type { TracedListDependencies } from '../../privacy/authorise-access.ts';
 import { type Access, facilityRoute } from '../../tenancy/callers/access.ts';
 import { DELIVERY_STATUSES, DeliverySchema, deliveryView } from './delivery.schema.ts';
@@ -58,15 +58,6 @@ export function listDeliveriesRoute(deps: TracedListDependencies): Route<Access>
       },
     },
   );
-}
-
-/** 400 for a parameter that is not one. */
-export function requireUuid(name: string, value: string | undefined): void {
-  if (value !== undefined && !isUuid(value))
-    throw badRequest({
-      en: `${name} must be a UUID.`,
-      fr: `${name} doit être un UUID.`,
-    });
 }
 
 /** The first instant of a FHIR date or date-time. */

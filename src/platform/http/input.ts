@@ -3,6 +3,7 @@
  * Contract: HTTP-10, HTTP-11.
  */
 import type { TObject, TSchema } from 'typebox';
+import { isUuid } from '../uuid.ts';
 import { badRequest } from './errors.ts';
 
 type Values = Record<string, unknown>;
@@ -103,4 +104,13 @@ export function refuseUnusableText(input: unknown): void {
 
 function printable(name: string): string | undefined {
   return /^[\w.:-]{1,64}$/.test(name) ? name : undefined;
+}
+
+/** 400 for a parameter that is not one. */
+export function requireUuid(name: string, value: string | undefined): void {
+  if (value !== undefined && !isUuid(value))
+    throw badRequest({
+      en: `${name} must be a UUID.`,
+      fr: `${name} doit être un UUID.`,
+    });
 }

@@ -11,12 +11,12 @@ import { bodyTooLarge } from '../../platform/http/body.ts';
 import { hungUp, toHttpError } from '../../platform/http/caught-errors.ts';
 import { firstWord, mediaTypeOf } from '../../platform/http/content-type.ts';
 import { badRequest, HttpError, unavailable } from '../../platform/http/errors.ts';
+import { requireUuid } from '../../platform/http/input.ts';
 import { named } from '../../platform/http/named-schema.ts';
 import type { Route } from '../../platform/http/route.ts';
 import { takeSlowBody } from '../../platform/http/slow-bodies.ts';
 import { Type } from '../../platform/json-schema.ts';
 import { errorFields, type Log } from '../../platform/log/log.ts';
-import { isUuid } from '../../platform/uuid.ts';
 import type { Words } from '../../platform/words/words.ts';
 import type { AccessAction, AccessLog } from '../../privacy/access-log/access-log.ts';
 import { accessEntry } from '../../privacy/authorise-access.ts';
@@ -136,7 +136,8 @@ export function importRecordsRoute(deps: ImportRouteDependencies): Route<Access>
       },
       handle: async ({ query: { dryRun = false, importId, fileName }, body }, context) => {
         requireMediaType(context);
-        const id = idOf(importId);
+        requireUuid('importId', importId);
+        const id = importId?.toLowerCase() ?? randomUUID();
         requireFileName(fileName);
         const { organisationId } = context.scope;
         // Before a long upload that would be refused anyhow; it takes its place when there is work to do.
@@ -184,15 +185,6 @@ export function importRecordsRoute(deps: ImportRouteDependencies): Route<Access>
       },
     },
   );
-}
-
-function idOf(given: string | undefined): string {
-  if (given !== undefined && !isUuid(given))
-    throw badRequest({
-      en: 'importId must be a UUID.',
-      fr: 'importId doit être un UUID.',
-    });
-  return given?.toLowerCase() ?? randomUUID();
 }
 
 function requireFileName(given: string | undefined): void {
