@@ -5,7 +5,7 @@ import { optional, periodBounds } from '../../fhir/reading/datatypes.ts';
 import type { ElementReader } from '../../fhir/reading/element-reader.ts';
 import { known } from '../../fhir/reading/measured.ts';
 import { timing } from '../../fhir/reading/timing.ts';
-import { exactJson } from '../content/document.ts';
+import { columns, exactJson } from '../content/document.ts';
 import { type Element, NOTHING, type Values } from './element.ts';
 
 /**
@@ -41,10 +41,7 @@ export function periodTexts(): Element<{ periodStart?: string; periodEnd?: strin
       ['period_start', 'text'],
       ['period_end', 'text'],
     ],
-    fields: ({ alias }) => [
-      { name: 'periodStart', sql: `${alias}.period_start` },
-      { name: 'periodEnd', sql: `${alias}.period_end` },
-    ],
+    fields: ({ alias }) => columns(alias, ['period_start', 'period_end']),
     read(reader, name) {
       const period = reader.child(name);
       const { start, end } = period === undefined ? {} : periodBounds(period);
@@ -98,9 +95,7 @@ function timeChoice(
       ...instants,
     ],
     fields: ({ alias }) => [
-      { name: type, sql: `${alias}.${prefix}_type` },
-      { name: start, sql: `${alias}.${prefix}_start` },
-      { name: end, sql: `${alias}.${prefix}_end` },
+      ...columns(alias, [`${prefix}_type`, `${prefix}_start`, `${prefix}_end`]),
       ...(withTiming ? exactJson(alias, [`${prefix}_timing`]) : []),
     ],
     read(reader, name, { scope }) {

@@ -1,7 +1,7 @@
 /** References and notes: in columns, a pointer at a record that is here, or only what the record was called. */
 import { compact, nonEmpty } from '../../fhir/reading/datatypes.ts';
 import type { ElementReader } from '../../fhir/reading/element-reader.ts';
-import { memberName } from '../content/document.ts';
+import { columns, memberName } from '../content/document.ts';
 import { type ChildTable, type Element, type Member, NOTHING, single } from './element.ts';
 import { jsonList } from './kinds.ts';
 import type { ReadContext, ReferenceValue } from './read-context.ts';
@@ -94,10 +94,7 @@ export function referenceColumns<const IdColumn extends string, const DisplayCol
       [idColumn, 'uuid'],
       [displayColumn, 'text'],
     ],
-    fields: ({ alias }) => [
-      { name: id, sql: `${alias}.${idColumn}` },
-      { name: display, sql: `${alias}.${displayColumn}` },
-    ],
+    fields: ({ alias }) => columns(alias, [idColumn, displayColumn]),
     read(reader, name, context) {
       const value = context.reference(reader, name, [type]);
       if (value === undefined) return NOTHING;
