@@ -2,7 +2,7 @@
 import type { Static } from 'typebox';
 import { requireUuid } from '../../platform/http/input.ts';
 import { named } from '../../platform/http/named-schema.ts';
-import { mapPage, PAGE_PARAMETERS, pageSchema } from '../../platform/http/paging.ts';
+import { mapPage, onePage, PAGE_PARAMETERS } from '../../platform/http/paging.ts';
 import type { Route } from '../../platform/http/route.ts';
 import { Choice, Instant, NullableText } from '../../platform/http/schema.ts';
 import { Type } from '../../platform/json-schema.ts';
@@ -67,12 +67,7 @@ export function listCallbacksRoute(deps: TracedListDependencies): Route<Access> 
         status: Type.Optional(Choice(['accepted', 'rejected'])),
         ...PAGE_PARAMETERS,
       }),
-      responses: {
-        200: {
-          description: 'One page.',
-          schema: pageSchema(CallbackSchema),
-        },
-      },
+      responses: onePage(CallbackSchema),
       handle: async ({ query }, context) => {
         requireUuid('connection', query.connection);
         const { mayShow, ...found } = await listCallbackPage(deps, context, query);

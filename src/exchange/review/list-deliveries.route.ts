@@ -3,7 +3,7 @@
 import { parseDateTime } from '../../fhir/date-time.ts';
 import { badRequest } from '../../platform/http/errors.ts';
 import { requireUuid } from '../../platform/http/input.ts';
-import { mapPage, PAGE_PARAMETERS, pageSchema } from '../../platform/http/paging.ts';
+import { mapPage, onePage, PAGE_PARAMETERS } from '../../platform/http/paging.ts';
 import type { Route } from '../../platform/http/route.ts';
 import { Choice } from '../../platform/http/schema.ts';
 import { Type } from '../../platform/json-schema.ts';
@@ -36,12 +36,7 @@ export function listDeliveriesRoute(deps: TracedListDependencies): Route<Access>
         until: Type.Optional(Type.String({ description: `Queued before that. ${WHEN}` })),
         ...PAGE_PARAMETERS,
       }),
-      responses: {
-        200: {
-          description: 'One page.',
-          schema: pageSchema(DeliverySchema),
-        },
-      },
+      responses: onePage(DeliverySchema),
       handle: async ({ query }, context) => {
         const { scope } = context;
         const { connection, patient, status, since, until, ...page } = query;

@@ -1,6 +1,6 @@
 /** GET /patients/base. Contract: PAT-1. */
 
-import { PAGE_PARAMETERS, pageJson, pageSchema } from '../../platform/http/paging.ts';
+import { onePage, PAGE_PARAMETERS, pageJson } from '../../platform/http/paging.ts';
 import type { Route } from '../../platform/http/route.ts';
 import { Type } from '../../platform/json-schema.ts';
 import type { TracedListDependencies } from '../../privacy/authorise-access.ts';
@@ -30,12 +30,7 @@ export function searchPatientsRoute(deps: TracedListDependencies): Route<Access>
         ),
         ...PAGE_PARAMETERS,
       }),
-      responses: {
-        200: {
-          description: 'One page.',
-          schema: pageSchema(PatientSummarySchema),
-        },
-      },
+      responses: onePage(PatientSummarySchema),
       handle: async ({ query }, context) => ({
         body: pageJson(await searchPatients(query, context), ({ summary }) => summary),
       }),

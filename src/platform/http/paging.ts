@@ -41,6 +41,11 @@ export function pageSchema<Item extends TSchema, More extends TProperties = Reco
   );
 }
 
+/** What a list by page answers. */
+export function onePage<Item extends TSchema>(item: Item) {
+  return { 200: { description: 'One page.', schema: pageSchema(item) } };
+}
+
 /** The answer of a list that is always whole, named after its items. */
 export function listSchema<Item extends TSchema>(item: Item, options: TArrayOptions = {}) {
   return named(`${schemaName(item)}List`, Type.Object({ items: Type.Array(item, options) }));

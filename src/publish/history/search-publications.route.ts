@@ -2,7 +2,7 @@
 
 import { parseInstant } from '../../exchange/review/list-deliveries.route.ts';
 import { named } from '../../platform/http/named-schema.ts';
-import { mapPage, PAGE_PARAMETERS, pageSchema } from '../../platform/http/paging.ts';
+import { mapPage, onePage, PAGE_PARAMETERS } from '../../platform/http/paging.ts';
 import type { Route } from '../../platform/http/route.ts';
 import { Choice, InstantText, Nullable, NullableText } from '../../platform/http/schema.ts';
 import { Type } from '../../platform/json-schema.ts';
@@ -75,7 +75,7 @@ export function searchPublicationsRoute(deps: TracedListDependencies): Route<Acc
         until: Type.Optional(Type.String({ maxLength: 100, description: `Begun before that. ${WHEN}` })),
         ...PAGE_PARAMETERS,
       }),
-      responses: { 200: { description: 'One page.', schema: pageSchema(PublicationSchema) } },
+      responses: onePage(PublicationSchema),
       async handle({ query: { kind, state, target, since, until, ...request } }, context) {
         const { timeZone } = context.scope;
         const filter = {

@@ -1,6 +1,6 @@
 /** GET /terminology/maps, and …/changes: who changed which entry, and when. Contract: TERM-8, TERM-18. */
 import { named } from '../../platform/http/named-schema.ts';
-import { type ListDependencies, PAGE_PARAMETERS, pageSchema } from '../../platform/http/paging.ts';
+import { type ListDependencies, onePage, PAGE_PARAMETERS, pageSchema } from '../../platform/http/paging.ts';
 import type { Route } from '../../platform/http/route.ts';
 import { Choice, InstantText, NullableText } from '../../platform/http/schema.ts';
 import { Type } from '../../platform/json-schema.ts';
@@ -86,12 +86,7 @@ export function listChangesRoute(deps: ListDependencies): Route<Access> {
       localCode: Type.Optional(Type.String({ description: 'Only changes of this local code.' })),
       ...PAGE_PARAMETERS,
     }),
-    responses: {
-      200: {
-        description: 'One page.',
-        schema: pageSchema(ChangeSchema),
-      },
-    },
+    responses: onePage(ChangeSchema),
     handle: async ({ query }, { scope }) => ({ body: await listMapChanges(deps, scope, query) }),
   });
 }

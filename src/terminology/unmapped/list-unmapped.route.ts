@@ -4,7 +4,7 @@
  */
 
 import { named } from '../../platform/http/named-schema.ts';
-import { type ListDependencies, PAGE_PARAMETERS, pageSchema } from '../../platform/http/paging.ts';
+import { type ListDependencies, onePage, PAGE_PARAMETERS } from '../../platform/http/paging.ts';
 import type { Route } from '../../platform/http/route.ts';
 import { Choice, InstantText, NullableText } from '../../platform/http/schema.ts';
 import { Type } from '../../platform/json-schema.ts';
@@ -66,12 +66,7 @@ export function listUnmappedRoute(deps: ListDependencies): Route<Access> {
       place: Type.Optional(Choice(UNMAPPED_PLACES, 'Only met in this.')),
       ...PAGE_PARAMETERS,
     }),
-    responses: {
-      200: {
-        description: 'One page.',
-        schema: pageSchema(UnmappedSchema),
-      },
-    },
+    responses: onePage(UnmappedSchema),
     handle: async ({ query }, { scope }) => {
       const request = { ...query, facilityId: scope.facilityId };
       return { body: await listUnmappedCodes(deps, scope, request) };

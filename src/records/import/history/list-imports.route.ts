@@ -1,7 +1,7 @@
 /** GET /imports and GET /imports/<id>: the imports of the facility. Contract: ADM-46, ADM-49, ADM-73. */
 
 import { named } from '../../../platform/http/named-schema.ts';
-import { type ListDependencies, PAGE_PARAMETERS, pageSchema } from '../../../platform/http/paging.ts';
+import { type ListDependencies, onePage, PAGE_PARAMETERS } from '../../../platform/http/paging.ts';
 import type { Route } from '../../../platform/http/route.ts';
 import { Choice, Nullable } from '../../../platform/http/schema.ts';
 import { Type } from '../../../platform/json-schema.ts';
@@ -37,7 +37,7 @@ export function listImportsRoute(deps: ListDependencies): Route<Access> {
       tag: 'Records',
     },
     query: Type.Object({ state: Type.Optional(Choice(IMPORT_STATES)), ...PAGE_PARAMETERS }),
-    responses: { 200: { description: 'One page.', schema: pageSchema(ImportSchema) } },
+    responses: onePage(ImportSchema),
     handle: async ({ query }, { scope }) => ({ body: await listImports(deps, scope, query) }),
   });
 }
