@@ -7,6 +7,19 @@ import { covers } from '../queue/covers.ts';
 import type { ConnectionKey } from '../queue/lane.store.ts';
 import type { Connection, ConnectionSettings, SecretStatus } from './connection.schema.ts';
 
+/** The column of each setting; the facilities have a table. */
+const SETTING_COLUMNS: Readonly<Record<Exclude<keyof ConnectionSettings, 'facilityIds'>, string>> = {
+  name: 'name',
+  address: 'address',
+  clientId: 'client_id',
+  callbackHeader: 'callback_header',
+  identifierSystem: 'identifier_system',
+  purposeOfUse: 'purpose_of_use',
+  maxInFlight: 'max_in_flight',
+  timeoutMs: 'timeout_ms',
+};
+const SETTINGS = Object.entries(SETTING_COLUMNS) as [keyof typeof SETTING_COLUMNS, string][];
+
 /** The organisation of a connection; undefined when there is no such connection. */
 export async function organisationOfConnection(db: Queryable, id: string): Promise<string | undefined> {
   const { rows } = await db.query<{ organisation_id: string }>({
@@ -42,22 +55,15 @@ export async function insertConnection(
   });
   await db.query({
     text: `
-      insert into exchange_connection (organisation_id, id, name, address, client_id, callback_header,
-        identifier_system, purpose_of_use, max_in_flight, timeout_ms, all_facilities, operator_address)
-      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
+      insert into exchange_connection (organisation_id, id, all_facilities, operator_address,
+        ${SETTINGS.map(([, column]) => column).join(', ')})
+      values ($1, $2, $3, $4, ${SETTINGS.map((_, index) => `$${index + 5}`).join(', ')})`,
     values: [
       organisationId,
       connectionId,
-      settings.name,
-      settings.address,
-      settings.clientId,
-      settings.callbackHeader,
-      settings.identifierSystem,
-      settings.purposeOfUse,
-      settings.maxInFlight,
-      settings.timeoutMs,
       settings.facilityIds === null,
       settings.operatorAddress,
+      ...SETTINGS.map(([name]) => settings[name]),
     ],
   });
   await db.query({
@@ -105,39 +111,25 @@ export async function updateConnection(
   { organisationId, connectionId }: ConnectionKey,
   changes: Partial<ConnectionSettings> & { operatorAddress?: boolean; disabled?: boolean },
 ): Promise<void> {
-  const { facilityIds, disabled } = changes;
+  const { facilityIds, disabled, address, operatorAddress = false } = changes;
   await probeNow(db, { organisationId, connectionId });
   await nextDueNow(db, { organisationId, connectionId });
   if (disabled !== undefined) await switchConnection(db, { organisationId, connectionId }, disabled);
   await db.query({
     text: `
       update exchange_connection
-      set name = coalesce($3, name),
-          address = coalesce($4, address),
-          operator_address = case when $4::text is null then operator_address else coalesce($12, false) end,
-          client_id = coalesce($5, client_id),
-          callback_header = coalesce($6, callback_header),
-          identifier_system = coalesce($7, identifier_system),
-          purpose_of_use = coalesce($8, purpose_of_use),
-          max_in_flight = coalesce($9, max_in_flight),
-          timeout_ms = coalesce($10, timeout_ms),
-          all_facilities = coalesce($11, all_facilities),
+      set all_facilities = coalesce($3, all_facilities),
+          operator_address = coalesce($4, operator_address),
+          ${SETTINGS.map(([, column], index) => `${column} = coalesce($${index + 5}, ${column})`).join(', ')},
           version = version + 1
       where organisation_id = $1
         and id = $2`,
     values: [
       organisationId,
       connectionId,
-      changes.name,
-      changes.address,
-      changes.clientId,
-      changes.callbackHeader,
-      changes.identifierSystem,
-      changes.purposeOfUse,
-      changes.maxInFlight,
-      changes.timeoutMs,
       facilityIds === undefined ? undefined : facilityIds === null,
-      changes.operatorAddress,
+      address === undefined ? undefined : operatorAddress,
+      ...SETTINGS.map(([name]) => changes[name]),
     ],
   });
   if (facilityIds === undefined) return;
@@ -193,9 +185,8 @@ export async function findConnection(
 }
 
 const LIST = `
-  select c.id, c.organisation_id as "organisationId", c.name, c.address, c.client_id as "clientId",
-    c.callback_header as "callbackHeader", c.identifier_system as "identifierSystem",
-    c.purpose_of_use as "purposeOfUse", c.max_in_flight as "maxInFlight", c.timeout_ms as "timeoutMs",
+  select c.id, c.organisation_id as "organisationId",
+    ${SETTINGS.map(([name, column]) => `c.${column} as "${name}"`).join(', ')},
     case when not c.all_facilities then array(
       select f.facility_id
       from exchange_connection_facility f
