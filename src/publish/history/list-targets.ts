@@ -3,25 +3,14 @@ import type { Queryable } from '../../platform/db/database.ts';
 import type { FacilityScope } from '../../tenancy/scope.ts';
 import { failureWithoutCodes } from '../errors.ts';
 import type { Publisher } from '../runs/publish.ts';
-import type { BreakerState } from '../send/breaker.ts';
 import { listFhirServers } from '../servers/fhir-server.store.ts';
-import type { FhirServer } from '../servers/fhir-server.ts';
-import { type TargetHistory, targetHistories } from './publications.store.ts';
-
-export interface ListedTarget
-  extends Pick<FhirServer, 'name' | 'base' | 'auth' | 'idPolicy' | 'allowLocalCodes' | 'enabled'>,
-    TargetHistory {
-  references: FhirServer['referencePolicy'];
-  scope: 'organisation' | 'deployment';
-  default: boolean;
-  state: BreakerState;
-}
+import { targetHistories } from './publications.store.ts';
 
 /** By name. One of the organisation hides that of all organisations with the same name, as in a publish. */
 export async function listTargets(
   { db, publisher }: { db: Queryable; publisher: Pick<Publisher, 'stateOf'> },
   scope: FacilityScope,
-): Promise<ListedTarget[]> {
+) {
   // Those of all organisations come first.
   const all = await listFhirServers(db, scope.organisationId);
   const usable = [...new Map(all.map((server) => [server.name, server])).values()];

@@ -155,7 +155,7 @@ export async function listPublicationPage(
 }
 
 /** How publishes of a facility to a target went, as far as the newest of them tell. */
-export interface TargetHistory {
+interface TargetHistory {
   lastSuccessAt: Date | null;
   lastFailure: { at: Date; message: string } | null;
 }
