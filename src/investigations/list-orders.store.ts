@@ -17,18 +17,10 @@ export interface ListedOrder {
   id: string;
   encounterId: string | null;
   status: string;
-  code: CodeableConcept | undefined;
+  code: CodeableConcept | null;
   /** As PostgreSQL writes it; `-infinity` when it is not known. */
   sortText: string;
-  /** The FHIR date or time that `sortText` is of; undefined when it is of a part of the order. */
-  written: string | undefined;
-}
-
-interface OrderRow extends PatientPageRow {
-  encounter_id: string | null;
-  status: string;
-  code: CodeableConcept | null;
-  sort_text: string;
+  /** The FHIR date or time that `sortText` is of; null when it is of a part of the order. */
   written: string | null;
 }
 
@@ -38,10 +30,10 @@ export async function listOrderPage(
   scope: FacilityScope,
   { discipline, patientId, after = BEFORE_ALL, limit }: PatientPageKey & { discipline: Discipline },
 ): Promise<PatientPage<ListedOrder> | undefined> {
-  const { rows } = await db.query<OrderRow>({
+  const { rows } = await db.query<PatientPageRow & Omit<ListedOrder, 'id'>>({
     name: 'investigation-list',
     text: patientPageSql(
-      `select o.id, o.encounter_id, o.status, o.code, o.sort_at, o.sort_at::text as sort_text,
+      `select o.id, o.encounter_id as "encounterId", o.status, o.code, o.sort_at, o.sort_at::text as "sortText",
           coalesce(o.authored_source, o.occurrence_start, o.occurrence_end) as written
         from investigation_order o
         where o.organisation_id = $1
@@ -55,12 +47,5 @@ export async function listOrderPage(
     ),
     values: [scope.organisationId, scope.facilityId, patientId, discipline, ...after, limit],
   });
-  return readPatientPage(rows, (row) => ({
-    id: row.id,
-    encounterId: row.encounter_id,
-    status: row.status,
-    code: row.code ?? undefined,
-    sortText: row.sort_text,
-    written: row.written ?? undefined,
-  }));
+  return readPatientPage(rows, (row) => row);
 }

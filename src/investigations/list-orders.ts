@@ -21,13 +21,13 @@ export function listOrders(
     action: discipline === 'laboratory' ? 'lab-order.list' : 'imaging-order.list',
     resourceType: 'ServiceRequest',
     load: (key) => listOrderPage(deps.db, context.scope, { discipline, ...key }),
-    conceptsOf: ({ code }) => [code],
+    conceptsOf: ({ code }) => [code ?? undefined],
     show: (order, patientId, { translate }) => ({
       orderId: order.id,
       patientId,
       encounterId: order.encounterId,
       status: order.status,
-      ...summaryCode(order.code === undefined ? undefined : translate(order.code)),
+      ...summaryCode(order.code === null ? undefined : translate(order.code)),
       ...ordered(order),
     }),
   });
@@ -38,8 +38,8 @@ function ordered({ sortText, written }: ListedOrder): {
   orderedAt: string | null;
   orderedOn?: string | undefined;
 } {
-  const precision = written === undefined ? undefined : parseDateTime(written)?.precision;
-  const orderedOn = precision === undefined || precision === 'time' ? undefined : written;
+  const precision = written === null ? undefined : parseDateTime(written)?.precision;
+  const orderedOn = precision === undefined || precision === 'time' ? undefined : (written ?? undefined);
   const isPoint = sortText !== '-infinity' && precision !== 'month' && precision !== 'year';
   return { orderedAt: isPoint ? instantFromTimestamp(sortText) : null, orderedOn };
 }

@@ -27,10 +27,7 @@ export interface ListedVitalSet {
   pressures: ObservationRecord[];
 }
 
-interface VitalSetRow extends PatientPageRow {
-  encounter_id: string | null;
-  sort_text: string;
-  signs: number;
+interface VitalSetRow extends PatientPageRow, Pick<ListedVitalSet, 'encounterId' | 'sortText' | 'signs'> {
   pressures: unknown[][] | null;
 }
 
@@ -68,7 +65,7 @@ export async function listVitalSetPage(
   const { rows } = await db.query<VitalSetRow>({
     name: 'vital-set-list',
     text: patientPageSql(
-      `select v.id, v.encounter_id, v.taken_at, v.taken_at::text as sort_text,
+      `select v.id, v.encounter_id as "encounterId", v.taken_at, v.taken_at::text as "sortText",
           (
             select count(*)::int
             from ${SIGNS}
@@ -87,10 +84,7 @@ export async function listVitalSetPage(
     values: [scope.organisationId, scope.facilityId, patientId, ...after, limit],
   });
   return readPatientPage(rows, (row) => ({
-    id: row.id,
-    encounterId: row.encounter_id,
-    sortText: row.sort_text,
-    signs: row.signs,
+    ...row,
     pressures: (readRow([PRESSURES], [row.pressures]) as Pick<ListedVitalSet, 'pressures'>).pressures ?? [],
   }));
 }
