@@ -63,12 +63,19 @@ test('our identifier joins one of the source that has no system [HTTP-30]', () =
  */
 test('the text of an observation changes with the version of the mapping only', () => {
   const texts = [full, pulse, { ...pulse, interpretation: [local('h')] }].map(readable);
-  assert.equal(OBSERVATION_MAPPING, 6);
+  assert.equal(OBSERVATION_MAPPING, 7);
   assert.deepEqual(texts, [
     ' | "2024-03-05" | {"resourceType":"Observation","id":"22222222-2222-4222-8222-222222222222","identifier":[{"system":"urn:uuid:11111111-1111-4111-8111-111111111111","value":"22222222-2222-4222-8222-222222222222"}]~O{"display":"a paper form"}~,"status":"final"~L,"category":[{"coding":[{"system":"http://terminology.hl7.org/CodeSystem/observation-category","code":"laboratory","display":"Laboratory"}]}]~,"code":~C{"coding":[{"code":"NA","system":"urn:example:local"}]}~,"subject":{"reference":"Patient/33333333-3333-4333-8333-333333333333"},"effectiveDateTime":"2024-03-05","valueCodeableConcept":~V{"coding":[{"code":"POS","system":"urn:example:local"}]}~,"component":[{"code":~P{"coding":[{"code":"NA-1","system":"urn:example:local"}]}~,"valueQuantity":{"value":1.50,"unit":"g/L","system":"http://unitsofmeasure.org","code":"g/L"},"interpretation":[~V{"coding":[{"code":"h","system":"urn:example:local"}]}~,{"text":"high"}]}]}',
     '"code":"8867-4","codeSystem":"http://loinc.org" | "2024-03-05T08:00:00Z" | {"resourceType":"Observation","id":"22222222-2222-4222-8222-222222222222","identifier":[{"system":"urn:uuid:11111111-1111-4111-8111-111111111111","value":"22222222-2222-4222-8222-222222222222"}]~O~,"status":"final","code":{"coding":[{"code":"8867-4","system":"http://loinc.org"}]},"subject":{"reference":"Patient/33333333-3333-4333-8333-333333333333"},"issued":"2024-03-05T08:00:00Z","valueQuantity":{"value":72,"unit":"/min","system":"http://unitsofmeasure.org","code":"/min"},"_effectiveDateTime":{"extension":[{"url":"http://hl7.org/fhir/StructureDefinition/data-absent-reason","valueCode":"unknown"}]},"category":[{"coding":[{"system":"http://terminology.hl7.org/CodeSystem/observation-category","code":"vital-signs","display":"Vital Signs"}]}]}',
     '! | "2024-03-05T08:00:00Z" | {"resourceType":"Observation","id":"22222222-2222-4222-8222-222222222222","identifier":[{"system":"urn:uuid:11111111-1111-4111-8111-111111111111","value":"22222222-2222-4222-8222-222222222222"}]~O~,"status":"final","code":{"coding":[{"code":"8867-4","system":"http://loinc.org"}]},"subject":{"reference":"Patient/33333333-3333-4333-8333-333333333333"},"issued":"2024-03-05T08:00:00Z","valueQuantity":{"value":72,"unit":"/min","system":"http://unitsofmeasure.org","code":"/min"},"interpretation":[~V{"coding":[{"code":"h","system":"urn:example:local"}]}~]}',
   ]);
+});
+
+test('the summary says the month of a vital sign that only has a note of it [FETCH-13]', () => {
+  const month: ObservationRecord = { ...pulse, effectiveType: 'dateTime', effectiveStart: '2024-03' };
+  const [, summary, body = ''] = readable(month).split(' | ');
+  assert.equal(summary, '"2024-03"');
+  assert.deepEqual(JSON.parse(body.replaceAll(/~[^~]*~/g, '')).note, [{ text: 'Time reported as 2024-03' }]);
 });
 
 test('a text whose last slot has no end is refused, not read for ever', () => {

@@ -29,7 +29,7 @@ import { membersAsObjects } from './stored-row.fhir.ts';
  * as it is, such as for a new element: kept texts of another version are rendered anew (docs/adr/0120).
  * `observation-text.fhir.test.ts` says when it was forgotten.
  */
-export const OBSERVATION_MAPPING = 6;
+export const OBSERVATION_MAPPING = 7;
 
 /** Before and after each slot, and after each part of what stands before the resource: JSON text has neither. */
 export const SLOT = '\x1d';
@@ -74,7 +74,7 @@ export function keptObservation(record: ObservationRecord, organisationId: strin
   const code = followsProfile && !isFinal ? NOT_IN_PROFILE : summaryOfCode(resource, slots);
   const namesOrder = record.basedOn?.some(({ id }) => id !== undefined) === true;
   const body = new SlottedText(slots, { namesOrder, uncategorised }).of(resource);
-  return keptText(code, occurrenceText(resource), body);
+  return keptText(code, occurrenceText(plain), body);
 }
 
 /**

@@ -267,6 +267,38 @@ describe('a vital sign as an Observation', () => {
     assert.equal(result.effectiveDateTime, undefined);
   });
 
+  test('a time that is not known to the day is said in a note, because the profiles ask for one to the day [HTTP-30]', () => {
+    const times: [Partial<ObservationRecord>, string][] = [
+      [{ effectiveType: 'dateTime', effectiveStart: '2024-05' }, '2024-05'],
+      [
+        { effectiveType: 'Period', effectiveStart: '2024', effectiveEnd: '2024-05-01' },
+        '{"start":"2024","end":"2024-05-01"}',
+      ],
+      [{ effectiveType: 'Timing', effectiveTiming: { event: ['2024-05-01'] } }, '{"event":["2024-05-01"]}'],
+    ];
+    for (const [time, text] of times) {
+      const note = [{ text: 'drawn twice' }];
+      const result = sent({
+        ...{ kind: 'laboratory', code: loinc('8867-4'), note },
+        ...measured(70, '/min'),
+        ...time,
+      });
+      assert.deepEqual(vitalSignFaults(result as { resourceType: string }), []);
+      assert.deepEqual(result.note, [...note, { text: `Time reported as ${text}` }]);
+    }
+    // The profiles allow a Period.
+    const day = {
+      id: ID,
+      patientId: PATIENT,
+      kind: 'laboratory',
+      status: 'final',
+      code: loinc('8867-4'),
+    } as const;
+    const record: ObservationRecord = { ...day, effectiveType: 'Period', effectiveStart: '2024-05-01' };
+    const { effectivePeriod, note } = observationResource(record, emitContext(ORGANISATION, new Map()));
+    assert.deepEqual([effectivePeriod, note], [{ start: '2024-05-01' }, undefined]);
+  });
+
   test('a body mass index without a value does not go by the code whose profile requires one', () => {
     const own = vital('39156-5', {});
     requireConformant(own);

@@ -3,7 +3,8 @@
  * category, fixed units, blood pressure as one Observation with both components. Pure.
  * Contract: FETCH-8, FETCH-27, FETCH-28, FETCH-30.
  */
-import type { CodeableConcept } from '../../fhir/coded.ts';
+import type { CodeableConcept, Period } from '../../fhir/coded.ts';
+import { saysDay } from '../../fhir/date-time.ts';
 import { decimalText } from '../../fhir/json.ts';
 import type { Quantity } from '../../fhir/measured.ts';
 import { nonEmpty } from '../../fhir/reading/datatypes.ts';
@@ -30,6 +31,7 @@ import {
   type Measured,
   measuredIn,
   valueName,
+  valueText,
 } from './vital-value.fhir.ts';
 
 const OXYGEN_SATURATION = '2708-6';
@@ -134,15 +136,24 @@ export function asVitalSign(given: FhirResource): FhirResource {
 }
 
 /**
- * The profiles allow a dateTime and a Period alone, and require one; an instant is a dateTime, too. That there is none is said
- * by an extension (https://hl7.org/fhir/R4/extension-data-absent-reason.html): a result of a laboratory may have no time.
+ * The profiles allow a dateTime and a Period alone, to the day, and require one; an instant is a dateTime, too. That there is
+ * none is said by an extension (https://hl7.org/fhir/R4/extension-data-absent-reason.html): a result of a laboratory may have
+ * no time, or only a month. A note keeps what was reported.
  */
 function atTime({ effectiveInstant, ...resource }: FhirResource): FhirResource {
   if (effectiveInstant !== undefined)
     return { effectiveDateTime: effectiveInstant, ...resource } as FhirResource;
-  const { effectiveDateTime, effectivePeriod, effectiveTiming } = resource;
-  const isKnown = (effectiveDateTime ?? effectivePeriod ?? effectiveTiming) !== undefined;
-  return (isKnown ? resource : { ...resource, _effectiveDateTime: UNKNOWN_TIME }) as FhirResource;
+  const { effectiveDateTime, effectivePeriod, effectiveTiming, ...timeless } = resource;
+  if (saysDay(String(effectiveDateTime ?? (effectivePeriod as Period | undefined)?.start ?? '')))
+    return resource as FhirResource;
+  const given = effectiveDateTime ?? effectivePeriod ?? effectiveTiming;
+  const { note = [] } = timeless as { note?: Annotation[] };
+  const reported = given === undefined ? [] : [{ text: `Time reported as ${valueText(given)}` }];
+  return {
+    ...timeless,
+    note: nonEmpty([...note, ...reported]),
+    _effectiveDateTime: UNKNOWN_TIME,
+  } as FhirResource;
 }
 
 const UNKNOWN_TIME = {
