@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { fhirFaults } from '../../test-support/fhir/fhir-validator.ts';
+import { countsOf } from '../../test-support/records/import.ts';
 import { importJson } from '../../test-support/records/import-files.ts';
 import { startTestApi, type Tenant, type TestAccount, type TestApi } from '../../test-support/service/api.ts';
 import { emitPatient } from '../exchange/queue/envelope.ts';
@@ -99,6 +100,17 @@ test('an unknown patient is named, a link to nobody or to oneself is refused [PA
   assert.deepEqual(await reasons(link('same', to(OLD))), [
     'Patient.link.type is not one of replaced-by, replaces, refer, seealso',
   ]);
+});
+
+test('a link of whose other patient nothing is left is not sent, because R4 asks for one [PAT-10, HTTP-30]', async () => {
+  const id = '7c000000-0000-4000-8000-000000000022';
+  const unnamed = { contained: [{ resourceType: 'RelatedPerson', id: 'r' }] };
+  const links = [link('seealso', { reference: '#r' }), link('seealso', to(OLD))];
+  const { notKept } = await send({ ...person(id, 'C-2', 'Half', links), ...unnamed });
+  assert.deepEqual(countsOf(notKept), { 'Patient.contained': 1, 'Patient.link.other': 1 });
+  const resource = await get(`/patients/base/${id}/clinical/fhir`);
+  assert.deepEqual(resource.link, links.slice(1));
+  assert.deepEqual(fhirFaults(resource), []);
 });
 
 test('a patient of another organisation or facility is not linked [PAT-10, IN-10]', async () => {

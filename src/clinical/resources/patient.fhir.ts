@@ -160,7 +160,10 @@ export interface PatientLink {
   type: (typeof LINK_TYPES)[number];
 }
 
-/** Which of them a caller sees depends on the other patient: src/patients/patient.store.ts selects them. */
+/**
+ * Which of them a caller sees depends on the other patient: src/patients/patient.store.ts selects them. `other` is 1..1, so a
+ * link of whose other patient nothing is left, such as a contained one without a name, is left out.
+ */
 function links(): Element<{ links?: PatientLink[] }> {
   const table = 'patient_link';
   return {
@@ -185,6 +188,7 @@ function links(): Element<{ links?: PatientLink[] }> {
     },
     write: (output, name, { links: given }) =>
       output.list(name, given, (written, { otherId, otherDisplay, type }) => {
+        if (otherId === undefined && otherDisplay === undefined) return;
         written.reference('other', 'Patient', otherId, otherId === undefined ? otherDisplay : undefined);
         written.plain('type', type);
       }),
