@@ -112,7 +112,9 @@ interface SeriesPerformer {
 function readPerformer(reader: ElementReader, context: ReadContext): SeriesPerformer | undefined {
   const actor = pointer(context.reference(reader, 'actor', ACTORS));
   const role = optional(reader.child('function'), codeableConcept);
-  return actor === undefined ? undefined : compact<SeriesPerformer>({ function: role, actor });
+  if (actor !== undefined) return compact<SeriesPerformer>({ function: role, actor });
+  context.notKept(reader.path);
+  return undefined;
 }
 
 function writtenPerformer({ function: role, actor }: SeriesPerformer): object | undefined {

@@ -134,8 +134,8 @@ function contacts(): Element<{ contacts?: PatientContact[] }> {
   };
 }
 
-function contact(reader: ElementReader): PatientContact | undefined {
-  return compact<PatientContact>({
+function contact(reader: ElementReader, context: ReadContext): PatientContact | undefined {
+  const read = compact<PatientContact>({
     relationship: nonEmpty(reader.children('relationship').map(codeableConcept)),
     name: optional(reader.child('name'), readHumanName),
     telecom: nonEmpty(reader.children('telecom').map(readContactPoint)),
@@ -143,6 +143,8 @@ function contact(reader: ElementReader): PatientContact | undefined {
     gender: reader.code('gender', GENDERS),
     period: optional(reader.child('period'), period),
   });
+  if (read !== undefined && !hasDetails(read)) context.notKept(reader.path);
+  return read;
 }
 
 function hasDetails({ name, telecom, address }: PatientContact): boolean {

@@ -18,6 +18,7 @@ import { describeResource } from '../description/describe.ts';
 import { directoryIdentifiers, sourceFacility } from '../description/directory.ts';
 import { onlyStored } from '../description/element.ts';
 import { boolean, code, date, jsonList } from '../description/kinds.ts';
+import type { ReadContext } from '../description/read-context.ts';
 
 export const PRACTITIONER = describeResource('Practitioner', {
   table: 'practitioner',
@@ -35,7 +36,10 @@ export const PRACTITIONER = describeResource('Practitioner', {
     name: jsonList('name', humanName),
     telecom: jsonList('telecom', contactPoint),
     address: jsonList('address', address),
-    qualification: jsonList('qualification', qualification),
+    // A code is 1..1.
+    qualification: jsonList('qualification', qualification, (one) =>
+      one.code === undefined ? undefined : one,
+    ),
     identifier: directoryIdentifiers('Practitioner'),
     sourceFacilityId: sourceFacility(),
   },
@@ -51,10 +55,12 @@ interface Qualification {
   period?: Period;
 }
 
-function qualification(reader: ElementReader): Qualification | undefined {
+function qualification(reader: ElementReader, context: ReadContext): Qualification | undefined {
+  const code = optional(reader.child('code'), codeableConcept);
+  if (code === undefined) context.notKept(reader.path);
   return compact<Qualification>({
     identifier: nonEmpty(reader.children('identifier').map(readIdentifier)),
-    code: optional(reader.child('code'), codeableConcept),
+    code,
     period: optional(reader.child('period'), period),
   });
 }

@@ -298,6 +298,21 @@ describe('clinical records that are refused', () => {
     assert.deepEqual(countsOf(unresolved), { 'Observation.performer': 1 });
   });
 
+  test('what somebody did who is not named is counted: R4 asks for who it was [IN-7]', async () => {
+    const series = { uid: '1.2.3', modality: { code: 'CT' }, performer: [{ function: { text: 'read' } }] };
+    const study = {
+      ...observation({ id: 'i1', status: 'available' }),
+      resourceType: 'ImagingStudy',
+      series: [series],
+    };
+    const { notKept } = await importJson(
+      database.pool,
+      tenant,
+      JSON.stringify({ ...study, code: undefined }),
+    );
+    assert.deepEqual(countsOf(notKept), { 'ImagingStudy.id': 1, 'ImagingStudy.series.performer': 1 });
+  });
+
   test('identifiers in references are not lost silently: beside a reference, and without a system', async () => {
     const identifier = { system: 'urn:x', value: '1' };
     const source = observation({

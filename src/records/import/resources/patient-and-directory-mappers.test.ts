@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { coded, ID, map, TARGET } from '../../../../test-support/records/mapped-rows.ts';
+import { resourceObject } from '../../../clinical/description/describe.ts';
 import { LOCATION } from '../../../clinical/resources/location.fhir.ts';
 import { ORGANIZATION } from '../../../clinical/resources/organization.fhir.ts';
 import { PATIENT } from '../../../clinical/resources/patient.fhir.ts';
@@ -142,6 +143,32 @@ test('Patient: false is kept, two kinds of deceased are not', () => {
     () => map(PATIENT.read, { resourceType: 'Patient', communication: [{ preferred: true }] }),
     /Patient\.communication\.language is missing/,
   );
+});
+
+test('a contact of whom only the relationship is kept is counted, because R4 does not let it go out [IN-7]', () => {
+  const notKept: string[] = [];
+  const relationship = [coded('N')];
+  const contact = [
+    { relationship, gender: 'male' },
+    { relationship, name: { family: 'Öz' } },
+  ];
+  map(PATIENT.read, { resourceType: 'Patient', contact }, notKept);
+  assert.deepEqual(notKept, ['Patient.contact']);
+});
+
+test('a qualification without a code is counted and not sent, because R4 asks for one [IN-7, HTTP-30]', () => {
+  const notKept: string[] = [];
+  const named = { code: coded('MD'), period: { start: '2001' } };
+  const resource = {
+    resourceType: 'Practitioner',
+    id: 'd1',
+    qualification: [{ period: { end: '2001' } }, named],
+  };
+  const { row } = map(PRACTITIONER.read, resource, notKept);
+  assert.deepEqual(notKept, ['Practitioner.qualification']);
+  const context = { organisationId: ID, translate: <Concept>(concept: Concept) => concept };
+  const sent = resourceObject(PRACTITIONER, { id: ID, ...row.values }, context);
+  assert.deepEqual(sent.qualification, [named]);
 });
 
 test('Practitioner, Organization and Location [IN-5]', () => {
