@@ -15,6 +15,8 @@ export interface ReferenceValue {
    * written.
    */
   readonly display: string | undefined;
+  /** True where it points at no record at all: nobody is missing who could come later. */
+  readonly isOnlyName?: boolean;
 }
 
 export interface ReadContext {

@@ -337,15 +337,27 @@ function wholeVisit() {
   } satisfies typeof kept;
 }
 
-/** The organisation that the source named, if it is here; else the tenant, which is then responsible itself. */
-function serviceProvider(): Element<{ serviceProviderId?: string; serviceProviderDisplay?: string }> {
+/**
+ * The organisation that the source named, if it is here; else the tenant, which is then responsible itself. A name alone would
+ * stand beside another organisation: it is counted as not kept.
+ */
+function serviceProvider() {
+  const kept = referenceColumns('Organization', 'service_provider_id', 'service_provider_display');
   return {
-    ...referenceColumns('Organization', 'service_provider_id', 'service_provider_display'),
+    ...kept,
+    read(reader, name, context) {
+      const given = context.reference(reader, name, ['Organization']);
+      if (given?.isOnlyName === true && given.display !== undefined)
+        context.notKept(`${reader.path}.${name}`);
+      return {
+        values: { service_provider_id: given?.target?.id, service_provider_display: given?.display },
+      };
+    },
     write(output, name, { serviceProviderId: id, serviceProviderDisplay: display }, { organisationId }) {
       if (id) output.reference(name, 'Organization', id, display);
       else output.reference(name, 'Organization', organisationId, undefined);
     },
-  };
+  } satisfies typeof kept;
 }
 
 /** What conditional references look for: identifiers with a system and a value, once each. */

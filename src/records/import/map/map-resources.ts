@@ -213,12 +213,13 @@ class EntryMapContext implements ReadContext {
       const taken = types.filter((type) => this.#request.resolver.knows(type));
       this.missing.push(...missingRecords(reference, taken));
     }
-    if (reference.text !== undefined || reference.identified) this.unresolved.push(reader.path);
+    const isOnlyName = reference.text === undefined && !reference.identified;
+    if (!isOnlyName) this.unresolved.push(reader.path);
     const isStray = !types.includes('Patient') && this.#isOfPatient(reference);
     const display = isStray ? undefined : (reference.display ?? writtenReference(reference));
     // Nothing of what was given is left.
     if (display === undefined) this.notKept(reader.path);
-    return { target: undefined, display };
+    return { target: undefined, display, isOnlyName };
   }
 
   /** In an element that takes no patient, it will lead to none: a name there would stay for good. */

@@ -1,7 +1,11 @@
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
+import { countsOf, useImportTest } from '../../../../test-support/records/import.ts';
 import { coded, ID, map, TARGET } from '../../../../test-support/records/mapped-rows.ts';
 import { ENCOUNTER } from '../../../clinical/resources/encounter.fhir.ts';
+
+const t = useImportTest();
 
 const VISIT = {
   resourceType: 'Encounter',
@@ -96,6 +100,34 @@ test('Encounter, the least that it may have', () => {
     class_display: 'inpatient',
     sort_start: '-infinity',
   });
+});
+
+test('a service provider who is only a name is counted: the answer refers to the organisation of the facility [ENC-6, IN-7]', async () => {
+  const [patient, hospital] = [randomUUID(), randomUUID()];
+  const visit = (serviceProvider: object) => ({
+    ...VISIT,
+    id: randomUUID(),
+    subject: { reference: `Patient/${patient}` },
+    serviceProvider,
+  });
+  const reference = `Organization/${hospital}`;
+  await t.run([{ resourceType: 'Patient', id: patient }]);
+  const named = await t.run([visit({ display: 'Hill Clinic' })]);
+  assert.deepEqual(
+    [countsOf(named.notKept), countsOf(named.unresolved)],
+    [{ 'Encounter.serviceProvider': 1 }, {}],
+  );
+  const missing = await t.run([visit({ reference, display: 'Hill Clinic' })]);
+  assert.deepEqual(
+    [countsOf(missing.notKept), countsOf(missing.unresolved)],
+    [{}, { 'Encounter.serviceProvider': 1 }],
+  );
+  // It comes with a later file of the same import.
+  const found = await t.run([
+    visit({ reference, display: 'Hill Clinic' }),
+    { resourceType: 'Organization', id: hospital },
+  ]);
+  assert.deepEqual([found.notKept, found.unresolved], [[], []]);
 });
 
 test('Encounter periods are instants in the time zone of the facility', () => {
