@@ -21,6 +21,7 @@ import { PRACTITIONER } from '../../../clinical/resources/practitioner.fhir.ts';
 import { SERVICE_REQUEST } from '../../../clinical/resources/service-request.fhir.ts';
 import { SPECIMEN } from '../../../clinical/resources/specimen.fhir.ts';
 import { ENCOUNTER_MAPPING, encounterElements, storedEncounter } from '../../../encounters/encounter.fhir.ts';
+import { ENCOUNTER_CLASS_DISPLAY } from '../../../fhir/act-code.ts';
 import { noteTouched } from '../group/group-records.ts';
 import { directoryLookup, encounterLookup, facilityLookup, patientsOf } from '../resolve/lookups.store.ts';
 import { patientImporter } from '../resources/patient.importer.ts';
@@ -30,6 +31,8 @@ import type { PatientRecords, ResourceImporter } from './resource-importer.ts';
 
 /** Filled when records are grouped; where their patient is new, already when they are inserted. */
 const UNDER_ORDER: Column = ['order_id', 'uuid'];
+
+const UNKNOWN_CLASS = `has a class of the system HL7 v3 ActCode that is none of ${Object.keys(ENCOUNTER_CLASS_DISPLAY).join(', ')}. It was taken, and is sent as it is. If it is wrong, correct it in the source`;
 
 /** Add a type here (see `resource-importer.ts`). */
 export const IMPORTERS: ReadonlyMap<string, ResourceImporter> = new Map(
@@ -44,6 +47,7 @@ export const IMPORTERS: ReadonlyMap<string, ResourceImporter> = new Map(
       lookup: encounterLookup,
       rendering: { mapping: ENCOUNTER_MAPPING, render: renderedEncounter },
       isGrouped: ({ values }) => values.part_of_id !== undefined,
+      unusual: { is: hasUnknownClass, reason: UNKNOWN_CLASS },
     }),
     clinicalRecord(SPECIMEN, { order: 55, kind: 'specimens' }),
     clinicalRecord(SERVICE_REQUEST, { order: 60, kind: 'orders' }),
@@ -64,6 +68,10 @@ function renderedEncounter(row: RecordRow, organisationId: string): string {
 
 function renderedObservation(row: RecordRow, organisationId: string): string {
   return keptObservation(storedObservation(row), organisationId);
+}
+
+function hasUnknownClass({ values }: RecordRow): boolean {
+  return !Object.hasOwn(ENCOUNTER_CLASS_DISPLAY, String(values.class_code));
 }
 
 /** Organizations, Locations and Practitioners: the directory of an organisation (docs/adr/0080). */
@@ -89,6 +97,8 @@ interface ClinicalOptions extends Pick<ResourceImporter, 'order'> {
   rendering?: TextRendering;
   /** False for a record whose change concerns no other. */
   isGrouped?: (row: RecordRow) => boolean;
+  /** What is taken, and named in the report as it is to be looked at. */
+  unusual?: { is: (row: RecordRow) => boolean; reason: string };
 }
 
 /** What belongs to a patient, and is put into orders and vital sets at the end. */
@@ -101,6 +111,7 @@ function clinicalRecord(
     places,
     rendering,
     isGrouped = () => true,
+    unusual,
   }: ClinicalOptions,
 ): ResourceImporter {
   return {
@@ -114,6 +125,15 @@ function clinicalRecord(
       const { placement } = context;
       const result = await writeRecords(context, { table, rows, rendering, places, placement });
       if (placement === undefined) noteTouched(context, kind, rows.filter(isGrouped), result);
+      if (unusual !== undefined) {
+        const written = new Set([...result.created, ...result.updated]);
+        const looked = rows.filter((row) => written.has(row.id) && unusual.is(row));
+        context.notice(
+          resourceType,
+          looked.map(({ id }) => id),
+          unusual.reason,
+        );
+      }
       return result;
     },
     // Nothing is written of records that were found in place of new ones. Whom they are about has an access all the same.

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
+import { bundle } from '../../../../test-support/records/clinic.ts';
 import { countsOf, useImportTest } from '../../../../test-support/records/import.ts';
 import { coded, ID, map, TARGET } from '../../../../test-support/records/mapped-rows.ts';
 import { ENCOUNTER } from '../../../clinical/resources/encounter.fhir.ts';
@@ -192,4 +193,22 @@ test('Encounter class is v3 ActCode, whose system may be left out of a known cod
   ];
   for (const [value, reason] of refusals) assert.throws(() => classOf(value), reason);
   assert.throws(() => map(ENCOUNTER.read, { ...VISIT, class: undefined }), /Encounter\.class is missing/);
+});
+
+test('a class that HL7 v3 ActCode does not have among its encounter classes is taken and named [ENC-4]', async () => {
+  const patient = randomUUID();
+  const { system } = VISIT.class;
+  const visits = ['IMP', 'OUTP'].map((code) => ({
+    ...VISIT,
+    id: randomUUID(),
+    class: { system, code },
+    subject: { reference: `Patient/${patient}` },
+  }));
+  const documents = [bundle([{ resourceType: 'Patient', id: patient }, ...visits])];
+  const { rejected, notices } = await t.run(documents);
+  assert.deepEqual(rejected, []);
+  const reason =
+    'has a class of the system HL7 v3 ActCode that is none of AMB, EMER, FLD, HH, IMP, ACUTE, NONAC, OBSENC, PRENC, SS, VR. It was taken, and is sent as it is. If it is wrong, correct it in the source';
+  assert.deepEqual(notices, [{ file: '0.json', entry: 3, resourceType: 'Encounter', reason }]);
+  assert.deepEqual((await t.run(documents)).notices, [], 'nothing was written');
 });
