@@ -24,8 +24,9 @@ import { createTranslator } from '../../src/terminology/lookup/translate.ts';
 import { clinicalFaults } from './clinical-conformance.ts';
 import { differences } from './round-trip.ts';
 
-/** Types that lab, imaging and vitals are made from. */
+/** Types that are compared with their source: what lab, imaging and vitals are made from, and Encounters. */
 const TYPES: ReadonlySet<string> = new Set([
+  'Encounter',
   'ServiceRequest',
   'Observation',
   'DiagnosticReport',
