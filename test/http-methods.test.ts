@@ -201,6 +201,20 @@ describe('a method that a path does not take', () => {
     }
   });
 
+  test('is 405 below the console, too, where GET shows pages [HTTP-14]', async () => {
+    for (const [path, allow] of [
+      ['/session/password', 'POST'],
+      ['/second-factor/totp', 'DELETE, POST'],
+      [`/sessions/${seeds.patientId}?x=1`, 'DELETE'],
+    ] as const)
+      for (const method of ['GET', 'HEAD', 'PUT']) {
+        const { status, headers } = await send({ method, target: `/console/api${path}`, headers: {} });
+        assert.deepEqual([status, headers.allow], [405, allow], `${method} ${path}`);
+      }
+    for (const path of ['/session/nope', '/nope', '/session/'])
+      messageOf(await send({ method: 'GET', target: `/console/api${path}`, headers: {} }), 404);
+  });
+
   test('is 405 with a body, too [HTTP-14]', async () => {
     const request = { target: '/api/v1/auth/login', headers: {}, body: Buffer.from('{}') };
     for (const method of ['QUERY', 'DELETE', 'FROB']) messageOf(await send({ ...request, method }), 405);

@@ -41,8 +41,12 @@ export function isConsoleCall({ raw, routeOptions }: FastifyRequest): boolean {
 
 /** Refuses what no page of the console sends, before anything else is looked at. */
 export function guardConsole(server: FastifyInstance): void {
-  server.addHook('onRequest', async (request) => {
-    if (!isConsoleCall(request)) return;
+  server.addHook('onRequest', async (request, reply) => {
+    if (!isConsoleCall(request)) {
+      // No page of the console, but a call that no route takes with this method.
+      if (request.url.startsWith(`${CONSOLE_PREFIX}/`)) return reply.callNotFound();
+      return;
+    }
     if (request.routeOptions.config.console === undefined)
       throw new HttpError(404, 'not_found', NO_SUCH_PATH);
     const { method, headers } = request;

@@ -7,8 +7,11 @@ import { HttpError, NO_SUCH_PATH } from './errors.ts';
 export interface AllowedMethods {
   /** `path` as it is registered: `/a/:id`, or `/a/*` for all below. */
   add(method: string | readonly string[], path: string): void;
-  /** The 405 of a path that takes other methods, and the 404 of a path that takes none. `target` may have a query. */
-  refusal(target: string): HttpError;
+  /**
+   * The 405 of a path that takes other methods, and the 404 of a path that takes none. `target` may have a query. `method`
+   * is one that was taken by a path which goes on in any way, and found nothing there.
+   */
+  refusal(target: string, method?: string): HttpError;
   /** Every method that some path takes, as the value of `allow`. */
   all(): string;
 }
@@ -23,10 +26,13 @@ export function createAllowedMethods(): AllowedMethods {
       methodsOf.set(path, known);
       for (const one of [method].flat()) known.methods.add(one);
     },
-    refusal(target) {
+    refusal(target, method) {
       const path = decoded(target.split('?', 1)[0] ?? '');
-      const methods = listed(methodsOf.values().filter(({ pattern }) => pattern.test(path)));
-      if (methods === '') return new HttpError(404, 'not_found', NO_SUCH_PATH);
+      const taken = [...methodsOf].filter(([, { pattern }]) => pattern.test(path));
+      const named = taken.filter(([path]) => !path.endsWith('*'));
+      const methods = listed((named.length > 0 ? named : taken).map(([, entry]) => entry));
+      if (methods === '' || methods.split(', ').includes(method ?? ''))
+        return new HttpError(404, 'not_found', NO_SUCH_PATH);
       const message = {
         en: `This path does not support the method of the request. It supports ${methods}.`,
         fr: `Ce chemin n’accepte pas la méthode de la requête. Il accepte ${methods}.`,

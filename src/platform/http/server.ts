@@ -16,7 +16,7 @@ import { beginSpan, endSpan, inTrace, isTracing, type Span } from '../trace/trac
 import { contentLanguage, languageOf } from '../words/accept-language.ts';
 import { createAllowedMethods } from './allowed-methods.ts';
 import { HUNG_UP, hungUp, toHttpError } from './caught-errors.ts';
-import { errorBody, HttpError, NO_SUCH_PATH } from './errors.ts';
+import { errorBody, HttpError } from './errors.ts';
 import { headerFault } from './header-faults.ts';
 import { createFaultAnswers, MAX_HEADER_BYTES } from './protocol-faults.ts';
 import { isSlowBody } from './slow-bodies.ts';
@@ -114,9 +114,9 @@ export function createServer(options: ServerOptions): FastifyInstance {
   });
   server.addHook('onRoute', ({ method, url }) => allowed.add(method, url));
   faults.attach(server.server);
-  // A route whose path goes on in any way has no such file. Fastify would repeat the path in its answer.
-  server.setNotFoundHandler(async () => {
-    throw new HttpError(404, 'not_found', NO_SUCH_PATH);
+  // A path that goes on in any way, and nothing is there. Fastify would repeat it in its answer.
+  server.setNotFoundHandler(async ({ url, method }) => {
+    throw allowed.refusal(url, method);
   });
   server.setErrorHandler((error, request, reply) => answerError(serving, error, { request, reply }));
   return server;
