@@ -62,6 +62,7 @@ describe('callback signature', () => {
     for (const [index, answer] of answers.entries()) {
       assert.equal(answer.status, 401, `case ${index}`);
       assert.equal(answer.text, first?.text, `case ${index}`);
+      assert.equal(answer.headers.get('www-authenticate'), 'Signature', `case ${index}`);
     }
     assert.deepEqual(await counts(), [0, 0]);
     assert.equal((await refusals()) - before, answers.length, 'and each is counted');

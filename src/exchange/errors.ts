@@ -18,6 +18,8 @@ export const exchangeError = domainErrors(
     },
     callback_signature: {
       status: 401,
+      // RFC 9110 section 15.5.2: a 401 has a challenge.
+      headers: { 'www-authenticate': 'Signature' },
       text: 'The callback is not signed with a secret of this connection. Sign the exact bytes of the body.',
     },
     assigned_id_conflict: {

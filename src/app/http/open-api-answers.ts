@@ -84,7 +84,7 @@ const HEADERS: Readonly<Record<ResponseHeader, string>> = {
   'last-modified': 'When the record last changed.',
   'retry-after': 'How many seconds to wait before the next try.',
   'www-authenticate':
-    '`Bearer`, when the call needs a valid access token, with `error="invalid_token"` when the one that was sent is not. `Cookie`, when it needs a session of the console.',
+    '`Bearer`, when the call needs a valid access token, with `error="invalid_token"` when the one that was sent is not. `Cookie`, when it needs a session of the console. `Signature`, when a callback needs a valid one.',
   'accept-encoding': 'The content encodings that the call takes, when the body had another one.',
   'content-disposition': 'Name of the file.',
   'set-cookie': 'The cookie of the session.',
