@@ -288,6 +288,10 @@ describe('/exchange/deliveries', () => {
       assert.equal(replayed.status, 400, JSON.stringify(body));
       assert.equal((await post('/exchange/deliveries/skip', { ...body, reason: 'x' })).status, 400);
     }
+    for (const name of ['connectionId', 'patientId']) {
+      const { status, json } = await post('/exchange/deliveries/replay', { [name]: 'x' });
+      assert.deepEqual([status, json.message], [400, `${name} must be a UUID.`]);
+    }
     assert.equal((await heldIds()).length, 2);
   });
 

@@ -6,13 +6,12 @@ import { badRequest } from '../../platform/http/errors.ts';
 import { named } from '../../platform/http/named-schema.ts';
 import type { Reply, Route } from '../../platform/http/route.ts';
 import { Type } from '../../platform/json-schema.ts';
-import { isUuid } from '../../platform/uuid.ts';
 import type { AccessLog } from '../../privacy/access-log/access-log.ts';
 import { authorOf } from '../../tenancy/administration/author.ts';
 import { type Access, type FacilityContext, facilityRoute } from '../../tenancy/callers/access.ts';
 import { isOneLine } from '../../tenancy/organisations/name.ts';
 import { ReviewOutcomeSchema } from './delivery.schema.ts';
-import { parseInstant } from './list-deliveries.route.ts';
+import { parseInstant, requireUuid } from './list-deliveries.route.ts';
 import { reviewDeliveries } from './review-deliveries.ts';
 import { type AboutPatient, traceShown } from './trace-shown.ts';
 
@@ -113,11 +112,8 @@ async function review(
 ): Promise<Reply> {
   const { scope, action, reason } = context;
   const { deliveryIds, connectionId, patientId, heldReason, since, until, dryRun = false } = body;
-  if (![connectionId, patientId].every((id) => id === undefined || isUuid(id)))
-    throw badRequest({
-      en: 'connectionId and patientId must be UUIDs.',
-      fr: 'connectionId et patientId doivent être des UUID.',
-    });
+  requireUuid('connectionId', connectionId);
+  requireUuid('patientId', patientId);
   const filter = {
     ids: deliveryIds,
     connectionId,
