@@ -31,8 +31,7 @@ export const french = {
     `${field} doit être une seule ligne de texte, sans caractère de contrôle ni marque qui change le sens du texte.`,
   bad_time_zone: ({ field }: { field: string }) =>
     `${field} doit être un nom de la base des fuseaux horaires de l’IANA, par exemple Africa/Lagos.`,
-  role_exists: ({ name }: { name: string }) =>
-    `Cette organisation a déjà un rôle nommé ${name}. Choisissez un autre nom.`,
+  role_exists: 'Cette organisation a déjà un rôle de ce nom. Choisissez un autre nom.',
   role_held: 'Des comptes ont ce rôle. Donnez-leur d’abord un autre rôle, puis supprimez-le.',
   last_administrator:
     'Après cette modification, plus personne ne pourrait gérer les personnes et les rôles. Donnez d’abord à une autre personne un rôle avec people.manage et roles.manage.',

@@ -117,9 +117,7 @@ export const tenancyError = domainErrors(
     },
     role_exists: {
       status: 409,
-      text: ({ name }: { name: string }) =>
-        `This organisation already has a role named ${name}. Choose another name.`,
-      example: { name: 'reader' },
+      text: 'This organisation already has a role with this name. Choose another name.',
       command: ({ name }: { name: string }) =>
         `This organisation already has a role named ${name}. Change it with: npx interchange role set-permissions`,
     },

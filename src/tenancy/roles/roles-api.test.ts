@@ -72,6 +72,13 @@ test('each permission tells the calls that it opens, and presets hold known ones
   for (const name of reading.permissions) assert.match(name, /\.(?:list|get|read|access)$/);
 });
 
+test('the refusal of a name that is taken does not repeat it [HTTP-4]', async () => {
+  const body = { name: `role ${randomUUID()}`, permissions: ['roles.manage'] };
+  await call('/roles', { body });
+  const { status, text } = await call('/roles', { body });
+  assert.deepEqual([status, text.includes(body.name)], [409, false], text);
+});
+
 test('a role is made, and changed from the next call on in every process [ADM-14]', async () => {
   const name = `role ${randomUUID()}`;
   const made = await call('/roles', { body: { name, permissions: ['roles.manage', 'accounts.manage'] } });

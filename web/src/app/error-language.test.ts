@@ -41,7 +41,7 @@ describe('errors on French pages', { skip: NO_BROWSER, timeout: 240_000 }, () =>
       await page.getByRole('heading', { name: 'Accueil', level: 1 }).waitFor();
       await page.goto(`${web.api.origin}/console/roles/new`);
     }
-    await saysAt(page, 'Nom', 'Cette organisation a déjà un rôle nommé Accueil.');
+    await saysAt(page, 'Nom', 'Cette organisation a déjà un rôle de ce nom.');
   });
 
   test('settings of a connection are refused at theirs [WEB-69]', async (t) => {

@@ -19,7 +19,7 @@ describe('roles', { skip: NO_BROWSER, timeout: 240_000 }, () => {
     await page.getByRole('button', { name: 'Laboratory partner' }).click();
     await page.getByRole('checkbox', { name: 'search patients' }).uncheck();
     await page.getByRole('button', { name: 'Create the role' }).click();
-    await page.getByText(/already has a role named Taken/).waitFor();
+    await page.getByText(/already has a role with this name/).waitFor();
     await page.getByRole('textbox', { name: 'Name' }).fill('Laboratory');
     await page.getByRole('checkbox', { name: /sign in with a second factor/ }).check();
     await page.getByRole('button', { name: 'Create the role' }).click();
