@@ -114,10 +114,17 @@ describe('an entry that is refused', () => {
   const cases: [name: string, given: GivenEntry, fault: RegExp][] = [
     ['no local code', { localCode: ' ' }, /^has no local code$/],
     ['two spaces inside a code', { localCode: 'A  B' }, /^local code is not a FHIR code/],
-    ['a NUL in a code', { localCode: 'A\u0000B' }, /^local code is not a FHIR code/],
+    ['a NUL in a code', { localCode: 'A\u0000B' }, /^local code is not a FHIR code: .*control characters/],
+    ['a line break in a code', { localCode: 'A\nB' }, /^local code is not a FHIR code: .*white space/],
+    [
+      'two spaces inside a target code',
+      { targetSystem: 'http://example.org/codes', targetCode: 'A  B' },
+      /^target code is not a FHIR code: .*single spaces/,
+    ],
     ['half a surrogate pair', { localCode: 'A\ud800' }, /^local code is not a FHIR code/],
     ['a code without an end', { localCode: 'x'.repeat(201) }, /^local code is not a FHIR code/],
     ['a local system with a space', { localSystem: 'my lab' }, /^local system is not a URI/],
+    ['a tab in a local system', { localSystem: 'urn:\tx' }, /^local system is not a URI: .*white space/],
     ['half a pair in a local system', { localSystem: 'urn:\ud800' }, /^local system is not a URI/],
     ['no target system', { targetSystem: '' }, /^has no target system$/],
     [

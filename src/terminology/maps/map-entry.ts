@@ -48,6 +48,10 @@ export type CheckedEntry = { entry: MapEntry } | { fault: Words };
 const MAX_SYSTEM = 500;
 const MAX_CODE = 200;
 const MAX_TEXT = 1_000;
+const CODE_FORM = {
+  en: `at most ${MAX_CODE} characters, no white space but single spaces, no control characters`,
+  fr: `au plus ${MAX_CODE} caractères, pas d’autre blanc que des espaces simples, pas de caractère de contrôle`,
+};
 /** HL7's systems that the service asks maps for. */
 const HL7_TARGETS = ['v3-ActCode', 'v3-ParticipationType', 'v3-ObservationInterpretation'].map(
   (name) => `${HL7_SYSTEM_PREFIX}${name}`,
@@ -88,13 +92,13 @@ function localFault({ localSystem, localCode }: MapEntry): Words | undefined {
   if (localCode === '') return { en: 'has no local code', fr: 'le code local manque' };
   if (!isCode(localCode))
     return {
-      en: `local code is not a FHIR code: it has more than ${MAX_CODE} characters, or two spaces in a row`,
-      fr: `le code local n’est pas un code FHIR : il a plus de ${MAX_CODE} caractères, ou deux espaces de suite`,
+      en: `local code is not a FHIR code: ${CODE_FORM.en}`,
+      fr: `le code local n’est pas un code FHIR : ${CODE_FORM.fr}`,
     };
   if (localSystem.length > MAX_SYSTEM || /[\s\p{Cc}\p{Cs}]/u.test(localSystem))
     return {
-      en: `local system is not a URI: it has more than ${MAX_SYSTEM} characters, or a space`,
-      fr: `le système local n’est pas un URI : il a plus de ${MAX_SYSTEM} caractères, ou un espace`,
+      en: `local system is not a URI: at most ${MAX_SYSTEM} characters, no white space, no control characters`,
+      fr: `le système local n’est pas un URI : au plus ${MAX_SYSTEM} caractères, pas de blanc, pas de caractère de contrôle`,
     };
   if (!mayStartMap({ system: localSystem }))
     return {
@@ -140,8 +144,8 @@ function targetFault({ localSystem, targetSystem, targetCode, equivalence }: Map
   return isCode(targetCode)
     ? undefined
     : {
-        en: `target code is not a FHIR code: at most ${MAX_CODE} characters`,
-        fr: `le code standard n’est pas un code FHIR : au plus ${MAX_CODE} caractères`,
+        en: `target code is not a FHIR code: ${CODE_FORM.en}`,
+        fr: `le code standard n’est pas un code FHIR : ${CODE_FORM.fr}`,
       };
 }
 
