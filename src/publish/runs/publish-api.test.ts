@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
+import { gzipSync } from 'node:zlib';
 import { isError, usePublishApi } from '../../../test-support/publish/publish-api.ts';
 import { CLINICAL_MARKS } from '../../../test-support/publish/publish-records.ts';
 import { bundle, encounter, patient } from '../../../test-support/records/clinic.ts';
@@ -77,9 +78,10 @@ test('without a target: 503; with a disabled one: 503; of an unknown name: 400 [
 
 test('a body: 400 that says how to name the target, and nothing is sent; none or {} is fine [PUB-6]', async () => {
   await t.addTarget();
-  const send = (body: string, headers: Record<string, string> = {}) =>
+  const send = (body: string | Uint8Array, headers: Record<string, string> = {}) =>
     t.api.call(t.path, { method: 'POST', token: t.account.token, body, headers });
-  for (const body of ['{"target":"main"}', '[]', 'null', 'target=main', '{', '{}{}', '\u0000'])
+  const compressed = gzipSync('{"target":"main"}');
+  for (const body of ['{"target":"main"}', '[]', 'null', 'target=main', '{', '{}{}', '\u0000', compressed])
     isError(await send(body), 400, /takes no body\. Leave it out, and name the target with \?target=/);
   isError(await send('target=main', { 'content-type': 'application/x-www-form-urlencoded' }), 400, /no body/);
   isError(await t.api.call(t.path, { method: 'POST', body: '{"target":"main"}' }), 401);

@@ -4,7 +4,6 @@
  */
 
 import type { Static } from 'typebox';
-import { decodeText } from '../../platform/http/body.ts';
 import { badRequest } from '../../platform/http/errors.ts';
 import { named } from '../../platform/http/named-schema.ts';
 import { PAGE_PARAMETERS, pageSchema } from '../../platform/http/paging.ts';
@@ -139,7 +138,7 @@ function access({ permission, module }: PublishRouteOptions) {
 
 /** Nothing is read of a body, so nobody may think that it is. `{}` is what some clients send for nothing. */
 function requireNoBody(bytes: Uint8Array): void {
-  if (!/^(?:\{\s*\})?$/.test(decodeText(bytes).trim()))
+  if (!/^\s*(?:\{\s*\}\s*)?$/.test(Buffer.from(bytes).toString()))
     throw badRequest(
       {
         en: 'This call takes no body. Leave it out, and name the target with ?target=.',
