@@ -3,6 +3,7 @@
 import type { Static } from 'typebox';
 import type { Pool } from '../../platform/db/database.ts';
 import { badRequest } from '../../platform/http/errors.ts';
+import { requireUuid } from '../../platform/http/input.ts';
 import { named } from '../../platform/http/named-schema.ts';
 import type { Reply, Route } from '../../platform/http/route.ts';
 import { Type } from '../../platform/json-schema.ts';
@@ -11,7 +12,7 @@ import { authorOf } from '../../tenancy/administration/author.ts';
 import { type Access, type FacilityContext, facilityRoute } from '../../tenancy/callers/access.ts';
 import { isOneLine } from '../../tenancy/organisations/name.ts';
 import { ReviewOutcomeSchema } from './delivery.schema.ts';
-import { parseInstant, requireUuid } from './list-deliveries.route.ts';
+import { parseInstant } from './list-deliveries.route.ts';
 import { reviewDeliveries } from './review-deliveries.ts';
 import { type AboutPatient, traceShown } from './trace-shown.ts';
 
