@@ -91,24 +91,6 @@ export async function lockCredentials(
   return rows[0];
 }
 
-/** Store a hash made at a higher cost, unless the password was changed meanwhile. */
-export async function replaceHash(
-  db: Queryable,
-  { organisationId }: OrganisationScope,
-  change: { accountId: string; from: string; to: string },
-): Promise<void> {
-  await db.query({
-    name: 'account-rehash',
-    text: `
-      update account
-      set password_hash = $4
-      where organisation_id = $1
-        and id = $2
-        and password_hash = $3`,
-    values: [organisationId, change.accountId, change.from, change.to],
-  });
-}
-
 /** A new password (null: none until a setup link sets it). */
 export async function storePassword(
   db: Queryable,

@@ -18,7 +18,6 @@ import {
 import { networkOf } from '../lockout/network.ts';
 import { newOrganisationToken, parseOrganisationToken } from '../organisation-token.ts';
 import { consoleStageOf, methodsOf, type SecondFactorMethod } from '../second-factor/second-factor.ts';
-import { renewHash } from '../sessions/login.ts';
 import { insertSession } from '../sessions/session.store.ts';
 import { insertConsoleSession, revokeSessionOfToken } from './console-session.store.ts';
 import { endsOf, type SessionEndSettings } from './session-ends.ts';
@@ -47,7 +46,6 @@ export async function startSession(
   const address = normaliseEmail(email);
   const decoy = decoyUserId(deps.decoyKey, address);
   const entry = await findByEmail(deps.db, address);
-  const network = networkOf(context.remoteAddress);
   const sessionId = randomUUID();
   const proof = { identity: entry?.userId ?? decoy, credential: password, userType: 'STAFF' };
   const { account, started, replaced } = await withProvenIdentity(deps, proof, context, {
@@ -64,7 +62,7 @@ export async function startSession(
         now,
         endsAt: ends.endsAt,
         userAgent: printable(context.userAgent).slice(0, USER_AGENT_LENGTH),
-        network,
+        network: networkOf(context.remoteAddress),
       });
       const replaced = await endSessionOf(client, cookie, now);
       const methods = state === 'second-factor' ? { methods: methodsOf(proven) } : {};
@@ -80,7 +78,6 @@ export async function startSession(
     organisationId,
     sessionId,
   });
-  await renewHash(deps, account, password, network);
   return started;
 }
 

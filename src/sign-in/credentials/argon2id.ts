@@ -41,12 +41,6 @@ export async function verifyArgon2id(phc: string, password: string): Promise<boo
   return timingSafeEqual(await derive(password, salt, cost, tag.length), tag);
 }
 
-/** Whether any cost of the hash lies below `cost`. */
-export function isWeakerThan(phc: string, cost: Argon2idCost = ARGON2ID_COST): boolean {
-  const made = parse(phc).cost;
-  return made.memoryKiB < cost.memoryKiB || made.passes < cost.passes || made.parallelism < cost.parallelism;
-}
-
 function derive(password: string, salt: Buffer, cost: Argon2idCost, tagLength: number): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     argon2(

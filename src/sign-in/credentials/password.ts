@@ -2,14 +2,7 @@
 import { randomInt } from 'node:crypto';
 import { signInError } from '../errors.ts';
 import { createInFlight } from '../lockout/in-flight.ts';
-import {
-  ARGON2ID_COST,
-  type Argon2idCost,
-  decoyArgon2id,
-  hashArgon2id,
-  isWeakerThan,
-  verifyArgon2id,
-} from './argon2id.ts';
+import { ARGON2ID_COST, type Argon2idCost, decoyArgon2id, hashArgon2id, verifyArgon2id } from './argon2id.ts';
 import { createBoundedWork } from './bounded-work.ts';
 import { passwordFault } from './password-fault.ts';
 
@@ -21,8 +14,6 @@ export interface Passwords {
    * answer is false. 503 when too many are being computed.
    */
   verify(hash: string | undefined, password: string, network?: string): Promise<boolean>;
-  /** Whether a hash was made at a lower cost than today's. */
-  needsRehash(hash: string): boolean;
   /** 503 now rather than after other work, and when the network has too many attempts under way. */
   beginAttempt(network: string): { leave: () => void };
   /** Somebody signed in from the network: it finds room where unknown ones crowd. */
@@ -57,7 +48,6 @@ export function createPasswords(options: PasswordOptions): Passwords {
       );
       return hash !== undefined && matches;
     },
-    needsRehash: (hash) => isWeakerThan(hash, cost),
     beginAttempt(network) {
       work.assertCapacity(network);
       const attempt = attempts.enter(network);

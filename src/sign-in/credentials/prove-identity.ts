@@ -126,22 +126,18 @@ async function prove<Prepared, Result>(
   work: ProvenWork<Prepared, Result>,
 ): Promise<Result> {
   const attempt = await deps.lockout.begin(proof.identity, context);
-  let outcome: { value: Result } | 'refused' | undefined;
+  let outcome: { value: Result } | undefined;
   let account: AccountOfIdentity | undefined;
-  const look = async () => {
+  try {
     account = await findAccount(deps.db, proof.identity);
     const usable = usableAccount(account, proof, work);
     const matches = await deps.passwords.verify(usable?.passwordHash, proof.credential, attempt.from);
-    return usable !== undefined && matches ? enter(deps, usable, attempt, work) : 'refused';
-  };
-  try {
-    // Who finds the account changed looks once more: another login may have made the hash of the same password anew.
-    outcome = (await look()) ?? (await look());
+    if (usable !== undefined && matches) outcome = await enter(deps, usable, attempt, work);
   } catch (error) {
     await deps.lockout.release(attempt).catch(() => undefined);
     throw error;
   }
-  if (outcome !== undefined && outcome !== 'refused') return outcome.value;
+  if (outcome !== undefined) return outcome.value;
   const { locked } = await deps.lockout.fail(attempt);
   const ids = {
     correlationId: context.correlationId,

@@ -10,7 +10,6 @@ import {
   type SignInFixture,
   statusOf,
 } from '../../../test-support/sign-in/sign-in.ts';
-import { findByUserId, readCredentialsOf } from '../accounts/account.store.ts';
 import { disableAccount, enableAccount } from '../accounts/manage-accounts.ts';
 import { operatorOn } from '../administration/managed-account.ts';
 import { createPasswords } from '../credentials/password.ts';
@@ -121,39 +120,6 @@ test('an account disabled or given another password while its password is checke
   assert.equal(rows.length, 0);
   await enableAccount(fixture.database.pool, operatorOn(email));
   assert.equal(await statusOf(signIn(userId)), undefined);
-});
-
-test('a hash of a lower cost is made anew at login, and the password stays good', async () => {
-  const { userId } = await fixture.addAccount();
-  const hashOf = async () => {
-    const entry = await findByUserId(fixture.database.pool, userId);
-    return (await readCredentialsOf(fixture.database.pool, entry))?.passwordHash ?? '';
-  };
-  assert.match(await hashOf(), /\$m=64,t=1,p=1\$/);
-  const grown = { ...fixture.signIn, passwords: createPasswords({ hashConcurrency: 1, hashQueue: 4 }) };
-  await signIn(userId, {}, grown);
-  assert.match(await hashOf(), /\$m=19456,t=2,p=1\$/);
-  await signIn(userId, {}, grown);
-});
-
-test('a login during which another one makes the hash anew signs in as well', async () => {
-  const { userId } = await fixture.addAccount();
-  const grown = { ...fixture.signIn, passwords: createPasswords({ hashConcurrency: 1, hashQueue: 4 }) };
-  let others = 0;
-  const overtaken = {
-    ...grown,
-    passwords: {
-      ...grown.passwords,
-      verify: async (hash: string | undefined, password: string) => {
-        const matches = await grown.passwords.verify(hash, password);
-        others += 1;
-        if (others === 1) await signIn(userId, {}, grown);
-        return matches;
-      },
-    },
-  };
-  assert.equal(await statusOf(signIn(userId, {}, overtaken)), undefined);
-  assert.equal(others, 2, 'the new hash was looked at');
 });
 
 test('the log names what happened and whose account it was, never what was sent [SEC-12]', async () => {

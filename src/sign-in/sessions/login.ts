@@ -1,16 +1,13 @@
 /** Login: a password for a session. Contract: SIGN-IN-34, SIGN-IN-49. */
 import { randomUUID } from 'node:crypto';
 import type { ClockWatch } from '../../platform/db/clock-watch.ts';
-import { replaceHash } from '../accounts/account.store.ts';
 import {
   type CallContext,
   type IdentityProof,
   type ProofDependencies,
-  type ProvenAccount,
   withProvenIdentity,
 } from '../credentials/prove-identity.ts';
 import type { SigningKeys } from '../keys/signing-keys.ts';
-import { networkOf } from '../lockout/network.ts';
 import { earlier, type SignInSettings, secondsAfter } from '../settings.ts';
 import { assertMayIssue, issueAccessToken } from './access-token.ts';
 import type { LoginReply } from './login-reply.ts';
@@ -63,23 +60,5 @@ export async function login(
   const { organisationId } = account;
   const { correlationId } = context;
   deps.audit('sign-in.succeeded', { correlationId, accountId: account.id, organisationId, sessionId });
-  await renewHash(deps, account, proof.credential, networkOf(context.remoteAddress));
   return reply;
-}
-
-/** Hash anew where the cost has grown. A login does not fail over it: the next one tries again. */
-export async function renewHash(
-  { db, passwords }: Pick<ProofDependencies, 'db' | 'passwords'>,
-  account: ProvenAccount,
-  password: string,
-  network: string,
-): Promise<void> {
-  const from = account.passwordHash;
-  if (!passwords.needsRehash(from)) return;
-  try {
-    const to = await passwords.hash(password, network);
-    await replaceHash(db, account, { accountId: account.id, from, to });
-  } catch {
-    return;
-  }
 }
