@@ -3,7 +3,8 @@ import { Code, Stack, Text, TextInput } from '@mantine/core';
 import { generate } from 'lean-qr';
 import { useMemo, useState } from 'react';
 import { useTranslations } from 'use-intl';
-import { send } from '../api/api.ts';
+import type { Answer } from '../api/answer.ts';
+import { answered, api } from '../api/api.ts';
 import { CopyButton } from '../blocks/copies/copy-button.tsx';
 import { SendButton } from '../blocks/page/send-button.tsx';
 import { useServerForm } from '../blocks/page/server-form.ts';
@@ -11,10 +12,7 @@ import { CallFault } from '../blocks/states/fault.tsx';
 import css from './add-app.module.css';
 import { PasswordStep } from './password-step.tsx';
 
-interface NewSecret {
-  secret: string;
-  uri: string;
-}
+type NewSecret = Answer<'/second-factor/totp', 'post'>;
 
 interface AddAppProperties {
   /** With codes when it is the first second factor. */
@@ -26,10 +24,9 @@ export function AddApp({ onAdded }: AddAppProperties) {
   if (made !== undefined) return <ConfirmApp {...made} onAdded={onAdded} />;
   return (
     <PasswordStep
-      submit={async (password) => {
-        const answer = await send('POST', '/second-factor/totp', { password });
-        setMade((await answer.json()) as NewSecret);
-      }}
+      submit={async (password) =>
+        setMade(await answered(api.POST('/second-factor/totp', { body: { password } })))
+      }
     />
   );
 }
@@ -39,8 +36,8 @@ function ConfirmApp({ secret, uri, onAdded }: NewSecret & AddAppProperties) {
   const form = useServerForm({
     values: { code: '' },
     submit: async ({ code }) => {
-      const answer = await send('POST', '/second-factor/totp/confirm', { code: code.trim() });
-      onAdded(((await answer.json()) as { recoveryCodes?: string[] }).recoveryCodes);
+      const body = { code: code.trim() };
+      onAdded((await answered(api.POST('/second-factor/totp/confirm', { body }))).recoveryCodes);
     },
   });
   return (

@@ -1,6 +1,6 @@
 /** Where the person is signed in, and how to end what they do not know. Contract: WEB-54, WEB-62. */
 import { useTranslations } from 'use-intl';
-import { send } from '../../api/api.ts';
+import { answered, api } from '../../api/api.ts';
 import { timeColumn } from '../../blocks/list/columns.tsx';
 import { wholeList } from '../../blocks/list/cursor-list.ts';
 import { type Column, RecordTable } from '../../blocks/list/record-table.tsx';
@@ -38,7 +38,7 @@ export function OwnSessions() {
 function useColumns(): Column<OwnSession>[] {
   const t = useTranslations('myAccount');
   async function end(sessionId: string) {
-    await send('DELETE', `/sessions/${sessionId}`);
+    await answered(api.DELETE('/sessions/{sessionId}', { params: { path: { sessionId } } }));
     await readOwnAgain();
   }
   return [
