@@ -55,7 +55,7 @@ export const api = createClient<paths>({
 });
 api.use(callerHeaders);
 
-interface Outcome<Data> {
+export interface Outcome<Data> {
   data?: Data;
   error?: unknown;
   response: Response;

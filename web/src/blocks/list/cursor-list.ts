@@ -1,6 +1,9 @@
 /** A list that the service gives page by page: the pages that were read so far, and the way to the next. */
 import { infiniteQueryOptions, useInfiniteQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
+import type { Answer, Item } from '../../api/answer.ts';
+import { answered, api, type Outcome } from '../../api/api.ts';
+import type { paths } from '../../api/schema.d.ts';
 import { queries } from '../../app/queries.ts';
 import { BY_ITSELF, useWatch } from '../../app/watch.ts';
 
@@ -65,6 +68,27 @@ export function useCursorList<Row, Part extends ListPart<Row> = ListPart<Row>>(
     },
     retry: () => void (query.isFetchNextPageError ? query.fetchNextPage() : query.refetch()),
   };
+}
+
+type ListPath = {
+  [Path in keyof paths]: Answer<Path> extends ListPart<unknown> ? Path : never;
+}[keyof paths];
+
+/** As they stand in an address: what the service does not know, it refuses. */
+type Filters<Path extends ListPath> = paths[Path] extends { get: { parameters: { query?: infer Query } } }
+  ? { [Name in keyof Query as Exclude<Name, 'limit' | 'cursor'>]?: string | undefined }
+  : never;
+
+/** The list of a route: `key` names it together with the filters. */
+export function useListOf<Path extends ListPath>(
+  key: readonly unknown[],
+  path: Path,
+  filters: Filters<Path>,
+): CursorList<Item<Path>> {
+  const get = api.GET as (path: Path, request: object) => Promise<Outcome<ListPart<Item<Path>>>>;
+  return useCursorList([...key, filters], (cursor) =>
+    answered(get(path, { params: { query: { ...filters, limit: 50, cursor } } })),
+  );
 }
 
 /** A list all of whose rows are there already. */

@@ -3,11 +3,10 @@ import { Button, Modal } from '@mantine/core';
 import { Link, useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useTranslations } from 'use-intl';
-import { answered, api } from '../../api/api.ts';
 import { useCommands } from '../../blocks/dialogs/commands.ts';
 import { SecretOnce } from '../../blocks/dialogs/secret-once.tsx';
 import { numberColumn } from '../../blocks/list/columns.tsx';
-import { useCursorList } from '../../blocks/list/cursor-list.ts';
+import { useListOf } from '../../blocks/list/cursor-list.ts';
 import { choicesOf } from '../../blocks/list/filter-bar.tsx';
 import { ListPage } from '../../blocks/list/list-page.tsx';
 import type { Column } from '../../blocks/list/record-table.tsx';
@@ -105,13 +104,7 @@ function useRoleChoices(chosen: string | undefined): { value: string; label: str
 }
 
 function useAccounts(type: AccountKind, { search, state, role }: AccountSearch) {
-  return useCursorList<Account>(['accounts', type, search, state, role], (cursor) =>
-    answered(
-      api.GET('/accounts', {
-        params: { query: { type, limit: 50, search, state: state as State, role, cursor } },
-      }),
-    ),
-  );
+  return useListOf(['accounts', type], '/accounts', { type, search, state, role });
 }
 
 function useColumns(kind: AccountKind): Column<Account>[] {

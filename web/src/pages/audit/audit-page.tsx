@@ -1,13 +1,12 @@
 /** Who changed what in the administration, from what to what. Contract: WEB-57, WEB-67. */
 import { getRouteApi } from '@tanstack/react-router';
 import { useTranslations } from 'use-intl';
-import { AUDIT_ACTIONS, type AuditAction } from '../../../../src/tenancy/audit/audit-entry.ts';
+import { AUDIT_ACTIONS } from '../../../../src/tenancy/audit/audit-entry.ts';
 import type { Item } from '../../api/answer.ts';
-import { answered, api } from '../../api/api.ts';
 import { useServiceWords } from '../../app/service-words.ts';
 import { ExportMenu } from '../../blocks/copies/export-menu.tsx';
 import { timeColumn } from '../../blocks/list/columns.tsx';
-import { useCursorList } from '../../blocks/list/cursor-list.ts';
+import { useListOf } from '../../blocks/list/cursor-list.ts';
 import { choicesOf } from '../../blocks/list/filter-bar.tsx';
 import { ListPage } from '../../blocks/list/list-page.tsx';
 import type { Column } from '../../blocks/list/record-table.tsx';
@@ -27,13 +26,7 @@ export function AuditPage() {
   const search = route.useSearch();
   const { facility } = useSession();
   const filters = useAsked(search);
-  const list = useCursorList<Change>(['audit', facility?.id, search], (cursor) =>
-    answered(
-      api.GET('/administration/audit', {
-        params: { query: { ...filters, action: filters.action as AuditAction, limit: 50, cursor } },
-      }),
-    ),
-  );
+  const list = useListOf(['audit', facility?.id], '/administration/audit', filters);
   return (
     <>
       <PageHeader title={t('title')} text={t('text')} actions={<AuditExport filters={filters} />} />

@@ -1,8 +1,7 @@
 /** What was sent of a patient to health information exchanges. Contract: WEB-35. */
 import { useTranslations } from 'use-intl';
-import { answered, api } from '../../api/api.ts';
 import { timeColumn } from '../../blocks/list/columns.tsx';
-import { useCursorList } from '../../blocks/list/cursor-list.ts';
+import { useListOf } from '../../blocks/list/cursor-list.ts';
 import { ListPage } from '../../blocks/list/list-page.tsx';
 import type { Column } from '../../blocks/list/record-table.tsx';
 import { EmptyState } from '../../blocks/states/empty-state.tsx';
@@ -15,13 +14,10 @@ import type { Purpose } from './purpose.tsx';
 export function DeliveriesTab({ patientId, purpose }: { patientId: string; purpose: Purpose }) {
   const t = useTranslations('patient');
   const { facility } = useSession();
-  const list = useCursorList<Delivery>(['deliveries', facility?.id, patientId, purpose], (cursor) =>
-    answered(
-      api.GET('/exchange/deliveries', {
-        params: { query: { patient: patientId, purposeOfUse: purpose, limit: 50, cursor } },
-      }),
-    ),
-  );
+  const list = useListOf(['deliveries', facility?.id], '/exchange/deliveries', {
+    patient: patientId,
+    purposeOfUse: purpose,
+  });
   const isLoading = useConnectionsLoading();
   return (
     <ListPage

@@ -1,10 +1,9 @@
 /** Patients of the facility, found by name or identifier. Contract: WEB-34, WEB-66. */
 import { getRouteApi, Link, useLocation } from '@tanstack/react-router';
 import { useTranslations } from 'use-intl';
-import { answered, api } from '../../api/api.ts';
 import type { components } from '../../api/schema.d.ts';
 import { keepText, keptText } from '../../app/unaddressed-texts.ts';
-import { useCursorList } from '../../blocks/list/cursor-list.ts';
+import { useListOf } from '../../blocks/list/cursor-list.ts';
 import { ListPage } from '../../blocks/list/list-page.tsx';
 import type { Column } from '../../blocks/list/record-table.tsx';
 import { PageHeader } from '../../blocks/page/page-header.tsx';
@@ -24,13 +23,7 @@ export function PatientsPage() {
   const navigate = route.useNavigate();
   const { facility } = useSession();
   const purposeOfUse = purposeOf(purpose);
-  const list = useCursorList<Patient>(['patients', facility?.id, search, purposeOfUse], (cursor) =>
-    answered(
-      api.GET('/patients/base', {
-        params: { query: { purposeOfUse, limit: 50, search, cursor } },
-      }),
-    ),
-  );
+  const list = useListOf(['patients', facility?.id], '/patients/base', { purposeOfUse, search });
   return (
     <>
       <PageHeader

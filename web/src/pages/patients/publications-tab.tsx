@@ -1,9 +1,8 @@
 /** What was published of a patient to FHIR servers. Contract: WEB-35. */
 
 import { useTranslations } from 'use-intl';
-import { answered, api } from '../../api/api.ts';
 import { timeColumn } from '../../blocks/list/columns.tsx';
-import { useCursorList } from '../../blocks/list/cursor-list.ts';
+import { useListOf } from '../../blocks/list/cursor-list.ts';
 import { ListPage } from '../../blocks/list/list-page.tsx';
 import type { Column } from '../../blocks/list/record-table.tsx';
 import { EmptyState } from '../../blocks/states/empty-state.tsx';
@@ -16,13 +15,10 @@ import type { Purpose } from './purpose.tsx';
 export function PublicationsTab({ patientId, purpose }: { patientId: string; purpose: Purpose }) {
   const t = useTranslations('patient');
   const { facility } = useSession();
-  const list = useCursorList<Publication>(['publications', facility?.id, patientId, purpose], (cursor) =>
-    answered(
-      api.GET('/publish/publications', {
-        params: { query: { patient: patientId, purposeOfUse: purpose, limit: 50, cursor } },
-      }),
-    ),
-  );
+  const list = useListOf(['publications', facility?.id], '/publish/publications', {
+    patient: patientId,
+    purposeOfUse: purpose,
+  });
   return (
     <ListPage
       label={t('tabs.publications')}

@@ -2,10 +2,9 @@
 
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { useTranslations } from 'use-intl';
-import { answered, api } from '../../api/api.ts';
 import { useCommands } from '../../blocks/dialogs/commands.ts';
 import { numberColumn, timeColumn } from '../../blocks/list/columns.tsx';
-import { useCursorList } from '../../blocks/list/cursor-list.ts';
+import { useListOf } from '../../blocks/list/cursor-list.ts';
 import { choicesOf } from '../../blocks/list/filter-bar.tsx';
 import { ListPage } from '../../blocks/list/list-page.tsx';
 import type { Column } from '../../blocks/list/record-table.tsx';
@@ -30,21 +29,7 @@ export function PublishingPage() {
   const t = useTranslations('publishing');
   const search = route.useSearch();
   const targets = (useTargets() ?? []).map(({ name }) => name);
-  const list = useCursorList<Publication>(['publications', search], (cursor) =>
-    answered(
-      api.GET('/publish/publications', {
-        params: {
-          query: {
-            ...search,
-            kind: search.kind as PublishedKind,
-            state: search.state as Publication['state'],
-            limit: 50,
-            cursor,
-          },
-        },
-      }),
-    ),
-  );
+  const list = useListOf(['publications'], '/publish/publications', search);
   usePublishingCommands();
   return (
     <>

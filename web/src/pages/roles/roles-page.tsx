@@ -2,10 +2,9 @@
 import { Button, Text } from '@mantine/core';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { useFormatter, useTranslations } from 'use-intl';
-import { answered, api } from '../../api/api.ts';
 import { useCommands } from '../../blocks/dialogs/commands.ts';
 import { numberColumn } from '../../blocks/list/columns.tsx';
-import { useCursorList } from '../../blocks/list/cursor-list.ts';
+import { useListOf } from '../../blocks/list/cursor-list.ts';
 import { ListPage } from '../../blocks/list/list-page.tsx';
 import type { Column } from '../../blocks/list/record-table.tsx';
 import { PageHeader } from '../../blocks/page/page-header.tsx';
@@ -23,13 +22,7 @@ export function RolesPage() {
   const create = () => void navigate({ to: '/roles/new' });
   const isManager = may('roles.manage');
   useCommands(isManager ? [{ id: 'role-create', label: t('create'), run: create }] : []);
-  const list = useCursorList<Role>(['roles', search], (cursor) =>
-    answered(
-      api.GET('/roles', {
-        params: { query: { ...search, limit: 50, cursor } },
-      }),
-    ),
-  );
+  const list = useListOf(['roles'], '/roles', search);
   return (
     <>
       <PageHeader

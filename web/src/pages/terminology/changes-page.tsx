@@ -2,9 +2,8 @@
 import { getRouteApi } from '@tanstack/react-router';
 import { useTranslations } from 'use-intl';
 import type { Item } from '../../api/answer.ts';
-import { answered, api } from '../../api/api.ts';
 import { timeColumn } from '../../blocks/list/columns.tsx';
-import { useCursorList } from '../../blocks/list/cursor-list.ts';
+import { useListOf } from '../../blocks/list/cursor-list.ts';
 import { ListPage } from '../../blocks/list/list-page.tsx';
 import type { Column } from '../../blocks/list/record-table.tsx';
 import { PageHeader } from '../../blocks/page/page-header.tsx';
@@ -24,13 +23,7 @@ export function ChangesPage() {
   const t = useTranslations('mapChanges');
   const search = route.useSearch();
   const { facility } = useSession();
-  const list = useCursorList<MapChange>(['terminology', 'changes', facility?.id, search], (cursor) =>
-    answered(
-      api.GET('/terminology/maps/changes', {
-        params: { query: { ...search, limit: 50, cursor } },
-      }),
-    ),
-  );
+  const list = useListOf(['terminology', 'changes', facility?.id], '/terminology/maps/changes', search);
   return (
     <>
       <PageHeader title={t('title')} text={t('text')} />

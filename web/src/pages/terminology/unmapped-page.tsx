@@ -3,9 +3,8 @@ import { Button } from '@mantine/core';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useTranslations } from 'use-intl';
-import { answered, api } from '../../api/api.ts';
 import { numberColumn, timeColumn } from '../../blocks/list/columns.tsx';
-import { useCursorList } from '../../blocks/list/cursor-list.ts';
+import { useListOf } from '../../blocks/list/cursor-list.ts';
 import { choicesOf } from '../../blocks/list/filter-bar.tsx';
 import { ListPage } from '../../blocks/list/list-page.tsx';
 import type { Column } from '../../blocks/list/record-table.tsx';
@@ -38,15 +37,9 @@ export function UnmappedPage() {
   const { facility } = useSession();
   const [waiting, setWaiting] = useState<UnmappedCode>();
   const [isOpen, setOpen] = useState(false);
-  const list = useCursorList<UnmappedCode>(['terminology', 'unmapped', facility?.id, search], (cursor) =>
-    answered(
-      api.GET('/terminology/unmapped', {
-        params: {
-          query: { place: search.place as Place, limit: 50, cursor },
-        },
-      }),
-    ),
-  );
+  const list = useListOf(['terminology', 'unmapped', facility?.id], '/terminology/unmapped', {
+    place: search.place,
+  });
   function onSaved({ localCode, targetCode, equivalence }: Draft) {
     setOpen(false);
     const text =

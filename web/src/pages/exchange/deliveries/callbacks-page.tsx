@@ -2,9 +2,8 @@
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { useTranslations } from 'use-intl';
 import type { Item } from '../../../api/answer.ts';
-import { answered, api } from '../../../api/api.ts';
 import { timeColumn } from '../../../blocks/list/columns.tsx';
-import { useCursorList } from '../../../blocks/list/cursor-list.ts';
+import { useListOf } from '../../../blocks/list/cursor-list.ts';
 import { choicesOf } from '../../../blocks/list/filter-bar.tsx';
 import { ListPage } from '../../../blocks/list/list-page.tsx';
 import type { Column } from '../../../blocks/list/record-table.tsx';
@@ -22,21 +21,7 @@ const route = getRouteApi('/shell/exchange/callbacks');
 export function CallbacksPage() {
   const t = useTranslations('exchangeCallbacks');
   const search = route.useSearch();
-  const list = useCursorList<Callback>(['exchange-callbacks', search], (cursor) =>
-    answered(
-      api.GET('/exchange/callbacks', {
-        params: {
-          query: {
-            ...search,
-            status: search.status as (typeof STATUSES)[number],
-            outcome: search.outcome as (typeof OUTCOMES)[number],
-            limit: 50,
-            cursor,
-          },
-        },
-      }),
-    ),
-  );
+  const list = useListOf(['exchange-callbacks'], '/exchange/callbacks', search);
   return (
     <>
       <PageHeader title={t('title')} text={`${t('text')} ${t('conflictHelp')}`} />

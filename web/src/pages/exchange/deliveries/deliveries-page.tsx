@@ -2,21 +2,13 @@
 import { getRouteApi, Link, Navigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useTranslations } from 'use-intl';
-import { answered, api } from '../../../api/api.ts';
 import { useCommands } from '../../../blocks/dialogs/commands.ts';
-import { useCursorList } from '../../../blocks/list/cursor-list.ts';
+import { useListOf } from '../../../blocks/list/cursor-list.ts';
 import { ListPage } from '../../../blocks/list/list-page.tsx';
 import { PageHeader } from '../../../blocks/page/page-header.tsx';
 import { EmptyState } from '../../../blocks/states/empty-state.tsx';
 import { useSession } from '../../../shell/session-context.tsx';
-import {
-  type Delivery,
-  MANAGE,
-  READ_DELIVERIES,
-  REVIEW,
-  type Status,
-  useConnectionsLoading,
-} from '../exchange-data.ts';
+import { MANAGE, READ_DELIVERIES, REVIEW, useConnectionsLoading } from '../exchange-data.ts';
 import { ExchangeTabs } from '../exchange-tabs.tsx';
 import { useChoice, useColumns, useFilters } from './delivery-columns.tsx';
 import { HeldReview } from './held-review.tsx';
@@ -47,13 +39,7 @@ function Deliveries({ search, isHeldPage = false }: DeliveriesProperties) {
   const { may } = useSession();
   const [chosen, setChosen] = useState<readonly string[]>([]);
   const { status, ...rest } = search;
-  const list = useCursorList<Delivery>(['deliveries', search], (cursor) =>
-    answered(
-      api.GET('/exchange/deliveries', {
-        params: { query: { ...rest, status: status as Status, limit: 50, cursor } },
-      }),
-    ),
-  );
+  const list = useListOf(['deliveries'], '/exchange/deliveries', search);
   const isLoading = useConnectionsLoading();
   const isReview = status === 'held';
   // What was chosen under other filters, or is decided already, is not chosen any more.

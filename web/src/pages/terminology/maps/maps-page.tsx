@@ -8,13 +8,13 @@ import { ExportMenu } from '../../../blocks/copies/export-menu.tsx';
 import { useCommands } from '../../../blocks/dialogs/commands.ts';
 import { ConfirmDialog } from '../../../blocks/dialogs/confirm-dialog.tsx';
 import { UnsavedChanges } from '../../../blocks/dialogs/unsaved-changes.tsx';
-import { useCursorList } from '../../../blocks/list/cursor-list.ts';
+import { useListOf } from '../../../blocks/list/cursor-list.ts';
 import { ListPage } from '../../../blocks/list/list-page.tsx';
 import { announce } from '../../../blocks/page/announcements.tsx';
 import { PageHeader } from '../../../blocks/page/page-header.tsx';
 import { EmptyState } from '../../../blocks/states/empty-state.tsx';
 import { useSession } from '../../../shell/session-context.tsx';
-import { type Draft, type Level, type MapEntry, mapsChanged, SYSTEMS } from '../draft.ts';
+import { type Draft, type MapEntry, mapsChanged, SYSTEMS } from '../draft.ts';
 import { MapDialog } from '../editor/map-dialog.tsx';
 import { useLevels } from '../level.ts';
 import { TerminologyTabs } from '../terminology-tabs.tsx';
@@ -75,13 +75,7 @@ function MapList({ columns }: { columns: ReturnType<typeof useMapColumns> }) {
   const ofAll = useTranslations('terminology');
   const search = route.useSearch();
   const { facility } = useSession();
-  const list = useCursorList<MapEntry>(['terminology', 'maps', facility?.id, search], (cursor) =>
-    answered(
-      api.GET('/terminology/maps', {
-        params: { query: { ...search, level: search.level as Level, limit: 50, cursor } },
-      }),
-    ),
-  );
+  const list = useListOf(['terminology', 'maps', facility?.id], '/terminology/maps', search);
   return (
     <ListPage
       label={t('title')}
