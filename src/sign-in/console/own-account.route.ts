@@ -53,7 +53,7 @@ const OwnSessionList = named(
 
 export function listOwnSessionsRoute(deps: OwnAccountDependencies): Route<Access> {
   return consoleRoute(['signed-in'], {
-    docs: { operationId: 'listOwnSessions', summary: 'List your own sessions', tag: 'Console' },
+    docs: { operationId: 'listOwnSessions', summary: 'List your own sessions' },
     responses: {
       200: {
         description: 'Live sessions, the one used last first; of more than 1,000, those that began last',
@@ -66,7 +66,7 @@ export function listOwnSessionsRoute(deps: OwnAccountDependencies): Route<Access
 
 export function endOwnSessionRoute(deps: OwnAccountDependencies): Route<Access> {
   return consoleRoute(['signed-in'], {
-    docs: { operationId: 'endOwnSession', summary: 'End one of your own sessions', tag: 'Console' },
+    docs: { operationId: 'endOwnSession', summary: 'End one of your own sessions' },
     params: Type.Object({ sessionId: Type.String({ format: 'uuid' }) }),
     responses: { 204: { description: 'The session has ended', headers: ['set-cookie'] } },
     handle: async ({ params: { sessionId } }, context) => {
@@ -84,7 +84,6 @@ export function changeOwnPasswordRoute(deps: OwnAccountDependencies): Route<Acce
       summary: 'Change your own password',
       description:
         'The old password is checked as at a sign-in, with the same lock. The other sessions of the account end, and this one goes on with another cookie.',
-      tag: 'Console',
     },
     body: named(
       'OwnPasswordChange',

@@ -57,7 +57,6 @@ export function readSessionRoute(deps: ReadSessionDependencies): Route<Access> {
       operationId: 'readConsoleSession',
       summary: 'Read who is signed in at the console',
       description: 'Before the sign-in is finished the answer has `state` and `methods` alone.',
-      tag: 'Console',
     },
     responses: { 200: { description: 'The session', schema: ConsoleSessionSchema } },
     handle: async (_, { caller, identity }) => ({
@@ -71,7 +70,6 @@ export function endSessionRoute(deps: { db: Pool; audit: Audit } & WithCookie): 
     docs: {
       operationId: 'endConsoleSession',
       summary: 'Sign out at the console',
-      tag: 'Console',
     },
     responses: { 204: { description: 'The session has ended', headers: ['set-cookie'] } },
     handle: async (_, { caller, ...context }) => {

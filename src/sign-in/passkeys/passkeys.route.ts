@@ -76,7 +76,6 @@ export function askForPasskeyRoute(deps: Dependencies): Route<Access> {
       operationId: 'askForPasskey',
       summary: 'Get the challenge for a passkey that finishes the sign-in',
       description: 'One answer is taken to it, within five minutes.',
-      tag: 'Console',
     },
     responses: {
       200: {
@@ -100,7 +99,6 @@ export function provePasskeyRoute(deps: Dependencies): Route<Access> {
       summary: 'Finish a sign-in with a passkey',
       description:
         'A wrong answer counts as a failed sign-in, with the same lock. The answer sets another cookie.',
-      tag: 'Console',
     },
     body: named('PasskeyProof', Type.Object({ response: Assertion })),
     bodyExample: {
@@ -127,7 +125,6 @@ export function beginPasskeyRoute(deps: Dependencies): Route<Access> {
       operationId: 'beginPasskey',
       summary: 'Begin to add a passkey',
       description: 'One answer is taken to the challenge, within five minutes.',
-      tag: 'Console',
     },
     body: PasswordBody,
     bodyExample: PASSWORD_EXAMPLE,
@@ -168,7 +165,6 @@ export function addPasskeyRoute(deps: Dependencies): Route<Access> {
       summary: 'Add a passkey',
       description:
         'With the first second factor the other sessions of the account end. The answer sets another cookie.',
-      tag: 'Console',
     },
     body: named(
       'NewPasskey',
@@ -214,7 +210,7 @@ const Passkey = named(
 
 export function listPasskeysRoute(deps: Dependencies): Route<Access> {
   return consoleRoute(['signed-in'], {
-    docs: { operationId: 'listPasskeys', summary: 'List your own passkeys', tag: 'Console' },
+    docs: { operationId: 'listPasskeys', summary: 'List your own passkeys' },
     responses: { 200: { description: 'The oldest first', schema: listSchema(Passkey) } },
     handle: async (_, { caller }) => ({ body: { items: await readPasskeys(deps, caller) } }),
   });
@@ -226,7 +222,6 @@ export function removePasskeyRoute(deps: Dependencies): Route<Access> {
       operationId: 'removePasskey',
       summary: 'Remove a passkey',
       description: 'With the last second factor the recovery codes go too.',
-      tag: 'Console',
     },
     params: Type.Object({ passkeyId: Type.String({ format: 'uuid' }) }),
     body: PasswordBody,

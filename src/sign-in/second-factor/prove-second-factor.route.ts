@@ -33,7 +33,6 @@ export function proveCodeRoute(
       summary,
       description:
         'A wrong code counts as a failed sign-in, with the same lock. The answer sets another cookie.',
-      tag: 'Console',
     },
     body: CodeBody,
     bodyExample: { code: example },

@@ -75,9 +75,12 @@ export function sessionRoute<P extends TObject, Q extends TObject, B extends TSc
 /** A route of the console about the caller's own session, in one of these stages of it. */
 export function consoleRoute<P extends TObject, Q extends TObject, B extends TSchema>(
   stages: readonly ConsoleStage[],
-  definition: Definition<P, Q, B, SessionContext>,
+  {
+    docs,
+    ...definition
+  }: Omit<Definition<P, Q, B, SessionContext>, 'docs'> & { docs: Omit<RouteDocs, 'tag'> },
 ): Route<Access> {
-  return build({ kind: 'console', stages }, definition);
+  return build({ kind: 'console', stages }, { ...definition, docs: { ...docs, tag: 'Console' } });
 }
 
 /** A route on the data of one facility. `purposeOfUse` is added to its query where it applies. */
