@@ -3,7 +3,7 @@ import { type Pool, transaction } from '../../platform/db/database.ts';
 import type { Caller } from '../../tenancy/callers/caller.ts';
 import { notifyLive } from '../../tenancy/live.ts';
 import type { Audit } from '../audit.ts';
-import { revokeSession } from './session.store.ts';
+import { revokeSessionsOf } from './session.store.ts';
 
 export async function logout(
   { db, audit }: { db: Pool; audit: Audit },
@@ -11,7 +11,7 @@ export async function logout(
   { now, correlationId }: { now: Date; correlationId: string },
 ): Promise<void> {
   await transaction(db, async (client) => {
-    await revokeSession(client, { organisationId }, { sessionId, reason: 'logout', now });
+    await revokeSessionsOf(client, { organisationId }, { accountId, reason: 'logout', now, only: sessionId });
     await notifyLive(client, { organisationId, sessionId });
   });
   audit('sign-in.logged-out', { correlationId, accountId, organisationId, sessionId });

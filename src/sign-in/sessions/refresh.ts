@@ -29,7 +29,7 @@ import {
   sealReplacement,
   type TokenPair,
 } from './refresh-token.ts';
-import { revokeSession } from './session.store.ts';
+import { revokeSessionsOf } from './session.store.ts';
 
 export interface RefreshDependencies {
   db: Pool;
@@ -148,7 +148,8 @@ async function repeat(
     return sealedReplacement === null
       ? { kind: 'refused' }
       : { kind: 'pair', pair: openReplacement(token, sealedReplacement), stored };
-  await revokeSession(client, token, { sessionId: stored.sessionId, reason: 'refresh-token-reuse', now });
+  const { accountId, sessionId: only } = stored;
+  await revokeSessionsOf(client, token, { accountId, reason: 'refresh-token-reuse', now, only });
   await notifyLive(client, { organisationId: token.organisationId, sessionId: stored.sessionId });
   return { kind: 'reused', stored };
 }

@@ -28,24 +28,6 @@ export async function insertSession(
   });
 }
 
-/** End a session; one that has ended keeps its time and reason. */
-export async function revokeSession(
-  db: Queryable,
-  { organisationId }: OrganisationScope,
-  revocation: { sessionId: string; reason: RevocationReason; now: Date },
-): Promise<void> {
-  await db.query({
-    name: 'session-revoke',
-    text: `
-      update session
-      set revoked_at = $3, revoked_reason = $4
-      where organisation_id = $1
-        and id = $2
-        and revoked_at is null`,
-    values: [organisationId, revocation.sessionId, revocation.now, revocation.reason],
-  });
-}
-
 /** When a session began. */
 export async function readCreation(
   db: Queryable,
@@ -85,7 +67,10 @@ export async function isLiveSession(
   return rowCount === 1;
 }
 
-/** End the sessions of an account: all, all but one, or only one. The ids of those that were live. */
+/**
+ * End the sessions of an account: all, all but one, or only one. One that has ended keeps its time and reason. The ids of
+ * those that were live.
+ */
 export async function revokeSessionsOf(
   db: Queryable,
   { organisationId }: OrganisationScope,
