@@ -1,17 +1,13 @@
-import { createRoute } from '@tanstack/react-router';
 import { CircleUser } from 'lucide-react';
 import { lazyPage } from '../../app/lazy-page.ts';
-import { shellRoute } from '../../shell/shell-route.tsx';
+import { pageRoute } from '../../shell/shell-route.tsx';
 
-export const myAccountRoute = createRoute({
-  getParentRoute: () => shellRoute,
+export const myAccountRoute = pageRoute({
   path: '/my-account',
-  staticData: {
-    page: {
-      name: 'myAccount',
-      permissions: [],
-      navigation: { group: 'account', position: 12, icon: CircleUser },
-    },
+  page: {
+    name: 'myAccount',
+    permissions: [],
+    navigation: { group: 'account', position: 12, icon: CircleUser },
   },
   component: lazyPage(() => import('./my-account-page.tsx'), 'MyAccountPage'),
 });

@@ -1,25 +1,20 @@
-import { createRoute } from '@tanstack/react-router';
 import { ContactRound } from 'lucide-react';
 import { lazyPage } from '../../app/lazy-page.ts';
 import { textParameters } from '../../blocks/list/text-parameters.ts';
-import { shellRoute } from '../../shell/shell-route.tsx';
+import { pageRoute } from '../../shell/shell-route.tsx';
 
-export const patientsRoute = createRoute({
-  getParentRoute: () => shellRoute,
+export const patientsRoute = pageRoute({
   path: '/patients',
   validateSearch: textParameters('purpose'),
-  staticData: {
-    page: {
-      name: 'patients',
-      permissions: ['patients.patients.list'],
-      navigation: { group: 'records', position: 7, icon: ContactRound },
-    },
+  page: {
+    name: 'patients',
+    permissions: ['patients.patients.list'],
+    navigation: { group: 'records', position: 7, icon: ContactRound },
   },
   component: lazyPage(() => import('./patients-page.tsx'), 'PatientsPage'),
 });
 
-export const patientRoute = createRoute({
-  getParentRoute: () => shellRoute,
+export const patientRoute = pageRoute({
   path: '/patients/$patientId',
   validateSearch: textParameters(
     'tab',
@@ -33,8 +28,6 @@ export const patientRoute = createRoute({
     'outcome',
     'status',
   ),
-  staticData: {
-    page: { name: 'patient', permissions: ['patients.patients.get', 'patients.access-log.read'] },
-  },
+  page: { name: 'patient', permissions: ['patients.patients.get', 'patients.access-log.read'] },
   component: lazyPage(() => import('./patient-page.tsx'), 'PatientPage'),
 });
