@@ -3,14 +3,14 @@
 import { PAGE_PARAMETERS, pageSchema } from '../../platform/http/paging.ts';
 import type { Route } from '../../platform/http/route.ts';
 import { Type } from '../../platform/json-schema.ts';
-import { type Access, facilityRoute } from '../../tenancy/callers/access.ts';
+import { type Access, administrationRoute } from '../../tenancy/callers/access.ts';
 import { AccountParams, SessionParams, SessionSchema } from './account.schema.ts';
 import { endSessionsOf, listSessionsOf } from './account-sessions.ts';
-import { ACCESS, type AccountRouteDependencies, changeOf, tag } from './accounts.route.ts';
+import { ACCOUNT_PERMISSIONS, type AccountRouteDependencies, changeOf } from './accounts.route.ts';
 
 export function listAccountSessionsRoute(deps: AccountRouteDependencies): Route<Access> {
-  return facilityRoute(ACCESS, {
-    docs: { operationId: 'listAccountSessions', summary: 'List the live sessions of an account', tag },
+  return administrationRoute(ACCOUNT_PERMISSIONS, {
+    docs: { operationId: 'listAccountSessions', summary: 'List the live sessions of an account' },
     params: AccountParams,
     query: Type.Object(PAGE_PARAMETERS),
     responses: { 200: { description: 'Newest first.', schema: pageSchema(SessionSchema) } },
@@ -21,8 +21,8 @@ export function listAccountSessionsRoute(deps: AccountRouteDependencies): Route<
 }
 
 export function endAccountSessionsRoute(deps: AccountRouteDependencies): Route<Access> {
-  return facilityRoute(ACCESS, {
-    docs: { operationId: 'endAccountSessions', summary: 'End all sessions of an account', tag },
+  return administrationRoute(ACCOUNT_PERMISSIONS, {
+    docs: { operationId: 'endAccountSessions', summary: 'End all sessions of an account' },
     params: AccountParams,
     responses: { 204: { description: 'Ended, at once and in every process.' } },
     handle: async ({ params: { accountId } }, context) => {
@@ -33,8 +33,8 @@ export function endAccountSessionsRoute(deps: AccountRouteDependencies): Route<A
 }
 
 export function endAccountSessionRoute(deps: AccountRouteDependencies): Route<Access> {
-  return facilityRoute(ACCESS, {
-    docs: { operationId: 'endAccountSession', summary: 'End one session of an account', tag },
+  return administrationRoute(ACCOUNT_PERMISSIONS, {
+    docs: { operationId: 'endAccountSession', summary: 'End one session of an account' },
     params: SessionParams,
     responses: { 204: { description: 'Ended, at once and in every process.' } },
     handle: async ({ params: { accountId, sessionId } }, context) => {

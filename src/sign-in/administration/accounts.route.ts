@@ -8,7 +8,7 @@ import { Choice } from '../../platform/http/schema.ts';
 import { Type } from '../../platform/json-schema.ts';
 import { isUuid } from '../../platform/uuid.ts';
 import { authorOf } from '../../tenancy/administration/author.ts';
-import { type Access, type FacilityContext, facilityRoute } from '../../tenancy/callers/access.ts';
+import { type Access, administrationRoute, type FacilityContext } from '../../tenancy/callers/access.ts';
 import { createAccount } from '../accounts/create-account.ts';
 import type { ResetPasswordDependencies } from '../accounts/manage-accounts.ts';
 import {
@@ -32,8 +32,7 @@ import { type AccountChange, MANAGING } from './managed-account.ts';
 
 export type AccountRouteDependencies = ListAccountsDependencies & ResetPasswordDependencies;
 
-export const tag = 'Administration';
-export const ACCESS = { permissions: Object.values(MANAGING), purposeOfUse: 'none' } as const;
+export const ACCOUNT_PERMISSIONS = Object.values(MANAGING);
 
 /** The account that a call changes, and who calls. */
 export function changeOf(context: FacilityContext, accountId: string): AccountChange {
@@ -42,13 +41,12 @@ export function changeOf(context: FacilityContext, accountId: string): AccountCh
 }
 
 export function listAccountsRoute(deps: AccountRouteDependencies): Route<Access> {
-  return facilityRoute(ACCESS, {
+  return administrationRoute(ACCOUNT_PERMISSIONS, {
     docs: {
       operationId: 'listAccounts',
       summary: 'List accounts',
       description:
         'Those that share a facility with yours: of systems (EHR) with `accounts.manage`, of people (STAFF) with `people.manage`.',
-      tag,
     },
     query: Type.Object({
       type: Type.Optional(UserTypeSchema),
@@ -76,8 +74,8 @@ export function listAccountsRoute(deps: AccountRouteDependencies): Route<Access>
 }
 
 export function readAccountRoute(deps: AccountRouteDependencies): Route<Access> {
-  return facilityRoute(ACCESS, {
-    docs: { operationId: 'readAccount', summary: 'Read one account', tag },
+  return administrationRoute(ACCOUNT_PERMISSIONS, {
+    docs: { operationId: 'readAccount', summary: 'Read one account' },
     params: AccountParams,
     responses: { 200: { description: 'The account.', schema: AccountSchema } },
     handle: async ({ params }, context) => ({
@@ -87,13 +85,12 @@ export function readAccountRoute(deps: AccountRouteDependencies): Route<Access> 
 }
 
 export function createAccountRoute(deps: AccountRouteDependencies): Route<Access> {
-  return facilityRoute(ACCESS, {
+  return administrationRoute(ACCOUNT_PERMISSIONS, {
     docs: {
       operationId: 'createAccount',
       summary: 'Create an account',
       description:
         'Its role may have permissions that you hold, and its facilities must be yours. Without facilityIds it has the facility of the call.',
-      tag,
     },
     body: NewAccountBody,
     bodyExample: NEW_ACCOUNT_EXAMPLE,
@@ -122,12 +119,11 @@ export function createAccountRoute(deps: AccountRouteDependencies): Route<Access
 }
 
 export function changeAccountRoute(deps: AccountRouteDependencies): Route<Access> {
-  return facilityRoute(ACCESS, {
+  return administrationRoute(ACCOUNT_PERMISSIONS, {
     docs: {
       operationId: 'changeAccount',
       summary: 'Change the email, the role or the facilities of an account',
       description: 'From the next call on, in every process. All of it is changed, or nothing.',
-      tag,
     },
     params: AccountParams,
     body: AccountChangesBody,

@@ -1,7 +1,7 @@
 /** /accounts/<id>/…: administrators disable, enable, unlock and reset accounts. Contract: ADM-7. */
 import type { DatabaseTime } from '../../platform/db/database-time.ts';
 import type { Route } from '../../platform/http/route.ts';
-import { type Access, facilityRoute } from '../../tenancy/callers/access.ts';
+import { type Access, administrationRoute } from '../../tenancy/callers/access.ts';
 import { disableAccount, enableAccount, resetPassword, unlockAccount } from '../accounts/manage-accounts.ts';
 import { removeSecondFactorsOf } from '../second-factor/remove-factor.ts';
 import {
@@ -11,7 +11,7 @@ import {
   IssuedAccountSchema,
   PasswordResetBody,
 } from './account.schema.ts';
-import { ACCESS, type AccountRouteDependencies, changeOf, tag } from './accounts.route.ts';
+import { ACCOUNT_PERMISSIONS, type AccountRouteDependencies, changeOf } from './accounts.route.ts';
 import { readSeenAccount } from './list-accounts.ts';
 import type { AccountChange } from './managed-account.ts';
 
@@ -51,8 +51,8 @@ const STEPS = {
 /** What takes no body and answers with the account. */
 export function stepRoute(deps: AccountRouteDependencies, name: keyof typeof STEPS): Route<Access> {
   const { run, ...docs }: Step = STEPS[name];
-  return facilityRoute(ACCESS, {
-    docs: { ...docs, tag },
+  return administrationRoute(ACCOUNT_PERMISSIONS, {
+    docs,
     params: AccountParams,
     responses: {
       200: { description: 'The account as it is now.', schema: AccountSchema },
@@ -66,12 +66,11 @@ export function stepRoute(deps: AccountRouteDependencies, name: keyof typeof STE
 }
 
 export function resetPasswordRoute(deps: AccountRouteDependencies): Route<Access> {
-  return facilityRoute(ACCESS, {
+  return administrationRoute(ACCOUNT_PERMISSIONS, {
     docs: {
       operationId: 'resetPassword',
       summary: 'Give an account a new password, or a setup link',
       description: 'This ends its sessions, earlier setup links and locks.',
-      tag,
     },
     params: AccountParams,
     body: PasswordResetBody,

@@ -7,7 +7,7 @@ import { mapPage, PAGE_PARAMETERS, pageSchema } from '../../platform/http/paging
 import type { Route } from '../../platform/http/route.ts';
 import { Choice, Instant } from '../../platform/http/schema.ts';
 import { Type } from '../../platform/json-schema.ts';
-import { type Access, type FacilityContext, facilityRoute } from '../callers/access.ts';
+import { type Access, administrationRoute, type FacilityContext } from '../callers/access.ts';
 import { AUDIT_ACTIONS, SUBJECT_TYPES } from './audit-entry.ts';
 import { auditFilterOf, type GivenAuditFilter } from './audit-filter.ts';
 import {
@@ -21,8 +21,7 @@ import {
   type OnAuditShown,
 } from './list-audit.ts';
 
-const tag = 'Administration';
-const ACCESS = { permissions: ['administration.audit.read'], purposeOfUse: 'none' } as const;
+const PERMISSIONS = ['administration.audit.read'] as const;
 
 const text = (description: string) => Type.Optional(Type.String({ maxLength: 320, description }));
 const FILTER = {
@@ -92,12 +91,11 @@ type RouteDependencies = Pick<AuditDependencies, 'db' | 'cursors'> & {
 };
 
 export function listAuditRoute(deps: RouteDependencies): Route<Access> {
-  return facilityRoute(ACCESS, {
+  return administrationRoute(PERMISSIONS, {
     docs: {
       operationId: 'listAdministrationAudit',
       summary: 'List who changed what in the administration',
       description: 'Changes of the whole organisation, and of the facilities that your account may use.',
-      tag,
     },
     query: Type.Object({ ...FILTER, ...PAGE_PARAMETERS }),
     responses: { 200: { description: 'Newest first.', schema: pageSchema(AuditItemSchema) } },
@@ -116,12 +114,11 @@ export function exportAuditRoute({
   db,
   traceShown,
 }: Pick<RouteDependencies, 'db' | 'traceShown'>): Route<Access> {
-  return facilityRoute(ACCESS, {
+  return administrationRoute(PERMISSIONS, {
     docs: {
       operationId: 'exportAdministrationAudit',
       summary: 'Export who changed what in the administration',
       description: 'In CSV, a cell that a spreadsheet could run as a formula begins with an apostrophe.',
-      tag,
     },
     query: Type.Object({ format: Choice(Object.keys(AUDIT_FORMATS) as AuditFormat[]), ...FILTER }),
     responses: {

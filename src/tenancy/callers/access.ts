@@ -72,15 +72,27 @@ export function sessionRoute<P extends TObject, Q extends TObject, B extends TSc
   return build({ kind: 'session' }, definition);
 }
 
+/** Of a route whose constructor says below which heading it is documented. */
+type Untagged<P extends TObject, Q extends TObject, B extends TSchema, Context> = Omit<
+  Definition<P, Q, B, Context>,
+  'docs'
+> & { docs: Omit<RouteDocs, 'tag'> };
+
 /** A route of the console about the caller's own session, in one of these stages of it. */
 export function consoleRoute<P extends TObject, Q extends TObject, B extends TSchema>(
   stages: readonly ConsoleStage[],
-  {
-    docs,
-    ...definition
-  }: Omit<Definition<P, Q, B, SessionContext>, 'docs'> & { docs: Omit<RouteDocs, 'tag'> },
+  { docs, ...definition }: Untagged<P, Q, B, SessionContext>,
 ): Route<Access> {
   return build({ kind: 'console', stages }, { ...definition, docs: { ...docs, tag: 'Console' } });
+}
+
+/** A route on the set-up of the organisation: it shows no data of patients. Any one of the permissions is enough. */
+export function administrationRoute<P extends TObject, Q extends TObject, B extends TSchema>(
+  permissions: readonly Permission[],
+  { docs, ...definition }: Untagged<P, Q, B, FacilityContext>,
+): Route<Access> {
+  const access = { permissions, purposeOfUse: 'none' } as const;
+  return facilityRoute(access, { ...definition, docs: { ...docs, tag: 'Administration' } });
 }
 
 /** A route on the data of one facility. `purposeOfUse` is added to its query where it applies. */

@@ -7,12 +7,10 @@ import type { Route } from '../../platform/http/route.ts';
 import { Choice } from '../../platform/http/schema.ts';
 import { Type } from '../../platform/json-schema.ts';
 import { authorOf } from '../administration/author.ts';
-import { type Access, facilityRoute } from '../callers/access.ts';
+import { type Access, administrationRoute } from '../callers/access.ts';
 import { notFound } from '../errors.ts';
 import { changeFacility, type ListFacilitiesDependencies, listOwnFacilities } from './facilities.ts';
 import { MODULES } from './modules.ts';
-
-const tag = 'Administration';
 
 const members = {
   name: Type.String({ minLength: 1, maxLength: 200 }),
@@ -37,43 +35,33 @@ const FacilitySchema = named(
 );
 
 export function listFacilitiesRoute(deps: ListFacilitiesDependencies): Route<Access> {
-  return facilityRoute(
-    {
-      permissions: ['facilities.manage', 'accounts.manage', 'people.manage', 'roles.manage'],
-      purposeOfUse: 'none',
-    },
-    {
-      docs: { operationId: 'listFacilities', summary: 'List the facilities that your account may use', tag },
-      query: Type.Object(PAGE_PARAMETERS),
-      responses: { 200: { description: 'By name.', schema: pageSchema(FacilitySchema) } },
-      handle: async ({ query }, { caller }) => ({ body: await listOwnFacilities(deps, caller, query) }),
-    },
-  );
+  return administrationRoute(['facilities.manage', 'accounts.manage', 'people.manage', 'roles.manage'], {
+    docs: { operationId: 'listFacilities', summary: 'List the facilities that your account may use' },
+    query: Type.Object(PAGE_PARAMETERS),
+    responses: { 200: { description: 'By name.', schema: pageSchema(FacilitySchema) } },
+    handle: async ({ query }, { caller }) => ({ body: await listOwnFacilities(deps, caller, query) }),
+  });
 }
 
 export function changeFacilityRoute({ db }: { db: Pool }): Route<Access> {
-  return facilityRoute(
-    { permissions: ['facilities.manage'], purposeOfUse: 'none' },
-    {
-      docs: {
-        operationId: 'changeFacility',
-        summary: 'Change the name, the time zone or the modules of a facility',
-        description:
-          'From the next call on, in every process. Dates without a zone in stored records stay as they were read in the earlier time zone, until the records are imported again.',
-        tag,
-      },
-      params: Type.Object({ facilityId: Type.String() }),
-      body: named('FacilityChanges', Type.Partial(Type.Object(members), { additionalProperties: false })),
-      bodyExample: { timeZone: 'Africa/Lagos' },
-      responses: { 200: { description: 'The facility as it is now.', schema: FacilitySchema } },
-      handle: async ({ params, body }, context) => {
-        const { organisationId } = context.scope;
-        const facilityId = params.facilityId.toLowerCase();
-        if (!context.caller.facilities.has(facilityId)) throw notFound('The facility');
-        const change = { organisationId, facilityId, changes: body };
-        const { facility } = await changeFacility(db, change, authorOf(context));
-        return { body: facility };
-      },
+  return administrationRoute(['facilities.manage'], {
+    docs: {
+      operationId: 'changeFacility',
+      summary: 'Change the name, the time zone or the modules of a facility',
+      description:
+        'From the next call on, in every process. Dates without a zone in stored records stay as they were read in the earlier time zone, until the records are imported again.',
     },
-  );
+    params: Type.Object({ facilityId: Type.String() }),
+    body: named('FacilityChanges', Type.Partial(Type.Object(members), { additionalProperties: false })),
+    bodyExample: { timeZone: 'Africa/Lagos' },
+    responses: { 200: { description: 'The facility as it is now.', schema: FacilitySchema } },
+    handle: async ({ params, body }, context) => {
+      const { organisationId } = context.scope;
+      const facilityId = params.facilityId.toLowerCase();
+      if (!context.caller.facilities.has(facilityId)) throw notFound('The facility');
+      const change = { organisationId, facilityId, changes: body };
+      const { facility } = await changeFacility(db, change, authorOf(context));
+      return { body: facility };
+    },
+  });
 }

@@ -5,7 +5,7 @@ import { PAGE_PARAMETERS, pageSchema } from '../../platform/http/paging.ts';
 import type { Route } from '../../platform/http/route.ts';
 import { Type } from '../../platform/json-schema.ts';
 import { authorOf } from '../administration/author.ts';
-import { type Access, facilityRoute } from '../callers/access.ts';
+import { type Access, administrationRoute } from '../callers/access.ts';
 import { PERMISSIONS, PRESETS } from './permissions.ts';
 import {
   ListedRoleSchema,
@@ -20,20 +20,16 @@ interface Dependencies {
   db: Pool;
 }
 
-const tag = 'Administration';
-const MANAGING = { permissions: ['roles.manage'], purposeOfUse: 'none' } as const;
-const READING = {
-  permissions: ['roles.manage', 'accounts.manage', 'people.manage'],
-  purposeOfUse: 'none',
-} as const;
+const MANAGING = ['roles.manage'] as const;
+const READING = ['roles.manage', 'accounts.manage', 'people.manage'] as const;
 const RoleParams = Type.Object({ roleId: Type.String() });
 const REFUSED = {
   409: { description: 'Another role has the name, or nobody could administer the organisation any more.' },
 };
 
 export function listRolesRoute(deps: ListRolesDependencies): Route<Access> {
-  return facilityRoute(READING, {
-    docs: { operationId: 'listRoles', summary: 'List the roles of the organisation', tag },
+  return administrationRoute(READING, {
+    docs: { operationId: 'listRoles', summary: 'List the roles of the organisation' },
     query: Type.Object({
       search: Type.Optional(Type.String({ maxLength: 200, description: 'A part of the name.' })),
       ...PAGE_PARAMETERS,
@@ -46,12 +42,11 @@ export function listRolesRoute(deps: ListRolesDependencies): Route<Access> {
 }
 
 export function createRoleRoute({ db }: Dependencies): Route<Access> {
-  return facilityRoute(MANAGING, {
+  return administrationRoute(MANAGING, {
     docs: {
       operationId: 'createRole',
       summary: 'Create a role',
       description: 'It may have permissions that you hold yourself.',
-      tag,
     },
     body: NewRoleBody,
     bodyExample: { name: 'reader', permissions: ['patients.patients.list', 'encounters.access'] },
@@ -65,13 +60,12 @@ export function createRoleRoute({ db }: Dependencies): Route<Access> {
 }
 
 export function changeRoleRoute({ db }: Dependencies): Route<Access> {
-  return facilityRoute(MANAGING, {
+  return administrationRoute(MANAGING, {
     docs: {
       operationId: 'changeRole',
       summary: 'Change a role',
       description:
         'From the next call on, for all who hold it. You must hold every permission that it has before and after, and use every facility at which somebody holds it.',
-      tag,
     },
     params: RoleParams,
     body: RoleChangesBody,
@@ -87,8 +81,8 @@ export function changeRoleRoute({ db }: Dependencies): Route<Access> {
 }
 
 export function deleteRoleRoute({ db }: Dependencies): Route<Access> {
-  return facilityRoute(MANAGING, {
-    docs: { operationId: 'deleteRole', summary: 'Delete a role that no account holds', tag },
+  return administrationRoute(MANAGING, {
+    docs: { operationId: 'deleteRole', summary: 'Delete a role that no account holds' },
     params: RoleParams,
     responses: { 204: { description: 'Deleted.' }, 409: { description: 'An account holds it.' } },
     handle: async ({ params }, context) => {
@@ -109,8 +103,8 @@ export interface OpenedCall {
 
 /** `calls`: every route of the service, so that the list is never out of date. */
 export function listPermissionsRoute(calls: () => readonly OpenedCall[]): Route<Access> {
-  return facilityRoute(READING, {
-    docs: { operationId: 'listPermissions', summary: 'List the permissions, and what each opens', tag },
+  return administrationRoute(READING, {
+    docs: { operationId: 'listPermissions', summary: 'List the permissions, and what each opens' },
     responses: { 200: { description: 'All of them.', schema: PermissionListSchema } },
     handle: async () => {
       const items = Object.entries(PERMISSIONS).map(([name, allows]) => ({
