@@ -7,23 +7,11 @@ import { Choice, Instant } from '../../platform/http/schema.ts';
 import { Type } from '../../platform/json-schema.ts';
 import { UserTypeSchema } from '../../sign-in/administration/account.schema.ts';
 import { type Access, facilityRoute } from '../../tenancy/callers/access.ts';
-import type { Permission } from '../../tenancy/roles/permissions.ts';
+import { OVERVIEW_PERMISSIONS } from './overview-permissions.ts';
 import { ACTIVITY_SERIES, readActivitySeries } from './read-activity.ts';
 import { ATTENTION_KINDS, type OverviewDependencies, readOverview } from './read-overview.ts';
 
-/** Whoever looks after something. */
-const PERMISSIONS: readonly Permission[] = [
-  'exchange.deliveries.read',
-  'exchange.connections.manage',
-  'publish.publications.read',
-  'records.import',
-  'terminology.maps.read',
-  'terminology.maps.manage',
-  'accounts.manage',
-  'people.manage',
-  'roles.manage',
-];
-const ACCESS = { permissions: PERMISSIONS, purposeOfUse: 'none' } as const;
+const ACCESS = { permissions: OVERVIEW_PERMISSIONS, purposeOfUse: 'none' } as const;
 
 const AttentionSchema = named(
   'AttentionItem',

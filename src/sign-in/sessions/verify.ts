@@ -4,13 +4,6 @@ import { findByEmail, readCredentialsOf, type UserType } from '../accounts/accou
 import { normaliseEmail } from '../accounts/email.ts';
 import { decoyUserId } from '../credentials/decoy-user-id.ts';
 
-export interface VerifyReply {
-  userId: string;
-  mustChangePassword: boolean;
-  requiresPasswordSetup: boolean;
-  userType: UserType;
-}
-
 /**
  * The user id of an address depends on the address alone, decoy or not, and the user type is that which was
  * asked for. Flags are told only for an account of that type that is not disabled.
@@ -18,7 +11,7 @@ export interface VerifyReply {
 export async function verify(
   deps: { db: Queryable; decoyKey: Uint8Array },
   { email, userType }: { email: string; userType: UserType },
-): Promise<VerifyReply> {
+) {
   const address = normaliseEmail(email);
   const decoy = decoyUserId(deps.decoyKey, address);
   const entry = await findByEmail(deps.db, address);

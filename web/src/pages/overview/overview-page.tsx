@@ -4,6 +4,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { ArrowRight } from 'lucide-react';
 import { useTranslations } from 'use-intl';
+import { OVERVIEW_PERMISSIONS } from '../../../../src/app/overview/overview-permissions.ts';
 import { answered, api } from '../../api/api.ts';
 import { PageHeader } from '../../blocks/page/page-header.tsx';
 import { Section } from '../../blocks/page/section.tsx';
@@ -13,23 +14,10 @@ import { Activity } from './activity.tsx';
 import { Attention, useAttention } from './attention.tsx';
 import css from './overview.module.css';
 
-/** As the service asks for them. */
-const PERMISSIONS = [
-  'exchange.deliveries.read',
-  'exchange.connections.manage',
-  'publish.publications.read',
-  'records.import',
-  'terminology.maps.read',
-  'terminology.maps.manage',
-  'accounts.manage',
-  'people.manage',
-  'roles.manage',
-];
-
 export function OverviewPage() {
   const t = useTranslations('overview');
   const { facility, session, may } = useSession();
-  const isShown = may(...PERMISSIONS) && facility !== undefined;
+  const isShown = may(...OVERVIEW_PERMISSIONS) && facility !== undefined;
   return (
     <>
       <PageHeader
