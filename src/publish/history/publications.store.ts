@@ -8,6 +8,23 @@ import type { FacilityScope } from '../../tenancy/scope.ts';
 import type { PublishRun } from '../publish.schema.ts';
 import type { Subject, SubjectKind } from '../runs/run.store.ts';
 
+/**
+ * How run `r` of organisation `$1` went. One that no lease stands for any more ended with its process, whether or not another
+ * publish of the record has come since.
+ */
+const OUTCOME = `
+  case
+    when r.outcome = 'running' and not coalesce((
+      select l.leased_until > clock_timestamp()
+      from publish_lease l
+      where l.organisation_id = $1
+        and l.target_id = r.target_id
+        and l.resource_type = r.subject_kind
+        and l.record_id = r.subject_id
+    ), false) then 'interrupted'
+    else r.outcome
+  end`;
+
 interface Listed {
   id: string;
   target: string;
@@ -42,7 +59,7 @@ export async function listRuns(
     name: 'publish-run-list',
     text: `
       select r.id, t.name as target, r.begun_at::text as "begunAt", r.started_at::text as "startedAt",
-        r.finished_at::text as "finishedAt", r.outcome, r.failure, r.account_id as "accountId",
+        r.finished_at::text as "finishedAt", ${OUTCOME} as outcome, r.failure, r.account_id as "accountId",
         r.purpose_of_use as "purposeOfUse", r.correlation_id as "correlationId", r.published
       from publish_run r
       join publish_target t
@@ -121,7 +138,7 @@ export async function listPublicationPage(
   const { kind, state, target, patientId, since, until } = filter;
   const { rows } = await db.query<Row<ListedPublication>>({
     text: `
-      select r.id, r.subject_kind as kind, r.subject_id as "recordId", t.name as target, r.outcome as state,
+      select r.id, r.subject_kind as kind, r.subject_id as "recordId", t.name as target, ${OUTCOME} as state,
         r.begun_at::text as "begunAt", r.started_at::text as "startedAt", r.finished_at::text as "finishedAt",
         json_array_length(r.published) as stored, r.failure, r.correlation_id as "correlationId"
       from ${patientId === undefined ? 'publish_run r' : RUNS_OF_PATIENT}
@@ -130,7 +147,7 @@ export async function listPublicationPage(
       where r.organisation_id = $1
         and r.facility_id = $2
         and ($3::text is null or r.subject_kind = $3)
-        and ($4::text is null or r.outcome = $4)
+        and ($4::text is null or ${OUTCOME} = $4)
         and ($5::text is null or t.name = $5)
         and (r.begun_at, r.id) < ($6::timestamptz, $7::uuid)
         and ($10::timestamptz is null or r.begun_at >= $10)

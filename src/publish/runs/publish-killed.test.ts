@@ -13,6 +13,7 @@ import {
 } from '../../../test-support/publish/publish-records.ts';
 import { requireWhole } from '../../../test-support/publish/published.ts';
 import { waitUntil } from '../../../test-support/wait-until.ts';
+import { listPublicationPage, listRuns } from '../history/publications.store.ts';
 import { PUBLISH } from '../servers/publish-settings.ts';
 
 const PROGRAM = fileURLToPath(new URL('../../../test-support/publish/publish-program.ts', import.meta.url));
@@ -41,7 +42,7 @@ describe('a publishing process that is killed', () => {
     ['server', ['--no-client-ids', '--no-conditional-create'], [9]],
     ['server', ['--no-client-ids', '--no-search'], [9]],
   ] as const)
-    test(`ids by ${idPolicy} ${options.join(' ')}: the next publish settles what was in doubt [PUB-31]`, async () => {
+    test(`ids by ${idPolicy} ${options.join(' ')}: the next publish settles what was in doubt, and it is told as interrupted [PUB-31, PUB-45, ADM-43]`, async () => {
       const server = await startFhirServer('--no-integrity', ...options);
       servers.push(server);
       for (const step of steps) {
@@ -52,6 +53,7 @@ describe('a publishing process that is killed', () => {
         await server.script({ kind: 'hold', nth: step });
         const child = startProgram({ url: database.url, target: target.name });
         await waitUntil(async () => (await server.state()).held === 1);
+        assert.deepEqual(await outcomes(target.name), ['running']);
         child.kill('SIGKILL');
         await once(child, 'exit');
         // Once the lease ends by itself; after that the test does not wait for it.
@@ -59,6 +61,7 @@ describe('a publishing process that is killed', () => {
           await database.pool.query('update publish_lease set leased_until = now() where target_id = $1', [
             target.id,
           ]);
+        if (step > 1) assert.deepEqual(await outcomes(target.name), ['interrupted']);
         await server.script();
         const published = await node.publish(clinic, { target: target.name });
         assert.equal(published.length, STEPS);
@@ -73,6 +76,25 @@ describe('a publishing process that is killed', () => {
         );
       }
     });
+
+  /** Of the publishes to a target, as both lists of them tell. */
+  async function outcomes(target: string): Promise<string[]> {
+    const { scope, orderId } = clinic;
+    const subject = { kind: 'lab-order', id: orderId } as const;
+    const ofRecord = await listRuns(database.pool, scope, { subject, limit: 100 });
+    const told = ofRecord.flatMap((run) => (run.target === target ? [run.outcome] : []));
+    for (const state of new Set(told)) {
+      const found = await listPublicationPage(database.pool, scope, {
+        filter: { target, state },
+        limit: 100,
+      });
+      assert.deepEqual(
+        found.map((run) => run.state),
+        told.filter((outcome) => outcome === state),
+      );
+    }
+    return told;
+  }
 
   function startProgram({ url, target }: { url: string; target: string }): ChildProcess {
     const { organisationId, facilityId } = clinic.scope;
