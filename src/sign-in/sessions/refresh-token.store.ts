@@ -48,7 +48,8 @@ export interface Exchange {
   scope: OrganisationScope;
   tokenHash: Buffer;
   sessionId: string;
-  exchangedAt: Date;
+  /** By the clock of the database the moment at which it is kept, however long ago the token was read. */
+  exchangedAt: DatabaseTime;
   sealedReplacement: Buffer;
   /** The hash of the token that replaces it, and when that expires. */
   nextHash: Buffer;
@@ -153,7 +154,8 @@ export async function exchangeRefreshTokens(
     name: 'refresh-token-exchange',
     text: `
       with wanted as (
-        select *
+        select token_hash, session_id, coalesce(exchanged_at, clock_timestamp()) as exchanged_at, sealed_replacement,
+          next_hash, next_expires_at, erase_before
         from unnest($2::bytea[], $3::uuid[], $4::timestamptz[], $5::bytea[], $6::bytea[], $7::timestamptz[],
           $8::timestamptz[])
           as w (token_hash, session_id, exchanged_at, sealed_replacement, next_hash, next_expires_at, erase_before)

@@ -12,6 +12,7 @@ import {
 } from '../../../test-support/sign-in/sign-in.ts';
 import { waitUntil } from '../../../test-support/wait-until.ts';
 import { createPool } from '../../platform/db/database.ts';
+import { readDatabaseTime } from '../../platform/db/database-time.ts';
 import { SERVICE_ROLE } from '../../platform/db/migrate.ts';
 import { createWorkWatch } from '../../tenancy/organisations/organisation-work.ts';
 import { disableAccount } from '../accounts/manage-accounts.ts';
@@ -191,6 +192,39 @@ const eraseAt = (seconds: number, settings: { refreshRepeatSeconds: number } = f
     secondsAfter(NOW, seconds),
     settings,
   );
+
+test('the window runs from the exchange itself, however long that had to wait [SIGN-IN-30]', async () => {
+  const { signIn, database } = fixture;
+  let [readAt, goneOn] = [new Date(Number.NaN), new Date(Number.NaN)];
+  const slow: RefreshTokens = {
+    async read(wanted) {
+      const stored = await signIn.refreshTokens.read(wanted);
+      readAt = stored?.now ?? readAt;
+      return stored;
+    },
+    async exchange(wanted) {
+      await waitUntil(async () => {
+        goneOn = await readDatabaseTime(database.pool);
+        return goneOn > readAt;
+      }, 'the clock of the database was to go on');
+      return signIn.refreshTokens.exchange(wanted);
+    },
+  };
+  const own = await login(
+    signIn,
+    { identity: account.userId, credential: PASSWORD, userType: 'EHR' },
+    { databaseTime: null, correlationId: 'test', remoteAddress: '192.0.2.10' },
+  );
+  await refresh({ ...signIn, refreshTokens: slow }, own.refreshToken, {
+    databaseTime: null,
+    correlationId: 'test',
+  });
+  const { rows } = await database.pool.query<{ exchangedAt: Date }>(
+    'select exchanged_at as "exchangedAt" from refresh_token where session_id = $1 and exchanged_at is not null',
+    [sessionOf(own)],
+  );
+  assert.ok(rows[0] !== undefined && rows[0].exchangedAt >= goneOn);
+});
 
 test('the sealed pair is erased after the window, a minute late for clocks that run ahead [SIGN-IN-32]', async () => {
   const pair = await at(10, first.refreshToken);

@@ -84,14 +84,16 @@ async function outcomeOf(
   const { db, refreshTokens } = deps;
   const wanted = { scope: token, tokenHash: token.hash, databaseTime };
   const found = await refreshTokens.read(wanted);
-  const outcome = await exchange(deps, refreshTokens.exchange, token, found);
+  const outcome = await exchange(deps, refreshTokens.exchange, { token, databaseTime }, found);
   if (outcome !== undefined) return outcome;
   // What is refused is returned, not thrown: the revocation of a session has to be committed.
   return transaction(db, async (client) => {
     const locked = await lockRefreshToken(client, wanted);
     const alone = async (kept: Exchange) =>
       (await exchangeRefreshTokens(client, token, [kept])).includes(true);
-    return (await exchange(deps, alone, token, locked)) ?? repeat(deps, client, token, locked);
+    return (
+      (await exchange(deps, alone, { token, databaseTime }, locked)) ?? repeat(deps, client, token, locked)
+    );
   });
 }
 
@@ -99,7 +101,7 @@ async function outcomeOf(
 async function exchange(
   { signingKeys, settings }: ExchangeDependencies,
   keep: (exchange: Exchange) => Promise<boolean>,
-  token: RefreshToken,
+  { token, databaseTime }: { token: RefreshToken; databaseTime: DatabaseTime },
   stored: StoredRefreshToken | undefined,
 ): Promise<Outcome | undefined> {
   if (stored === undefined || !isLive(stored)) return { kind: 'refused' };
@@ -119,7 +121,7 @@ async function exchange(
     scope: token,
     tokenHash: token.hash,
     sessionId,
-    exchangedAt: now,
+    exchangedAt: databaseTime,
     sealedReplacement: sealReplacement(token, pair),
     nextHash: next.hash,
     nextExpiresAt: earlier(secondsAfter(now, settings.refreshTokenSeconds), sessionExpiresAt),
