@@ -1,13 +1,14 @@
 /** The first stage of delivery: leases due lanes and sorts what may be tried from what may not. Contract: EXC-15, EXC-21, EXC-23. */
 import { randomUUID } from 'node:crypto';
 import type { PurposeOfUse } from '../../fhir/purpose-of-use.ts';
+import { leaseEndAfter } from '../../outbound/lease-end.ts';
 import { allowsPurpose } from '../../privacy/decide.ts';
 import { probeNow } from '../queue/connection-state.store.ts';
 import { type LeasedDelivery, leaseDue, leaseProbe, release } from '../queue/lane.store.ts';
 import { park } from '../queue/parking.store.ts';
 import type { LoadedConnection } from './loaded-connection.ts';
 import { giveBack, type Runner, singleTask } from './runner.ts';
-import { type LeaseEnd, notCovered, type Try } from './try-delivery.ts';
+import { notCovered, type Try } from './try-delivery.ts';
 
 /** Unwritten results beyond which nothing more is leased. */
 const MAX_UNWRITTEN = 2_000;
@@ -134,20 +135,6 @@ function setAside(
   for (const delivery of uncovered) results.add(notCovered({ ...delivery, leaseToken }), leaseEnd.ms);
   if (off.length > 0) park(db, key, lanes(off)).catch(report('delivery.park'));
   if (spare.length > 0) release(db, key, lanes(spare)).catch(report('delivery.release'));
-}
-
-/**
- * A lease that ends `afterMs` from now (docs/adr/0020). It is near when either clock says so: the one of
- * `performance.now()` stands still while the machine is suspended, and the wall clock, which is set right when it wakes
- * up, may be turned back.
- */
-function leaseEndAfter(afterMs: number, wallClock: () => Date): LeaseEnd {
-  const endMs = performance.now() + afterMs;
-  const wallEndMs = wallClock().getTime() + afterMs;
-  return {
-    ms: endMs,
-    isWithin: (ms) => performance.now() + ms >= endMs || wallClock().getTime() + ms >= wallEndMs,
-  };
 }
 
 /** How many lanes a worker leases at once: just enough that no sender waits for the database. */

@@ -1,6 +1,7 @@
 /** One try of one delivery: the trace of the access, and the line for the ledger. Contract: EXC-26. */
 
 import type { PurposeOfUse } from '../../fhir/purpose-of-use.ts';
+import type { LeaseEnd } from '../../outbound/lease-end.ts';
 import { NOT_WRITTEN } from '../../outbound/outbound-client.ts';
 import type { AccessEntry } from '../../privacy/access-log/access-log.ts';
 import { allowsPurpose } from '../../privacy/decide.ts';
@@ -8,14 +9,6 @@ import type { ConnectionKey, DeliveryAttempt, DeliveryResult, LeasedDelivery } f
 import { type DeliveryRetrySettings, decideRetry, type RetryDecision } from './decide-retry.ts';
 import type { LoadedConnection } from './loaded-connection.ts';
 import type { DeliveryAnswer } from './send.ts';
-
-/** When a lease ends, by the clocks of its holder. */
-export interface LeaseEnd {
-  /** On the clock of `performance.now()`. */
-  readonly ms: number;
-  /** Whether it may end within `ms`: no request that may take so long is begun under it. */
-  isWithin(ms: number): boolean;
-}
 
 /** A delivery that is leased for one try. */
 export interface Try extends LeasedDelivery {

@@ -2,11 +2,12 @@
  * Waits for a lease, runs work under it, and renews it meanwhile. No transaction stays open. If the process dies, the
  * lease ends by itself; by then no request of that process is under way. Publishes that wait for one lease in a process
  * take turns: only the first asks the database, and the end of its work is the turn of the next (docs/adr/0074).
- * Contract: PUB-31, PUB-33.
+ * Contract: PUB-31, PUB-32, PUB-33.
  */
 
 import { randomUUID } from 'node:crypto';
 import { delayAfterFailures, spreadDelay } from '../../outbound/backoff.ts';
+import { type LeaseEnd, leaseEndAfter } from '../../outbound/lease-end.ts';
 import type { Queryable } from '../../platform/db/database.ts';
 import type { Words } from '../../platform/words/words.ts';
 import { publishError } from '../errors.ts';
@@ -29,6 +30,8 @@ export interface LeaseDependencies {
   /** `timeoutMs`: of one request. */
   server: Pick<FhirServer, 'timeoutMs'>;
   waiting: Waiting;
+  /** The wall clock. */
+  now: () => Date;
 }
 
 /** Begins the lease for the create of a Patient. */
@@ -58,8 +61,8 @@ export async function withLease<T>(
   const wanted = { key, token: randomUUID(), durationMs: server.timeoutMs + settings.lease.marginMs };
   const turn = waiting.join(`${key.organisationId} ${key.fhirServerId} ${key.records[0]}`);
   try {
-    const { askedMs, waited } = await untilTaken(deps, { wanted, turn }, leased);
-    const held = keepHeld(deps, wanted, askedMs);
+    const { end, waited } = await untilTaken(deps, { wanted, turn }, leased);
+    const held = keepHeld(deps, wanted, end);
     try {
       return await leased.work({ waited, requireHeld: held.require });
     } finally {
@@ -71,12 +74,11 @@ export async function withLease<T>(
   }
 }
 
-/** `askedMs`: when the lease was asked for, on the clock of `performance.now()`. */
 async function untilTaken<T>(
-  { db, settings: { clock, lease }, waiting }: LeaseDependencies,
+  { db, settings: { clock, lease }, waiting, now }: LeaseDependencies,
   { wanted, turn }: { wanted: WantedLease; turn: Turn },
   { requireWanted, accountId }: LeasedWork<T>,
-): Promise<{ askedMs: number; waited: boolean }> {
+): Promise<{ end: LeaseEnd; waited: boolean }> {
   const endMs = clock.nowMs() + lease.waitMs;
   let polls = 0;
   let stopCounting: (() => void) | undefined;
@@ -84,8 +86,9 @@ async function untilTaken<T>(
     for (let waited = false; ; waited = true) {
       requireWanted?.();
       const isTurn = turn.isNow();
-      const askedMs = performance.now();
-      if (isTurn && (await takeLease(db, wanted))) return { askedMs, waited };
+      // Computed before the database begins the lease, so that it ends before the lease.
+      const end = leaseEndAfter(wanted.durationMs, now);
+      if (isTurn && (await takeLease(db, wanted))) return { end, waited };
       if (clock.nowMs() >= endMs) throw publishError('publish_busy', { records: whose(wanted.key) });
       if (accountId !== undefined) stopCounting ??= waiting.count(accountId);
       if (isTurn) {
@@ -110,28 +113,31 @@ function whose({ records: [record, subject] }: LeaseKey): Words {
   };
 }
 
-/** What is known of a lease while it is held. Times are on the clock of `performance.now()`. */
+/** What is known of a lease while it is held. */
 interface LeaseState {
-  heldUntilMs: number;
+  /** Undefined: it is lost. */
+  end: LeaseEnd | undefined;
   renewing: Promise<void> | undefined;
 }
 
 /** Renews the lease until `end`. */
 function keepHeld(
-  { db, settings, server }: LeaseDependencies,
+  deps: LeaseDependencies,
   wanted: WantedLease,
-  askedMs: number,
+  end: LeaseEnd,
 ): { require: () => void; end: () => Promise<void> } {
-  const state: LeaseState = { heldUntilMs: askedMs + wanted.durationMs, renewing: undefined };
+  const { settings, server } = deps;
+  const state: LeaseState = { end, renewing: undefined };
   const timer = setInterval(() => {
-    state.renewing ??= renew(db, wanted, state).finally(() => {
+    state.renewing ??= renew(deps, wanted, state).finally(() => {
       state.renewing = undefined;
     });
   }, settings.lease.marginMs / 4);
   timer.unref();
   return {
     require() {
-      if (performance.now() + server.timeoutMs > state.heldUntilMs) throw publishError('publish_overtaken');
+      if (state.end === undefined || state.end.isWithin(server.timeoutMs))
+        throw publishError('publish_overtaken');
     },
     async end() {
       clearInterval(timer);
@@ -140,10 +146,9 @@ function keepHeld(
   };
 }
 
-async function renew(db: Queryable, wanted: WantedLease, state: LeaseState): Promise<void> {
-  const startedMs = performance.now();
+async function renew({ db, now }: LeaseDependencies, wanted: WantedLease, state: LeaseState): Promise<void> {
+  const end = leaseEndAfter(wanted.durationMs, now);
   // A database that does not answer is asked again; until then the lease runs on.
   const held = await renewLease(db, wanted).catch(() => undefined);
-  if (held === true) state.heldUntilMs = startedMs + wanted.durationMs;
-  if (held === false) state.heldUntilMs = Number.NEGATIVE_INFINITY;
+  if (held !== undefined) state.end = held ? end : undefined;
 }

@@ -323,6 +323,7 @@ describe('around a publish', () => {
       settings: { clock: PUBLISH.clock, lease: { marginMs: 400, waitMs: 1_000 } },
       server: { timeoutMs: 60_000 },
       waiting: createWaiting(1),
+      now: () => new Date(),
     };
     const held = async (lease: PublishLease) => {
       lease.requireHeld();
@@ -339,6 +340,23 @@ describe('around a publish', () => {
       key.fhirServerId,
     ]);
     assert.equal(rowCount, 1, 'the lease of the other is left alone');
+  });
+
+  test('nothing is sent under a lease that ended while the machine was suspended [PUB-32]', async () => {
+    const options = {
+      db: database.pool,
+      settings: { clock: PUBLISH.clock, lease: { marginMs: 60_000, waitMs: 1_000 } },
+      server: { timeoutMs: 1_000 },
+      waiting: createWaiting(1),
+      now: () => new Date(Date.now() + asleepMs),
+    };
+    let asleepMs = 0;
+    const held = async (lease: PublishLease) => {
+      lease.requireHeld();
+      asleepMs = 600_000;
+      assert.throws(() => lease.requireHeld(), /may have taken over/);
+    };
+    await withLease(options, leaseKey(randomUUID()), { work: held });
   });
 
   test('a write that waited for its turn does not begin once the lease is lost [PUB-32]', async () => {
@@ -378,7 +396,13 @@ describe('around a publish', () => {
     const key = leaseKey(randomUUID());
     const settings = { clock: PUBLISH.clock, lease: { marginMs: 600, waitMs: 1_000 } };
     const waiting = createWaiting(1);
-    const options = { db: database.pool, settings, server: { timeoutMs: 50 }, waiting };
+    const options = {
+      db: database.pool,
+      settings,
+      server: { timeoutMs: 50 },
+      waiting,
+      now: () => new Date(),
+    };
     /** The end of the lease; nothing before the given time. */
     const until = async (after = '-infinity') => {
       const { rows } = await database.pool.query<{ until: string }>(
