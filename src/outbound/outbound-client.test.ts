@@ -182,6 +182,17 @@ describe('a request that is asked about before it is written', () => {
     assert.equal(received, '');
   });
 
+  test('is not written when its connection stands too late, whether or not somebody asks [PUB-32]', async (t) => {
+    // As after a time in which the process stood still: it sees the connection before its timers.
+    t.mock.timers.enable({ apis: ['setTimeout'] });
+    for (const mayWrite of [undefined, async () => true]) {
+      const request = { method: 'PUT', path: '/in', headers: { 'content-length': 2 }, body: '{}', mayWrite };
+      const answer = await client.send({ ...request, timeoutMs: Number.MIN_VALUE });
+      assert.deepEqual(answer, { kind: 'unanswered', code: NOT_WRITTEN, reached: false });
+    }
+    assert.equal(received, '');
+  });
+
   test('is not written when the question cannot be answered', async () => {
     const answer = await send(() => Promise.reject(new Error('the database is down')));
     assert.equal(answer.kind === 'unanswered' && answer.code, 'FAILED');

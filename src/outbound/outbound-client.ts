@@ -60,7 +60,7 @@ export interface OutboundClient {
   close(): void;
 }
 
-/** `code` of a request that `mayWrite` stopped, or did not answer for in time. */
+/** `code` of a request that `mayWrite` stopped or did not answer for in time, or whose connection stood too late. */
 export const NOT_WRITTEN = 'NOT_WRITTEN';
 
 type Finish = (answer: OutboundAnswer | Unanswered) => void;
@@ -95,10 +95,12 @@ export function createOutboundClient(address: string, limits: OutboundLimits): O
   async function sendOnce(request: OutboundRequest): Promise<OutboundAnswer | Unanswered | undefined> {
     const { method, path, headers, body, mayWrite } = request;
     const { timeoutMs = limits.timeoutMs, maxResponseBytes = limits.maxResponseBytes } = request;
+    const endMs = performance.now() + timeoutMs;
     const sending = start({ ...server, method, path, headers: { host: url.host, ...headers } });
     const answering = answerTo(sending, { timeoutMs, maxResponseBytes }, connecting);
-    whenConnected(sending, connecting, mayWrite && (() => writeIf(mayWrite, sending, body)));
-    if (mayWrite === undefined) sending.end(body);
+    // A process that stood still sees that the connection stands before it sees that the time is over.
+    const inTime = async () => (await mayWrite?.()) !== false && performance.now() < endMs;
+    whenConnected(sending, connecting, () => writeIf(inTime, sending, body));
     const answer = await answering;
     const isCutOff = answer.kind === 'unanswered' && CUT_OFF.includes(answer.code);
     return isCutOff && sending.reusedSocket && !sending.writableEnded ? undefined : answer;
@@ -144,11 +146,7 @@ function noteAnswer(span: Span, answer: OutboundAnswer | Unanswered): void {
  * Calls back once a request has a connection that stands. Node.js tells of a new one (`connect`, `secureConnect`) and,
  * for one handed on by a request that ended, tells nothing: so those that stand are remembered.
  */
-function whenConnected(
-  sending: ClientRequest,
-  { event, standing }: Connecting,
-  then: () => void = () => undefined,
-): void {
+function whenConnected(sending: ClientRequest, { event, standing }: Connecting, then: () => void): void {
   sending.once('socket', (socket) => {
     if (standing.has(socket)) return then();
     socket.once(event, () => {
