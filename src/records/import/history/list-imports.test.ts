@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { request } from 'node:http';
 import { after, before, test } from 'node:test';
+import pg from 'pg';
 import { documentedCalls } from '../../../../test-support/http/documented-answers.ts';
 import { bundle, encounter, patient } from '../../../../test-support/records/clinic.ts';
 import {
@@ -293,6 +294,32 @@ test('progress is there while it runs; one whose process is silent has failed [A
       return { document: EMPTY };
     },
   );
+  assert.equal((await read(id)).json.state, 'finished');
+});
+
+test('an import that came to its end says so, also when the connection is lost that was to note it [ADM-48, ADM-49]', async (t) => {
+  const id = randomUUID();
+  const owner = new pg.Client({ connectionString: api.database.url });
+  await owner.connect();
+  t.after(() => owner.end());
+  const ended = recordImport(
+    { db: api.database.pool, progressEveryMs: 600_000 },
+    { id, scope: scopeOf(account), way: 'http', accountId: account.userId, fileName: null },
+    async () => {
+      await owner.query('begin');
+      // Lets it be read, and holds up what is written.
+      await owner.query('lock table import_run in share mode');
+      return { document: EMPTY };
+    },
+  );
+  await waitUntil(async () => {
+    const { rowCount } = await owner.query(
+      `select pg_terminate_backend(pid) from pg_locks where relation = to_regclass('import_run') and not granted`,
+    );
+    return (rowCount ?? 0) > 0;
+  }, 'its end is lost');
+  await owner.query('rollback');
+  await ended;
   assert.equal((await read(id)).json.state, 'finished');
 });
 

@@ -1,8 +1,11 @@
 /**
  * Keeps an import while it runs and when it has ended, so that others can watch it (docs/adr/0142).
- * Contract: ADM-46, ADM-47, ADM-48.
+ * Contract: ADM-46, ADM-47, ADM-48, ADM-49.
  */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { delayAfterFailures } from '../../../outbound/backoff.ts';
 import type { Queryable } from '../../../platform/db/database.ts';
+import { outageOf } from '../../../platform/db/unavailable.ts';
 import { DomainError } from '../../../platform/domain-error.ts';
 import type { FacilityScope } from '../../../tenancy/scope.ts';
 import { importError } from '../../errors.ts';
@@ -42,6 +45,10 @@ const PROGRESS_EVERY_MS = 1_000;
 /** Without progress it is said so often that the process is alive. */
 const ALIVE_EVERY_MS = 10_000;
 
+/** An import that did not fail is not told as failed because its database was away for some seconds. */
+const END_TRIES = 10;
+const END_WAIT = { firstMs: 100, maxMs: 2_000 };
+
 const NOTHING: ImportLook = {
   progress: { files: 0, totalBytes: 0, doneBytes: 0, resources: 0, rejected: 0 },
   content: null,
@@ -62,30 +69,43 @@ export async function recordImport<Result extends { document: ImportDocument }>(
     note: (now) => noteProgress(db, scope, { id: run.id, begun, ...now }),
     onError,
   });
-  const end = async (how: Omit<ImportEnd, keyof ImportLook>) => {
+  const end = async (how: Omit<ImportEnd, keyof ImportLook>, tries: number) => {
     await stop();
     const { progress, content } = look();
     // With paths that lead nowhere, which no run looks at.
     const rejected = how.report?.rejectedCount ?? progress.rejected;
     const ended = { ...how, progress: { ...progress, rejected }, content };
-    await endImport(db, scope, { id: run.id, begun }, ended).catch(onError);
+    await untilWritten(() => endImport(db, scope, { id: run.id, begun }, ended), tries).catch(onError);
   };
   try {
     const result = await work((watch) => {
       state.watch = watch;
     });
     const { document } = result;
-    await end({
+    const report = keptReport(document, state.watch?.names ?? []);
+    const how = {
       state: document.rejectedCount > 0 ? 'rejected' : 'finished',
       failure: null,
-      report: keptReport(document, state.watch?.names ?? []),
-    });
+      report,
+    } as const;
+    await end(how, END_TRIES);
     return result;
   } catch (error) {
     const failure = error instanceof DomainError ? error.message : describe?.(error);
-    await end({ state: 'failed', failure: failure ?? 'The service failed.', report: null });
+    await end({ state: 'failed', failure: failure ?? 'The service failed.', report: null }, 1);
     throw error;
   }
+}
+
+/** Again while the database is away: whoever is told that the records are in reads it in the list of imports, too. */
+async function untilWritten(write: () => Promise<void>, tries: number): Promise<void> {
+  for (let failures = 1; ; failures += 1)
+    try {
+      return await write();
+    } catch (error) {
+      if (failures === tries || outageOf(error) === undefined) throw error;
+      await sleep(delayAfterFailures(END_WAIT, failures));
+    }
 }
 
 /** Returns what stops it, once no statement is under way any more. */
