@@ -3,7 +3,7 @@
 import type { SealedSecret } from '../../outbound/sealed-secret.ts';
 import type { ResealedRow } from '../../platform/crypto/sealed-table.ts';
 import type { Queryable } from '../../platform/db/database.ts';
-import { type DatabaseTime, databaseTimeSql } from '../../platform/db/database-time.ts';
+import { type DatabaseTime, databaseTimeSql, readDatabaseTime } from '../../platform/db/database-time.ts';
 import type { OrganisationScope } from '../../tenancy/scope.ts';
 import type { ConnectionKey } from '../queue/lane.store.ts';
 
@@ -59,14 +59,17 @@ export async function succeedOutboundSecret(
   }: { secret: SealedConnectionSecret; createdAt: Date; activeFrom: ActiveFrom },
 ): Promise<{ activeFrom: Date | null; removed: boolean }> {
   const { organisationId, connectionId } = key;
+  // Not the time of the transaction, which waited for its turn: what waited when it began may sign by now.
+  const now = await readDatabaseTime(db);
+  const from = activeFrom === 'now' ? now.toISOString() : activeFrom;
   const { rowCount } = await db.query({
     text: `
       delete from exchange_secret
       where organisation_id = $1
         and connection_id = $2
         and direction = 'outbound'
-        and active_from > now()`,
-    values: [organisationId, connectionId],
+        and active_from > $3`,
+    values: [organisationId, connectionId, now],
   });
   await db.query({
     text: `
@@ -83,14 +86,14 @@ export async function succeedOutboundSecret(
           order by active_from desc, created_at desc
           limit 1
         )`,
-    values: [organisationId, connectionId, activeFrom],
+    values: [organisationId, connectionId, from],
   });
   const { rows } = await db.query<{ active_from: Date | null }>({
     text: `
       insert into exchange_secret (organisation_id, connection_id, id, direction, sealed, created_at, active_from)
       values ($1, $2, $3, 'outbound', $4, $5, $6)
       returning nullif(active_from, 'infinity') as active_from`,
-    values: [organisationId, connectionId, secret.id, secret.sealed, createdAt, activeFrom],
+    values: [organisationId, connectionId, secret.id, secret.sealed, createdAt, from],
   });
   return { activeFrom: rows[0]?.active_from ?? null, removed: rowCount === 1 };
 }

@@ -12,12 +12,14 @@ import {
 } from '../../../test-support/exchange/exchange-records.ts';
 import { startExchange, type TestExchange } from '../../../test-support/exchange/exchange-server.ts';
 import { createPlace } from '../../../test-support/records/place.ts';
+import { waitUntil } from '../../../test-support/wait-until.ts';
 import { createKeyRing } from '../../platform/crypto/key-ring.ts';
 import { DomainError } from '../../platform/domain-error.ts';
 import { createLog } from '../../platform/log/log.ts';
 import { createWorkWatch } from '../../tenancy/organisations/organisation-work.ts';
 import { createDeliveryWorker, type DeliveryWorker } from '../worker/delivery-worker.ts';
 import type { CreatedConnection } from './connection.schema.ts';
+import { lockConnection } from './connection.store.ts';
 import { activateSecret, rotateSecret, type SecretRotation } from './rotate-secret.ts';
 
 const keys = createKeyRing(randomBytes(32));
@@ -139,6 +141,30 @@ describe('a rotation of the outbound secret', () => {
     const callbackOnly = await rotate({ direction: 'callback' });
     assert.equal(callbackOnly.outboundActiveFrom, undefined);
     assert.equal(callbackOnly.discardedWaiting, undefined);
+  });
+
+  test('leaves one that began to sign while this rotation waited for its turn [EXC-46]', async () => {
+    const first = await rotate({ activate: new Date(Date.now() + 1_000) });
+    const holder = await database.pool.connect();
+    await holder.query('begin');
+    await lockConnection(holder, key());
+    const rotating = rotate();
+    const isTrue = async (condition: string, values: unknown[] = []) =>
+      (await holder.query(`select where ${condition}`, values)).rowCount === 1;
+    await waitUntil(
+      () =>
+        isTrue(
+          'exists (select from pg_locks where not granted and pg_backend_pid() = any(pg_blocking_pids(pid)))',
+        ),
+      'it waits for its turn',
+    );
+    await waitUntil(() => isTrue('clock_timestamp() > $1', [first.outboundActiveFrom]), 'the first signs');
+    await holder.query('rollback');
+    holder.release();
+    const second = await rotating;
+    assert.equal(second.discardedWaiting, undefined);
+    assert.deepEqual(await secrets(), ['ended', 'signs', 'waits']);
+    assert.equal(await deliver(first.outboundSecret), 'valid');
   });
 
   test('refuses times that cannot be', async () => {
