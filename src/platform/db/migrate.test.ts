@@ -4,7 +4,8 @@ import { after, afterEach, before, describe, test } from 'node:test';
 import pg from 'pg';
 import { createTestDatabase, type TestDatabase } from '../../../test-support/database/database.ts';
 import { createPool } from './database.ts';
-import { MigrationError, migrate, pendingMigrations, SERVICE_ROLE } from './migrate.ts';
+import { MigrationError, migrate, pendingMigrations, SERVICE_ROLE, withClient } from './migrate.ts';
+import { findRoleFault } from './service-role.ts';
 
 describe('migrate', () => {
   const id = randomBytes(4).toString('hex');
@@ -101,6 +102,30 @@ describe('migrate', () => {
     await query(url, 'drop domain role');
     assert.notDeepEqual(await migrate(url), []);
     assert.deepEqual(await pendingMigrations(url), []);
+  });
+
+  test('that is cut off before the service has its rights is not over, and the next run ends it [OPS-6, OPS-8]', async () => {
+    const url = await emptyDatabase('superuser');
+    let isCutOff = false;
+    const before = async (client: pg.ClientBase) => {
+      const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid');
+      const query = client.query.bind(client) as (...given: unknown[]) => Promise<unknown>;
+      Object.assign(client, {
+        async query(...given: unknown[]) {
+          if (String(given[0]).includes('grant usage on schema public')) {
+            isCutOff = true;
+            await admin.query('select pg_terminate_backend($1)', [rows[0]?.pid]);
+          }
+          return query(...given);
+        },
+      });
+    };
+    await assert.rejects(migrate(url, { before, afterEach: async () => undefined }));
+    assert.ok(isCutOff);
+    const pending = await pendingMigrations(url);
+    assert.equal(pending.length, 1, 'no process starts on it');
+    assert.deepEqual(await migrate(url), pending);
+    assert.equal(await withClient(url, findRoleFault), undefined);
   });
 
   test('changes nothing in a database that has tables of another program by the same names', async () => {

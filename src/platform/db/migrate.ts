@@ -84,6 +84,8 @@ export async function migrate(url: string, hooks?: MigrationHooks): Promise<stri
     await client.query(`create table if not exists schema_migration (
       name text primary key, checksum text not null, applied_at timestamptz not null default now())`);
     await hooks?.before(client);
+    const grants = await readFile(new URL('grants.sql', MIGRATIONS), 'utf8');
+    const last = migrations.findLast(({ name }) => !applied.has(name));
     const missing: string[] = [];
     for (const migration of migrations) {
       const checksum = applied.get(migration.name);
@@ -92,10 +94,14 @@ export async function migrate(url: string, hooks?: MigrationHooks): Promise<stri
         throw new MigrationError(
           `Migration ${migration.name} was changed after it was applied. Restore the file, and put the change into a new migration.`,
         );
-      await apply(client, migration, hooks);
+      await apply(client, migration, async () => {
+        await hooks?.afterEach(client);
+        // Else a run that is cut off here would leave a current schema, and a service without its rights.
+        if (migration === last) await client.query(grants);
+      });
       missing.push(migration.name);
     }
-    await client.query(await readFile(new URL('grants.sql', MIGRATIONS), 'utf8'));
+    if (last === undefined) await client.query(grants);
     return missing;
   });
 }
@@ -125,11 +131,12 @@ async function refuseTablesOfOthers(client: pg.Client, migrations: readonly Migr
   );
 }
 
-async function apply(client: pg.Client, migration: Migration, hooks?: MigrationHooks): Promise<void> {
+/** `also` is done in the same transaction. */
+async function apply(client: pg.Client, migration: Migration, also: () => Promise<void>): Promise<void> {
   await client.query('begin');
   try {
     await client.query(migration.sql);
-    await hooks?.afterEach(client);
+    await also();
     await client.query('insert into schema_migration (name, checksum) values ($1, $2)', [
       migration.name,
       migration.checksum,
