@@ -392,6 +392,25 @@ describe('around a publish', () => {
     assert.equal((await server.state()).seen.length, 2, 'the order and one result');
   });
 
+  test('a write that waits to be tried again keeps nobody waiting once another has failed [PUB-32]', async () => {
+    let sleepers = 0;
+    const clock = {
+      ...createTestClock(),
+      async sleep(_ms: number, wake?: AbortSignal) {
+        sleepers += 1;
+        if (sleepers === 1) await new Promise((woken) => wake?.addEventListener('abort', woken));
+      },
+    };
+    const { addTarget, publish } = createTestPublisher(database.pool, { clock });
+    const target = await addTarget(clinic, { base: server.base });
+    await server.script(
+      { kind: 'status', type: 'Observation', status: 503, times: 2 },
+      { kind: 'status', type: 'Observation', status: 422 },
+    );
+    await assert.rejects(publish(clinic, { target: target.name }), /PUT answered 422/);
+    assert.equal(sleepers, 2);
+  });
+
   test('a lease is renewed for as long as the work goes on', async () => {
     const key = leaseKey(randomUUID());
     const settings = { clock: PUBLISH.clock, lease: { marginMs: 600, waitMs: 1_000 } };

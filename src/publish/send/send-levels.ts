@@ -33,8 +33,10 @@ export async function sendLevels(options: SendOptions): Promise<Sent> {
     (stored) => recordStored(db, scope, { fhirServerId, stored }),
     settings.clock.nowMs,
   );
+  const stop = new AbortController();
   const storing: Storing = {
     ...options,
+    stopped: stop.signal,
     retryBudget: createRetryBudget(settings.retry, settings.clock),
     requireMaySend() {
       if (sent.failure !== undefined) throw new Stopped();
@@ -68,7 +70,9 @@ export async function sendLevels(options: SendOptions): Promise<Sent> {
       if (how !== 'kept') sent.fresh += 1;
       if (how === 'written') await recording.note(stored);
     } catch (error) {
-      if (!(error instanceof Stopped)) sent.failure ??= error;
+      if (error instanceof Stopped) return;
+      sent.failure ??= error;
+      stop.abort();
     }
   }
 

@@ -36,6 +36,8 @@ export interface Storing extends StoreDependencies {
   retryBudget: RetryBudget;
   /** Throws when no further request may begin. */
   requireMaySend: () => void;
+  /** Aborted once another resource has failed. */
+  stopped: AbortSignal;
 }
 
 export interface StoreOutcome {
@@ -141,6 +143,7 @@ async function store(
       }),
     clock: settings.clock,
     tries,
+    stopped: storing.stopped,
     noteLost,
   };
   const { id, ...written } = await writeToServer(context, { resource, held, inDoubt, ownId });

@@ -18,6 +18,8 @@ export interface PublishWriteContext {
   /** Throws when nothing more may be sent: the lease is lost, or another resource has failed. */
   send(request: FhirRequest): Promise<FhirAnswer>;
   clock: Clock;
+  /** Aborted once another resource has failed. */
+  stopped?: AbortSignal;
   /** `send` says to it when a request begins. */
   tries: Tries;
   /**

@@ -91,16 +91,16 @@ function mayBeThere({ method, answer }: Extract<Step, { kind: 'again' }>): boole
   return method === 'GET' || (answer.kind === 'answered' ? answer.status !== 429 : answer.reached);
 }
 
-/** Waits before the next try; throws when nothing can come of it, or no time is left. */
+/** Waits before the next try, while nothing else has failed; throws when nothing can come of it, or no time is left. */
 async function pause(
-  { clock, tries }: PublishWriteContext,
+  { clock, tries, stopped }: PublishWriteContext,
   resource: FhirResource,
   { method, answer }: Extract<Step, { kind: 'again' }>,
 ): Promise<void> {
   const retryAfterMs = answer.kind === 'answered' ? answer.retryAfterMs : undefined;
   const delayMs = mayRecover(answer) ? tries.failed(retryAfterMs) : undefined;
   if (delayMs === undefined) throw failure(resource, method, answer);
-  await clock.sleep(delayMs);
+  await clock.sleep(delayMs, stopped);
 }
 
 /** What is wrong with the address or its certificate stays so. */

@@ -5,10 +5,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 export interface Clock {
   /** Milliseconds on a clock that only goes forward. */
   nowMs(): number;
-  sleep(ms: number): Promise<void>;
+  /** Also over once `wake` is aborted. */
+  sleep(ms: number, wake?: AbortSignal): Promise<void>;
 }
 
-const CLOCK: Clock = { nowMs: () => performance.now(), sleep: (ms) => sleep(ms) };
+const CLOCK: Clock = {
+  nowMs: () => performance.now(),
+  sleep: (ms, wake) => sleep(ms, undefined, { signal: wake }).catch(() => undefined),
+};
 
 export const PUBLISH = {
   retry: {
