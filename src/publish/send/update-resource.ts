@@ -114,7 +114,7 @@ async function look(
   return lost;
 }
 
-/** By our identifier, or by our own id, which nobody else gives. */
+/** By our identifier, or by our own id. Another organisation gives that only where it imported the same UUID (docs/publish.md). */
 function isOurs(
   { organisationId }: PublishWriteContext,
   { id }: FhirResource,
