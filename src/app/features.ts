@@ -61,7 +61,7 @@ export async function buildFeatures(runtime: Runtime, publicBaseUrl: string): Pr
     publisher: createPublisher({
       ...runtime,
       unmapped,
-      loadReferenced: createLoadReferenced(runtime.db),
+      loadReferenced: createLoadReferenced(runtime.db, unmapped),
       settings: { waitingPerAccount: runtime.config.publishWaitingPerAccount },
     }),
   };

@@ -3,7 +3,10 @@
 import { loadNamedResults } from '../clinical/observations/named-results.store.ts';
 import { encounterResource } from '../encounters/encounter.fhir.ts';
 import { createEncounterReader, type LoadedEncounter } from '../encounters/encounter.store.ts';
-import { withMappedParticipations } from '../encounters/mapped-participations.ts';
+import {
+  type ParticipationDependencies,
+  withMappedParticipations,
+} from '../encounters/mapped-participations.ts';
 import { patientResource } from '../patients/patient.fhir.ts';
 import { loadPatients } from '../patients/patient.store.ts';
 import type { Queryable } from '../platform/db/database.ts';
@@ -12,11 +15,14 @@ import { type ResourceKey, splitKey } from '../publish/plan/content.fhir.ts';
 import { loadDirectory } from '../publish/plan/directory.store.ts';
 import type { LoadedRecord, LoadReferenced } from '../publish/plan/referenced-records.ts';
 import type { FacilityScope } from '../tenancy/scope.ts';
-import { createTranslator, type Translator } from '../terminology/lookup/translate.ts';
+import { createTranslator } from '../terminology/lookup/translate.ts';
 
-export function createLoadReferenced(db: Queryable): LoadReferenced {
+export function createLoadReferenced(
+  db: Queryable,
+  unmapped: ParticipationDependencies['unmapped'],
+): LoadReferenced {
   const readEncounter = createEncounterReader(db);
-  const translator = createTranslator({ db });
+  const participations = { translator: createTranslator({ db }), unmapped };
   return async (scope, keys) => {
     const ids = (type: string) => idsOf(keys, type);
     const [patients, encounters, results, directory] = await Promise.all([
@@ -39,7 +45,7 @@ export function createLoadReferenced(db: Queryable): LoadReferenced {
       ),
       ...(await Promise.all(
         encounters.flatMap((loaded) =>
-          loaded === undefined ? [] : [encounterRecord(translator, scope, loaded)],
+          loaded === undefined ? [] : [encounterRecord(participations, scope, loaded)],
         ),
       )),
       ...results.map(
@@ -51,11 +57,11 @@ export function createLoadReferenced(db: Queryable): LoadReferenced {
 }
 
 async function encounterRecord(
-  translator: Translator,
+  participations: ParticipationDependencies,
   scope: FacilityScope,
   { encounter, refusedPurposes }: LoadedEncounter,
 ): Promise<LoadedRecord> {
-  const [known = encounter] = await withMappedParticipations(translator, scope, [encounter]);
+  const [known = encounter] = await withMappedParticipations(participations, scope, [encounter]);
   return {
     resource: encounterResource(known),
     patient: { id: encounter.patientId, refusedPurposes },

@@ -6,6 +6,7 @@ import { createLoadReferenced } from '../app/load-referenced.ts';
 import { OPERATOR } from '../tenancy/administration/author.ts';
 import { putMapEntry } from '../terminology/maps/change-maps.ts';
 import { type Participated, participations } from './encounter.fhir.ts';
+import type { ParticipationDependencies } from './mapped-participations.ts';
 
 const ROLES = 'urn:example:roles';
 const PARTICIPATION_TYPE = 'http://terminology.hl7.org/CodeSystem/v3-ParticipationType';
@@ -18,7 +19,7 @@ const t = useTestApi({ permissions: ['encounters.access'] });
 const typesOf = (encounter: object | undefined) =>
   participations(encounter as Participated).map(({ coding }) => coding);
 
-test('a kind of participation is sent as the maps say, in a read, a search and a publish [TERM-3, TERM-27]', async () => {
+test('a kind of participation is sent as the maps say, in a read, a search and a publish, and counted until they do [TERM-3, TERM-27, TERM-29]', async () => {
   const { pool } = t.api.database;
   const patientId = await insertPatient(pool, t.tenant);
   const [id, plain] = [
@@ -41,6 +42,14 @@ test('a kind of participation is sent as the maps say, in a read, a search and a
     (
       await t.api.call(`${path}?patient=${patientId}&purposeOfUse=OPS`, { token: t.account.token })
     ).json.entry.map(({ resource }: { resource: object }) => typesOf(resource));
+  const counted: string[] = [];
+  const unmapped: ParticipationDependencies['unmapped'] = {
+    met: (_scope, place, codings) => counted.push(...[...codings].map(({ code }) => `${place} ${code}`)),
+  };
+  const publish = () =>
+    createLoadReferenced(pool, unmapped)({ ...t.tenant, timeZone: 'UTC' }, [`Encounter/${id}`]);
+  await publish();
+  assert.deepEqual(counted.splice(0), ['encounter.participation LEAD']);
   const before = await read();
   assert.deepEqual(typesOf(before.json), [[LOCAL]]);
   assert.equal(before.headers.get('etag'), 'W/"1"');
@@ -59,6 +68,7 @@ test('a kind of participation is sent as the maps say, in a read, a search and a
   assert.deepEqual({ ...mapped.json, participant: [] }, { ...before.json, participant: [] });
   assert.equal((await read({ 'if-none-match': mapped.headers.get('etag') ?? '' })).status, 304);
   assert.deepEqual(await search(), [[[ATTENDER, LOCAL]], [[ATTENDER]]]);
-  const [published] = await createLoadReferenced(pool)({ ...t.tenant, timeZone: 'UTC' }, [`Encounter/${id}`]);
+  const [published] = await publish();
   assert.deepEqual(typesOf(published?.resource), [[ATTENDER, LOCAL]]);
+  assert.deepEqual(counted, []);
 });

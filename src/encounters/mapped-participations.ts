@@ -1,16 +1,22 @@
 /**
  * Puts what the terminology maps say of how clinicians took part into Encounters whose sources have codes of their own
- * for it. Contract: TERM-27.
+ * for it, and counts the codes that no map leads from. Contract: TERM-27, TERM-29.
  */
 import { hash } from 'node:crypto';
-import { codingsOf, emitContext } from '../clinical/content/coded-content.ts';
+import { codingsOf, emitContext, unmappedAmong } from '../clinical/content/coded-content.ts';
 import { parseFhirJson } from '../fhir/json.ts';
 import type { FacilityScope } from '../tenancy/scope.ts';
 import type { Translator } from '../terminology/lookup/translate.ts';
+import type { UnmappedRecorder } from '../terminology/unmapped/record-unmapped.ts';
 import { isOpenToMaps, type Participated, participations, type RenderedEncounter } from './encounter.fhir.ts';
 
+export interface ParticipationDependencies {
+  translator: Translator;
+  unmapped: Pick<UnmappedRecorder, 'met'>;
+}
+
 export async function withMappedParticipations(
-  translator: Translator,
+  { translator, unmapped }: ParticipationDependencies,
   scope: FacilityScope,
   encounters: readonly RenderedEncounter[],
 ): Promise<RenderedEncounter[]> {
@@ -21,6 +27,10 @@ export async function withMappedParticipations(
     scope,
     codingsOf([...open.values()].flatMap(participations)),
   );
+  for (const [{ id }, elements] of open) {
+    const codes = unmappedAmong({ resourceType: 'Encounter', id }, participations(elements), translations);
+    unmapped.met(scope, 'encounter.participation', codes);
+  }
   if (translations.size === 0) return [...encounters];
   const { translate } = emitContext(scope.organisationId, translations);
   return encounters.map((encounter) => {

@@ -5,15 +5,13 @@ import type { AccessLog } from '../privacy/access-log/access-log.ts';
 import { authoriseAccess } from '../privacy/authorise-access.ts';
 import type { FacilityContext } from '../tenancy/callers/access.ts';
 import { notFound } from '../tenancy/errors.ts';
-import type { Translator } from '../terminology/lookup/translate.ts';
 import type { RenderedEncounter } from './encounter.fhir.ts';
 import { createEncounterReader } from './encounter.store.ts';
-import { withMappedParticipations } from './mapped-participations.ts';
+import { type ParticipationDependencies, withMappedParticipations } from './mapped-participations.ts';
 
-export interface ReadEncounterDependencies {
+export interface ReadEncounterDependencies extends ParticipationDependencies {
   db: Queryable;
   accessLog: AccessLog;
-  translator: Translator;
 }
 
 /** 404 outside the scope; 403 when the purpose is refused. */
@@ -33,7 +31,7 @@ export function createReadEncounter(
       resourceId: encounter.id,
       refusedPurposes,
     });
-    const [known = encounter] = await withMappedParticipations(deps.translator, context.scope, [encounter]);
+    const [known = encounter] = await withMappedParticipations(deps, context.scope, [encounter]);
     return known;
   };
 }

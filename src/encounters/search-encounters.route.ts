@@ -4,7 +4,6 @@
  */
 import type { Static } from 'typebox';
 import { PATIENT_ID } from '../clinical/fetch/fetched-examples.ts';
-import type { CodedListDependencies } from '../clinical/fetch/list-of-patient.ts';
 import { searchsetJson } from '../fhir/bundle.ts';
 import { FHIR_JSON, requireFhirJson } from '../fhir/media-type.ts';
 import { informationOutcome, type OperationOutcome } from '../fhir/operation-outcome.ts';
@@ -12,7 +11,7 @@ import type { Reply, Route, RouteDocs } from '../platform/http/route.ts';
 import { type Access, type FacilityContext, facilityRoute } from '../tenancy/callers/access.ts';
 import { encounterJson } from './encounter.fhir.ts';
 import { EncounterSearchsetSchema } from './encounter.schema.ts';
-import { createSearchEncounters } from './search-encounters.ts';
+import { createSearchEncounters, type SearchEncountersDependencies } from './search-encounters.ts';
 import {
   type EncounterSearch,
   EncounterSearchQuery,
@@ -20,7 +19,7 @@ import {
   parseEncounterSearch,
 } from './search-parameters.ts';
 
-export interface SearchEncountersRouteDependencies extends CodedListDependencies {
+export interface SearchEncountersRouteDependencies extends SearchEncountersDependencies {
   /** Absolute base address of the API. */
   publicBaseUrl: string;
 }

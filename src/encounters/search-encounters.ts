@@ -2,18 +2,19 @@
  * Search the encounters of one patient: in scope, allowed by the privacy setting, traced, page by page.
  * Contract: ENC-25, ENC-27, ENC-28, ENC-29, ENC-37.
  */
-import type { CodedListDependencies } from '../clinical/fetch/list-of-patient.ts';
 import type { TimePosition } from '../clinical/fetch/patient-page.store.ts';
 import { openPage } from '../platform/http/paging.ts';
 import { isUuid } from '../platform/uuid.ts';
-import { authoriseAccess } from '../privacy/authorise-access.ts';
+import { authoriseAccess, type TracedListDependencies } from '../privacy/authorise-access.ts';
 import type { FacilityContext } from '../tenancy/callers/access.ts';
 import { notFound } from '../tenancy/errors.ts';
 import type { FacilityScope } from '../tenancy/scope.ts';
 import type { RenderedEncounter } from './encounter.fhir.ts';
-import { withMappedParticipations } from './mapped-participations.ts';
+import { type ParticipationDependencies, withMappedParticipations } from './mapped-participations.ts';
 import { createEncounterSearcher } from './search-encounters.store.ts';
 import type { EncounterSearch } from './search-parameters.ts';
+
+export type SearchEncountersDependencies = TracedListDependencies & ParticipationDependencies;
 
 export interface EncounterSearchResult {
   encounters: RenderedEncounter[];
@@ -25,7 +26,7 @@ export interface EncounterSearchResult {
 
 /** 400 for a cursor of another search; 404 for a patient outside the scope; 403 when the purpose is refused. */
 export function createSearchEncounters(
-  deps: CodedListDependencies,
+  deps: SearchEncountersDependencies,
 ): (search: EncounterSearch, context: FacilityContext) => Promise<EncounterSearchResult> {
   const searchPage = createEncounterSearcher(deps.db);
   return async (search, context) => {
@@ -46,7 +47,7 @@ export function createSearchEncounters(
     const { items, nextCursor } = page.close(found.encounters, ({ position }) => position);
     const encounters = items.map(({ encounter }) => encounter);
     return {
-      encounters: await withMappedParticipations(deps.translator, scope, encounters),
+      encounters: await withMappedParticipations(deps, scope, encounters),
       next: nextCursor ?? undefined,
       replacedBy: found.replacedBy,
     };

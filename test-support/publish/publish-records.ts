@@ -246,14 +246,15 @@ export function createTestPublisher(
 ): TestPublisher {
   const entries: AccessEntry[] = [];
   const keys = deps.keys ?? createKeyRing(randomBytes(32));
+  const unmapped = { met: () => undefined };
   const publisher = createPublisher({
     db,
     keys,
     log: deps.log ?? createLog('silent'),
     accessLog: deps.accessLog ?? { record: async (added) => void entries.push(...added) },
-    unmapped: { met: () => undefined },
+    unmapped,
     now: () => new Date(),
-    loadReferenced: createLoadReferenced(db),
+    loadReferenced: createLoadReferenced(db, unmapped),
     metrics: deps.metrics ?? { registry: new Registry() },
     settings: { retry: { ...PUBLISH.retry, random: () => 0.5 }, clock: createTestClock(), ...settings },
   });

@@ -25,6 +25,7 @@ export const UNMAPPED_PLACES = [
   'imaging.order',
   'imaging.report',
   'vitals.sign',
+  'encounter.participation',
 ] as const;
 export type UnmappedPlace = (typeof UNMAPPED_PLACES)[number];
 

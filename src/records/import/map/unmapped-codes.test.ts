@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
-import { bundle, patient, type Resource } from '../../../../test-support/records/clinic.ts';
+import { bundle, encounter, patient, type Resource } from '../../../../test-support/records/clinic.ts';
 import { useImportTest } from '../../../../test-support/records/import.ts';
 
 const t = useImportTest();
@@ -75,6 +75,24 @@ test('an import counts the local codes of what it wrote; the same again, and a d
   assert.deepEqual(await counted(t.scope), expected);
   await t.run([document]);
   assert.deepEqual(await counted(t.scope), expected);
+});
+
+test('an import counts local kinds of participation, and not those of HL7 [TERM-17, TERM-29]', async () => {
+  const scope = await t.createOrganisation();
+  const person = patient();
+  const type = (system: string, code: string) => [{ coding: [{ system, code }] }];
+  const visit = encounter(`Patient/${person.id}`, {
+    participant: [
+      { type: type('http://hospital.example/roles', 'LEAD') },
+      { type: type('http://terminology.hl7.org/CodeSystem/v3-ParticipationType', 'ATND') },
+      { individual: { display: 'Dr. Ada' } },
+    ],
+  });
+  const report = await t.run([bundle([person, visit])], { scope });
+  assert.deepEqual(report.rejected, []);
+  assert.deepEqual(await counted(scope), [
+    { local_code: 'LEAD', place: 'encounter.participation', count: 1 },
+  ]);
 });
 
 test('a Bundle that is rejected counts nothing', async () => {

@@ -1,6 +1,6 @@
 /**
  * Local codes of imported records that have no standard code beside them, for the list of unmapped codes.
- * Contract: TERM-17.
+ * Contract: TERM-17, TERM-29.
  */
 import type { RecordRow } from '../../../clinical/description/describe.ts';
 import type { CodeableConcept, Coding } from '../../../fhir/coded.ts';
@@ -27,15 +27,16 @@ export function unmappedCodesOf(
 function codesOf(type: string, { values, children }: RecordRow): PlacedCoding[] {
   const place = placeOf(type, values);
   if (place === undefined) return [];
-  const parts = [values, ...(children.observation_component ?? [])];
-  const codings = parts.flatMap(({ code }) =>
-    unmappedCodings((code ?? {}) as CodeableConcept, NO_TRANSLATIONS),
-  );
+  const parts = [values, ...(children.observation_component ?? [])].map(({ code }) => code ?? {});
+  const kinds = (children.encounter_participant ?? []).flatMap(({ type: kind }) => kind ?? []);
+  const concepts = [...parts, ...kinds] as CodeableConcept[];
+  const codings = concepts.flatMap((concept) => unmappedCodings(concept, NO_TRANSLATIONS));
   return codings.map((coding) => ({ place, coding }));
 }
 
 /** Undefined for records whose codes no map concerns, and for orders and reports of neither discipline. */
 function placeOf(type: string, values: RecordRow['values']): UnmappedPlace | undefined {
+  if (type === 'Encounter') return 'encounter.participation';
   const { vital_sign, discipline, kind, category } = values;
   if (type === 'Observation') {
     if (vital_sign === true) return 'vitals.sign';

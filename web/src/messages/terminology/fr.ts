@@ -30,6 +30,7 @@ export const terminology: Catalogue['terminology'] = {
     },
     imaging: { order: 'Demandes d’imagerie', report: 'Comptes rendus d’imagerie' },
     vitals: { sign: 'Signes vitaux' },
+    encounter: { participation: 'Participation aux venues' },
   },
   lastMet: 'Dernier envoi',
   map: 'Associer',

@@ -7,11 +7,13 @@ export type MapEntry = components['schemas']['MapEntry'];
 export type Level = 'organisation' | 'facility';
 
 export const LOINC = 'http://loinc.org';
+export const PARTICIPATION_TYPE = 'http://terminology.hl7.org/CodeSystem/v3-ParticipationType';
 export const SYSTEMS = [
   { value: LOINC, label: 'LOINC' },
   { value: 'http://unitsofmeasure.org', label: 'UCUM' },
   { value: 'http://snomed.info/sct', label: 'SNOMED CT' },
   { value: 'http://hl7.org/fhir/sid/icd-10', label: 'ICD-10' },
+  { value: PARTICIPATION_TYPE, label: 'HL7 ParticipationType' },
 ];
 
 export const EQUIVALENCES = [

@@ -52,6 +52,19 @@ describe('terminology', { skip: NO_BROWSER, timeout: 300_000 }, () => {
     assert.equal(json.items[0].facilityId, null);
   });
 
+  test('a local kind of participation is found by its place, and mapped to one of HL7 [WEB-30, TERM-29]', async (t) => {
+    await meet('LEAD', 'Lead doctor', 3, 'encounter.participation');
+    const { page, account } = await web.open(t, '/terminology?place=encounter.participation');
+    await page.getByRole('cell', { name: 'Participation in encounters' }).waitFor();
+    await page.getByRole('button', { name: 'Map LEAD' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Map LEAD' });
+    await dialog.getByLabel('Standard code', { exact: true }).fill('ATND');
+    await dialog.getByRole('button', { name: 'Save the mapping' }).click();
+    await saved(page).waitFor();
+    const { json } = await web.api.call('/terminology/maps?localCode=LEAD', { token: account.token });
+    assert.match(json.items[0].targetSystem, /v3-ParticipationType$/);
+  });
+
   test('a suggestion maps a code with two presses; one real result shows before and after, and which unit fits [WEB-39]', async (t) => {
     await meet('A1C-LOCAL', 'Hemoglobin A1c', 7);
     const { page, account } = await web.open(t, '/terminology');

@@ -28,6 +28,7 @@ const PLACES = [
   'imaging.order',
   'imaging.report',
   'vitals.sign',
+  'encounter.participation',
 ] as const;
 type Place = (typeof PLACES)[number];
 

@@ -5,7 +5,15 @@ import { type SubmitEvent, useState } from 'react';
 import { useTranslations } from 'use-intl';
 import { FormButtons } from '../../../blocks/dialogs/form-buttons.tsx';
 import { ServerFormFields } from '../../../blocks/page/server-form-fields.tsx';
-import { type Draft, EMPTY_DRAFT, type Level, SYSTEMS, saveMapping } from '../draft.ts';
+import {
+  type Draft,
+  EMPTY_DRAFT,
+  type Level,
+  LOINC,
+  PARTICIPATION_TYPE,
+  SYSTEMS,
+  saveMapping,
+} from '../draft.ts';
 import { useFacilityOf, useFirstLevel, useLevels } from '../level.ts';
 import { useMapCheck } from './map-check.ts';
 import { ResultExample, useResultExample } from './result-example.tsx';
@@ -83,8 +91,10 @@ function MapForm({ waiting, onSaved, onClose }: Omit<MapDialogProperties, 'opene
 
 function localPart(waiting: UnmappedCode | undefined): Partial<Draft> {
   if (waiting === undefined) return {};
-  const { localSystem, localCode, localDisplay } = waiting;
-  return { localSystem, localCode, localDisplay: localDisplay ?? '' };
+  const { localSystem, localCode, localDisplay, places } = waiting;
+  const isParticipation = places.every(({ place }) => place === 'encounter.participation');
+  const targetSystem = isParticipation ? PARTICIPATION_TYPE : LOINC;
+  return { localSystem, localCode, localDisplay: localDisplay ?? '', targetSystem };
 }
 
 interface PartProperties {
