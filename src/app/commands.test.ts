@@ -243,6 +243,22 @@ describe('the command line', { timeout: 600_000 }, () => {
     }
   });
 
+  test('control characters of a record do nothing on a terminal [CMD-28]', async () => {
+    const display = 'A\u001b[2J\u009b31m\r\u202eB';
+    await database.pool.query({
+      text: `insert into terminology_unmapped (organisation_id, facility_id, place, local_system, local_code,
+          local_display, met_count, first_met_at, last_met_at)
+        values ($1, $2, 'lab.result', 'urn:lab', 'ESC', $3, 1, now(), now())`,
+      values: [organisation, facility, display],
+    });
+    const args = ['terminology', 'unmapped', '--organisation', organisation];
+    const { stdout } = await runCommand(args, { env });
+    assert.match(stdout, /^1 {2}urn:lab\|ESC A\ufffd\[2J\ufffd31m\ufffd\ufffdB \(lab.result 1\)$/m);
+    const json = await runCommand([...args, '--json'], { env });
+    assert.equal(json.stdout.includes('\u009b'), false);
+    assert.equal((document(json) as { items: { localDisplay: string }[] }).items[0]?.localDisplay, display);
+  });
+
   test('`help` before or within a name asks for the help of that command [CMD-3]', async () => {
     const { stdout: help } = await runCommand(['facility', 'create', '--help'], { env });
     assert.match(help, /^Usage: interchange facility create /);

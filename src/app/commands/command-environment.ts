@@ -1,4 +1,4 @@
-/** Opens what commands work with, and prints what they answer. Contract: CMD-4. */
+/** Opens what commands work with, and prints what they answer. Contract: CMD-4, CMD-28. */
 
 import type { CommandCaller, CommandEnvironment, CommandSession } from '../../platform/command/command.ts';
 import { withPool } from '../../platform/db/database.ts';
@@ -29,8 +29,8 @@ export function createCommandEnvironment(
     print(document, text) {
       const origin = guess === undefined ? undefined : new URL(guess).origin;
       const guessed = origin !== undefined && JSON.stringify(document).includes(origin);
-      if (call.json) stdout.write(`${JSON.stringify(document, null, 2)}\n`);
-      else if (text !== '') stdout.write(`${text}\n`);
+      if (call.json) stdout.write(`${escaped(JSON.stringify(document, null, 2))}\n`);
+      else if (text !== '') stdout.write(`${harmless(text)}\n`);
       if (guessed)
         stderr.write(
           `note: the address ${origin} is a guess, because the service has never run on this database. Set PUBLIC_BASE_URL to the address of the service, ending in /api/v1.\n`,
@@ -40,7 +40,7 @@ export function createCommandEnvironment(
       return call.json;
     },
     fail(message) {
-      stderr.write(`error: ${message}\n`);
+      stderr.write(`error: ${harmless(message)}\n`);
       call.exitCode = 1;
     },
     env,
@@ -49,6 +49,16 @@ export function createCommandEnvironment(
     stderr,
     now: () => new Date(),
   };
+}
+
+/** What a terminal would do instead of showing it, or what turns around the text beside it, may stand in a record. */
+function harmless(text: string): string {
+  return text.replaceAll(/(?![\t\n])[\p{Cc}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]/gu, '\ufffd');
+}
+
+/** Of the control characters, JSON lets these stand as they are (RFC 8259 section 7). */
+function escaped(json: string): string {
+  return json.replaceAll(/[\x7f-\x9f]/g, (one) => `\\u00${one.charCodeAt(0).toString(16)}`);
 }
 
 type Work<T> = (session: CommandSession, guessedBaseUrl: string | undefined) => Promise<T>;
