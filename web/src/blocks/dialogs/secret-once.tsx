@@ -1,5 +1,6 @@
-/** A secret that the service tells only now: shown, to be copied, and gone when the dialog closes. */
+/** A secret that the service tells only now: shown, to be copied, and gone when the dialog closes. Contract: WEB-77. */
 import { Button, Code, Group, Modal, Stack, Text } from '@mantine/core';
+import { useBlocker } from '@tanstack/react-router';
 import { type ReactNode, useEffect, useState } from 'react';
 import { flushSync } from 'react-dom';
 import { useTranslations } from 'use-intl';
@@ -22,10 +23,16 @@ interface SecretOnceProperties {
   onClose: () => void;
 }
 
+/** The page is not left by the keys of the browser while a secret is asked for, or shown. */
+export function useStayForSecret(isAwaited: boolean): void {
+  useBlocker({ shouldBlockFn: () => isAwaited, enableBeforeUnload: false });
+}
+
 export function SecretOnce({ title, text, secrets, onClose }: SecretOnceProperties) {
   const t = useTranslations('blocks');
   const isWanted = secrets !== undefined;
   const [isReady, setReady] = useState(false);
+  useStayForSecret(isWanted);
   // The dialog that led here has closed, and first gives the focus back. This one gives it back to what has it when its
   // effects run: at once, before it takes the focus itself.
   useEffect(() => {

@@ -46,7 +46,7 @@ export function AccountList({ kind, search }: { kind: AccountKind; search: Accou
   const signsInBy = ({ userId }: Issued) => (kind === 'EHR' ? [{ name: t('userId'), value: userId }] : []);
   function kept(accountId: string) {
     setIssued(undefined);
-    void navigate({ to: PLACES[kind], params: { accountId } });
+    void navigate({ to: PLACES[kind], params: { accountId }, ignoreBlocker: true });
   }
   return (
     <>

@@ -3,6 +3,7 @@ import { useState } from 'react';
 import { useTranslations } from 'use-intl';
 import { answered, api } from '../../api/api.ts';
 import { FormButtons } from '../../blocks/dialogs/form-buttons.tsx';
+import { useStayForSecret } from '../../blocks/dialogs/secret-once.tsx';
 import { useServerForm } from '../../blocks/page/server-form.ts';
 import { ServerFormFields } from '../../blocks/page/server-form-fields.tsx';
 import { useSession } from '../../shell/session-context.tsx';
@@ -39,6 +40,7 @@ export function CreateAccount({ kind: userType, onClose, onCreated }: CreateAcco
       await readAccountsAgain();
     },
   });
+  useStayForSecret(form.isSending);
   return (
     <ServerFormFields form={form}>
       <EmailField description={t(`${userType}.emailHelp`)} {...form.field('email')} />

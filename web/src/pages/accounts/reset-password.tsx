@@ -3,6 +3,7 @@ import { Text } from '@mantine/core';
 import { useTranslations } from 'use-intl';
 import { answered, api } from '../../api/api.ts';
 import { FormButtons } from '../../blocks/dialogs/form-buttons.tsx';
+import { useStayForSecret } from '../../blocks/dialogs/secret-once.tsx';
 import { useServerForm } from '../../blocks/page/server-form.ts';
 import { ServerFormFields } from '../../blocks/page/server-form-fields.tsx';
 import { type Account, type Issued, readAccountsAgain } from './account-data.ts';
@@ -32,6 +33,7 @@ export function ResetPassword({ account, onClose, onReset }: ResetPasswordProper
       await readAccountsAgain();
     },
   });
+  useStayForSecret(form.isSending);
   return (
     <ServerFormFields form={form}>
       <Text>{t('resetText')}</Text>

@@ -86,6 +86,43 @@ describe('integration accounts', { skip: NO_BROWSER, timeout: 300_000 }, () => {
     await keep(page);
   });
 
+  test('going back while an account is created, or while its password is shown, loses no password [WEB-21, WEB-77]', async (t) => {
+    const { tenant } = await managed();
+    const { page } = await web.open(t, '/', { tenant });
+    /** Back, and forward again. */
+    const isKept = () =>
+      page.evaluate(`new Promise((kept) => {
+        let moves = 0;
+        addEventListener('popstate', () => (moves += 1) === 2 && kept());
+        history.back();
+      })`);
+    await page.getByRole('link', { name: 'Integration accounts' }).first().click();
+    await page.getByRole('button', { name: 'New integration account' }).first().click();
+    const dialog = page.getByRole('dialog', { name: 'New integration account' });
+    const email = `ris-${randomUUID()}@example.org`;
+    await dialog.getByLabel('Email').fill(email);
+    await dialog.getByLabel('Role').selectOption({ label: 'Reader' });
+    const asked = Promise.withResolvers<void>();
+    const answer = Promise.withResolvers<void>();
+    await page.route(/\/api\/accounts$/, async (route) => {
+      if (route.request().method() !== 'POST') return route.continue();
+      asked.resolve();
+      await answer.promise;
+      await route.continue();
+    });
+    await dialog.getByRole('button', { name: 'Create' }).click();
+    await asked.promise;
+    await isKept();
+    answer.resolve();
+    const once = page.getByRole('dialog', { name: `How ${email} signs in` });
+    await once.locator('code').first().waitFor();
+    await isKept();
+    await once.getByRole('button', { name: 'I have kept it' }).click();
+    await page.getByRole('heading', { name: email }).waitFor();
+    await page.goBack();
+    await page.getByRole('heading', { name: 'Integration accounts', level: 1 }).waitFor();
+  });
+
   test('an account is created with the keyboard alone, from the palette on [WEB-9, WEB-21]', async (t) => {
     const { tenant } = await managed();
     const { page } = await web.open(t, '/', { tenant });

@@ -5,7 +5,7 @@ import { useTranslations } from 'use-intl';
 import { answered, api } from '../../../api/api.ts';
 import { queries } from '../../../app/queries.ts';
 import { FormButtons } from '../../../blocks/dialogs/form-buttons.tsx';
-import type { Secret } from '../../../blocks/dialogs/secret-once.tsx';
+import { type Secret, useStayForSecret } from '../../../blocks/dialogs/secret-once.tsx';
 import { useServerForm } from '../../../blocks/page/server-form.ts';
 import { ServerFormFields } from '../../../blocks/page/server-form-fields.tsx';
 import { FacilityChoice } from '../../../shell/facility-choice.tsx';
@@ -34,6 +34,7 @@ export function CreateConnection({ onClose, onCreated }: CreateConnectionPropert
       await queries.invalidateQueries({ queryKey: ['exchange-connections'] });
     },
   });
+  useStayForSecret(form.isSending);
   return (
     <ServerFormFields form={form}>
       <TextInput
