@@ -47,6 +47,13 @@ export const imports = {
   ways: { http: 'over HTTP', command: 'from the command line' },
   state: 'State',
   states: { running: 'Running', finished: 'All taken', rejected: 'Some rejected', failed: 'Failed' },
+  /** Of a filter, which finds those too of which all or nothing was rejected. */
+  found: {
+    running: 'Running',
+    finished: 'Nothing rejected',
+    rejected: 'Some or all rejected',
+    failed: 'Failed',
+  },
   ofNone: { finished: 'Nothing to take', rejected: 'All rejected' },
   started: 'Started',
   finished: 'Finished',

@@ -60,9 +60,7 @@ function Imports() {
       list={list}
       columns={useColumns()}
       rowId={({ id }) => id}
-      filters={[
-        { name: 'state', label: t('state'), choices: choicesOf(STATES, (one) => t(`states.${one}`)) },
-      ]}
+      filters={[{ name: 'state', label: t('state'), choices: choicesOf(STATES, (one) => t(`found.${one}`)) }]}
       empty={<EmptyState title={t('empty')} text={t('emptyText')} />}
     />
   );

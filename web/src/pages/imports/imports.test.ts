@@ -41,9 +41,9 @@ describe('imports', { skip: NO_BROWSER, timeout: 240_000 }, () => {
     await page.getByText('1 record taken, 1 rejected.').waitFor();
     assert.equal(await patients(tenant.organisationId), 1);
     await page.getByRole('row').filter({ hasText: 'Some rejected' }).waitFor();
-    await page.getByLabel('State').selectOption('All taken');
+    await page.getByLabel('State').selectOption('Nothing rejected');
     await page.getByRole('heading', { name: 'Nothing matches the filters' }).waitFor();
-    await page.getByLabel('State').selectOption('Some rejected');
+    await page.getByLabel('State').selectOption('Some or all rejected');
     await page.getByRole('link', { name: 'Report' }).click();
     await page.getByRole('heading', { name: 'records.ndjson', level: 1 }).waitFor();
     const rejected = page.getByRole('table', { name: 'Rejected' });
