@@ -68,6 +68,24 @@ function observation(number: number): Json {
   };
 }
 
+const imagingOrder: Json = {
+  ...order(5),
+  category: [{ coding: [{ system: 'http://snomed.info/sct', code: '363679005' }] }],
+};
+/** Both list one result of the order that is too large. */
+const result = [{ reference: `Observation/${observation(10).id}` }];
+const imagingReport: Json = {
+  resourceType: 'DiagnosticReport',
+  id: '7d000000-0000-4000-8000-000000000099',
+  status: 'final',
+  category: [{ coding: [{ system: 'http://terminology.hl7.org/CodeSystem/v2-0074', code: 'RAD' }] }],
+  basedOn: [{ reference: `ServiceRequest/${orderId(5)}` }],
+  subject,
+  code: { text: 'Biopsy' },
+  issued: '2024-03-06T00:00:00Z',
+  result,
+};
+
 describe('an order that is too large for one answer', () => {
   let api: TestApi;
   let tenant: Tenant;
@@ -88,6 +106,9 @@ describe('an order that is too large for one answer', () => {
       order(4),
       report(4, 1, Buffer.from('Seen.')),
       ...Array.from({ length: 30 }, (_, index) => observation(10 + index)),
+      { ...report(3, 1, Buffer.from('Seen.')), result },
+      imagingOrder,
+      imagingReport,
     ];
     const { rejected } = await importJson(
       api.database.pool,
@@ -138,6 +159,19 @@ describe('an order that is too large for one answer', () => {
         'The laboratory order is larger than 24 MiB, which is too much for one answer. Get its results from the source system.',
       error: 'Unprocessable Entity',
     });
+  });
+
+  test('a result of it that an imaging order shows, too, is read from there [FETCH-18]', async () => {
+    const { token } = account;
+    const list = '/investigations/imaging/orders';
+    const { json: page } = await api.call(`${list}?patient=${PATIENT}`, { token });
+    const { json } = await api.call(`${list}/${page.items[0].orderId}/clinical/fhir`, { token });
+    const shown: Json[] = json.bundle.entry;
+    assert.ok(shown.some(({ resource }) => resource.id === observation(10).id));
+    for (const { fullUrl, resource } of shown)
+      assert.deepEqual((await api.call(fullUrl, { token })).json, resource);
+    const other = await api.call(`/fhir/Observation/${observation(11).id}`, { token });
+    assert.deepEqual([other.status, other.json.error], [422, 'Unprocessable Entity']);
   });
 
   test('where the patient refuses the purpose, that is said and logged, and not how large it is [LOG-4, LOG-5, ACC-14]', async () => {

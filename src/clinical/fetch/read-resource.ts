@@ -4,6 +4,7 @@
  * Contract: FETCH-17, FETCH-18, FETCH-19.
  */
 import type { Queryable } from '../../platform/db/database.ts';
+import { DomainError } from '../../platform/domain-error.ts';
 import { isUuid } from '../../platform/uuid.ts';
 import type { FacilityContext } from '../../tenancy/callers/access.ts';
 import { holdsGrant } from '../../tenancy/callers/check-access.ts';
@@ -41,11 +42,21 @@ export async function readResource(
     if (replacement === undefined) throw missing;
     return readResource({ db, kinds }, { resourceType, id: replacement }, context);
   }
+  let refused: unknown = missing;
   for (const kind of kinds) {
     const ownerId = kind.ownerId(owner);
     if (ownerId === null || !holdsGrant(context.caller, context.scope, kind)) continue;
-    const resource = entryJson(await kind.fetch(ownerId, context), resourceType, id.toLowerCase());
+    const answer = await kind.fetch(ownerId, context).catch((error: unknown) => {
+      if (!isTooLarge(error)) throw error;
+      refused = error;
+    });
+    const resource = answer && entryJson(answer, resourceType, id.toLowerCase());
     if (resource !== undefined) return resource;
   }
-  throw missing;
+  throw refused;
+}
+
+/** Another order, or a vital set, may show it all the same. */
+function isTooLarge(error: unknown): boolean {
+  return error instanceof DomainError && error.code === 'record_too_large';
 }
