@@ -6,15 +6,14 @@ import {
   chown,
   constants,
   link,
-  mkdir,
   open,
   readFile,
   realpath,
-  stat,
   unlink,
   writeFile,
 } from 'node:fs/promises';
-import { dirname, join, resolve } from 'node:path';
+import { join, resolve } from 'node:path';
+import { makeFolder } from '../src/platform/make-folder.ts';
 import { waitForLock } from './file-lock.ts';
 import { EmbeddedPostgresError } from './postgres-binaries.ts';
 import { ownerOf } from './postgres-user.ts';
@@ -69,33 +68,6 @@ async function finishRestore({ path, gate }: DataFolder): Promise<void> {
   } finally {
     lock.release();
   }
-}
-
-/**
- * Make a folder and those above it; false when it was there. `mkdir` with `recursive` is not used: it tries for ever
- * in a file system that takes no new folders, such as /proc.
- */
-async function makeFolder(path: string): Promise<boolean> {
-  const make = () => mkdir(path).then(() => true);
-  const above = dirname(path);
-  try {
-    return await make().catch(async (error: NodeJS.ErrnoException) => {
-      if (error.code !== 'ENOENT' || above === path) throw error;
-      await makeFolder(above);
-      return make();
-    });
-  } catch (error) {
-    // It was there, or another process has just made it. The code is not always EEXIST: a root folder has others.
-    if (await isFolder(path)) return false;
-    throw error;
-  }
-}
-
-function isFolder(path: string): Promise<boolean> {
-  return stat(path).then(
-    (found) => found.isDirectory(),
-    () => false,
-  );
 }
 
 function reasonOf(error: unknown): string {

@@ -39,6 +39,10 @@ export const privacyError = domainErrors(
       text: ({ name, folder }: { name: string; folder: string }) =>
         `${name}.json in ${folder} has other entries than the database. Name another folder with --out.`,
     },
+    archive_not_written: {
+      text: ({ path, code }: { path: string; code: string }) =>
+        `${path} cannot be made, read or written (${code}). Correct that, or name another folder with --out.`,
+    },
     archive_broken: {
       text: ({ month, reason }: { month: string; reason: string }) =>
         `${month} is not archived, because ${reason}. Run: npx interchange access-log verify`,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
-import { cp, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, afterEach, beforeEach, describe, test } from 'node:test';
@@ -242,6 +242,23 @@ describe('access-log archive', { timeout: 600_000 }, () => {
       'an archive whose record was removed',
     );
     assert.equal(await readFile(join(out, `${JANUARY}.json`), 'utf8'), before);
+  });
+
+  test('names a folder that cannot be made or written to, and leaves the log as it is', async () => {
+    const file = join(out, 'file');
+    await writeFile(file, '');
+    // A folder in the way of a file of the archive.
+    await mkdir(join(out, 'taken', `${JANUARY}.ndjson.gz.part`), { recursive: true });
+    const none = process.platform === 'linux' ? ['/proc/none'] : [];
+    for (const folder of [file, join(file, 'below'), join(out, 'taken'), ...none]) {
+      const { code, stdout, stderr } = await runCommand(
+        ['access-log', 'archive', '--before', '2026-03', '--out', folder],
+        { env },
+      );
+      assert.deepEqual([code, stdout], [1, ''], stderr);
+      assert.match(stderr, /^error: \/.* cannot be made, read or written \(E[A-Z]+\)\. .*--out\.\n$/);
+    }
+    await assertWhole(18, 0);
   });
 
   describe('verification afterwards', () => {

@@ -2,11 +2,11 @@
  * Writes old months of the access log to files and takes them out of the database (docs/adr/0092).
  * Contract: LOG-19.
  */
-import { mkdir } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ADVISORY_LOCKS } from '../../platform/db/advisory-locks.ts';
 import type { Pool } from '../../platform/db/database.ts';
 import { readDatabaseTime } from '../../platform/db/database-time.ts';
+import { makeFolder } from '../../platform/make-folder.ts';
 import type { HashedEntry } from '../access-log/access-log.store.ts';
 import { makePartitions } from '../access-log/access-log-partition.store.ts';
 import { privacyError } from '../errors.ts';
@@ -70,7 +70,7 @@ export async function archiveAccessLog(
   return onlyOne(owner, async () => {
     const months = await monthsBefore(owner, request.before);
     const archived: ArchivedMonth[] = [];
-    if (!request.dryRun) await mkdir(request.folder, { recursive: true, mode: 0o700 });
+    if (!request.dryRun) await makeFolder(request.folder, 0o700);
     for (const month of months)
       archived.push(
         request.dryRun
@@ -78,6 +78,10 @@ export async function archiveAccessLog(
           : await archiveMonth(owner, readKeys, { ...request, month }),
       );
     return archived;
+  }).catch((error: NodeJS.ErrnoException) => {
+    if (error.path === undefined) throw error;
+    const { path, code } = error;
+    throw privacyError('archive_not_written', { path, code: String(code) }, { cause: error });
   });
 }
 
