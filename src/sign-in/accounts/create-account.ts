@@ -91,9 +91,9 @@ export async function createAccount(
 }
 
 /** As it is stored. Throws for what is no address. */
-export function checkedEmail(text: string): string {
+export function checkedEmail(text: string, field = 'email'): string {
   const email = normaliseEmail(text.trim());
-  if (!isEmail(email)) throw signInError('bad_email', { field: 'email' });
+  if (!isEmail(email)) throw signInError('bad_email', { field });
   return email;
 }
 

@@ -72,6 +72,11 @@ test('address, role and facilities of an account are changed, and the record say
     ]),
   );
   fails(await run('account', 'set-email', '--email', account.email, '--to', to), 1, /account/);
+  fails(
+    await run('account', 'set-email', '--email', to, '--to', 'none'),
+    2,
+    /^error: --to is not .*--to ris@/,
+  );
   fails(await run('account', 'set-role', '--email', to, '--role', 'none of these'), 1, /none of these/);
 });
 

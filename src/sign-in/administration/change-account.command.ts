@@ -5,6 +5,7 @@ import { splitList } from '../../platform/command/split-list.ts';
 import { DomainError } from '../../platform/domain-error.ts';
 import { changeText } from '../../tenancy/administration/change-text.ts';
 import { accountCommand, type OfAccount } from '../accounts/account-command.ts';
+import { checkedEmail } from '../accounts/create-account.ts';
 import { endSessionsOf, listSessionsForOperator } from './account-sessions.ts';
 import { type AccountChanges, changeAccount } from './change-account.ts';
 import { operatorOn } from './managed-account.ts';
@@ -27,7 +28,10 @@ export function setEmailCommand(environment: CommandEnvironment): Command {
     '--email ris@example.org --to lab@example.org',
   )
     .requiredOption('--to <email>', 'the new address')
-    .action(({ to, ...account }: OfAccount & { to: string }) => change(environment, account, { email: to }));
+    .action(async ({ to, ...account }: OfAccount & { to: string }) => {
+      checkedEmail(to, 'to');
+      await change(environment, account, { email: to });
+    });
 }
 
 export function setRoleCommand(environment: CommandEnvironment): Command {
