@@ -250,6 +250,12 @@ describe('the demo', { timeout: 300_000 }, () => {
     other.child.kill('SIGTERM');
     const { stdout, stderr } = await other.ended;
     assert.match(stderr, /"event":"listening"/);
+    const base = /Base address +(\S+)/.exec(page)?.[1];
+    assert.match(
+      stderr,
+      new RegExp(`^note: The service runs on this data already, at ${base}\\. .*PUBLIC_BASE_URL`, 'm'),
+    );
+    assert.doesNotMatch(demo.output().stderr, /^note:/m, 'the first start found nobody');
     const { administrator, ...facts } = JSON.parse(stdout) as Record<string, string>;
     assert.deepEqual(Object.keys({ ...facts, administrator }).sort(), FACTS);
     const told = Object.entries({ ...facts, ...(administrator as unknown as Record<string, string>) });

@@ -12,15 +12,17 @@ import { type DemoFacts, demoPage } from '../../../tools/demo/demo-page.ts';
 import { enqueuePatientChanges } from '../../exchange/queue/enqueue-patient-changes.ts';
 import type { KeyRing } from '../../platform/crypto/key-ring.ts';
 import { ADVISORY_LOCKS } from '../../platform/db/advisory-locks.ts';
-import { type Pool, transaction, withPool } from '../../platform/db/database.ts';
-import { SERVICE_ROLE } from '../../platform/db/migrate.ts';
+import { type Pool, type Queryable, transaction, withPool } from '../../platform/db/database.ts';
+import { SERVICE_ROLE, withClient } from '../../platform/db/migrate.ts';
 import { importPaths } from '../../records/import/import-paths.ts';
 import { consoleAddress } from '../../sign-in/console/console-address.ts';
 import { createPasswords } from '../../sign-in/credentials/password.ts';
 import type { FacilityScope } from '../../tenancy/scope.ts';
 import { baseUrlOf, type Config, loadConfig } from '../config/config.ts';
+import { runningProcesses } from '../doctor/check-server.ts';
 import { openKeys, requireSchema, withDatabase } from '../runtime/open-database.ts';
 import { serve, withFreePort } from '../serving/serve.ts';
+import { readServiceAddress } from '../serving/service-address.store.ts';
 
 const RECORDS = fileURLToPath(new URL('../../../demo/records', import.meta.url));
 
@@ -37,10 +39,20 @@ export async function runDemo(env: NodeJS.ProcessEnv, { json = false } = {}): Pr
   if (!json) process.stdout.write('Starting the database and the demo organisation …\n');
   await withDatabase(config, async (opened) => {
     await requireSchema(opened, config);
+    await withClient(opened.url, noteOthers);
     const { keys } = await openKeys(opened, config);
     const pool = { url: opened.url, max: 3, applicationName: 'interchange demo', role: SERVICE_ROLE };
     await withPool(pool, (db) => prepareAndServe({ db, keys, config }, env, json)).finally(keys.close);
   });
+}
+
+/** Who starts twice may not mean to: nothing else says why commands print another address than they did. */
+async function noteOthers(owner: Queryable): Promise<void> {
+  if ((await runningProcesses(owner)) === 0) return;
+  const address = await readServiceAddress(owner);
+  process.stderr.write(
+    `note: The service runs on this data already${address === undefined ? '' : `, at ${address}`}. Both serve the same records. From now on commands print the address of the new one. Set PUBLIC_BASE_URL for them to print another.\n`,
+  );
 }
 
 async function prepareAndServe(session: DemoSession, env: NodeJS.ProcessEnv, json: boolean): Promise<void> {
