@@ -81,14 +81,24 @@ describe('calls of the pages', {
     assert.equal((await answerTo('/encounters')).status, 400);
   });
 
+  /** The account that a page has its reader make, at one facility of several. */
+  async function accountOf(page: string): Promise<Record<string, string>> {
+    const [, list] = /--permissions (\S+)/.exec(textOf(page)) ?? [];
+    if (list === undefined) return {};
+    await api.createFacility(tenant.organisationId);
+    return { TOKEN: (await api.createAccount(tenant, { permissions: list.split(',') })).token };
+  }
+
   for (const [page, calls] of Object.entries(PAGES))
     test(`docs/${page}.md`, async () => {
       const order = page === 'imaging' ? env.IMAGING : env.ORDER;
       const blocks = blocksOf(page);
+      const own = await accountOf(page);
       for (const block of blocks) {
         const script = `${STRICT}${block.replaceAll('@maps.csv', `@${folder}/maps.csv`)}`;
         const { code, output, errors } = await runProgram('sh', ['-c', script], {
           ...env,
+          ...own,
           ORDER: order ?? '',
         });
         // One call shows what is answered without a token.
@@ -102,9 +112,12 @@ describe('calls of the pages', {
 
 /** The blocks that call the service and nothing else, without the lines that say what the reader has to give. */
 function blocksOf(page: string): string[] {
-  const text = readFileSync(new URL(`docs/${page}.md`, ROOT), 'utf8');
-  return [...text.matchAll(/^```(\w*)\n([\s\S]*?)^```$/gm)]
+  return [...textOf(page).matchAll(/^```(\w*)\n([\s\S]*?)^```$/gm)]
     .filter(([, language = '']) => ['', 'sh'].includes(language))
     .map(([, , block = '']) => block.replaceAll(/^[A-Z]+=.*# .*\n/gm, ''))
     .filter((block) => /^\s*(PAGE=\$\()?curl /m.test(block) && !/npx|\/auth\//.test(block));
+}
+
+function textOf(page: string): string {
+  return readFileSync(new URL(`docs/${page}.md`, ROOT), 'utf8');
 }
