@@ -10,6 +10,7 @@ import { after, before, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { Deployment } from 'kubernetes-models/apps/v1';
 import { Job } from 'kubernetes-models/batch/v1';
+import { NetworkPolicy } from 'kubernetes-models/networking.k8s.io/v1';
 import { PodDisruptionBudget } from 'kubernetes-models/policy/v1';
 import { ConfigMap, Service } from 'kubernetes-models/v1';
 import { parse, parseAllDocuments } from 'yaml';
@@ -44,6 +45,8 @@ interface Manifest {
     /** Of a deployment and a budget; a service has it without `matchLabels`. */
     selector?: Record<string, string> & { matchLabels?: Record<string, string> };
     ports?: { targetPort: string }[];
+    podSelector?: { matchLabels: Record<string, string> };
+    ingress?: { from?: object[]; ports: { port: string }[] }[];
     template?: {
       metadata: { labels: Record<string, string> };
       spec: {
@@ -69,7 +72,7 @@ interface Compose {
   secrets: Record<string, { file: string }>;
 }
 
-const MODELS = [ConfigMap, Job, Deployment, Service, PodDisruptionBudget];
+const MODELS = [ConfigMap, Job, Deployment, Service, PodDisruptionBudget, NetworkPolicy];
 
 /** Throws what is wrong with it. Members that Kubernetes does not know pass its schemas, which never read them. */
 function validate(manifest: Manifest): void {
@@ -159,6 +162,42 @@ test('the selectors of the Kubernetes example find its pods', async () => {
     const ports = found[0]?.spec.containers[0].ports ?? [];
     for (const { targetPort } of spec?.ports ?? []) assert.ok(ports.some(({ name }) => name === targetPort));
   }
+});
+
+test('the Kubernetes example lets anybody call the service, and one namespace read its metrics [OPS-19]', async () => {
+  const all = await manifests();
+  const { podSelector, ingress = [] } = all.find(({ kind }) => kind === 'NetworkPolicy')?.spec ?? {};
+  assert.deepEqual(podSelector, { matchLabels: { app: 'interchange' } });
+  assert.deepEqual(
+    ingress.map(({ from, ports }) => [from?.length, ports.map(({ port }) => port)]),
+    [
+      [undefined, ['http']],
+      [1, ['metrics']],
+    ],
+  );
+  for (const { metadata } of podsOf(all)) assert.equal(metadata.labels.app, 'interchange');
+});
+
+test('the lines for a user with fewer rights name what is there once they are no comments any more [OPS-7]', async () => {
+  const taken = async (path: string) =>
+    (await read(path)).replaceAll(/^(\s*)# ?(.*database-service-url.*)$/gm, '$1$2');
+  const variable = 'DATABASE_SERVICE_URL_FILE';
+  assert.ok((await settings()).has(variable));
+  const { services, secrets } = parse(await taken('deploy/compose.yaml'), { merge: true }) as Compose;
+  for (const name of ['migrate', 'api', 'worker'] as const) {
+    assert.equal(services[name]?.environment[variable], '/run/secrets/database-service-url');
+    assert.ok(services[name]?.secrets.includes('database-service-url'), name);
+  }
+  assert.deepEqual(secrets['database-service-url'], { file: 'secrets/database-service-url' });
+  const [configMap] = parseAllDocuments(await taken('deploy/kubernetes.yaml')).map(
+    (document) => document.toJS() as Manifest,
+  );
+  assert.equal(dirname(configMap?.data?.[variable] ?? ''), dirname(configMap?.data?.DATABASE_URL_FILE ?? ''));
+  const lines = (await taken('deploy/interchange.service')).split('\n');
+  assert.ok(valuesOf(lines, 'Environment').includes(`${variable}=%d/database-service-url`));
+  assert.ok(
+    valuesOf(lines, 'LoadCredential').some((value) => value.startsWith('database-service-url:/etc/')),
+  );
 });
 
 test('the examples set only what the service reads', async () => {
