@@ -1,7 +1,9 @@
-/** Checks the free space of the disks that the service writes to, where that can be told from here. */
-import { statfs } from 'node:fs/promises';
+/** Checks the disks that the service writes to: their free space, where that can be told from here, and who else may write. */
+import { stat, statfs } from 'node:fs/promises';
+import { shellWord } from '../../platform/command/shell-word.ts';
 import { oneRow, type Queryable } from '../../platform/db/database.ts';
 import type { Config } from '../config/config.ts';
+import { masterKeyPath } from '../config/master-key.ts';
 import { type CheckResult, failed, notApplicable, ok, warning } from './finding.ts';
 
 export interface DiskLimits {
@@ -36,6 +38,27 @@ export async function checkDisk(
   if (free < limits.failedBelowBytes) return failed(`${text}. A full disk stops every write.`, remedy);
   if (free < limits.warnBelowBytes && share < limits.warnBelowShare) return warning(`${text}.`, remedy);
   return ok(`${text}.`);
+}
+
+const WRITABLE_BY_ALL = 0o002;
+const READABLE_BY_ALL = 0o004;
+
+/** Whether other users of this machine could exchange the database and the key in DATA_DIR, or read the key. */
+export async function checkDataFolder(config: Config): Promise<CheckResult> {
+  const { database, dataDir } = config;
+  if (database.kind === 'url' || process.platform === 'win32')
+    return notApplicable('The service keeps nothing in a data folder here.');
+  const folder = await stat(dataDir);
+  if ((folder.mode & WRITABLE_BY_ALL) !== 0)
+    return warning(
+      `Every user of this machine can write to ${dataDir}, and exchange the database and the key in it.`,
+      `Run: chmod o-w ${shellWord(dataDir)}`,
+    );
+  const path = masterKeyPath(config);
+  const key = await stat(path).catch(() => undefined);
+  if (key !== undefined && (key.mode & READABLE_BY_ALL) !== 0)
+    return warning(`Every user of this machine can read ${path}.`, `Run: chmod 600 ${shellWord(path)}`);
+  return ok(`Only its owner and group can write to ${dataDir}.`);
 }
 
 /** The server does not tell its data folder to this user. */

@@ -1,7 +1,7 @@
 /** Every check of the doctor, made to fail by what it looks for. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { rm } from 'node:fs/promises';
+import { chmod, rm } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -47,6 +47,7 @@ describe('interchange doctor', { timeout: 600_000 }, () => {
       others.filter(([check]) => check !== 'disk'),
       [
         ['service user', 'not applicable'],
+        ['data folder', 'not applicable'],
         ['placement', 'not applicable'],
         ['address', 'not applicable'],
       ],
@@ -363,7 +364,27 @@ describe('interchange doctor', { timeout: 600_000 }, () => {
         stopped.findings.filter(({ outcome }) => outcome === 'failed'),
         [],
       );
-      await rm(join(data.path, 'master.key'));
+      assert.equal(find(stopped, 'data folder').outcome, 'ok');
+      const key = join(data.path, 'master.key');
+      if (process.platform !== 'win32')
+        for (const [path, mode, text, remedy] of [
+          [
+            key,
+            0o644,
+            /Every user of this machine can read .*master\.key\.$/,
+            /^Run: chmod 600 .*master\.key$/,
+          ],
+          [data.path, 0o777, /Every user of this machine can write to /, /^Run: chmod o-w \//],
+        ] as const) {
+          await chmod(path, mode);
+          says(
+            find(reportOf(await runCommand(['doctor', '--json'], own)), 'data folder'),
+            'warning',
+            text,
+            remedy,
+          );
+        }
+      await rm(key);
       says(
         find(reportOf(await runCommand(['doctor', '--json'], own)), 'master key'),
         'failed',

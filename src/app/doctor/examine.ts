@@ -9,7 +9,7 @@ import { masterKeySource } from '../config/master-key.ts';
 import { openServer } from '../runtime/open-database.ts';
 import { checkAddress } from './check-address.ts';
 import { checkDatabase } from './check-database.ts';
-import { checkDisk } from './check-disk.ts';
+import { checkDataFolder, checkDisk } from './check-disk.ts';
 import { checkMasterKey } from './check-keys.ts';
 import { checkMark, checkRole, checkSchema, checkServiceUser, checkTables } from './check-schema.ts';
 import {
@@ -40,6 +40,7 @@ const CHECKS: Readonly<Record<string, (on: Examined) => Promise<CheckResult>>> =
   pooler: ({ owner }) => checkPooler(owner),
   notifications: ({ owner }) => checkNotifications(owner),
   disk: ({ owner, config }) => checkDisk(owner, config),
+  'data folder': ({ config }) => checkDataFolder(config),
   schema: ({ owner }) => checkSchema(owner),
   role: ({ owner }) => checkRole(owner),
   placement: ({ owner }) => checkTables(owner),
