@@ -1,11 +1,14 @@
 /** What the log says of one outage of the database. */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
 import { createTestDatabase, type TestDatabase } from '../test-support/database/database.ts';
 import { type DatabaseProxy, startDatabaseProxy } from '../test-support/database/database-proxy.ts';
 import { startCommand } from '../test-support/service/command.ts';
 import { waitUntil } from '../test-support/wait-until.ts';
+
+const RUNBOOK = readFileSync(new URL('../docs/runbook.md', import.meta.url), 'utf8');
 
 let database: TestDatabase;
 let proxy: DatabaseProxy;
@@ -34,6 +37,7 @@ test('an outage of the database is one line with a count, and no trace of where 
     await waitUntil(isReady, 'it is ready');
     await proxy.cut();
     await service.printed(/"event":"database.connections-lost"/);
+    await waitUntil(async () => !(await isReady()), 'it says so');
     await proxy.mend();
     await waitUntil(isReady, 'it is ready again');
     service.child.kill('SIGTERM');
@@ -45,6 +49,11 @@ test('an outage of the database is one line with a count, and no trace of where 
     assert.deepEqual(
       lines.filter(({ stack }) => stack !== undefined),
       [],
+    );
+    const [, level] = /lines of level (\d+) with a `code`/.exec(RUNBOOK) ?? [];
+    assert.ok(
+      lines.some((line) => line.code === 'database' && line.level === Number(level)),
+      stdout,
     );
     const told = lines.filter(({ event }) => event === 'database.connections-lost');
     assert.equal(told.length, 1);
