@@ -251,6 +251,21 @@ test('deliveries: list, count, show, replay and skip what is held [EXC-6, EXC-28
     count: 1,
     deliveryIds: [first.id],
   });
+  await database.pool.query(
+    `insert into exchange_attempt (organisation_id, connection_id, patient_id, sequence, nonce, started_at, duration_ms,
+       outcome, status, counted)
+     select organisation_id, connection_id, patient_id, sequence, gen_random_uuid(), now() + later, 5, outcome, status, true
+     from exchange_delivery,
+       (values (interval '-1 day', 'refused', 422), ('1 day', 'delivered', 202)) as tried (later, outcome, status)
+     where organisation_id = $1 and id = $2`,
+    [place.organisationId, first.id],
+  );
+  const { stdout: shown } = await runCommand(['delivery', 'show', '--id', first.id], { env });
+  assert.deepEqual(
+    shown.split('\n').flatMap((line) => /^ {2}\S+Z {2}(\w+)/.exec(line)?.[1] ?? []),
+    ['refused', 'replay', 'delivered'],
+    'in the order of time',
+  );
   const skipped = await runCommand(['delivery', 'skip', '--connection', id, '--reason', 'a duplicate'], {
     env,
   });

@@ -53,10 +53,11 @@ async function printDelivery(
     (attempt) =>
       `  ${attempt.startedAt.toISOString()}  ${attempt.outcome.padEnd(9)}  ${attempt.status ?? attempt.failure ?? '-'}  ${attempt.durationMs} ms${attempt.counted ? '' : '  (not counted)'}`,
   );
-  const reviews = view.reviews.map(
-    (review) => `  ${review.decidedAt.toISOString()}  ${review.action}  ${review.reason ?? ''}`,
+  const reviews = view.reviews.map((review) =>
+    `  ${review.decidedAt.toISOString()}  ${review.action}  ${review.reason ?? ''}`.trimEnd(),
   );
-  environment.print(view, [deliveryLine(view), ...attempts, ...reviews].join('\n'));
+  // Each begins with its time.
+  environment.print(view, [deliveryLine(view), ...[...attempts, ...reviews].sort()].join('\n'));
 }
 
 async function printPayload(
