@@ -76,5 +76,7 @@ test('unknown permissions, organisations and roles, taken names and empty input 
 });
 
 test('the help lists every permission', () => {
-  for (const name of Object.keys(PERMISSIONS)) assert.ok(permissionsHelp().includes(`  ${name} `));
+  for (const [name, allows] of Object.entries(PERMISSIONS))
+    assert.ok(permissionsHelp().replaceAll(/\s+/g, ' ').includes(` ${name} ${allows}`), name);
+  for (const line of permissionsHelp().split('\n')) assert.ok(line.length <= 80, line);
 });

@@ -153,9 +153,12 @@ export async function requireRole(db: Queryable, input: OrganisationScope & Role
   throw 'name' in input ? tenancyError('unknown_role', input) : notFound('The role');
 }
 
-/** The permissions with what each allows, for the help of commands. */
+/** The permissions with what each allows, for the help of commands: a table of 80 columns. */
 export function permissionsHelp(): string {
-  const lines = Object.entries(PERMISSIONS).map(([name, allows]) => `  ${name.padEnd(36)}${allows}`);
+  const lines = Object.entries(PERMISSIONS).map(
+    ([name, allows]) =>
+      `  ${name.padEnd(36)}${allows.match(/\S.{0,41}(?= |$)/g)?.join(`\n${' '.repeat(38)}`)}`,
+  );
   return `\nPermissions:\n${lines.join('\n')}`;
 }
 
