@@ -118,6 +118,9 @@ describe('monitoring', () => {
     for (const query of queries)
       for (const { metric, by } of selectionsOf(query)) {
         const own = labels.get(metric) ?? labels.get(metric.replace(/_(?:bucket|count|sum)$/, '')) ?? [];
+        // Other programs have metrics of that name, too.
+        if (!metric.startsWith('interchange_'))
+          assert.ok(query.includes(`${metric}{job="interchange"}`), query);
         for (const label of by)
           assert.ok([...own, ...ADDED_LABELS].includes(label), `${metric} has no label ${label}: ${query}`);
         count += by.length;
