@@ -134,6 +134,11 @@ describe('the command line', { timeout: 600_000 }, () => {
         ['delivery', 'skip', '--connection', organisation, '--reason', '--dry-run'],
         /error: option '--reason <text>' argument missing\n/,
       ],
+      [
+        ['access-log', 'archive', '--before', '2026-01', '--out', ''],
+        /error: option '--out <folder>' argument missing\n/,
+      ],
+      [['access-log', 'verify', '--archive='], /error: option '--archive <folder>' argument missing\n/],
       [['organisation', 'list', 'x'], /This command takes no values\. Leave out what was given\./],
       [['terminology', 'import', 'a.csv', 'b.csv', '--organisation', organisation], /too many arguments/],
       [['organisation', 'create', '--name', ''], /1 to 200/],

@@ -4,6 +4,7 @@ import type { Command, ErrorOptions, Option } from 'commander';
 const MISSING_OPTION = 'commander.missingMandatoryOptionValue';
 const EXCESS_ARGUMENTS = 'commander.excessArguments';
 const UNKNOWN_OPTION = 'commander.unknownOption';
+const PATH = /<(?:file|folder)>/;
 /** Without the value behind `=`, or behind the one letter of a short option. */
 const FLAG = /^(?:--[^=]*|-.)/u;
 
@@ -41,11 +42,12 @@ function unknownOf(command: Command): string | undefined {
   return given.find((one) => one.startsWith('-') && one !== '-');
 }
 
-/** One whose value is the next option: its own was empty, as a variable of the shell is that was not set. */
+/** An empty path, or a value that is the next option: its own was empty, as a variable of the shell is that was not set. */
 function refuseEmptyOptions(command: Command): void {
   const empty = command.options.find((option) => {
     const value = String(command.getOptionValue(option.attributeName()));
-    return command.options.some(({ long }) => long === value);
+    // An empty path would be the folder that the command is called in.
+    return (value === '' && PATH.test(option.flags)) || command.options.some(({ long }) => long === value);
   });
   if (empty !== undefined) (command as Internals).optionMissingArgument(empty);
 }
