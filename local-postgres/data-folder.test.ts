@@ -1,8 +1,13 @@
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { chmod, mkdir, mkdtemp, realpath, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { OWN_MOUNTS, whyNoSmallDisk } from '../test-support/database/small-disk.ts';
 import { type CommandResult, runProcess } from '../test-support/service/command.ts';
 import { openDataFolder } from './data-folder.ts';
 
@@ -86,6 +91,28 @@ test('a command on a folder that cannot be used ends with 1 and one line, before
   const { code, stderr } = await commandOn(file);
   assert.equal(code, 1);
   assert.match(stderr, /^error: The data folder .*\n$/);
+});
+
+test('a disk without room for a database is named, and no server is left running', {
+  skip: whyNoSmallDisk() ?? false,
+}, async () => {
+  const entry = fileURLToPath(new URL('../src/bin/interchange.ts', import.meta.url));
+  const script = `mount -t tmpfs -o size="$1",mode=711 none "$DATA_DIR" && shift || exit
+    "$@"
+    code=$?
+    test ! -e "$DATA_DIR/postgresql/postmaster.pid" || echo 'the server still runs' >&2
+    exit $code`;
+  const { PATH = '', HOME = '' } = process.env;
+  // No room for what initdb makes, and none for a database beside it.
+  for (const size of ['24m', '40m']) {
+    const program = ['sh', '-c', script, 'sh', size, process.execPath, entry, 'organisation', 'list'];
+    const child = spawn('unshare', [...OWN_MOUNTS, ...program], { env: { PATH, HOME, DATA_DIR: folder } });
+    const [stderr, [code]] = await Promise.all([text(child.stderr), once(child, 'close')]);
+    assert.deepEqual(
+      [code, stderr],
+      [1, `error: The disk of ${folder} is full. Free some space, then try again.\n`],
+    );
+  }
 });
 
 const asRoot = { skip: process.getuid?.() !== 0 && 'only root changes users' };

@@ -13,7 +13,7 @@ import { errorFields, type Log } from '../src/platform/log/log.ts';
 import { type DataFolder, openDataFolder, readOrMakePassword } from './data-folder.ts';
 import { type FileLock, tryLock, waitForLock } from './file-lock.ts';
 import { EmbeddedPostgresError, findPostgresBinaries } from './postgres-binaries.ts';
-import { type ClusterPlace, DATABASE_OWNER, prepareCluster } from './postgres-cluster.ts';
+import { type ClusterPlace, DATABASE_OWNER, diskFull, prepareCluster } from './postgres-cluster.ts';
 import { findServer, type RunningServer } from './postgres-process.ts';
 import { startServer, stopServer } from './postgres-server.ts';
 import { choosePostgresUser } from './postgres-user.ts';
@@ -23,6 +23,7 @@ const DATABASE = 'interchange';
 /** Longer than PostgreSQL gets to recover from a crash (300 s). */
 const GATE_TIMEOUT_MS = 330_000;
 const WATCH_MS = 500;
+const DISK_FULL = '53100';
 /** A server that starts, recovers or ends: the three codes are admin_shutdown, crash_shutdown and cannot_connect_now. */
 const PASSING: ReadonlySet<string | undefined> = new Set([
   'ECONNREFUSED',
@@ -69,8 +70,15 @@ export async function openEmbeddedPostgres({
   const { use, server } = await behindGate(site, async () => {
     const alone = tryLock(site.folder.users, 'exclusive');
     alone?.release();
-    const ready = await openServer(site, { keepPort: alone === undefined, password, log });
-    return { use: takeShare(site), server: ready };
+    const share = takeShare(site);
+    try {
+      const ready = await openServer(site, { keepPort: alone === undefined, password, log });
+      return { use: share, server: ready };
+    } catch (error) {
+      // It may have been started. Why it cannot be used says more than why it cannot be stopped.
+      await leave(site, share).catch(() => undefined);
+      throw error;
+    }
   });
   const stopWatching = watch(site, log);
   return {
@@ -159,6 +167,7 @@ async function openServer(site: Site, { keepPort, password, log }: OpenOptions):
       return server;
     } catch (error) {
       const { code, message } = error as Error & { code?: string };
+      if (code === DISK_FULL) throw diskFull(site.dataDir);
       // pg gives no code for a server that is gone without a word.
       const passing = PASSING.has(code) || message === 'Connection terminated unexpectedly';
       if (!passing || performance.now() > deadline)

@@ -57,10 +57,15 @@ async function initialise(place: ClusterPlace): Promise<void> {
   ]);
   if (code !== 0) {
     await rm(draft, { recursive: true, force: true });
+    if (output.includes('No space left on device')) throw diskFull(place.dataDir);
     throw new EmbeddedPostgresError(`initdb failed: ${output.trim()}`);
   }
   await rename(join(draft, 'cluster'), place.clusterDir);
   await rm(draft, { recursive: true, force: true });
+}
+
+export function diskFull(dataDir: string): EmbeddedPostgresError {
+  return new EmbeddedPostgresError(`The disk of ${dataDir} is full. Free some space, then try again.`);
 }
 
 async function checkUnused(clusterDir: string): Promise<void> {
