@@ -7,12 +7,9 @@ import type { Clock, PublishSettings } from '../servers/publish-settings.ts';
 
 type RetrySettings = PublishSettings['retry'];
 
-/**
- * Whether a status says that the same request may do later. 501 does not: the server has no such function (RFC 9110,
- * section 15.6.2).
- */
+/** Whether a status says that the same request may do later. */
 export function isTransient(status: number): boolean {
-  return status === 408 || status === 429 || (status >= 500 && status !== 501);
+  return status === 408 || status === 429 || status >= 500;
 }
 
 /**
