@@ -16,6 +16,7 @@ const SOURCES = [
   'package.json',
   '../package-lock.json',
   // What the console has from the service.
+  '../src/app/overview/overview-permissions.ts',
   '../src/fhir/json.ts',
   '../src/platform/csv-cell.ts',
   '../src/privacy/access-log/access-log.ts',
