@@ -34,5 +34,5 @@ export const french = {
   target_changed: ({ target }: { target: string }) =>
     `La cible ${target} a été modifiée pendant que cette publication en attendait une autre. Rien n’a été envoyé. Publiez à nouveau.`,
   publish_overtaken:
-    'La base de données n’a pas répondu pendant trop longtemps : une autre publication a peut-être pris la suite. Ce qui a été stocké est enregistré. Publiez à nouveau pour continuer.',
+    'La base de données n’a pas répondu, ou la machine a été suspendue, pendant si longtemps qu’une autre publication a peut-être pris la suite. Ce qui a été stocké est enregistré. Publiez à nouveau pour continuer.',
 };

@@ -110,7 +110,7 @@ export const publishError = domainErrors(
     publish_overtaken: {
       status: 503,
       retryAfterSeconds: 5,
-      text: 'The database did not answer for too long, so another publish may have taken over. What was stored is recorded. Publish again to continue.',
+      text: 'The database did not answer, or the machine was suspended, for so long that another publish may have taken over. What was stored is recorded. Publish again to continue.',
     },
     bad_target_setting: { exitCode: 2, text: ({ problem }: { problem: string }) => problem },
     target_exists: {
