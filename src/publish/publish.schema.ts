@@ -146,7 +146,7 @@ export const RunSchema = named(
     startedAt: Type.String({ format: 'date-time', examples: ['2026-01-10T11:00:00.100Z'] }),
     finishedAt: Nullable(
       Type.String({ format: 'date-time', examples: ['2026-01-10T11:00:00.300Z'] }),
-      'null while it runs.',
+      'null while it runs. Also null once it is interrupted, until the record is published to the target again.',
     ),
     outcome: Choice(
       OUTCOMES,

@@ -27,7 +27,10 @@ const PublicationSchema = named(
       target: Type.String(),
       state: Choice(STATES, 'interrupted: the process ended before the publish did.'),
       startedAt: InstantText(),
-      finishedAt: Nullable(InstantText(), 'null while it runs.'),
+      finishedAt: Nullable(
+        InstantText(),
+        'null while it runs. Also null once it is interrupted, until the record is published to the target again.',
+      ),
       stored: Type.Integer({ description: 'Number of resources that the target stored.' }),
       failure: NullableText(
         'The error message, if the publish failed. Without patient it does not list local codes.',

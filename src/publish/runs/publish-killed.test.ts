@@ -77,12 +77,14 @@ describe('a publishing process that is killed', () => {
       }
     });
 
-  /** Of the publishes to a target, as both lists of them tell. */
+  /** Of the publishes to a target that have no end yet, as both lists of them tell. */
   async function outcomes(target: string): Promise<string[]> {
     const { scope, orderId } = clinic;
     const subject = { kind: 'lab-order', id: orderId } as const;
     const ofRecord = await listRuns(database.pool, scope, { subject, limit: 100 });
-    const told = ofRecord.flatMap((run) => (run.target === target ? [run.outcome] : []));
+    const ofTarget = ofRecord.filter((run) => run.target === target);
+    assert.ok(ofTarget.every(({ finishedAt }) => finishedAt === null));
+    const told = ofTarget.map(({ outcome }) => outcome);
     for (const state of new Set(told)) {
       const found = await listPublicationPage(database.pool, scope, {
         filter: { target, state },
