@@ -12,6 +12,8 @@ import {
   type TestApi,
 } from '../../../../test-support/service/api.ts';
 import { waitUntil } from '../../../../test-support/wait-until.ts';
+import { createPool } from '../../../platform/db/database.ts';
+import { SERVICE_ROLE } from '../../../platform/db/migrate.ts';
 import { createWorkWatch } from '../../../tenancy/organisations/organisation-work.ts';
 import { runRetention } from '../../../tenancy/organisations/retention.ts';
 import type { ImportDocument } from '../import-report.ts';
@@ -321,6 +323,35 @@ test('an import that came to its end says so, also when the connection is lost t
   await owner.query('rollback');
   await ended;
   assert.equal((await read(id)).json.state, 'finished');
+});
+
+test('an import whose end cannot be written keeps its caller waiting for a bounded time [ADM-48]', async (t) => {
+  const id = randomUUID();
+  const limits = { statementMs: 300, lockMs: 0, idleInTransactionMs: 0 };
+  const { url } = api.database;
+  const db = createPool(
+    { url, max: 2, applicationName: 'test', role: SERVICE_ROLE, limits },
+    () => undefined,
+  );
+  const owner = new pg.Client({ connectionString: api.database.url });
+  await owner.connect();
+  t.after(() => Promise.all([owner.end(), db.end()]));
+  const refusals: unknown[] = [];
+  let endedMs = 0;
+  await recordImport(
+    { db, progressEveryMs: 600_000, endWithinMs: 400, onError: (error) => refusals.push(error) },
+    { id, scope: scopeOf(account), way: 'http', accountId: account.userId, fileName: null },
+    async () => {
+      await owner.query('begin');
+      await owner.query('lock table import_run in share mode');
+      endedMs = performance.now();
+      return { document: EMPTY };
+    },
+  );
+  assert.ok(performance.now() - endedMs < 5_000);
+  await owner.query('rollback');
+  assert.match(String(refusals), /statement timeout/);
+  assert.equal((await read(id)).json.state, 'running');
 });
 
 test('a kept report is bounded, and names no files [ADM-50]', async () => {

@@ -37,6 +37,8 @@ export interface RecordImportOptions {
   describe?: (error: unknown) => string | undefined;
   /** Progress is written at most so often. */
   progressEveryMs?: number;
+  /** How long it tries to write that the import came to its end. A statement under way is waited for. */
+  endWithinMs?: number;
   /** Told of what could not be written down. The import itself goes on. */
   onError?: (error: unknown) => void;
 }
@@ -45,8 +47,8 @@ const PROGRESS_EVERY_MS = 1_000;
 /** Without progress it is said so often that the process is alive. */
 const ALIVE_EVERY_MS = 10_000;
 
-/** An import that did not fail is not told as failed because its database was away for some seconds. */
-const END_TRIES = 10;
+/** An import that did not fail is not told as failed because its database was away for some seconds. Its caller waits meanwhile. */
+const END_WITHIN_MS = 15_000;
 const END_WAIT = { firstMs: 100, maxMs: 2_000 };
 
 const NOTHING: ImportLook = {
@@ -56,10 +58,12 @@ const NOTHING: ImportLook = {
 
 /** Does `work`, which says where to look while it runs. Throws `import_id_used`, and what `work` throws. */
 export async function recordImport<Result extends { document: ImportDocument }>(
-  { db, describe, progressEveryMs = PROGRESS_EVERY_MS, onError = () => undefined }: RecordImportOptions,
+  options: RecordImportOptions,
   { scope, ...run }: RecordedImport,
   work: (onBegin: (watch: ImportWatch) => void) => Promise<Result>,
 ): Promise<Result> {
+  const { db, describe, progressEveryMs = PROGRESS_EVERY_MS, endWithinMs = END_WITHIN_MS } = options;
+  const { onError = () => undefined } = options;
   const begun = await beginImport(db, scope, run);
   if (begun === undefined) throw importError('import_id_used');
   const state: { watch: ImportWatch | undefined } = { watch: undefined };
@@ -69,13 +73,13 @@ export async function recordImport<Result extends { document: ImportDocument }>(
     note: (now) => noteProgress(db, scope, { id: run.id, begun, ...now }),
     onError,
   });
-  const end = async (how: Omit<ImportEnd, keyof ImportLook>, tries: number) => {
+  const end = async (how: Omit<ImportEnd, keyof ImportLook>, withinMs: number) => {
     await stop();
     const { progress, content } = look();
     // With paths that lead nowhere, which no run looks at.
     const rejected = how.report?.rejectedCount ?? progress.rejected;
     const ended = { ...how, progress: { ...progress, rejected }, content };
-    await untilWritten(() => endImport(db, scope, { id: run.id, begun }, ended), tries).catch(onError);
+    await untilWritten(() => endImport(db, scope, { id: run.id, begun }, ended), withinMs).catch(onError);
   };
   try {
     const result = await work((watch) => {
@@ -88,22 +92,23 @@ export async function recordImport<Result extends { document: ImportDocument }>(
       failure: null,
       report,
     } as const;
-    await end(how, END_TRIES);
+    await end(how, endWithinMs);
     return result;
   } catch (error) {
     const failure = error instanceof DomainError ? error.message : describe?.(error);
-    await end({ state: 'failed', failure: failure ?? 'The service failed.', report: null }, 1);
+    await end({ state: 'failed', failure: failure ?? 'The service failed.', report: null }, 0);
     throw error;
   }
 }
 
 /** Again while the database is away: whoever is told that the records are in reads it in the list of imports, too. */
-async function untilWritten(write: () => Promise<void>, tries: number): Promise<void> {
+async function untilWritten(write: () => Promise<void>, withinMs: number): Promise<void> {
+  const endMs = performance.now() + withinMs;
   for (let failures = 1; ; failures += 1)
     try {
       return await write();
     } catch (error) {
-      if (failures === tries || outageOf(error) === undefined) throw error;
+      if (performance.now() >= endMs || outageOf(error) === undefined) throw error;
       await sleep(delayAfterFailures(END_WAIT, failures));
     }
 }
