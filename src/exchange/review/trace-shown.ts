@@ -18,7 +18,7 @@ export interface AboutPatient {
   refusedPurposes: string[];
 }
 
-/** Who is shown it, and where in the access log it is named how. */
+/** Who is shown it, for which purpose, and what the access log calls that. */
 export interface Review extends Omit<Reader, 'scope'> {
   action: 'delivery.list' | 'delivery.read' | 'patient.delivery-payload.read' | 'callback.list';
 }
