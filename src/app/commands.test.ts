@@ -262,6 +262,11 @@ describe('the command line', { timeout: 600_000 }, () => {
     const json = await runCommand([...args, '--json'], { env });
     assert.equal(json.stdout.includes('\u009b'), false);
     assert.equal((document(json) as { items: { localDisplay: string }[] }).items[0]?.localDisplay, display);
+    const header = await runCommand(['terminology', 'import', '-', '--organisation', organisation], {
+      env,
+      stdin: 'local\u001b[2J\u009b31mCode\n',
+    });
+    assert.match(header.stderr, /^error: The file has no column .* local\ufffd\[2J\ufffd31mCode/);
   });
 
   test('`help` before or within a name asks for the help of that command [CMD-3]', async () => {

@@ -4,7 +4,7 @@ import { type CommandCaller, commandErrorOf, UsageError } from '../platform/comm
 import { DomainError } from '../platform/domain-error.ts';
 import { packageVersion } from '../platform/package-version.ts';
 import { isUuid } from '../platform/uuid.ts';
-import { type CommandCall, createCommandEnvironment } from './commands/command-environment.ts';
+import { type CommandCall, createCommandEnvironment, harmless } from './commands/command-environment.ts';
 import { COMMANDS } from './commands/command-list.ts';
 import { failureText } from './commands/failure-text.ts';
 import { configureHelp, withoutHelpWord } from './commands/help.ts';
@@ -92,9 +92,9 @@ export async function runProgram(argv: readonly string[], caller: CommandCaller 
 function reportFailure(error: unknown, { stderr }: CommandCaller): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
   if (error instanceof UsageError) {
-    stderr.write(`error: ${error.message}\n`);
+    stderr.write(`error: ${harmless(error.message)}\n`);
     return 2;
   }
-  stderr.write(`error: ${failureText(error)}\n`);
+  stderr.write(`error: ${harmless(failureText(error))}\n`);
   return 1;
 }

@@ -52,7 +52,7 @@ export function createCommandEnvironment(
 }
 
 /** What a terminal would do instead of showing it, or what turns around the text beside it, may stand in a record. */
-function harmless(text: string): string {
+export function harmless(text: string): string {
   return text.replaceAll(/(?![\t\n])[\p{Cc}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]/gu, '\ufffd');
 }
 
