@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { appendFile, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, test } from 'node:test';
 import { createPool } from '../src/platform/db/database.ts';
@@ -135,6 +135,26 @@ describe('recovery of the embedded PostgreSQL', () => {
     const next = await openHere(folder.path);
     assert.deepEqual(await ask(next.url, 'select n from kept'), { n: 1 });
     await next.release();
+  });
+
+  test('leaves a server alone that recovers for longer than is waited, so that it comes to its end [OPS-8]', async (t) => {
+    await (await openHere(folder.path)).release();
+    const cluster = join(folder.path, 'postgresql');
+    // It recovers until it is told to end that.
+    await writeFile(join(cluster, 'standby.signal'), '');
+    await appendFile(join(cluster, 'postgresql.conf'), 'hot_standby = off\n');
+    const now = performance.now.bind(performance);
+    let hours = 0;
+    t.mock.method(performance, 'now', () => now() + 3_600_000 * hours++);
+    await assert.rejects(openHere(folder.path), /cannot be used/);
+    t.mock.restoreAll();
+    const pid = await serverPid(folder.path);
+    await writeFile(join(cluster, 'promote'), '');
+    process.kill(pid, 'SIGUSR1');
+    const next = await openHere(folder.path);
+    assert.equal(await serverPid(folder.path), pid);
+    await next.release();
+    assert.equal(isAlive(pid), false);
   });
 
   for (const [who, start] of [

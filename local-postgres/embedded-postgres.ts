@@ -24,14 +24,15 @@ const DATABASE = 'interchange';
 const GATE_TIMEOUT_MS = 330_000;
 const WATCH_MS = 500;
 const DISK_FULL = '53100';
-/** A server that starts, recovers or ends: the three codes are admin_shutdown, crash_shutdown and cannot_connect_now. */
+const CANNOT_CONNECT_NOW = '57P03';
+/** A server that starts, recovers or ends: the last three are admin_shutdown, crash_shutdown and cannot_connect_now. */
 const PASSING: ReadonlySet<string | undefined> = new Set([
   'ECONNREFUSED',
   'ECONNRESET',
   'EPIPE',
   '57P01',
   '57P02',
-  '57P03',
+  CANNOT_CONNECT_NOW,
 ]);
 
 export interface EmbeddedPostgresOptions {
@@ -75,8 +76,10 @@ export async function openEmbeddedPostgres({
       const ready = await openServer(site, { keepPort: alone === undefined, password, log });
       return { use: share, server: ready };
     } catch (error) {
+      // Stopped while it recovers, it would begin with that anew at the next start.
+      if ((error as { cause?: { code?: string } }).cause?.code === CANNOT_CONNECT_NOW) share.release();
       // It may have been started. Why it cannot be used says more than why it cannot be stopped.
-      await leave(site, share).catch(() => undefined);
+      else await leave(site, share).catch(() => undefined);
       throw error;
     }
   });
