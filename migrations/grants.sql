@@ -1,5 +1,5 @@
--- Run after every migration run: what the service's role may do. The access log can be read and appended to,
--- nothing else; its partitions are reached through it only.
+-- Run by every migration run, with the last migration: what the service's role may do. The access log can be read and
+-- appended to, nothing else; its partitions are reached through it only.
 grant usage on schema public to interchange_service;
 grant select, insert, update, delete on all tables in schema public to interchange_service;
 grant usage, select on all sequences in schema public to interchange_service;
