@@ -144,6 +144,19 @@ describe('HEAD', () => {
     assert.equal(await entriesOf(account.userId), before + 1);
   });
 
+  test('of what did not change names no length, as GET does [HTTP-13]', async () => {
+    const request: RawRequest = {
+      method: 'GET',
+      target: `/api/v1/encounters/fhir/Encounter/${seeds.encounterId}?purposeOfUse=TREATMENT`,
+      headers: { authorization: `Bearer ${account.token}`, 'if-none-match': '*' },
+    };
+    const got = await send(request);
+    assert.equal(got.status, 304);
+    const [head] = parseAnswers(await sendHead(request), { withoutBody: true });
+    assert.equal(head?.status, 304);
+    assert.deepEqual(comparable(head), comparable(got));
+  });
+
   async function sendHead(request: RawRequest): Promise<Buffer> {
     const socket = connect(port, '127.0.0.1');
     const chunks: Buffer[] = [];

@@ -2,6 +2,7 @@
  * Puts a route into the server: caller checks, then body and parameters, then the handler, then the release.
  * Contract: ACC-14, HTTP-9, HTTP-22, LOG-2.
  */
+import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest, FastifySchema, HTTPMethods } from 'fastify';
 import type { TObject, TSchema } from 'typebox';
 import { DEFAULT_PURPOSE_OF_USE, PURPOSES_OF_USE, type PurposeOfUse } from '../../fhir/purpose-of-use.ts';
@@ -256,12 +257,17 @@ function headersNaming(scope: FacilityScope | undefined, headers: RequestHeaders
 function send(reply: FastifyReply, answer: Reply): FastifyReply {
   reply.code(answer.status ?? 200);
   if (answer.headers !== undefined) reply.headers(answer.headers);
-  if (answer.body === undefined) return reply.send();
+  if (answer.body === undefined) return reply.send(isNotModifiedHead(reply) ? Readable.from([]) : undefined);
   reply.header('content-type', answer.contentType ?? 'application/json; charset=utf-8');
   const { body } = answer;
   return reply.send(
     typeof body === 'string' || body instanceof Uint8Array || isStream(body) ? body : JSON.stringify(body),
   );
+}
+
+/** Fastify gives a HEAD without a body the length 0, which a 304 must not say (RFC 9110, section 8.6), and a stream none. */
+function isNotModifiedHead({ request, statusCode }: FastifyReply): boolean {
+  return request.method === 'HEAD' && statusCode === 304;
 }
 
 function isStream(body: unknown): boolean {
