@@ -26,8 +26,11 @@ interface MediaRange {
  * ask for another FHIR release, count for nothing.
  */
 export function acceptsFhirJson(accept: string | undefined, format: string | undefined): boolean {
-  // A `+` that was not percent-encoded in a query arrives as a space.
-  if (format !== undefined) return FORMATS.has(format.trim().toLowerCase().replace(' ', '+'));
+  if (format !== undefined) {
+    // A `+` that was not percent-encoded in a query arrives as a space.
+    const ranges = parseRange(format.trim().replace(/^([^ ;]+) /, '$1+'));
+    return ranges.some(({ type, quality }) => FORMATS.has(type) && quality > 0);
+  }
   if (accept === undefined || accept.trim() === '' || accept === '*/*') return true;
   const ranges = accept.split(',').flatMap(parseRange);
   const quality = (...types: string[]) => ranges.findLast(({ type }) => types.includes(type))?.quality;
