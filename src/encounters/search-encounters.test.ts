@@ -225,11 +225,19 @@ test('a modifier of a parameter is refused, and not left out: the search would f
 });
 
 test('unknown parameters are an error when the caller asks for strictness [HTTP-11]', async () => {
-  const answer = await api.call(`${COLLECTION}?patient=${patientId}&purposeOfUse=OPS&colour=blue`, {
-    token: account.token,
-    headers: { prefer: 'handling=strict' },
-  });
-  assert.equal(answer.status, 400);
+  const preferring = async (prefer: string) =>
+    (
+      await api.call(`${COLLECTION}?patient=${patientId}&purposeOfUse=OPS&colour=blue`, {
+        token: account.token,
+        headers: { prefer },
+      })
+    ).status;
+  assert.equal(await preferring('handling=strict'), 400);
+  assert.equal(await preferring('return=minimal, Handling = "strict"'), 400);
+  assert.equal(await preferring('handling=lenient'), 200);
+  // The first counts (RFC 7240, section 2).
+  assert.equal(await preferring('handling=strict, handling=lenient'), 400);
+  assert.equal(await preferring('handling=lenient, handling=strict'), 200);
 });
 
 test('a cursor is good for its own patient, filters, facility and tenant only; the page size may change [ENC-27]', async () => {

@@ -219,7 +219,9 @@ function queryText({ raw: { url = '' } }: FastifyRequest): string {
 
 function isStrict(request: FastifyRequest): boolean {
   const prefer = request.headers.prefer;
-  return prefer !== undefined && /(^|[,;\s])handling\s*=\s*"?strict"?/i.test(String(prefer));
+  // Of a preference that is there several times, the first counts (RFC 7240, section 2).
+  const [, handling] = /(?:^|[,;\s])handling\s*=\s*"?(\w+)/i.exec(String(prefer ?? '')) ?? [];
+  return handling?.toLowerCase() === 'strict';
 }
 
 function contextOf(request: FastifyRequest, { route, exchange, clock }: Phases): RequestContext {
