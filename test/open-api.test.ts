@@ -113,7 +113,7 @@ describe('the OpenAPI document', () => {
       const ofFacility = 'x-facility-id x-org-id'.split(' ').every((name) => headers.includes(name));
       assert.equal(ofFacility, operation.description?.includes('Permission:') ?? false, where);
       assert.equal(headers.includes('if-none-match'), '304' in operation.responses, where);
-      const hasQuery = parameters.some((one) => one.in === 'query');
+      const hasQuery = parameters.some((one) => one.in === 'query') || where.endsWith('/_search');
       assert.equal(headers.includes('prefer'), hasQuery, where);
     }
   });

@@ -36,7 +36,7 @@ export function operationOf({ route, fhir }: OperationInput, schemas: SchemaComp
 
 function parametersOf({ access, schemas: own }: ApiRoute, query: TObject, schemas: SchemaComponents): Json[] {
   const shared: string[] = [];
-  if (own.bodyMode !== 'form' && Object.keys(query.properties).length > 0) shared.push('Prefer');
+  if (Object.keys(query.properties).length > 0) shared.push('Prefer');
   if (access.kind === 'facility') shared.push('Organisation', 'Facility');
   if (304 in own.responses) shared.push('IfNoneMatch');
   return [
