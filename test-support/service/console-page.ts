@@ -116,6 +116,16 @@ export async function signIn(page: Page, api: TestApi, account: TestAccount): Pr
     .addCookies([{ name, value, domain: hostname, path, httpOnly: true, sameSite: 'Strict' }]);
 }
 
+/** The page does not let go: it is shown again. */
+export async function goBackInVain(page: Page): Promise<void> {
+  await page.evaluate(`new Promise((kept, left) => {
+    let moves = 0;
+    setTimeout(left, 5_000, new Error('the page was left'));
+    addEventListener('popstate', () => (moves += 1) === 2 && kept());
+    history.back();
+  })`);
+}
+
 function watch(page: Page, origin: string, expected: RegExp | undefined): string[] {
   const faults: string[] = [];
   const complain = (text: string) => {

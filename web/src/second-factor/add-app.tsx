@@ -35,6 +35,7 @@ function ConfirmApp({ secret, uri, onAdded }: NewSecret & AddAppProperties) {
   const t = useTranslations('secondFactor');
   const form = useServerForm({
     values: { code: '' },
+    asksForSecret: true,
     submit: async ({ code }) => {
       const body = { code: code.trim() };
       onAdded((await answered(api.POST('/second-factor/totp/confirm', { body }))).recoveryCodes);

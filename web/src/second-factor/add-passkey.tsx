@@ -18,6 +18,7 @@ export function AddPasskey({ onAdded }: AddPasskeyProperties) {
   const errorText = usePasskeyErrorText();
   const form = useServerForm({
     values: { name: '', password: '' },
+    asksForSecret: true,
     submit: async ({ name, password }) => {
       const options = await (await send('POST', '/second-factor/passkey-options', { password })).json();
       const response = await makePasskey(options);

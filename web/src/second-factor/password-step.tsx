@@ -6,12 +6,17 @@ import { useServerForm } from '../blocks/page/server-form.ts';
 import { ServerFormFields } from '../blocks/page/server-form-fields.tsx';
 
 interface PasswordStepProperties {
+  asksForSecret?: boolean;
   submit: (password: string) => Promise<unknown>;
 }
 
-export function PasswordStep({ submit }: PasswordStepProperties) {
+export function PasswordStep({ submit, asksForSecret = false }: PasswordStepProperties) {
   const t = useTranslations('secondFactor');
-  const form = useServerForm({ values: { password: '' }, submit: ({ password }) => submit(password) });
+  const form = useServerForm({
+    values: { password: '' },
+    asksForSecret,
+    submit: ({ password }) => submit(password),
+  });
   return (
     <ServerFormFields form={form}>
       <PasswordAgain data-autofocus {...form.field('password')} />

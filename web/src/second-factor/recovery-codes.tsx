@@ -1,9 +1,10 @@
-/** Recovery codes, which the service tells only now. Contract: WEB-51. */
+/** Recovery codes, which the service tells only now. Contract: WEB-51, WEB-77. */
 import { Button, Group, Stack, Text } from '@mantine/core';
 import { Download } from 'lucide-react';
 import { useTranslations } from 'use-intl';
 import { CopyButton } from '../blocks/copies/copy-button.tsx';
 import { saveFile } from '../blocks/copies/save-file.ts';
+import { useStayForSecret } from '../blocks/dialogs/secret-once.tsx';
 import css from './recovery-codes.module.css';
 
 interface RecoveryCodesProperties {
@@ -13,6 +14,7 @@ interface RecoveryCodesProperties {
 
 export function RecoveryCodes({ codes, onKept }: RecoveryCodesProperties) {
   const t = useTranslations('secondFactor');
+  useStayForSecret(true);
   const text = `${codes.join('\n')}\n`;
   return (
     <Stack gap="md">

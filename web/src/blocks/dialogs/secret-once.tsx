@@ -23,9 +23,9 @@ interface SecretOnceProperties {
   onClose: () => void;
 }
 
-/** The page is not left by the keys of the browser while a secret is asked for, or shown. */
-export function useStayForSecret(isAwaited: boolean): void {
-  useBlocker({ shouldBlockFn: () => isAwaited, enableBeforeUnload: false });
+/** Going back does not leave the page while a secret is shown. While it is asked for, its form sees to that. */
+export function useStayForSecret(isShown: boolean): void {
+  useBlocker({ shouldBlockFn: () => isShown, enableBeforeUnload: false });
 }
 
 export function SecretOnce({ title, text, secrets, onClose }: SecretOnceProperties) {

@@ -1,7 +1,8 @@
 /**
  * A form whose rules are the service's: it sends what was typed, and shows what the service said, at the field that it is
- * about where there is one. Values are strings as typed. Contract: WEB-69.
+ * about where there is one. Values are strings as typed. Contract: WEB-69, WEB-77.
  */
+import { useRouter } from '@tanstack/react-router';
 import { type ChangeEvent, type SubmitEvent, useState } from 'react';
 import { ApiError } from '../../api/api-error.ts';
 
@@ -13,6 +14,8 @@ interface ServerFormOptions<Values extends Record<string, string>> {
    * calls it, are about it anyhow.
    */
   aboutField?: AboutField<Values>;
+  /** The answer is told only once: until it is there, going back does not leave the page, also where the form is closed. */
+  asksForSecret?: boolean;
 }
 
 type AboutField<Values> = Partial<Record<keyof Values, readonly string[]>>;
@@ -22,11 +25,15 @@ export function useServerForm<Values extends Record<string, string>>(options: Se
   const [error, setError] = useState<unknown>();
   const [isSending, setSending] = useState(false);
   const atField = fieldOf(error, options);
+  const { history } = useRouter();
 
   async function send() {
     if (isSending) return;
     setSending(true);
     setError(undefined);
+    const unblock = options.asksForSecret
+      ? history.block({ blockerFn: () => true, enableBeforeUnload: false })
+      : undefined;
     try {
       await options.submit(values);
     } catch (caught) {
@@ -35,6 +42,7 @@ export function useServerForm<Values extends Record<string, string>>(options: Se
       if (name !== undefined)
         document.querySelector<HTMLInputElement>(`[name="${CSS.escape(String(name))}"]`)?.focus();
     } finally {
+      unblock?.();
       setSending(false);
     }
   }

@@ -3,7 +3,6 @@ import { useState } from 'react';
 import { useTranslations } from 'use-intl';
 import { answered, api } from '../../api/api.ts';
 import { FormButtons } from '../../blocks/dialogs/form-buttons.tsx';
-import { useStayForSecret } from '../../blocks/dialogs/secret-once.tsx';
 import { useServerForm } from '../../blocks/page/server-form.ts';
 import { ServerFormFields } from '../../blocks/page/server-form-fields.tsx';
 import { useSession } from '../../shell/session-context.tsx';
@@ -30,6 +29,7 @@ export function CreateAccount({ kind: userType, onClose, onCreated }: CreateAcco
   const form = useServerForm({
     values: { email: '', roleId: '' },
     aboutField: { email: ABOUT_TAKEN_ADDRESS },
+    asksForSecret: true,
     submit: async ({ email, roleId }) => {
       const issued = await answered(
         api.POST('/accounts', { body: { email, userType, roleId, facilityIds, ...password.body } }),
@@ -40,7 +40,6 @@ export function CreateAccount({ kind: userType, onClose, onCreated }: CreateAcco
       await readAccountsAgain();
     },
   });
-  useStayForSecret(form.isSending);
   return (
     <ServerFormFields form={form}>
       <EmailField description={t(`${userType}.emailHelp`)} {...form.field('email')} />

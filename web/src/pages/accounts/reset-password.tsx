@@ -3,7 +3,6 @@ import { Text } from '@mantine/core';
 import { useTranslations } from 'use-intl';
 import { answered, api } from '../../api/api.ts';
 import { FormButtons } from '../../blocks/dialogs/form-buttons.tsx';
-import { useStayForSecret } from '../../blocks/dialogs/secret-once.tsx';
 import { useServerForm } from '../../blocks/page/server-form.ts';
 import { ServerFormFields } from '../../blocks/page/server-form-fields.tsx';
 import { type Account, type Issued, readAccountsAgain } from './account-data.ts';
@@ -20,6 +19,7 @@ export function ResetPassword({ account, onClose, onReset }: ResetPasswordProper
   const password = usePasswordChoice(account.userType);
   const form = useServerForm({
     values: {},
+    asksForSecret: true,
     submit: async () => {
       const issued = await answered(
         api.POST('/accounts/{accountId}/reset-password', {
@@ -33,7 +33,6 @@ export function ResetPassword({ account, onClose, onReset }: ResetPasswordProper
       await readAccountsAgain();
     },
   });
-  useStayForSecret(form.isSending);
   return (
     <ServerFormFields form={form}>
       <Text>{t('resetText')}</Text>

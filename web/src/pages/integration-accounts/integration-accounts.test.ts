@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { describe, test } from 'node:test';
 import type { Locator, Page } from 'playwright-core';
 import type { TestAccount } from '../../../../test-support/service/api.ts';
-import { NO_BROWSER, useConsole } from '../../../../test-support/service/console-page.ts';
+import { goBackInVain, NO_BROWSER, useConsole } from '../../../../test-support/service/console-page.ts';
 
 describe('integration accounts', { skip: NO_BROWSER, timeout: 300_000 }, () => {
   const web = useConsole();
@@ -89,13 +89,6 @@ describe('integration accounts', { skip: NO_BROWSER, timeout: 300_000 }, () => {
   test('going back while an account is created, or while its password is shown, loses no password [WEB-21, WEB-77]', async (t) => {
     const { tenant } = await managed();
     const { page } = await web.open(t, '/', { tenant });
-    /** Back, and forward again. */
-    const isKept = () =>
-      page.evaluate(`new Promise((kept) => {
-        let moves = 0;
-        addEventListener('popstate', () => (moves += 1) === 2 && kept());
-        history.back();
-      })`);
     await page.getByRole('link', { name: 'Integration accounts' }).first().click();
     await page.getByRole('button', { name: 'New integration account' }).first().click();
     const dialog = page.getByRole('dialog', { name: 'New integration account' });
@@ -112,11 +105,14 @@ describe('integration accounts', { skip: NO_BROWSER, timeout: 300_000 }, () => {
     });
     await dialog.getByRole('button', { name: 'Create' }).click();
     await asked.promise;
-    await isKept();
+    await goBackInVain(page);
+    await page.keyboard.press('Escape');
+    await dialog.waitFor({ state: 'detached' });
+    await goBackInVain(page);
     answer.resolve();
     const once = page.getByRole('dialog', { name: `How ${email} signs in` });
     await once.locator('code').first().waitFor();
-    await isKept();
+    await goBackInVain(page);
     await once.getByRole('button', { name: 'I have kept it' }).click();
     await page.getByRole('heading', { name: email }).waitFor();
     await page.goBack();

@@ -52,6 +52,7 @@ export function FactorDialog({ task, onClose, onCodes }: FactorDialogProperties)
         <>
           <Text mb="md">{t('renewText')}</Text>
           <PasswordStep
+            asksForSecret
             submit={async (password) => {
               const answer = await send('POST', '/second-factor/recovery-codes', { password });
               onCodes(((await answer.json()) as { recoveryCodes: string[] }).recoveryCodes);

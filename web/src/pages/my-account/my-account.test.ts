@@ -2,7 +2,12 @@ import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { signInAtConsole } from '../../../../test-support/service/console.ts';
-import { addAuthenticator, NO_BROWSER, useConsole } from '../../../../test-support/service/console-page.ts';
+import {
+  addAuthenticator,
+  goBackInVain,
+  NO_BROWSER,
+  useConsole,
+} from '../../../../test-support/service/console-page.ts';
 import { codesOf } from '../../../../test-support/sign-in/second-factor.ts';
 import {
   addAccount,
@@ -112,10 +117,11 @@ describe('my account', { skip: NO_BROWSER, timeout: 240_000 }, () => {
     await page.getByText('They come with your first second factor.').waitFor();
   });
 
-  test('recovery codes are shown also to who leaves the dialog before they come: the factor counts already [WEB-51]', async (t) => {
+  test('recovery codes are shown also to who leaves the dialog, and goes back, before they come: the factor counts already [WEB-51, WEB-77]', async (t) => {
     const account = await person();
-    const { page } = await web.open(t, '/my-account', { signedOut: true, expected: /401/ });
-    await signIn(page, account.email);
+    const { page } = await web.open(t, '/', { signedOut: true, expected: /401/ });
+    await signIn(page, account.email, 'Overview');
+    await page.getByRole('link', { name: 'My account' }).first().click();
     await page.getByRole('button', { name: 'Set up an app' }).click();
     const dialog = page.getByRole('dialog');
     await dialog.getByRole('textbox', { name: 'Your password, once more' }).fill(PASSWORD);
@@ -133,17 +139,21 @@ describe('my account', { skip: NO_BROWSER, timeout: 240_000 }, () => {
     await sent;
     await page.keyboard.press('Escape');
     await dialog.waitFor({ state: 'detached' });
+    await goBackInVain(page);
     left.resolve();
     await dialog.getByRole('heading', { name: 'Keep your recovery codes' }).waitFor();
+    await goBackInVain(page);
     assert.equal(await dialog.getByRole('listitem').count(), 10);
     await dialog.getByRole('button', { name: 'I have kept them' }).click();
     await page.getByText('10 of ten are left').waitFor();
+    await page.goBack();
+    await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor();
   });
 });
 
-async function signIn(page: Page, email: string): Promise<void> {
+async function signIn(page: Page, email: string, heading = 'My account'): Promise<void> {
   await page.getByLabel('Email').fill(email);
   await page.getByRole('textbox', { name: 'Password' }).fill(PASSWORD);
   await page.getByRole('button', { name: 'Sign in' }).click();
-  await page.getByRole('heading', { name: 'My account', level: 1 }).waitFor();
+  await page.getByRole('heading', { name: heading, level: 1 }).waitFor();
 }

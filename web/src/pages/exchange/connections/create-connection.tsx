@@ -5,7 +5,7 @@ import { useTranslations } from 'use-intl';
 import { answered, api } from '../../../api/api.ts';
 import { queries } from '../../../app/queries.ts';
 import { FormButtons } from '../../../blocks/dialogs/form-buttons.tsx';
-import { type Secret, useStayForSecret } from '../../../blocks/dialogs/secret-once.tsx';
+import type { Secret } from '../../../blocks/dialogs/secret-once.tsx';
 import { useServerForm } from '../../../blocks/page/server-form.ts';
 import { ServerFormFields } from '../../../blocks/page/server-form-fields.tsx';
 import { FacilityChoice } from '../../../shell/facility-choice.tsx';
@@ -26,6 +26,7 @@ export function CreateConnection({ onClose, onCreated }: CreateConnectionPropert
   const form = useServerForm({
     values: { name: '', address: '', clientId: '' },
     aboutField: ABOUT_CONNECTION,
+    asksForSecret: true,
     submit: async (values) => {
       const made = await answered(api.POST('/exchange/connections', { body: { ...values, facilityIds } }));
       // Before the list is read again, which may take long: the secrets are shown only once.
@@ -34,7 +35,6 @@ export function CreateConnection({ onClose, onCreated }: CreateConnectionPropert
       await queries.invalidateQueries({ queryKey: ['exchange-connections'] });
     },
   });
-  useStayForSecret(form.isSending);
   return (
     <ServerFormFields form={form}>
       <TextInput

@@ -5,7 +5,7 @@ import { useTranslations } from 'use-intl';
 import { answered, api } from '../../../api/api.ts';
 import { queries } from '../../../app/queries.ts';
 import { FormButtons } from '../../../blocks/dialogs/form-buttons.tsx';
-import { type Secret, SecretOnce, useStayForSecret } from '../../../blocks/dialogs/secret-once.tsx';
+import { type Secret, SecretOnce } from '../../../blocks/dialogs/secret-once.tsx';
 import { useServerForm } from '../../../blocks/page/server-form.ts';
 import { ServerFormFields } from '../../../blocks/page/server-form-fields.tsx';
 import { useSecretNames } from './secret-names.ts';
@@ -51,6 +51,7 @@ function Form({ connectionId, onClose, onRotated }: FormProperties) {
   const form = useServerForm({
     values: { direction: '', overlapHours: '24' },
     aboutField: { overlapHours: ['overlapSeconds '] },
+    asksForSecret: true,
     submit: async ({ direction, overlapHours }) => {
       const made = await answered(
         api.POST('/exchange/connections/{connectionId}/rotate-secret', {
@@ -72,7 +73,6 @@ function Form({ connectionId, onClose, onRotated }: FormProperties) {
       await queries.invalidateQueries({ queryKey: ['exchange-connections'] });
     },
   });
-  useStayForSecret(form.isSending);
   const choices = [
     { value: '', label: t('rotateBoth') },
     { value: 'outbound', label: t('rotateOutbound') },
