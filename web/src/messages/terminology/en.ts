@@ -28,7 +28,7 @@ export const terminology = {
     },
     imaging: { order: 'Imaging orders', report: 'Imaging reports' },
     vitals: { sign: 'Vital signs' },
-    encounter: { participation: 'Participation in encounters' },
+    encounter: { participation: 'Encounter participants' },
   },
   lastMet: 'Last sent',
   map: 'Map',

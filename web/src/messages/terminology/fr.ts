@@ -30,7 +30,7 @@ export const terminology: Catalogue['terminology'] = {
     },
     imaging: { order: 'Demandes d’imagerie', report: 'Comptes rendus d’imagerie' },
     vitals: { sign: 'Signes vitaux' },
-    encounter: { participation: 'Participation aux venues' },
+    encounter: { participation: 'Participants aux venues' },
   },
   lastMet: 'Dernier envoi',
   map: 'Associer',

@@ -55,7 +55,7 @@ describe('terminology', { skip: NO_BROWSER, timeout: 300_000 }, () => {
   test('a local kind of participation is found by its place, and mapped to one of HL7 [WEB-30, TERM-29]', async (t) => {
     await meet('LEAD', 'Lead doctor', 3, 'encounter.participation');
     const { page, account } = await web.open(t, '/terminology?place=encounter.participation');
-    await page.getByRole('cell', { name: 'Participation in encounters' }).waitFor();
+    await page.getByRole('cell', { name: 'Encounter participants' }).waitFor();
     await page.getByRole('button', { name: 'Map LEAD' }).click();
     const dialog = page.getByRole('dialog', { name: 'Map LEAD' });
     await dialog.getByLabel('Standard code', { exact: true }).fill('ATND');
