@@ -1,7 +1,11 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { request } from 'node:http';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import { after, before, test } from 'node:test';
+import { gzipSync } from 'node:zlib';
 import pg from 'pg';
 import { documentedCalls } from '../../../../test-support/http/documented-answers.ts';
 import { bundle, encounter, patient } from '../../../../test-support/records/clinic.ts';
@@ -16,7 +20,9 @@ import { createPool } from '../../../platform/db/database.ts';
 import { SERVICE_ROLE } from '../../../platform/db/migrate.ts';
 import { createWorkWatch } from '../../../tenancy/organisations/organisation-work.ts';
 import { runRetention } from '../../../tenancy/organisations/retention.ts';
+import { importPaths } from '../import-paths.ts';
 import type { ImportDocument } from '../import-report.ts';
+import { DEFAULT_LIMITS } from '../source/limits.ts';
 import { beginImport, importRetentionRule } from './import-run.store.ts';
 import type { ImportProgress } from './kept-import.ts';
 import { keptReport } from './kept-report.ts';
@@ -297,6 +303,21 @@ test('progress is there while it runs; one whose process is silent has failed [A
     },
   );
   assert.equal((await read(id)).json.state, 'finished');
+});
+
+test('of a packed file so much is done as lies there, not as it unpacks to [ADM-48]', async (t) => {
+  const folder = await mkdtemp(path.join(tmpdir(), 'interchange-imports-'));
+  t.after(() => rm(folder, { recursive: true }));
+  const file = path.join(folder, 'claims.ndjson.gz');
+  const bytes = gzipSync('{"resourceType":"Claim"}\n'.repeat(1_000));
+  await writeFile(file, bytes);
+  const looks: ImportWatch[] = [];
+  await importPaths(
+    { db: api.database.pool, limits: { ...DEFAULT_LIMITS, linesAtOnce: 400 } },
+    { scope: scopeOf(account), paths: [file], onBegin: (watch) => looks.push(watch) },
+  );
+  const { doneBytes, totalBytes } = looks[0]?.look().progress ?? {};
+  assert.deepEqual([doneBytes, totalBytes], [bytes.length, bytes.length]);
 });
 
 test('an import that came to its end says so, also when the connection is lost that was to note it [ADM-48, ADM-49]', async (t) => {

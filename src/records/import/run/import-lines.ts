@@ -13,6 +13,8 @@ import { runUnit } from './run-unit.ts';
 export interface LinesPlace {
   file: string;
   spool: Spool;
+  /** Of the file as it was found, which may be gzip. */
+  sizeBytes: number;
   start: number;
   only: LineNumbers | undefined;
 }
@@ -36,9 +38,14 @@ export async function importLines(run: ImportRun, place: LinesPlace): Promise<Li
       break;
     }
     from = await importSomeLines(run, place, from, progress);
-    if (from !== undefined) run.report.readTo(place.file, from.start);
+    if (from !== undefined) run.report.readTo(place.file, partOf(place, from));
   }
   return progress;
+}
+
+/** Bytes of the file that come to so many bytes of its content. */
+function partOf({ spool, sizeBytes }: LinesPlace, { start }: LinePosition): number {
+  return Math.round((sizeBytes * start) / spool.sizeBytes);
 }
 
 interface Progress extends LinesLeft {

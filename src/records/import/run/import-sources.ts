@@ -139,11 +139,11 @@ async function importTask(run: RunOfSources & ImportRun, task: Task): Promise<Le
 }
 
 async function importSpool(run: ImportRun, spool: Spool, { source, index, only }: Task): Promise<Left> {
-  const file = source.name;
+  const { name: file, sizeBytes } = source;
   const { kind, start } = await detectLayout(spool);
   if (kind === 'lines') {
     run.report.contents.add('lines');
-    const { waiting, gaveUp } = await importLines(run, { file, spool, start, only });
+    const { waiting, gaveUp } = await importLines(run, { file, spool, sizeBytes, start, only });
     const of = (lines: LineNumbers): Task | undefined =>
       lines.size === 0 ? undefined : { source, index, only: lines };
     return { waiting: of(waiting), gaveUp: of(gaveUp) };
