@@ -9,7 +9,7 @@ export interface SourceLimits {
   maxEntryBytes: number;
   /** Entries of one Bundle at most. */
   maxEntries: number;
-  /** Lines of NDJSON that are held in memory at once, about 150 bytes each; the next come when they are done with. */
+  /** Lines of NDJSON that are held in memory at once, about 300 bytes each; the next come when they are done with. */
   linesAtOnce: number;
   /** Lines of NDJSON at most, blank ones too. */
   maxLines: number;
@@ -46,16 +46,20 @@ export const DEFAULT_LIMITS: SourceLimits = {
   ratioFromBytes: 0,
   maxEntryBytes: 16 * MIB,
   maxEntries: 2_000_000,
-  linesAtOnce: 250_000,
+  linesAtOnce: 100_000,
   maxLines: Number.POSITIVE_INFINITY,
   maxIndexBytes: 1_024 * MIB,
   maxFaults: 1_000,
   maxMemoryBytes: 32 * MIB,
 };
 
-/** Of one import by command, whose files the operator has chosen: several at a time share the memory of one. */
-export function fileLimits(): SourceLimits {
-  return { ...DEFAULT_LIMITS, memory: new ByteBudget(DEFAULT_LIMITS.maxMemoryBytes) };
+/** Of one import by command, whose files the operator has chosen: `atOnce` of them at a time share the memory of one. */
+export function fileLimits(atOnce = 1): SourceLimits {
+  return {
+    ...DEFAULT_LIMITS,
+    linesAtOnce: Math.ceil(DEFAULT_LIMITS.linesAtOnce / atOnce),
+    memory: new ByteBudget(DEFAULT_LIMITS.maxMemoryBytes),
+  };
 }
 
 /** Times the limit of a body that it may unpack to. */

@@ -7,7 +7,7 @@ import { after, before, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { findFiles } from './find-sources.ts';
-import { ByteBudget, DEFAULT_LIMITS, sizeText } from './limits.ts';
+import { ByteBudget, DEFAULT_LIMITS, fileLimits, sizeText } from './limits.ts';
 import { openFile, openStream } from './open-source.ts';
 import { decodeUtf8, detectLayout, readDocument, readLines } from './read-entries.ts';
 import { NoSpaceError } from './source-error.ts';
@@ -191,6 +191,10 @@ async function openFiles(): Promise<number> {
   );
   return targets.filter((target) => target.includes('interchange-import-')).length;
 }
+
+test('files that are imported at the same time hold as many lines in memory as one alone [IN-4]', () => {
+  assert.equal(4 * fileLimits(4).linesAtOnce, fileLimits(1).linesAtOnce);
+});
 
 test('folders are walked sorted, with what looks like FHIR; missing paths are named [IN-3, IN-31]', async () => {
   const root = await mkdtemp(path.join(folder, 'walk-'));
