@@ -1,6 +1,7 @@
 /** What each part of the service removes over time, as the environment says it. */
 import { deliveryRetentionRules } from '../../exchange/queue/retention.store.ts';
 import { importRetentionRule } from '../../records/import/history/import-run.store.ts';
+import { POSITIONS_RETENTION } from '../../records/import/write/entry-positions.store.ts';
 import { ACTIVITY_RETENTION } from '../../tenancy/activity/activity.store.ts';
 import type { RetentionRule } from '../../tenancy/organisations/retention.ts';
 import { unmappedRetentionRule } from '../../terminology/unmapped/unmapped.store.ts';
@@ -12,6 +13,7 @@ export function retentionRules({ retention }: Pick<Config, 'retention'>): Retent
     ...deliveryRetentionRules(delivery),
     unmappedRetentionRule(unmappedCodeDays),
     importRetentionRule(importDays),
+    POSITIONS_RETENTION,
     ACTIVITY_RETENTION,
   ];
 }

@@ -87,7 +87,7 @@ export async function importRecords(deps: ImportDependencies, request: ImportReq
     try {
       await importSources(run, request, workers);
     } finally {
-      // What cannot be removed now goes with a later import.
+      // What cannot be removed now goes when it is a week old.
       if (dryRun === undefined) await forgetMet(deps.db, request.scope, run.runId).catch(() => undefined);
     }
   };

@@ -5,6 +5,7 @@
 import type { RecordTable } from '../../../clinical/description/describe.ts';
 import { rowByKey } from '../../../platform/db/by-key.ts';
 import type { Queryable } from '../../../platform/db/database.ts';
+import { removeOverdue } from '../../../tenancy/organisations/retention.ts';
 import type { OrganisationScope } from '../../../tenancy/scope.ts';
 
 export interface Met {
@@ -57,7 +58,7 @@ export async function sameAsStored(
   return new Set(rows.map(({ id }) => id));
 }
 
-/** Forget an import that has ended, and all that is a week old: imports that were killed have left it. */
+/** Forget an import that has ended. */
 export async function forgetMet(
   db: Queryable,
   { organisationId }: OrganisationScope,
@@ -68,7 +69,16 @@ export async function forgetMet(
     text: `
       delete from entry_position
       where organisation_id = $1
-        and (run_id = $2 or met_at < now() - interval '7 days')`,
+        and run_id = $2`,
     values: [organisationId, runId],
   });
 }
+
+/** Imports that were killed have left them. */
+export const POSITIONS_RETENTION = removeOverdue({
+  name: 'places of killed imports',
+  days: 7,
+  table: 'entry_position',
+  key: ['run_id', 'resource_type', 'id'],
+  time: 'met_at',
+});

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
+import { needsPlainPostgres } from '../../../../test-support/database/plain-postgres.ts';
 import { bundle, encounter, patient, type Resource } from '../../../../test-support/records/clinic.ts';
 import {
   createImportTest,
@@ -10,8 +11,12 @@ import {
   sourceOf,
 } from '../../../../test-support/records/import.ts';
 import { waitUntil } from '../../../../test-support/wait-until.ts';
+import type { Queryable } from '../../../platform/db/database.ts';
+import { createWorkWatch } from '../../../tenancy/organisations/organisation-work.ts';
+import { runRetention } from '../../../tenancy/organisations/retention.ts';
 import { importRecords } from '../import-records.ts';
 import { importText } from '../import-report.ts';
+import { forgetMet, POSITIONS_RETENTION } from './entry-positions.store.ts';
 
 let t: ImportTest;
 const someone = patient();
@@ -369,3 +374,29 @@ test('another person under the id of a patient is refused in an older version to
   const rows = await t.rows('select id from observation where id = $1', [theirs.id]);
   assert.deepEqual(rows, []);
 });
+
+test(
+  'an import that ends finds its own places by their key; those of a killed one go after a week [IN-34]',
+  needsPlainPostgres('Citus shows plans otherwise'),
+  async () => {
+    await t.rows(
+      `insert into entry_position (organisation_id, run_id, resource_type, id, position, met_at)
+       select $1, $2, 'Observation', gen_random_uuid(), '{1}', now() - i * interval '1 hour'
+       from generate_series(1, 20000) i`,
+      [t.scope.organisationId, randomUUID()],
+    );
+    let plan = '';
+    const explaining = {
+      query: async ({ text, values }: { text: string; values: unknown[] }) => {
+        plan = JSON.stringify(await t.rows(`explain ${text}`, values));
+      },
+    };
+    await forgetMet(explaining as unknown as Queryable, t.scope, randomUUID());
+    assert.match(plan, /Index Cond: [^"]*run_id/);
+    assert.doesNotMatch(plan, /Seq Scan|Filter:/);
+    const context = { db: t.database.pool, work: createWorkWatch().of('retention') };
+    await runRetention(context, [POSITIONS_RETENTION], { dryRun: false });
+    const [left] = await t.rows('select count(*)::integer as places from entry_position');
+    assert.deepEqual(left, { places: 7 * 24 - 1 });
+  },
+);
