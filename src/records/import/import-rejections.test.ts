@@ -94,6 +94,15 @@ describe('rejections', () => {
     ]);
     assert.deepEqual(
       await reasonFor(
+        '{"resourceType":"Bundle","type":"batch","entry":[{"request":{"method":"DELETE","url":"Encounter/1"}}]}',
+      ),
+      [
+        1,
+        'request.method is DELETE, but an import deletes nothing. Leave the entry out, or send the record with the status entered-in-error',
+      ],
+    );
+    assert.deepEqual(
+      await reasonFor(
         '{"resourceType":"Bundle","type":"batch","entry":[{"resource":{"resourceType":"Patient","x":tru}}]}',
       ),
       [1, 'The entry is not valid JSON'],

@@ -249,12 +249,14 @@ export function seenEntry(entry: unknown): SeenEntry {
   const { fullUrl, resource, request } = asObject(entry, 'The entry');
   if (fullUrl !== undefined && typeof fullUrl !== 'string')
     throw new ResourceRejected('fullUrl is not a string');
-  if (resource === undefined) throw new ResourceRejected('The entry has no resource');
-  return {
-    ...seenResource(resource),
-    fullUrl,
-    request: request === undefined ? undefined : asObject(request, 'request'),
-  };
+  const asked = request === undefined ? undefined : asObject(request, 'request');
+  if (resource === undefined)
+    throw new ResourceRejected(
+      asked?.method === 'DELETE'
+        ? 'request.method is DELETE, but an import deletes nothing. Leave the entry out, or send the record with the status entered-in-error'
+        : 'The entry has no resource',
+    );
+  return { ...seenResource(resource), fullUrl, request: asked };
 }
 
 /** A resource by itself. Throws ResourceRejected. */
