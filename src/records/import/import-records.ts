@@ -33,8 +33,8 @@ export interface ImportRequest {
   dryRun?: boolean;
   /** Called when it begins. */
   onBegin?: ((watch: ImportWatch) => void) | undefined;
-  /** Called when a source is done with, with its size. */
-  onProgress?: (sizeBytes: number) => void;
+  /** Called when more was read, with the bytes and the sources that are done with by then. */
+  onProgress?: (bytes: number, sources: number) => void;
   /** Default `organisation`: patients of other facilities are found by identifier and id, and registered here too. */
   reach?: ImportReach;
   /** For the access log. A dry run tells of those who are stored. */
@@ -50,7 +50,7 @@ export interface ImportResult {
 }
 
 export async function importRecords(deps: ImportDependencies, request: ImportRequest): Promise<ImportResult> {
-  const report = new ImportReport();
+  const report = new ImportReport(() => request.onProgress?.(report.progress().doneBytes, report.doneFiles));
   const { sources } = request;
   const totalBytes = sources.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
   request.onBegin?.({
@@ -85,7 +85,7 @@ export async function importRecords(deps: ImportDependencies, request: ImportReq
       unmapped,
     };
     try {
-      await importSources(run, request, workers);
+      await importSources(run, sources, workers);
     } finally {
       // What cannot be removed now goes when it is a week old.
       if (dryRun === undefined) await forgetMet(deps.db, request.scope, run.runId).catch(() => undefined);

@@ -17,6 +17,8 @@ type OlderResource = ImportDocument['older'][number];
 
 export class ImportReport {
   files = 0;
+  /** Sources that are done with. */
+  doneFiles = 0;
   bundles = 0;
   rejectedCount = 0;
   olderCount = 0;
@@ -26,7 +28,9 @@ export class ImportReport {
   readonly rejected: Rejection[] = [];
   readonly #older: OlderResource[] = [];
   readonly #notices: ImportDocument['notices'] = [];
-  /** Bytes that were read for good, by file. */
+  /** Of sources that are done with. */
+  #doneBytes = 0;
+  /** Bytes that were read for good of the others, by file. */
   readonly #read = new Map<string, number>();
   /** What the sources are. */
   readonly contents = new Set<ImportContent>();
@@ -36,16 +40,31 @@ export class ImportReport {
   readonly #notTaken = new Map<string, number>();
   readonly #notKept = new ElementTally();
   readonly #unresolved = new ElementTally();
+  readonly #onRead: () => void;
 
-  /** `bytes`: from the start of the file. A file may be read again. */
+  /** `onRead` is called when more was read for good. */
+  constructor(onRead: () => void = () => undefined) {
+    this.#onRead = onRead;
+  }
+
+  /** `bytes`: from the start of the file. */
   readTo(file: string, bytes: number): void {
-    this.#read.set(file, Math.max(bytes, this.#read.get(file) ?? 0));
+    this.#read.set(file, bytes);
+    this.#onRead();
+  }
+
+  /** The same file may be named twice. */
+  readWhole(file: string, bytes: number): void {
+    this.doneFiles += 1;
+    this.#doneBytes += bytes;
+    this.#read.delete(file);
+    this.#onRead();
   }
 
   /** How far it has come. */
   progress(): { doneBytes: number; resources: number; rejected: number } {
     return {
-      doneBytes: total(this.#read),
+      doneBytes: this.#doneBytes + total(this.#read),
       resources: total(this.#resources),
       rejected: this.rejectedCount,
     };

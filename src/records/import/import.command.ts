@@ -113,9 +113,8 @@ async function importWithProgress(
         Object.assign(total, { bytes, files });
         show();
       },
-      onProgress(bytes) {
-        done.bytes += bytes;
-        done.files += 1;
+      onProgress(bytes, files) {
+        Object.assign(done, { bytes, files });
         show();
       },
     },

@@ -305,19 +305,35 @@ test('progress is there while it runs; one whose process is silent has failed [A
   assert.equal((await read(id)).json.state, 'finished');
 });
 
-test('of a packed file so much is done as lies there, not as it unpacks to [ADM-48]', async (t) => {
+test('of a packed file so much is done as lies there, not as it unpacks to, each time it is named [ADM-48]', async (t) => {
   const folder = await mkdtemp(path.join(tmpdir(), 'interchange-imports-'));
   t.after(() => rm(folder, { recursive: true }));
   const file = path.join(folder, 'claims.ndjson.gz');
   const bytes = gzipSync('{"resourceType":"Claim"}\n'.repeat(1_000));
   await writeFile(file, bytes);
   const looks: ImportWatch[] = [];
+  const told: number[][] = [];
   await importPaths(
     { db: api.database.pool, limits: { ...DEFAULT_LIMITS, linesAtOnce: 400 } },
-    { scope: scopeOf(account), paths: [file], onBegin: (watch) => looks.push(watch) },
+    {
+      scope: scopeOf(account),
+      paths: [file, file],
+      onBegin: (watch) => looks.push(watch),
+      onProgress: (...done) => told.push(done),
+    },
   );
   const { doneBytes, totalBytes } = looks[0]?.look().progress ?? {};
-  assert.deepEqual([doneBytes, totalBytes], [bytes.length, bytes.length]);
+  assert.deepEqual([doneBytes, totalBytes], [2 * bytes.length, 2 * bytes.length]);
+  const [some, more] = [0.4, 0.8].map((share) => Math.round(share * bytes.length));
+  const first = [
+    [some, 0],
+    [more, 0],
+    [bytes.length, 1],
+  ];
+  assert.deepEqual(told, [
+    ...first,
+    ...first.map(([done = 0, files = 0]) => [bytes.length + done, files + 1]),
+  ]);
 });
 
 test('an import that came to its end says so, also when the connection is lost that was to note it [ADM-48, ADM-49]', async (t) => {

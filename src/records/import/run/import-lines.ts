@@ -38,7 +38,7 @@ export async function importLines(run: ImportRun, place: LinesPlace): Promise<Li
       break;
     }
     from = await importSomeLines(run, place, from, progress);
-    if (from !== undefined) run.report.readTo(place.file, partOf(place, from));
+    if (from !== undefined && place.only === undefined) run.report.readTo(place.file, partOf(place, from));
   }
   return progress;
 }

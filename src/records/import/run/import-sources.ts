@@ -50,7 +50,7 @@ interface Left {
 
 export async function importSources(
   run: RunOfSources,
-  { sources, onProgress }: { sources: readonly ImportSource[]; onProgress?: (sizeBytes: number) => void },
+  sources: readonly ImportSource[],
   workers: number,
 ): Promise<void> {
   run.report.files += sources.length;
@@ -64,11 +64,10 @@ export async function importSources(
     late.push(...left.flatMap(({ gaveUp }) => gaveUp ?? []));
     return left.flatMap(({ waiting }) => waiting ?? []);
   };
-  const finish = ({ name, sizeBytes }: ImportSource) => {
-    run.report.readTo(name, sizeBytes);
-    onProgress?.(sizeBytes);
-  };
-  const all = sources.map((source, index) => ({ source, index, done: () => finish(source) }));
+  const all = sources.map((source, index) => {
+    const done = () => run.report.readWhole(source.name, source.sizeBytes);
+    return { source, index, done };
+  });
   let waiting = await round(all, {});
   for (let before = Infinity; waiting.length > 0 && size(waiting) < before; ) {
     before = size(waiting);
