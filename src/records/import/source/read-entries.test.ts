@@ -153,7 +153,11 @@ test('a source that is refused leaves no file and gives its room back', async ()
   const chunks = (count: number) => Readable.from(Array.from({ length: count }, () => Buffer.alloc(1_500)));
   const held = await openStream(chunks(2), limits);
   const open = await openFiles();
-  await assert.rejects(openStream(chunks(2), limits), NoSpaceError);
+  await assert.rejects(openStream(chunks(2), limits), (error) => {
+    assert.ok(error instanceof NoSpaceError);
+    assert.match(error.message, /more disk space.*TMPDIR.*import it again/);
+    return true;
+  });
   await assert.rejects(openStream(chunks(9), { ...limits, disk: new ByteBudget(20_000) }), /more than/);
   const broken = new Readable({ read: () => undefined });
   broken.push(Buffer.alloc(1_500));

@@ -15,6 +15,9 @@ export class NoSpaceError extends SourceError {
   override name = 'NoSpaceError';
 
   constructor(options?: { cause?: unknown }) {
-    super('needs more disk space for a temporary file than there is', options);
+    super(
+      'needs more disk space for a temporary file than there is. Make room, or let TMPDIR name another folder, and import it again',
+      options,
+    );
   }
 }
