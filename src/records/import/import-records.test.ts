@@ -155,6 +155,15 @@ describe('importing again', () => {
     assert.deepEqual(await state(), stored);
   });
 
+  test('a resource that a Bundle has twice: the second is there already, and both are when they come again [IN-15, IN-23]', async () => {
+    const someone = patient();
+    const file = bundle([someone, someone], 'collection');
+    for (const unchanged of [1, 2]) {
+      const document = await t.run([file]);
+      assert.deepEqual([document.resources, document.unchanged], [{ Patient: 2 }, { Patient: unchanged }]);
+    }
+  });
+
   test('a changed file changes what differs, children replaced, version counted', async () => {
     const [clinic, doctor, someone, visit] = everything() as [Resource, Resource, Resource, Resource];
     await t.run([bundle([clinic, doctor, someone, visit])]);

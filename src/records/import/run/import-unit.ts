@@ -97,7 +97,10 @@ export async function importUnit(client: Client, request: UnitRequest): Promise<
   if (outcome.rejected.length > 0) return outcome;
   await groupRecords(context);
   await order.settle();
-  for (const [type, times] of unit.repeated) count(outcome.resources, type, times);
+  for (const [type, times] of unit.repeated) {
+    count(outcome.resources, type, times);
+    count(outcome.unchanged, type, times);
+  }
   return outcome;
 }
 
