@@ -8,6 +8,7 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { after, before, type TestContext } from 'node:test';
 import type { Browser, Page } from 'playwright-core';
+import { waitUntil } from '../wait-until.ts';
 import { type AccountOptions, startTestApi, type Tenant, type TestAccount, type TestApi } from './api.ts';
 import { startBrowser } from './browser.ts';
 import { signInAtConsole } from './console.ts';
@@ -118,12 +119,12 @@ export async function signIn(page: Page, api: TestApi, account: TestAccount): Pr
 
 /** The page does not let go: it is shown again. */
 export async function goBackInVain(page: Page): Promise<void> {
-  await page.evaluate(`new Promise((kept, left) => {
-    let moves = 0;
-    setTimeout(left, 5_000, new Error('the page was left'));
-    addEventListener('popstate', () => (moves += 1) === 2 && kept());
+  await page.evaluate(`
+    window.moves = 0;
+    addEventListener('popstate', () => (window.moves += 1));
     history.back();
-  })`);
+  `);
+  await waitUntil(async () => Number(await page.evaluate('window.moves')) >= 2, 'there, and back again');
 }
 
 function watch(page: Page, origin: string, expected: RegExp | undefined): string[] {
