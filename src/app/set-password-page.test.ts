@@ -124,6 +124,9 @@ describe('in a browser', { skip: NO_BROWSER, timeout: 120_000 }, () => {
     assert.equal(await page.getByLabel('New password').isVisible(), false);
     assert.equal(await signInStatus(userId), 200);
     assert.deepEqual(complaints, []);
+    await page.getByRole('link', { name: 'To the sign-in of the console' }).click();
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+    assert.equal(page.url(), `${api.origin}/console/`);
     assert.deepEqual(
       asked.filter((url) => url.split('#')[0]?.includes(token)),
       [],

@@ -1,5 +1,6 @@
 /** Sets a first password through POST /auth/password-setup (docs/sign-in.md). Contract: SIGN-IN-47, SEC-29. */
 import { Button, Checkbox, Stack, TextInput } from '@mantine/core';
+import { Link } from '@tanstack/react-router';
 import { useEffect, useLayoutEffect, useState } from 'react';
 import { useTranslations } from 'use-intl';
 import { sendOpenly } from '../api/api.ts';
@@ -44,6 +45,7 @@ function useTokenOfAddress(): string {
 
 function SetPasswordByLink({ token }: { token: string }) {
   const t = useTranslations('setPassword');
+  const tChange = useTranslations('changePassword');
   const errorText = useErrorText();
   const [isDone, setDone] = useState(false);
   const [isShown, setShown] = useState(false);
@@ -60,7 +62,12 @@ function SetPasswordByLink({ token }: { token: string }) {
   const wrong = error instanceof PasswordsDiffer ? 'repeated' : status === 0 ? undefined : 'password';
   // biome-ignore lint/correctness/useExhaustiveDependencies: each refusal leads to its field.
   useEffect(() => document.getElementById(wrong ?? '')?.focus(), [error]);
-  if (isDone) return <OutsidePage title={t('done')} text={t('doneText')} isFocused />;
+  if (isDone)
+    return (
+      <OutsidePage title={t('done')} text={t('doneText')} isFocused>
+        <Link to="/">{tChange('toSignIn')}</Link>
+      </OutsidePage>
+    );
 
   const input = (name: 'password' | 'repeated') => ({
     ...form.field(name),
