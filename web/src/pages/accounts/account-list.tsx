@@ -123,7 +123,7 @@ function useColumns(kind: AccountKind): Column<Account>[] {
     {
       name: 'state',
       heading: t('state'),
-      width: '11.5rem',
+      width: '13.5rem',
       cell: ({ state }) => <StatusBadge tone={STATE_TONES[state]} label={t(`states.${state}`)} />,
     },
     { name: 'role', heading: t('role'), cell: ({ role }) => role.name },

@@ -50,6 +50,19 @@ describe('people', { skip: NO_BROWSER, timeout: 240_000 }, () => {
     assert.equal(await page.getByText('Quick start for the partner').count(), 0);
   });
 
+  test('the state of an account is no wider than its column [WEB-25]', async (t) => {
+    const tenant = await web.api.createTenant({ timeZone: 'Europe/Paris' });
+    await web.api.createAccount(tenant, { userType: 'STAFF', mustChangePassword: true });
+    for (const language of [undefined, 'fr'] as const) {
+      const { page } = await web.open(t, '/people', { tenant, ...(language && { language }) });
+      await page.getByRole('cell', { name: /^(Must change password|Mot de passe à changer)$/ }).waitFor();
+      const tooWide = await page.evaluate(
+        "[...document.querySelectorAll('td')].filter((cell) => cell.scrollWidth > cell.clientWidth).length",
+      );
+      assert.equal(tooWide, 0);
+    }
+  });
+
   test('nobody disables the account that they are signed in with [WEB-25]', async (t) => {
     const tenant = await web.api.createTenant({ timeZone: 'Europe/Paris' });
     const { page, account } = await web.open(t, '/people', { tenant, expected: /409/ });
