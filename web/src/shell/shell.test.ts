@@ -80,6 +80,26 @@ describe('the shell', { skip: NO_BROWSER, timeout: 240_000 }, () => {
     assert.equal(await page.evaluate('document.activeElement.textContent'), 'Terminology');
   });
 
+  test('the palette finds a name without its accents, and what the arrows lead to is in view [WEB-9]', async (t) => {
+    const { page } = await web.open(t, '/exchange', { language: 'fr' });
+    await page.getByRole('heading', { name: 'Échange', level: 1 }).waitFor();
+    await page.keyboard.press('Control+k');
+    await page.keyboard.press('ArrowUp');
+    const last = page.getByRole('option').last();
+    await last.and(page.locator('[aria-selected="true"]')).waitFor();
+    const isInView = await page.evaluate(`(() => {
+      const option = document.querySelector('[role="option"]:last-child');
+      const [{ top, bottom }, list] = [option, option.parentElement].map((one) => one.getBoundingClientRect());
+      // It is scrolled by whole pixels.
+      return top > list.top - 1 && bottom < list.bottom + 1;
+    })()`);
+    assert.equal(isInView, true);
+    await page.keyboard.type('roles');
+    await page.getByRole('option', { name: 'Rôles' }).waitFor();
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'Rôles', level: 1 }).waitFor();
+  });
+
   test('tabs without room stand in one line, and the current one is in view [WEB-71]', async (t) => {
     const tenant = await web.api.createTenant({ timeZone: 'Europe/Paris' });
     await holdDeliveries(web.api, tenant, { count: 1 });

@@ -53,6 +53,11 @@ function Palette() {
   const found = useFoundCommands(text);
   const active = found[Math.min(at, found.length - 1)];
 
+  const activeId = active === undefined ? undefined : `${list}-${active.id}`;
+  useEffect(() => {
+    if (activeId !== undefined) document.getElementById(activeId)?.scrollIntoView({ block: 'nearest' });
+  }, [activeId]);
+
   function run(command: Command | undefined) {
     if (command === undefined) return;
     isOpen.set(false);
@@ -78,7 +83,7 @@ function Palette() {
         role="combobox"
         aria-expanded="true"
         aria-controls={list}
-        aria-activedescendant={active === undefined ? undefined : `${list}-${active.id}`}
+        aria-activedescendant={activeId}
         aria-label={t('paletteLabel')}
         placeholder={t('paletteLabel')}
         value={text}

@@ -24,13 +24,18 @@ export function useCommands(commands: readonly Command[]): void {
   }, [source, signature]);
 }
 
-/** Those that contain every word of the text. */
+/** Those that contain every word of the text; letters count without their accents. */
 export function useFoundCommands(text: string): readonly Command[] {
   const all = sources.use();
   return useMemo(() => {
-    const words = text.toLowerCase().split(/\s+/).filter(Boolean);
-    return [...all.values()]
-      .flat()
-      .filter(({ label }) => words.every((word) => label.toLowerCase().includes(word)));
+    const words = plain(text).split(/\s+/).filter(Boolean);
+    return [...all.values()].flat().filter(({ label }) => words.every((word) => plain(label).includes(word)));
   }, [all, text]);
+}
+
+function plain(text: string): string {
+  return text
+    .normalize('NFD')
+    .replaceAll(/\p{Mn}/gu, '')
+    .toLowerCase();
 }
