@@ -35,6 +35,23 @@ describe('the focus', { skip: NO_BROWSER, timeout: 120_000 }, () => {
     await hasFocus(page.getByRole('button', { name: 'Change' }));
   });
 
+  test('the focus is not lost when a button goes with its press: that which clears the filters, and that which tries again [WEB-4]', async (t) => {
+    const { page } = await web.open(t, '/people?state=disabled', { expected: /503/ });
+    const heading = page.locator('h1:focus');
+    const press = async (name: string) => {
+      await page.getByRole('button', { name }).focus();
+      await page.keyboard.press('Enter');
+      await heading.waitFor();
+    };
+    await press('Clear filters');
+    await page.route('**/console/api/roles**', (route) => route.fulfill({ status: 503 }));
+    await page.getByRole('navigation').getByRole('link', { name: 'Roles' }).click();
+    await page.getByRole('alert').getByText('The service answered 503').waitFor();
+    await page.unrouteAll();
+    await press('Try again');
+    await page.getByRole('alert').waitFor({ state: 'detached' });
+  });
+
   test('a dialog stays open when its button is pressed twice, and when somebody presses beside it [WEB-76]', async (t) => {
     const { page } = await web.open(t, '/integration-accounts');
     await page.getByRole('main').getByRole('button', { name: 'New integration account' }).dblclick();

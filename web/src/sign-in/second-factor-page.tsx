@@ -1,5 +1,5 @@
 /** After the password: the code of an app, a passkey or a recovery code. Contract: WEB-50. */
-import { Button, Stack, Text, TextInput } from '@mantine/core';
+import { Stack, Text, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import { useTranslations } from 'use-intl';
 import { send } from '../api/api.ts';
@@ -31,9 +31,9 @@ export function SecondFactorPage({ methods }: { methods: readonly SecondFactorMe
           {ways
             .filter((one) => one !== way)
             .map((one) => (
-              <Button key={one} variant="default" onClick={() => setChosen(one)}>
+              <SendButton key={one} variant="default" onClick={() => setChosen(one)}>
                 {t(`ways.${one}`)}
-              </Button>
+              </SendButton>
             ))}
           <SignOutButton />
         </div>

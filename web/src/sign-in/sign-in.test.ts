@@ -130,6 +130,10 @@ describe('sign-in', { skip: NO_BROWSER, timeout: 240_000 }, () => {
     await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor();
     await signOut(page);
     await fillSignIn(page, account.email);
+    await page.getByRole('button', { name: 'Use a recovery code' }).click();
+    await page.getByLabel('Recovery code').and(page.locator(':focus')).waitFor();
+    await page.getByRole('button', { name: 'Use a passkey' }).click();
+    await page.locator('h1:focus').waitFor();
     await page.getByRole('button', { name: 'Continue with a passkey' }).click();
     await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor();
   });

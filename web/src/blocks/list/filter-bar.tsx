@@ -1,8 +1,9 @@
 /** The filters of a list. Their values are search parameters of the address, so a list can be shared and gone back to. */
-import { Button, NativeSelect, TextInput } from '@mantine/core';
+import { NativeSelect, TextInput } from '@mantine/core';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
 import { useTranslations } from 'use-intl';
+import { SendButton } from '../page/send-button.tsx';
 import css from './filter-bar.module.css';
 
 /** `text` and `day` are typed, days as the service takes them: 2026-01-31. One of `choices` is picked. */
@@ -77,9 +78,9 @@ export function FilterBar({ filters, values, change }: FilterBarProperties) {
         );
       })}
       {isFiltered ? (
-        <Button variant="subtle" size="xs" onClick={clear}>
+        <SendButton variant="subtle" size="xs" onClick={clear}>
           {t('clearFilters')}
-        </Button>
+        </SendButton>
       ) : undefined}
     </search>
   );

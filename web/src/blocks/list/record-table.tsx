@@ -2,7 +2,6 @@
  * Rows of a list. Only those in view are in the document, so that 100,000 are as quick as ten; more are read as the end
  * comes near. Where there is no room for columns, each row is a card. Contract: WEB-10, WEB-73.
  */
-import { Button } from '@mantine/core';
 import { useWindowVirtualizer } from '@tanstack/react-virtual';
 import { type CSSProperties, type ReactNode, useEffect, useLayoutEffect, useRef, useState } from 'react';
 import { useTranslations } from 'use-intl';
@@ -157,9 +156,9 @@ function Foot<Row>({ list }: { list: CursorList<Row> }) {
     return (
       <div className={css.foot} role="alert">
         <span>{t(list.isRestMissing ? 'restNotRead' : 'rowsNotRead')}</span>
-        <Button variant="default" size="xs" onClick={list.retry}>
+        <SendButton variant="default" size="xs" onClick={list.retry}>
           {t('retry')}
-        </Button>
+        </SendButton>
       </div>
     );
   return (

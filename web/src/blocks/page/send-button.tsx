@@ -1,4 +1,7 @@
-/** A button that sends something: it cannot be pressed again meanwhile, and the focus is not lost by that. Contract: WEB-4. */
+/**
+ * A button that sends something, or that goes when it is pressed: it cannot be pressed again meanwhile, and the focus is not
+ * lost by that. Contract: WEB-4.
+ */
 import { Button, type ButtonProps, type ElementProps } from '@mantine/core';
 import { useEffect, useRef } from 'react';
 import { findFocus } from '../../app/focus.ts';
@@ -6,17 +9,18 @@ import { findFocus } from '../../app/focus.ts';
 interface SendButtonProperties
   extends Omit<ButtonProps, 'loading'>,
     ElementProps<'button', keyof ButtonProps> {
-  isSending: boolean;
+  /** Left out where nothing is sent. */
+  isSending?: boolean;
 }
 
-export function SendButton({ isSending, onClick, ...button }: SendButtonProperties) {
+export function SendButton({ isSending = false, onClick, ...button }: SendButtonProperties) {
   const focused = useRef<Element | null>(null);
   // The browser takes the focus from what is disabled.
   useEffect(() => {
     if (isSending || document.activeElement !== document.body) return;
     if (focused.current instanceof HTMLElement) focused.current.focus();
   }, [isSending]);
-  // What was sent may have taken the button away.
+  // What was pressed may have taken the button away.
   useEffect(
     () => () => {
       if (focused.current !== null) findFocus();

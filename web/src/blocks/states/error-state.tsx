@@ -1,8 +1,9 @@
 /** In place of what could not be read: what failed, what the service said, and its correlation id. */
-import { Button, Code } from '@mantine/core';
+import { Code } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { useTranslations } from 'use-intl';
 import { ApiError } from '../../api/api-error.ts';
+import { SendButton } from '../page/send-button.tsx';
 import css from './empty-state.module.css';
 import { StateHeading } from './empty-state.tsx';
 import { NOT_FOUND, useErrorText } from './error-text.ts';
@@ -38,9 +39,9 @@ export function ErrorState({ error, onRetry, way, level = 2 }: ErrorStatePropert
     if (onRetry === undefined) return undefined;
     return (
       <div className={css.actions}>
-        <Button variant="default" onClick={onRetry}>
+        <SendButton variant="default" onClick={onRetry}>
           {t('retry')}
-        </Button>
+        </SendButton>
       </div>
     );
   }

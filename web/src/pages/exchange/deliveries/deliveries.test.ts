@@ -190,6 +190,11 @@ describe('deliveries', { skip: NO_BROWSER, timeout: 240_000 }, () => {
     const { page } = await web.open(t, '/exchange/held', { tenant });
     await page.getByRole('checkbox').first().check();
     await page.getByRole('checkbox').nth(2).check();
+    await page.getByRole('button', { name: 'Choose none' }).focus();
+    await page.keyboard.press('Enter');
+    await page.locator('h1:focus').waitFor();
+    await page.getByRole('checkbox').first().check();
+    await page.getByRole('checkbox').nth(2).check();
     await page.getByRole('button', { name: 'Skip 2', exact: true }).click();
     const dialog = page.getByRole('dialog', { name: 'Skip 2 deliveries?' });
     await dialog.getByLabel('Reason').fill('Sent by hand.');

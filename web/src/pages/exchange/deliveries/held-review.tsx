@@ -2,6 +2,7 @@
 import { Button } from '@mantine/core';
 import { useState } from 'react';
 import { useTranslations } from 'use-intl';
+import { SendButton } from '../../../blocks/page/send-button.tsx';
 import { useSession } from '../../../shell/session-context.tsx';
 import css from '../exchange.module.css';
 import { REVIEW, type Selection, useHeldCount } from '../exchange-data.ts';
@@ -48,9 +49,9 @@ export function HeldReview({ filters, chosen, onClear }: HeldReviewProperties) {
         <div className={css.reviewActions}>
           <span role="status">{isSome ? t('chosen', { count: chosen.length }) : undefined}</span>
           {isSome ? (
-            <Button variant="subtle" size="xs" onClick={onClear}>
+            <SendButton variant="subtle" size="xs" onClick={onClear}>
               {t('clear')}
-            </Button>
+            </SendButton>
           ) : undefined}
           <Button variant="default" size="xs" disabled={count === 0} onClick={() => ask('skip')}>
             {t(isSome ? 'skipSome' : 'skipAll', { count })}
