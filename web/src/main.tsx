@@ -30,8 +30,9 @@ if (place !== null)
 
 /** The components' look, in the language of the person. */
 function Look({ children }: { children: ReactNode }) {
-  const close = useTranslations('blocks')('close');
-  const theme = useMemo(() => themeOf(close), [close]);
+  const t = useTranslations('blocks');
+  const [close, show] = [t('close'), t('showPassword')];
+  const theme = useMemo(() => themeOf(close, show), [close, show]);
   return (
     <MantineProvider
       theme={theme}

@@ -33,8 +33,8 @@ const ticked = {
   label: { fontSize: 'var(--mantine-font-size-md)', lineHeight: '1.25rem' },
 };
 
-/** `close`: what the button that closes a dialog is called. */
-export function themeOf(close: string) {
+/** `close` and `show`: what the buttons are called that close a dialog, and that show a password. */
+export function themeOf(close: string, show: string) {
   const closeButtonProps = { 'aria-label': close };
   return createTheme({
     primaryColor: 'indigo',
@@ -51,7 +51,13 @@ export function themeOf(close: string) {
       InputDescription: { vars: () => hints },
       InputError: { vars: () => hints },
       TextInput: TextInput.extend({ defaultProps: { size: 'sm' } }),
-      PasswordInput: PasswordInput.extend({ defaultProps: { size: 'sm' } }),
+      PasswordInput: PasswordInput.extend({
+        defaultProps: {
+          size: 'sm',
+          visibilityToggleFocusable: true,
+          visibilityToggleButtonProps: { 'aria-label': show },
+        },
+      }),
       NativeSelect: NativeSelect.extend({ defaultProps: { size: 'sm' } }),
       Modal: Modal.extend({
         defaultProps: {

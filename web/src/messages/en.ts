@@ -58,6 +58,7 @@ export const en = {
     correlationId: 'For the operator, the correlation id:',
     cancel: 'Cancel',
     close: 'Close',
+    showPassword: 'Show the password',
     unsavedTitle: 'Leave without saving?',
     unsavedText: 'What you changed on this page is not saved.',
     leave: 'Leave',

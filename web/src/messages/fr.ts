@@ -61,6 +61,7 @@ export const fr: Catalogue = {
     correlationId: 'Pour l’opérateur, l’identifiant de corrélation :',
     cancel: 'Annuler',
     close: 'Fermer',
+    showPassword: 'Afficher le mot de passe',
     unsavedTitle: 'Quitter sans enregistrer ?',
     unsavedText: 'Ce que vous avez modifié sur cette page n’est pas enregistré.',
     leave: 'Quitter',

@@ -207,6 +207,20 @@ describe('sign-in', { skip: NO_BROWSER, timeout: 240_000 }, () => {
     await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor();
   });
 
+  test('a password that is typed is shown by a button, which the keyboard reaches, in the language of the page [WEB-8]', async (t) => {
+    const { page } = await web.open(t, '/', { signedOut: true, language: 'fr', expected: /401/ });
+    const password = page.getByRole('textbox', { name: 'Mot de passe' });
+    await password.fill(PASSWORD);
+    await page.keyboard.press('Tab');
+    await page
+      .getByRole('button', { name: 'Afficher le mot de passe' })
+      .and(page.locator(':focus'))
+      .waitFor();
+    await page.keyboard.press('Enter');
+    await page.getByRole('button', { name: 'Afficher le mot de passe', pressed: true }).waitFor();
+    assert.equal(await password.getAttribute('type'), 'text');
+  });
+
   async function requireSecondFactor({ organisationId }: SignInTenant): Promise<void> {
     await web.api.database.pool.query(
       'update role set requires_second_factor = true where organisation_id = $1',
