@@ -25,4 +25,17 @@ describe('codes of the service in words', { skip: NO_BROWSER, timeout: 120_000 }
     await page.getByRole('cell', { name: 'Établissement créé' }).first().waitFor();
     await page.getByText('fuseau horaire').first().waitFor();
   });
+
+  test('a name and what it names are joined as each language writes it [WEB-8]', async (t) => {
+    for (const { language, option } of [
+      { option: /^Export: As CSV, for a spreadsheet$/ },
+      { language: 'fr', option: /^Exporter\s: En CSV, pour un tableur$/ },
+    ] as const) {
+      const { page } = await web.open(t, '/audit', language === undefined ? {} : { language });
+      await page.locator('h1').waitFor();
+      await page.keyboard.press('Control+k');
+      await page.getByRole('option', { name: option }).waitFor();
+      await page.keyboard.press('Escape');
+    }
+  });
 });

@@ -84,6 +84,7 @@ export const en = {
     readingMore: 'Reading more',
     rowsNotRead: 'These rows could not be read again.',
     restNotRead: 'The next rows could not be read.',
+    named: '{name}: {what}',
     before: 'Before:',
     after: 'After:',
   },

@@ -87,6 +87,7 @@ export const fr: Catalogue = {
     readingMore: 'Lecture de la suite',
     rowsNotRead: 'Ces lignes n’ont pas pu être relues.',
     restNotRead: 'Les lignes suivantes n’ont pas pu être lues.',
+    named: '{name} : {what}',
     before: 'Avant :',
     after: 'Après :',
   },

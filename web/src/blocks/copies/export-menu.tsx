@@ -1,6 +1,7 @@
 /** A list as a file, in one of several forms. Each is in the command palette too. */
 import { Button, Menu } from '@mantine/core';
 import { Download } from 'lucide-react';
+import { useTranslations } from 'use-intl';
 import { arrived, send } from '../../api/api.ts';
 import { useCommands } from '../dialogs/commands.ts';
 import { announce } from '../page/announcements.tsx';
@@ -23,6 +24,7 @@ interface ExportMenuProperties {
 }
 
 export function ExportMenu({ label, forms, failed }: ExportMenuProperties) {
+  const t = useTranslations('blocks');
   const errorText = useErrorText();
   async function save({ path, fileName }: ExportForm) {
     try {
@@ -33,7 +35,11 @@ export function ExportMenu({ label, forms, failed }: ExportMenuProperties) {
     }
   }
   useCommands(
-    forms.map((form) => ({ id: form.id, label: `${label}: ${form.label}`, run: () => void save(form) })),
+    forms.map((form) => ({
+      id: form.id,
+      label: t('named', { name: label, what: form.label }),
+      run: () => void save(form),
+    })),
   );
   return (
     <Menu position="bottom-end" transitionProps={{ duration: 0 }}>

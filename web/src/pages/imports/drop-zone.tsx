@@ -48,7 +48,8 @@ export function DropZone({ onFiles }: { onFiles: (files: Iterable<File>) => void
 
 function Choose({ onClick }: { onClick: () => void }) {
   const t = useTranslations('imports');
-  useCommands([{ id: 'imports-choose', label: `${t('title')}: ${t('choose')}`, run: onClick }]);
+  const label = useTranslations('blocks')('named', { name: t('title'), what: t('choose') });
+  useCommands([{ id: 'imports-choose', label, run: onClick }]);
   return (
     <Button size="xs" variant="default" onClick={onClick}>
       {t('choose')}

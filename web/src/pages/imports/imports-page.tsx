@@ -69,12 +69,13 @@ function Imports() {
 /** The newest are reached from the palette by the names of their files. */
 function useImportCommands(rows: readonly Import[]): void {
   const t = useTranslations('imports');
+  const tBlocks = useTranslations('blocks');
   const nameOf = useImportName();
   const navigate = route.useNavigate();
   useCommands(
     rows.slice(0, COMMANDS).map((one) => ({
       id: `import-${one.id}`,
-      label: `${t('one')}: ${nameOf(one)}`,
+      label: tBlocks('named', { name: t('one'), what: nameOf(one) }),
       run: () => void navigate({ to: '/imports/$importId', params: { importId: one.id } }),
     })),
   );

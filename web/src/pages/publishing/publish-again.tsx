@@ -75,9 +75,10 @@ export function PublishAgain(record: { kind: PublishedKind; recordId: string }) 
 
 function Planned({ plan: { requests, unmapped, faults, notSent = [] } }: { plan: Plan }) {
   const t = useTranslations('publishing');
+  const tBlocks = useTranslations('blocks');
   const wordsOf = useServiceWords('publishing.faults');
   const faultText = ({ resourceType, code, reference, fault }: Plan['faults'][number]) =>
-    `${resourceType}: ${wordsOf(code, fault, { reference: reference ?? '' })}.`;
+    `${tBlocks('named', { name: resourceType, what: wordsOf(code, fault, { reference: reference ?? '' }) })}.`;
   const codes = unmapped.map(({ code }) => code).join(', ');
   return (
     <>

@@ -61,16 +61,17 @@ export function PublishingPage() {
 
 function usePublishingCommands() {
   const t = useTranslations('publishing');
+  const tBlocks = useTranslations('blocks');
   const navigate = route.useNavigate();
   useCommands([
     ...(['failed', 'running'] as const).map((state) => ({
       id: `publishing-${state}`,
-      label: `${t('title')}: ${t(`states.${state}`)}`,
+      label: tBlocks('named', { name: t('title'), what: t(`states.${state}`) }),
       run: () => void navigate({ search: (old) => ({ ...old, state }), replace: true }),
     })),
     {
       id: 'publishing-targets',
-      label: `${t('title')}: ${t('targets')}`,
+      label: tBlocks('named', { name: t('title'), what: t('targets') }),
       run: () => void navigate({ to: '/publishing/targets' }),
     },
   ]);

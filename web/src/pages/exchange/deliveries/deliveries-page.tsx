@@ -88,12 +88,13 @@ function NothingThere({ isHeldPage }: { isHeldPage: boolean }) {
 
 function useExchangeCommands() {
   const t = useTranslations('exchange');
+  const tBlocks = useTranslations('blocks');
   const navigate = all.useNavigate();
   const { may } = useSession();
   useCommands([
     {
       id: 'exchange-held',
-      label: `${t('title')}: ${t('review.title')}`,
+      label: tBlocks('named', { name: t('title'), what: t('review.title') }),
       run: () => void navigate({ to: '/exchange/held' }),
     },
     ...(may(MANAGE)

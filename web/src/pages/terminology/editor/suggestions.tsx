@@ -72,14 +72,16 @@ export function Suggestions({ waiting, unit, isSaving, onUse }: SuggestionsPrope
 
 function Why({ suggestion: { why, unitFits } }: { suggestion: Suggestion }) {
   const t = useTranslations('mapEditor');
+  const tBlocks = useTranslations('blocks');
   const [first] = why;
   return (
     <span className={css.why}>
       {first === undefined
         ? undefined
-        : `${t(`why.${first.reason}`)} ${t(`from.${first.from}`)}: ${first.localCode}${
-            first.localDisplay === null ? '' : `, ${first.localDisplay}`
-          }. `}
+        : `${tBlocks('named', {
+            name: `${t(`why.${first.reason}`)} ${t(`from.${first.from}`)}`,
+            what: [first.localCode, first.localDisplay].filter((text) => text !== null).join(', '),
+          })}. `}
       {unitFits === null ? undefined : t(unitFits ? 'unitFits' : 'unitDiffers')}
     </span>
   );
