@@ -52,6 +52,14 @@ describe('the focus', { skip: NO_BROWSER, timeout: 120_000 }, () => {
     await page.getByRole('alert').waitFor({ state: 'detached' });
   });
 
+  test('the focus is not lost when a dialog about second factors closes [WEB-4]', async (t) => {
+    const { page } = await web.open(t, '/my-account');
+    await page.getByRole('main').getByRole('button', { name: 'Set up an app' }).click();
+    await page.getByRole('dialog').getByRole('textbox').and(page.locator(':focus')).waitFor();
+    await page.keyboard.press('Escape');
+    await page.locator('h1:focus').waitFor();
+  });
+
   test('a dialog stays open when its button is pressed twice, and when somebody presses beside it [WEB-76]', async (t) => {
     const { page } = await web.open(t, '/integration-accounts');
     await page.getByRole('main').getByRole('button', { name: 'New integration account' }).dblclick();

@@ -56,7 +56,7 @@ describe('facility', { skip: NO_BROWSER, timeout: 180_000 }, () => {
     assert.equal(await name.inputValue(), 'Other Facility');
   });
 
-  test('before a module is turned off it is said what stops; on and off hold at once [WEB-56]', async (t) => {
+  test('before a module is turned off it is said what stops; on and off hold at once [WEB-56, WEB-4]', async (t) => {
     const tenant = await web.api.createTenant({ timeZone: 'Europe/Paris' });
     const { token } = await web.api.createAccount(tenant);
     const { page } = await web.open(t, '/facility', { tenant });
@@ -66,6 +66,9 @@ describe('facility', { skip: NO_BROWSER, timeout: 180_000 }, () => {
     await patients.click();
     const dialog = page.getByRole('dialog', { name: 'Turn off Patients?' });
     await dialog.getByText('Calls about patients and imports are refused with 403.').waitFor();
+    await page.keyboard.press('Escape');
+    await patients.and(page.locator(':focus')).waitFor();
+    await patients.click();
     await dialog.getByRole('button', { name: 'Turn off' }).click();
     await page.getByText('Patients is off.').waitFor();
     assert.equal(await status(), 403);

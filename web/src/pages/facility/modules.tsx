@@ -28,7 +28,8 @@ const MODULES: readonly Module[] = [
 export function Modules({ facility }: { facility: Facility }) {
   const t = useTranslations('facility');
   const errorText = useErrorText();
-  const [asked, setAsked] = useState<Module>();
+  const [asked, setAsked] = useState<Module>('patients');
+  const [isAsking, setAsking] = useState(false);
   const earlier = useRef<Promise<unknown>>(Promise.resolve());
 
   /** One change after the other: each sends all modules. */
@@ -52,7 +53,10 @@ export function Modules({ facility }: { facility: Facility }) {
   function turn(module: Module, isOn: boolean) {
     if (isOn)
       change(module, true).catch((error: unknown) => announce({ kind: 'bad', text: errorText(error) }));
-    else setAsked(module);
+    else {
+      setAsked(module);
+      setAsking(true);
+    }
   }
   return (
     <Section title={t('modules')} text={t('modulesText')}>
@@ -68,24 +72,22 @@ export function Modules({ facility }: { facility: Facility }) {
           </li>
         ))}
       </ul>
-      {asked === undefined ? undefined : (
-        <ConfirmDialog
-          opened
-          isDangerous
-          title={t('turnOff', { name: t(`module.${asked}.name`) })}
-          text={
-            <>
-              <p className={css.first}>
-                {t('stopNow')} {t(`module.${asked}.stops`)}
-              </p>
-              <p className={css.quiet}>{t('kept')}</p>
-            </>
-          }
-          action={t('turnOffAction')}
-          onConfirm={() => change(asked, false)}
-          onClose={() => setAsked(undefined)}
-        />
-      )}
+      <ConfirmDialog
+        opened={isAsking}
+        isDangerous
+        title={t('turnOff', { name: t(`module.${asked}.name`) })}
+        text={
+          <>
+            <p className={css.first}>
+              {t('stopNow')} {t(`module.${asked}.stops`)}
+            </p>
+            <p className={css.quiet}>{t('kept')}</p>
+          </>
+        }
+        action={t('turnOffAction')}
+        onConfirm={() => change(asked, false)}
+        onClose={() => setAsking(false)}
+      />
     </Section>
   );
 }

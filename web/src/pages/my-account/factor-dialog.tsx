@@ -1,7 +1,9 @@
 /** What is done to second factors: each asks for the password, and new recovery codes are handed on, to be shown once. */
 import { Modal, Text } from '@mantine/core';
+import { useEffect } from 'react';
 import { useTranslations } from 'use-intl';
 import { send } from '../../api/api.ts';
+import { findFocus } from '../../app/focus.ts';
 import { announce } from '../../blocks/page/announcements.tsx';
 import { AddApp } from '../../second-factor/add-app.tsx';
 import { AddPasskey } from '../../second-factor/add-passkey.tsx';
@@ -22,6 +24,8 @@ interface FactorDialogProperties {
 
 export function FactorDialog({ task, onClose, onCodes }: FactorDialogProperties) {
   const t = useTranslations('myAccount');
+  // It is gone as a whole, and so cannot give the focus back itself.
+  useEffect(() => findFocus, []);
 
   async function finish(text?: string) {
     if (text !== undefined) announce({ kind: 'good', text });

@@ -1,7 +1,8 @@
 /** One's own second factors: what there is, and dialogs that add, remove and renew. Contract: WEB-51, WEB-54. */
 import { Button, Modal, Skeleton } from '@mantine/core';
-import { type ReactNode, useState } from 'react';
+import { type ReactNode, useEffect, useState } from 'react';
 import { useTranslations } from 'use-intl';
+import { findFocus } from '../../app/focus.ts';
 import { useCommands } from '../../blocks/dialogs/commands.ts';
 import { Section } from '../../blocks/page/section.tsx';
 import { ErrorState } from '../../blocks/states/error-state.tsx';
@@ -89,6 +90,7 @@ export function SecondFactors() {
 /** It closes only when somebody says that they are kept. */
 function NewCodes({ codes, onKept }: { codes: readonly string[]; onKept: () => void }) {
   const t = useTranslations('secondFactor');
+  useEffect(() => findFocus, []);
   return (
     <Modal opened onClose={onKept} title={t('recovery')} closeOnEscape={false} withCloseButton={false}>
       <RecoveryCodes codes={codes} onKept={onKept} />
