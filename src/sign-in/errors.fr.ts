@@ -24,7 +24,7 @@ export const french = {
     'L’identité, le mot de passe ou le type d’utilisateur est faux, ou le compte ne peut pas se connecter. Vérifiez les trois.',
   password_wrong: 'Le mot de passe est faux. Tapez celui avec lequel vous vous connectez aujourd’hui.',
   second_factor_refused:
-    'Le second facteur est faux, ou a déjà servi. Prenez le code suivant, ou demandez un nouveau défi.',
+    'Le second facteur est faux, ou a déjà servi. Prenez le code suivant, ou essayez autrement.',
   totp_exists: 'Ce compte a déjà une application d’authentification. Retirez-la d’abord.',
   nothing_to_confirm: 'Il n’y a rien à confirmer, ou cela a été commencé il y a trop longtemps. Recommencez.',
   passkeys_unavailable:

@@ -50,7 +50,7 @@ export const signInError = domainErrors(
     },
     second_factor_refused: {
       status: 403,
-      text: 'The second factor is wrong, or was used already. Take the next code, or ask for a new challenge.',
+      text: 'The second factor is wrong, or was used already. Take the next code, or try another way.',
     },
     totp_exists: {
       status: 409,

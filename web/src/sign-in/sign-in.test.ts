@@ -39,7 +39,7 @@ describe('sign-in', { skip: NO_BROWSER, timeout: 240_000 }, () => {
     await page.getByRole('heading', { name: 'Confirm that it is you' }).waitFor();
     await page.getByLabel('Code of six digits').fill('000000');
     await page.getByRole('button', { name: 'Confirm', exact: true }).click();
-    await page.getByRole('alert').getByText('The second factor is wrong').waitFor();
+    await page.getByRole('alert').getByText('Take the next code, or try another way.').waitFor();
     await page.getByRole('button', { name: 'Use a recovery code' }).click();
     await page.getByLabel('Recovery code').fill(telephone.recoveryCodes[0] ?? '');
     await page.keyboard.press('Enter');
