@@ -149,7 +149,7 @@ export const mapImport = {
   fileHelp:
     'CSV in UTF-8 with the columns local_system, local_code, local_display, target_system, target_code, target_display; or a FHIR ConceptMap as JSON. At most 8 MiB.',
   chooseFile: 'Choose a file',
-  level: 'Takes effect at',
+  level: 'Counts at',
   more: 'The file has other columns, or no systems',
   columns: 'Names of its columns',
   columnsHelp: 'Such as local_code=itemid,target_code=loinc',

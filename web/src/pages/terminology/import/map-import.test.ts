@@ -27,6 +27,7 @@ describe('a map file', { skip: NO_BROWSER, timeout: 120_000 }, () => {
       `urn:lab,CL,Chloride,${LOINC},2075-0,`,
       `urn:lab,BAD,,${LOINC},1-1,`,
     ];
+    await page.getByLabel('Counts at').getByText('Whole organisation').waitFor({ state: 'attached' });
     await page.locator('input[type=file]').setInputFiles({
       name: 'maps.csv',
       mimeType: 'text/csv',
