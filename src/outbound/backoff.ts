@@ -23,12 +23,15 @@ export function spreadDelay(
   return delayMs * (from + (to - from) * random);
 }
 
+/** What every reader of delta-seconds can hold (RFC 9111 section 1.2.2): callers may be told it. */
+const LONGEST_MS = (2 ** 31 - 1) * 1_000;
+
 /** `retry-after` (RFC 9110 section 10.2.3) as milliseconds from `now`; undefined when it is neither form. */
 export function parseRetryAfter(value: string | undefined, now: Date): number | undefined {
   if (value === undefined) return undefined;
-  if (/^\d{1,9}$/.test(value.trim())) return Number(value) * 1_000;
+  if (/^\d+$/.test(value.trim())) return Math.min(Number(value) * 1_000, LONGEST_MS);
   const at = parseHttpDate(value.trim());
-  return Number.isNaN(at) ? undefined : Math.max(0, at - now.getTime());
+  return Number.isNaN(at) ? undefined : Math.min(Math.max(0, at - now.getTime()), LONGEST_MS);
 }
 
 const WITH_ZONE =
