@@ -149,6 +149,18 @@ describe('servers that lack what guards against doubles', () => {
     assert.deepEqual(sent, ['POST /ServiceRequest', 'PUT /ServiceRequest/7']);
   });
 
+  test('a create answered 201 with an error in an OperationOutcome: the message says the error, and asks for no id [PUB-29]', async () => {
+    const error = JSON.stringify({
+      resourceType: 'OperationOutcome',
+      issue: [{ severity: 'error', code: 'invalid' }],
+    });
+    const { sent } = await failedPublish(
+      ({ method }) => (method === 'POST' ? [201, error] : [403, '']),
+      /stopped at ServiceRequest \S+ POST answered 201 \(error invalid\)\. 0 of/,
+    );
+    assert.deepEqual(sent, ['POST /ServiceRequest', 'GET /ServiceRequest']);
+  });
+
   test('a server that does not take the content type: the message says what to change', async () => {
     await failedPublish(
       () => [415, ''],

@@ -4,7 +4,7 @@ import type { Words } from '../../platform/words/words.ts';
 import { keyOf, type ResourceKey } from '../plan/content.fhir.ts';
 import { describeIssues } from './describe-outcome.ts';
 import type { FhirAnswer } from './fhir-client.ts';
-import { type Answered, issuesOf, saysNoId } from './read-answer.ts';
+import { type Answered, isError, issuesOf, saysNoId } from './read-answer.ts';
 import { isTransient } from './retry.ts';
 
 /** A resource could not be written. The words are fit for callers: no clinical values. */
@@ -45,10 +45,10 @@ export function failure(resource: FhirResource, method: string, answer: FhirAnsw
     );
   const { status } = answer;
   const issues = describeIssues(issuesOf(answer), resource.resourceType);
-  const isBare = isSuccess(status) && (method === 'POST' || issues === '');
+  const isBare = isSuccess(status) && (method === 'POST' ? !issuesOf(answer).some(isError) : issues === '');
   const said = isBare ? lacking(method, answer, resource.resourceType) : undefined;
   const listed = issues === '' ? '' : ` (${issues})`;
-  const advice = hint(method, status, issues);
+  const advice = isSuccess(status) && !isBare ? undefined : hint(method, status, issues);
   const worded = (language: keyof Words, answered: string) =>
     `${method} ${answered} ${status}${said?.[language] ?? ''}${listed}${advice ? ` - ${advice[language]}` : ''}`;
   const words = { en: worded('en', 'answered'), fr: worded('fr', 'a reçu') };
