@@ -162,6 +162,23 @@ describe('a request that is asked about before it is written', () => {
       assert.deepEqual([asked, connections, received.match(/POST/g)?.length], [2, 2, 1]);
     });
 
+  test('goes over a new connection when the one that was handed on to it ends before it is written [EXC-20]', async () => {
+    const first = once(server, 'connection') as Promise<Socket[]>;
+    let asked = 0;
+    const [, answer] = await Promise.all([
+      send(async () => true),
+      send(async () => {
+        asked += 1;
+        if (asked > 1) return true;
+        const [socket] = await first;
+        socket?.end();
+        return new Promise(() => undefined);
+      }),
+    ]);
+    assert.equal(answer.kind === 'answered' && answer.status, 204);
+    assert.deepEqual([asked, connections, received.match(/POST/g)?.length], [2, 2, 2]);
+  });
+
   for (const unasked of [
     'HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n',
     'HTTP/1.1 101 Switching\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n\r\n',

@@ -100,10 +100,14 @@ export function createOutboundClient(address: string, limits: OutboundLimits): O
     const answering = answerTo(sending, { timeoutMs, maxResponseBytes }, connecting);
     // A process that stood still sees that the connection stands before it sees that the time is over.
     const inTime = async () => (await mayWrite?.()) !== false && performance.now() < endMs;
-    whenConnected(sending, connecting, () => writeIf(inTime, sending, body));
+    let isKept = false;
+    whenConnected(sending, connecting, (wasStanding) => {
+      isKept = wasStanding;
+      writeIf(inTime, sending, body);
+    });
     const answer = await answering;
     const isCutOff = answer.kind === 'unanswered' && CUT_OFF.includes(answer.code);
-    return isCutOff && sending.reusedSocket && !sending.writableEnded ? undefined : answer;
+    return isCutOff && isKept && !sending.writableEnded ? undefined : answer;
   }
 
   return {
@@ -143,15 +147,20 @@ function noteAnswer(span: Span, answer: OutboundAnswer | Unanswered): void {
 }
 
 /**
- * Calls back once a request has a connection that stands. Node.js tells of a new one (`connect`, `secureConnect`) and,
- * for one handed on by a request that ended, tells nothing: so those that stand are remembered.
+ * Calls back once a request has a connection that stands, and says whether it stood before. Node.js tells of a new one
+ * (`connect`, `secureConnect`) and, for one handed on by a request that ended, tells nothing, not even `reusedSocket`: so
+ * those that stand are remembered.
  */
-function whenConnected(sending: ClientRequest, { event, standing }: Connecting, then: () => void): void {
+function whenConnected(
+  sending: ClientRequest,
+  { event, standing }: Connecting,
+  then: (wasStanding: boolean) => void,
+): void {
   sending.once('socket', (socket) => {
-    if (standing.has(socket)) return then();
+    if (standing.has(socket)) return then(true);
     socket.once(event, () => {
       standing.add(socket);
-      then();
+      then(false);
     });
   });
 }
