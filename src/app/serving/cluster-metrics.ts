@@ -14,6 +14,8 @@ import type { MetricsSource } from '../http/metrics-listener.ts';
 
 /** How long a process may take to answer. */
 const ANSWER_MS = 5_000;
+/** What a process says once it answers. It never hears a question from before: node:cluster takes that. */
+const ANSWERING = 'answering for metrics';
 
 /** The metrics of one process, with their values. */
 type Report = MetricObject[];
@@ -35,17 +37,26 @@ export function answerForMetrics(registry: Registry): void {
     const answer = (found?: Report) => process.send?.({ metricsAnswer: askedForMetrics, report: found });
     registry.getMetricsAsJSON().then(answer, () => answer());
   });
+  process.send?.(ANSWERING);
 }
 
-/** In the process that started the others. Its text is a failure when one of them does not answer, and when none is there. */
+/**
+ * In the process that will start the others. Its text is a failure when one of them does not answer, and when none is
+ * there. One that is starting has nothing to tell yet.
+ */
 export function metricsOfAll(): MetricsSource {
   const all = new AggregatorRegistry<PrometheusContentType>();
+  const answering = new WeakSet<Worker>();
+  cluster.on('message', (worker, message) => {
+    if (message === ANSWERING) answering.add(worker);
+  });
   /** What each process said last, by its id. */
   const reports = new Map<number, Report>();
   let ofEnded: Report = [];
 
   function running(): Worker[] {
-    return Object.values(cluster.workers ?? {}).filter((worker) => worker !== undefined);
+    const workers = Object.values(cluster.workers ?? {}).filter((worker) => worker !== undefined);
+    return workers.filter((worker) => answering.has(worker));
   }
 
   function keepEnded(): void {

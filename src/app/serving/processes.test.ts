@@ -168,6 +168,21 @@ describe('processes of one port', { timeout: 600_000 }, () => {
     assert.equal(await counted(), 20);
   });
 
+  test('give their metrics while another one starts [OPS-4, OPS-19]', {
+    skip: process.platform !== 'linux' && 'reads /proc',
+  }, async () => {
+    const metricsPort = await freePort();
+    const service = start(2, 0, { METRICS_PORT: String(metricsPort) });
+    const { pids } = await serving(service, 2);
+    process.kill(pids[0] ?? 0, 'SIGKILL');
+    const children = `/proc/${service.child.pid}/task/${service.child.pid}/children`;
+    await waitUntil(async () => {
+      const running = (await readFile(children, 'utf8')).trim().split(' ').map(Number);
+      return running.some((pid) => !pids.includes(pid));
+    });
+    assert.equal((await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).status, 200);
+  });
+
   test('go on while another one cannot be started, and get it as soon as it can [OPS-4]', async () => {
     const metricsPort = await freePort();
     const service = start(2, 0, {
