@@ -12,7 +12,13 @@ import { createPool, type Pool } from '../src/platform/db/database.ts';
 import { makeDataDir, openHere } from '../test-support/database/embedded.ts';
 import { type Clinic, openClinic } from '../test-support/service/clinic-process.ts';
 import { runProcess, startCommand } from '../test-support/service/command.ts';
-import { isRefused, ROTATE, rotationWaits, verifyIsWhole } from '../test-support/sign-in/master-key.ts';
+import {
+  isRefused,
+  ROTATE,
+  rotationWaits,
+  verifyIsWhole,
+  waitingRotations,
+} from '../test-support/sign-in/master-key.ts';
 import { waitUntil } from '../test-support/wait-until.ts';
 
 describe('rotation of the master key of the embedded database', { timeout: 1_800_000 }, () => {
@@ -74,6 +80,29 @@ describe('rotation of the master key of the embedded database', { timeout: 1_800
       assert.equal(await readFile(path, 'utf8'), next);
       await clinic.useEverything();
       await isRefused(clinic, old.trim());
+      await verifyIsWhole(clinic);
+    } finally {
+      await owner.end();
+      await server.release();
+    }
+  });
+
+  test('is done twice, one after the other, when it is called twice at once', async () => {
+    const server = await openHere(data.path);
+    const owner = createPool({ url: server.url, max: 2, applicationName: 'test' }, () => undefined);
+    try {
+      const old = await readFile(path, 'utf8');
+      const blocker = await owner.connect();
+      await blocker.query(`select pg_advisory_lock_shared(${ADVISORY_LOCKS.dataKeys})`);
+      const both = [1, 2].map(() => startCommand(ROTATE, { env: clinic.env }));
+      for (const { child } of both) child.stdin.end();
+      await waitUntil(async () => (await waitingRotations(owner)) === 2, 'both wait');
+      blocker.release(true);
+      for (const { code, stderr } of await Promise.all(both.map(({ ended }) => ended)))
+        assert.equal(code, 0, stderr);
+      const { id } = createMasterKey(Buffer.from(old.trim(), 'hex'));
+      assert.equal(await readFile(`${path}.previous-${id}`, 'utf8'), old, 'for backups from before');
+      await clinic.useEverything();
       await verifyIsWhole(clinic);
     } finally {
       await owner.end();

@@ -24,6 +24,10 @@ export async function isRefused(clinic: Clinic, key: string): Promise<void> {
 
 /** Whether a rotation waits for a lock that a test holds. */
 export async function rotationWaits(db: Queryable): Promise<boolean> {
+  return (await waitingRotations(db)) > 0;
+}
+
+export async function waitingRotations(db: Queryable): Promise<number> {
   const { rows } = await db.query({
     text: `
       select
@@ -33,5 +37,5 @@ export async function rotationWaits(db: Queryable): Promise<boolean> {
         and a.application_name = 'interchange keys'
         and a.datname = current_database()`,
   });
-  return rows.length > 0;
+  return rows.length;
 }

@@ -3,7 +3,8 @@ import { Command } from 'commander';
 import { type CommandEnvironment, UsageError } from '../../platform/command/command.ts';
 import type { MasterKeySource } from '../../platform/crypto/master-key.ts';
 import type { Resealed } from '../../platform/crypto/sealed-table.ts';
-import { type Pool, withPool } from '../../platform/db/database.ts';
+import { ADVISORY_LOCKS } from '../../platform/db/advisory-locks.ts';
+import { type Pool, transaction, withPool } from '../../platform/db/database.ts';
 import { loadConfig } from '../config/config.ts';
 import { masterKeyPath } from '../config/master-key.ts';
 import { openKeys, requireSchema, withDatabase } from '../runtime/open-database.ts';
@@ -79,7 +80,7 @@ async function withSite(
     await (await openKeys(opened, config)).keys.close();
     const { dataDir, masterKey } = config;
     const ownFile = masterKey.kind === 'made' ? { dataDir, path: masterKeyPath(config) } : undefined;
-    await withPool({ url: opened.url, max: 1, applicationName: 'interchange keys' }, (owner) =>
+    await withPool({ url: opened.url, max: 2, applicationName: 'interchange keys' }, (owner) =>
       work({ environment, options, owner, source: opened.masterKey, ownFile }),
     );
   });
@@ -100,10 +101,15 @@ function refuseContradictions(
 }
 
 async function rotate(site: Site): Promise<void> {
-  const { options, ownFile } = site;
+  const { options, owner, ownFile } = site;
   if (options.dryRun === true) return showPlan(site);
+  if (ownFile !== undefined)
+    return transaction(owner, async (client) => {
+      // Two at once would take the key files from each other.
+      await client.query('select pg_advisory_xact_lock($1)', [ADVISORY_LOCKS.keyFile]);
+      return options.cancel === true ? cancel(site) : rotateOwnFile(site, ownFile);
+    });
   if (options.cancel === true) return cancel(site);
-  if (ownFile !== undefined) return rotateOwnFile(site, ownFile);
   return options.finish === true ? finish(site) : begin(site);
 }
 

@@ -15,6 +15,8 @@ export const ADVISORY_LOCKS = {
   accessLogArchive: 7_246_318_105,
   /** Held shared by whoever seals under the newest data key, alone by whoever renews it. */
   dataKeys: 7_246_318_005,
+  /** One command at a time replaces the key file of the embedded database. */
+  keyFile: 7_246_318_008,
   /** Targets are made, renamed and made the default one after the other. */
   publishTargets: 7_246_318_006,
   /** One process at a time makes the demo organisation. */
