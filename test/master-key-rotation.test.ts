@@ -192,8 +192,9 @@ describe('rotation of the master key of a database of the operator', { timeout: 
     assert.match((await rotate(['--cancel'], { key })).stderr, /is the new master key/);
     assert.equal((await rotate(['--cancel'])).code, 0);
     await isRefused(clinic, key);
-    assert.match((await rotate(['--cancel'])).stderr, /No rotation of the master key has begun/);
-    assert.match((await rotate(['--finish'])).stderr, /No rotation of the master key has begun/);
+    assert.match((await rotate(['--cancel'])).stderr, /No rotation of the master key is under way/);
+    const ended = new RegExp(`No rotation of the master key is under way: key ${idOf(old)} alone opens`);
+    assert.match((await rotate(['--finish'])).stderr, ended);
     await clinic.useEverything();
   });
 
@@ -250,7 +251,7 @@ describe('rotation of the master key of a database of the operator', { timeout: 
     await writeFile(next, newKey());
     await untilDone([...ROTATE, '--new-key-file', next]);
     await rename(next, path);
-    await untilDone([...ROTATE, '--finish'], /No rotation of the master key has begun/);
+    await untilDone([...ROTATE, '--finish'], /No rotation of the master key is under way/);
     await clinic.useEverything();
     await verifyIsWhole(clinic);
     const { rows } = await owner.query(

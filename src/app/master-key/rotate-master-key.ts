@@ -162,9 +162,10 @@ function masterKeyIds(rows: readonly WrappedDataKey[]): string[] {
 }
 
 function requireRotation(rows: readonly WrappedDataKey[]): void {
-  if (masterKeyIds(rows).length > 1) return;
+  const ids = masterKeyIds(rows);
+  if (ids.length > 1) return;
   throw new CommandError(
-    'No rotation of the master key has begun. Begin one with: npx interchange master-key rotate --new-key-file FILE',
+    `No rotation of the master key is under way: key ${ids.join()} alone opens the database. If that is the key that you want, there is nothing left to do. How to begin one: npx interchange master-key rotate --help`,
   );
 }
 
