@@ -115,6 +115,33 @@ test('a disk without room for a database is named, and no server is left running
   }
 });
 
+test('a disk without any room has nothing left of a first start, and what is there is still read', {
+  skip: whyNoSmallDisk() ?? false,
+}, async () => {
+  const module = fileURLToPath(new URL('data-folder.ts', import.meta.url));
+  const program = `
+    const { readOrMakePassword } = await import(${JSON.stringify(module)});
+    const { makeKeyOnce } = await import(${JSON.stringify(new URL('../src/app/config/master-key.ts', import.meta.url))});
+    const { DATA_DIR } = process.env;
+    for (const make of [() => readOrMakePassword(DATA_DIR), () => makeKeyOnce(DATA_DIR, DATA_DIR + '/master.key')])
+      await make().then(console.log, ({ code }) => console.log(code));`;
+  const script = `mount -t tmpfs -o size=1m none "$DATA_DIR" && cd "$DATA_DIR" || exit
+    dd if=/dev/zero of=ballast bs=64k 2>/dev/null
+    "$@"
+    ls
+    rm ballast && printf kept > postgresql.password && dd if=/dev/zero of=ballast bs=64k 2>/dev/null
+    "$@"
+    ls`;
+  const node = [process.execPath, '--input-type=module', '--eval', program];
+  const child = spawn('unshare', [...OWN_MOUNTS, 'sh', '-c', script, 'sh', ...node], {
+    env: { PATH: process.env.PATH, DATA_DIR: folder },
+  });
+  assert.deepEqual((await text(child.stdout)).trim().split('\n'), [
+    ...['ENOSPC', 'ENOSPC', 'ballast'],
+    ...['kept', 'ENOSPC', 'ballast', 'postgresql.password'],
+  ]);
+});
+
 const asRoot = { skip: process.getuid?.() !== 0 && 'only root changes users' };
 
 test('a folder of someone else is refused', asRoot, async () => {

@@ -1,5 +1,6 @@
 /** The service's data folder, as far as the embedded PostgreSQL needs it (DATA_DIR, default ./data). */
 import { randomBytes } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import {
   access,
   chmod,
@@ -9,7 +10,7 @@ import {
   open,
   readFile,
   realpath,
-  unlink,
+  rm,
   writeFile,
 } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
@@ -92,18 +93,22 @@ const REASONS: Readonly<Record<string, string>> = {
     'its path has one of the characters " $ ` or a line break. PostgreSQL does not start in such a folder.',
 };
 
-/** The password of the embedded server's owner, generated once. */
+/** The password of the embedded server's owner, generated once. On a full disk it is still read. */
 export async function readOrMakePassword(dataDir: string): Promise<string> {
   const path = join(dataDir, 'postgresql.password');
+  if (!existsSync(path)) await makePassword(dataDir, path);
+  return (await readFile(path, 'utf8')).trim();
+}
+
+async function makePassword(dataDir: string, path: string): Promise<void> {
   const draft = `${path}.${randomBytes(6).toString('hex')}`;
-  await writeFile(draft, randomBytes(24).toString('base64url'), { mode: 0o600, flag: 'wx' });
   try {
+    await writeFile(draft, randomBytes(24).toString('base64url'), { mode: 0o600, flag: 'wx' });
     await handToOwnerOf(dataDir, draft);
     await link(draft, path).catch(unlessExists);
   } finally {
-    await unlink(draft);
+    await rm(draft, { force: true });
   }
-  return (await readFile(path, 'utf8')).trim();
 }
 
 async function makeLockFile(dataDir: string, path: string): Promise<void> {

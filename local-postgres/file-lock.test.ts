@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
@@ -59,6 +59,12 @@ describe('locks between processes', () => {
     const alone = tryLock(path, 'exclusive');
     assert.ok(alone);
     alone.release();
+  });
+
+  test('needs no room on the disk', async () => {
+    const lock = tryLock(path, 'exclusive');
+    assert.deepEqual([lock === undefined, await readdir(folder)], [false, ['lock']]);
+    lock?.release();
   });
 
   test('keeps users of one process apart', () => {

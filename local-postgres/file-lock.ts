@@ -19,6 +19,8 @@ export interface FileLock {
 export function tryLock(path: string, mode: 'shared' | 'exclusive'): FileLock | undefined {
   const connection = new DatabaseSync(path, { timeout: 0 });
   try {
+    // Else a lock needs room on the disk.
+    connection.exec('pragma journal_mode = memory');
     if (mode === 'exclusive') connection.exec('begin exclusive');
     else connection.exec('begin; select count(*) from sqlite_master');
     return { release: () => (connection.isOpen ? connection.close() : undefined) };

@@ -86,8 +86,8 @@ async function makeFirstKey(dataDir: string, path: string): Promise<void> {
 export async function makeKeyOnce(dataDir: string, path: string): Promise<void> {
   await mkdir(dataDir, { recursive: true });
   const draft = `${path}.${process.pid}.${randomBytes(4).toString('hex')}`;
-  await writeFile(draft, `${randomBytes(32).toString('hex')}\n`, { mode: 0o600, flush: true });
   try {
+    await writeFile(draft, `${randomBytes(32).toString('hex')}\n`, { mode: 0o600, flush: true });
     await handToOwnerOf(dataDir, draft);
     await link(draft, path);
   } catch (error) {
