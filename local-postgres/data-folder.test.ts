@@ -115,6 +115,23 @@ test('a disk without room for a database is named, and no server is left running
   }
 });
 
+test('a database that does not start because its disk is full says so', {
+  skip: whyNoSmallDisk() ?? false,
+}, async () => {
+  const entry = fileURLToPath(new URL('../src/bin/interchange.ts', import.meta.url));
+  const script = `mount -t tmpfs -o size=128m,mode=711 none "$DATA_DIR" && "$@" > /dev/null || exit
+    for size in 64k 512; do dd if=/dev/zero of="$DATA_DIR/ballast-$size" bs=$size 2>/dev/null; done
+    "$@"`;
+  const { PATH = '', HOME = '' } = process.env;
+  const program = ['sh', '-c', script, 'sh', process.execPath, entry, 'organisation', 'list'];
+  const child = spawn('unshare', [...OWN_MOUNTS, ...program], { env: { PATH, HOME, DATA_DIR: folder } });
+  const [stderr, [code]] = await Promise.all([text(child.stderr), once(child, 'close')]);
+  assert.deepEqual(
+    [code, stderr],
+    [1, `error: The disk of ${folder} is full. Free some space, then try again.\n`],
+  );
+});
+
 test('a disk without any room has nothing left of a first start, and what is there is still read', {
   skip: whyNoSmallDisk() ?? false,
 }, async () => {

@@ -1,10 +1,10 @@
 /** Starts, finds and stops the server process of one PostgreSQL data folder. Contract: OPS-8, OPS-10. */
-import { readFile, rename, rm, stat } from 'node:fs/promises';
+import { readFile, rename, rm, stat, statfs } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { EmbeddedPostgresError } from './postgres-binaries.ts';
-import type { ClusterPlace } from './postgres-cluster.ts';
+import { type ClusterPlace, diskFull } from './postgres-cluster.ts';
 import { endOrphans, findServer, isPostmaster, type RunningServer } from './postgres-process.ts';
 
 const START_TIMEOUT_MS = 60_000;
@@ -40,6 +40,7 @@ export async function startServer(place: ClusterPlace, keepPort: boolean): Promi
     const failure = await tryStart(place, port);
     const server = await findServer(place.clusterDir);
     if (server !== undefined) return server;
+    if (/No space left/.test(failure) || (await hasNoRoom(place.clusterDir))) throw diskFull(place.dataDir);
     const portTaken = /could not bind|could not create any TCP\/IP sockets/.test(failure);
     const memoryHeld = /pre-existing shared memory/.test(failure);
     const passing = portTaken || memoryHeld || /lock file/.test(failure);
@@ -49,6 +50,12 @@ export async function startServer(place: ClusterPlace, keepPort: boolean): Promi
     if (portTaken && !keepPort) port = await freePort();
     else await sleep(250);
   }
+}
+
+/** The log of the server has no room either, so it may not say so. */
+async function hasNoRoom(folder: string): Promise<boolean> {
+  const { bavail, bsize } = await statfs(folder);
+  return bavail * bsize < 2 ** 20;
 }
 
 /** Stop the server: sessions are ended, everything is written. Returns once the process is gone. */
