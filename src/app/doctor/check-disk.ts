@@ -41,8 +41,6 @@ export async function checkDisk(
 }
 
 const WRITABLE_BY_ALL = 0o002;
-/** Only the owner of a file may exchange it there. */
-const STICKY = 0o1000;
 const READABLE_BY_ALL = 0o004;
 
 /** Whether other users of this machine could exchange the database and the key in DATA_DIR, or read the key. */
@@ -51,7 +49,8 @@ export async function checkDataFolder(config: Config): Promise<CheckResult> {
   if (database.kind === 'url' || process.platform === 'win32')
     return notApplicable('The service keeps nothing in a data folder here.');
   const folder = await stat(dataDir);
-  if ((folder.mode & (WRITABLE_BY_ALL | STICKY)) === WRITABLE_BY_ALL)
+  // The sticky bit does not help: whoever can add a plan of a restore has the service exchange the database.
+  if ((folder.mode & WRITABLE_BY_ALL) !== 0)
     return warning(
       `Every user of this machine can write to ${dataDir}, and exchange the database and the key in it.`,
       `Run: chmod o-w ${shellWord(dataDir)}`,
@@ -60,7 +59,7 @@ export async function checkDataFolder(config: Config): Promise<CheckResult> {
   const key = await stat(path).catch(() => undefined);
   if (key !== undefined && (key.mode & READABLE_BY_ALL) !== 0)
     return warning(`Every user of this machine can read ${path}.`, `Run: chmod 600 ${shellWord(path)}`);
-  return ok(`Only its owner and group can change what is in ${dataDir}.`);
+  return ok(`Only its owner and group can write to ${dataDir}.`);
 }
 
 /** The server does not tell its data folder to this user. */
