@@ -132,6 +132,27 @@ test('a database that does not start because its disk is full says so', {
   );
 });
 
+test('a system that gives no shared memory is named, for a new database too, and not a full disk', {
+  skip: whyNoSmallDisk() ?? false,
+}, async (t) => {
+  const entry = fileURLToPath(new URL('../src/bin/interchange.ts', import.meta.url));
+  const script = `cd /proc/sys/kernel && count=$(cat shmmni) && echo 0 > shmmni || exit 99
+    "$@"
+    echo "$count" > shmmni && "$@" > /dev/null && echo 0 > shmmni && "$@"`;
+  const { PATH = '', HOME = '' } = process.env;
+  const program = ['sh', '-c', script, 'sh', process.execPath, entry, 'organisation', 'list'];
+  const child = spawn('unshare', [...OWN_MOUNTS, '--ipc', ...program], {
+    env: { PATH, HOME, DATA_DIR: folder },
+  });
+  const [stderr, [code]] = await Promise.all([text(child.stderr), once(child, 'close')]);
+  if (code === 99) return t.skip('this system lets no process limit shared memory of its own');
+  assert.equal(code, 1);
+  const reason = 'could not create shared memory segment: No space left on device';
+  assert.ok(stderr.startsWith('error: initdb failed: ') && stderr.includes(reason), stderr);
+  const [, start = ''] = stderr.split(' did not start: ');
+  assert.ok(start.includes(reason), stderr);
+});
+
 test('a disk without any room has nothing left of a first start, and what is there is still read', {
   skip: whyNoSmallDisk() ?? false,
 }, async () => {

@@ -57,11 +57,16 @@ async function initialise(place: ClusterPlace): Promise<void> {
   ]);
   if (code !== 0) {
     await rm(draft, { recursive: true, force: true });
-    if (output.includes('No space left on device')) throw diskFull(place.dataDir);
+    if (saysDiskFull(output)) throw diskFull(place.dataDir);
     throw new EmbeddedPostgresError(`initdb failed: ${output.trim()}`);
   }
   await rename(join(draft, 'cluster'), place.clusterDir);
   await rm(draft, { recursive: true, force: true });
+}
+
+/** The line of a system that gives no shared memory, or no semaphores, ends alike: that is no matter of the disk. */
+export function saysDiskFull(output: string): boolean {
+  return /^(?!.*(?:shared memory|semaphores)).*No space left on device/m.test(output);
 }
 
 export function diskFull(dataDir: string): EmbeddedPostgresError {

@@ -4,7 +4,7 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { EmbeddedPostgresError } from './postgres-binaries.ts';
-import { type ClusterPlace, diskFull } from './postgres-cluster.ts';
+import { type ClusterPlace, diskFull, saysDiskFull } from './postgres-cluster.ts';
 import { endOrphans, findServer, isPostmaster, type RunningServer } from './postgres-process.ts';
 
 const START_TIMEOUT_MS = 60_000;
@@ -40,7 +40,7 @@ export async function startServer(place: ClusterPlace, keepPort: boolean): Promi
     const failure = await tryStart(place, port);
     const server = await findServer(place.clusterDir);
     if (server !== undefined) return server;
-    if (/No space left/.test(failure) || (await hasNoRoom(place.clusterDir))) throw diskFull(place.dataDir);
+    if (saysDiskFull(failure) || (await hasNoRoom(place.clusterDir))) throw diskFull(place.dataDir);
     const portTaken = /could not bind|could not create any TCP\/IP sockets/.test(failure);
     const memoryHeld = /pre-existing shared memory/.test(failure);
     const passing = portTaken || memoryHeld || /lock file/.test(failure);
