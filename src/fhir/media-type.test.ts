@@ -33,6 +33,8 @@ const cases: [accept: string | undefined, format: string | undefined, accepted: 
   ['application/fhir+xml', 'application/json', true],
   ['application/fhir+xml', 'application/fhir+json; charset=utf-8', true],
   ['application/fhir+xml', 'application/fhir json;fhirVersion=4.0', true],
+  ['application/fhir+xml', 'application/fhir+json ; charset=utf-8', true],
+  ['application/fhir+xml', 'application/fhir json ;fhirVersion=4.0', true],
   ['application/json', 'application/fhir+json; fhirVersion=5.0', false],
   ['application/json', 'application/fhir+xml; fhirVersion=4.0', false],
   ['application/json', 'xml', false],

@@ -28,7 +28,7 @@ interface MediaRange {
 export function acceptsFhirJson(accept: string | undefined, format: string | undefined): boolean {
   if (format !== undefined) {
     // A `+` that was not percent-encoded in a query arrives as a space.
-    const ranges = parseRange(format.trim().replace(/^([^ ;]+) /, '$1+'));
+    const ranges = parseRange(format.trim().replace(/^([^ ;]+) (?! *;)/, '$1+'));
     return ranges.some(({ type, quality }) => FORMATS.has(type) && quality > 0);
   }
   if (accept === undefined || accept.trim() === '' || accept === '*/*') return true;
