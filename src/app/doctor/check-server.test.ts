@@ -42,6 +42,8 @@ describe('interchange doctor, of the server', { timeout: 600_000 }, () => {
         const both = find(await run(replication.url), 'database');
         assert.equal(both.outcome, 'ok');
         assert.ok(both.text.includes(`${standby} is a standby; ${primary} takes writes.`), both.text);
+        const env = { DATABASE_URL: replication.primaryUrl, MASTER_KEY };
+        assert.equal((await runCommand(['organisation', 'create', '--name', 'One'], { env })).code, 0);
         const onStandby = await run(replication.standbyUrl);
         assert.equal(find(onStandby, 'database').outcome, 'failed');
         const { outcome, text } = find(onStandby, 'notifications');
@@ -49,6 +51,7 @@ describe('interchange doctor, of the server', { timeout: 600_000 }, () => {
           [outcome, text],
           ['not run', 'It was left out, because the database takes no writes.'],
         );
+        assert.equal(find(onStandby, 'retention').outcome, 'not run');
 
         const gone = `127.0.0.1:${await freePort()}`;
         const away = find(await run(replication.url.replace(`${standby}`, gone)), 'database');
