@@ -27,8 +27,9 @@ export async function importPaths(
   deps: ImportDependencies,
   { paths, stdin, onFound, ...request }: ImportPathsRequest,
 ): Promise<ImportPathsDocument> {
-  const { files, missing, otherFiles } = await findFiles(paths.filter((given) => given !== '-'));
-  const atOnce = Math.min(request.workers ?? 1, Math.max(1, files.length));
+  const { files, missing, otherFiles } = await findFiles(paths.filter((path) => path !== '-'));
+  const given = files.length + (paths.includes('-') ? 1 : 0);
+  const atOnce = Math.min(request.workers ?? 1, Math.max(1, given));
   const limits = deps.limits ?? fileLimits(atOnce);
   /** What can be read only once, by name: an import may open a source again. */
   const spools = new Map<string, Spool>();
