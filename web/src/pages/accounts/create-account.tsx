@@ -37,7 +37,7 @@ export function CreateAccount({ kind: userType, onClose, onCreated }: CreateAcco
       // Before the list is read again, which may take long: the password or link is shown only once.
       onClose();
       onCreated(issued);
-      await readAccountsAgain();
+      void readAccountsAgain();
     },
   });
   return (

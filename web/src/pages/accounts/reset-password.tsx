@@ -30,7 +30,7 @@ export function ResetPassword({ account, onClose, onReset }: ResetPasswordProper
       // Before the list is read again, which may take long: the password or link is shown only once.
       onClose();
       onReset(issued);
-      await readAccountsAgain();
+      void readAccountsAgain();
     },
   });
   return (

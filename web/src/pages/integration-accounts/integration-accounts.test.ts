@@ -109,6 +109,11 @@ describe('integration accounts', { skip: NO_BROWSER, timeout: 300_000 }, () => {
     await page.keyboard.press('Escape');
     await dialog.waitFor({ state: 'detached' });
     await goBackInVain(page);
+    const listIsRead = Promise.withResolvers<void>();
+    await page.route(/\/api\/accounts\?/, async (route) => {
+      await listIsRead.promise;
+      await route.continue();
+    });
     answer.resolve();
     const once = page.getByRole('dialog', { name: `How ${email} signs in` });
     await once.locator('code').first().waitFor();
@@ -117,6 +122,7 @@ describe('integration accounts', { skip: NO_BROWSER, timeout: 300_000 }, () => {
     await page.getByRole('heading', { name: email }).waitFor();
     await page.goBack();
     await page.getByRole('heading', { name: 'Integration accounts', level: 1 }).waitFor();
+    listIsRead.resolve();
   });
 
   test('an account is created with the keyboard alone, from the palette on [WEB-9, WEB-21]', async (t) => {

@@ -32,7 +32,7 @@ export function CreateConnection({ onClose, onCreated }: CreateConnectionPropert
       // Before the list is read again, which may take long: the secrets are shown only once.
       onClose();
       onCreated(named(made));
-      await queries.invalidateQueries({ queryKey: ['exchange-connections'] });
+      void queries.invalidateQueries({ queryKey: ['exchange-connections'] });
     },
   });
   return (

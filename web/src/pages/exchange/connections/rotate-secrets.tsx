@@ -70,7 +70,7 @@ function Form({ connectionId, onClose, onRotated }: FormProperties) {
         ...(made.discardedWaiting === true ? [t('rotatedDiscarded')] : []),
       ];
       onRotated({ secrets: named(made), text: texts.join(' ') });
-      await queries.invalidateQueries({ queryKey: ['exchange-connections'] });
+      void queries.invalidateQueries({ queryKey: ['exchange-connections'] });
     },
   });
   const choices = [
