@@ -172,8 +172,8 @@ async function checkPage(page: Page, faults: readonly string[]): Promise<void> {
   assert.deepEqual(faults, [], 'the console of the browser');
 }
 
-/** The browser's own authenticator, whose user is always there. */
-export async function addAuthenticator(page: Page): Promise<void> {
+/** The browser's own authenticator. Its user answers at once, or never. */
+export async function addAuthenticator(page: Page, { answers = true } = {}): Promise<void> {
   const client = await page.context().newCDPSession(page);
   await client.send('WebAuthn.enable');
   await client.send('WebAuthn.addVirtualAuthenticator', {
@@ -183,7 +183,7 @@ export async function addAuthenticator(page: Page): Promise<void> {
       hasResidentKey: true,
       hasUserVerification: true,
       isUserVerified: true,
-      automaticPresenceSimulation: true,
+      automaticPresenceSimulation: answers,
     },
   });
 }

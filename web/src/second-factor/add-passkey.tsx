@@ -1,11 +1,17 @@
 /** A passkey of this device or of a security key is added: password, name, and the browser's own dialog. Contract: WEB-51. */
 import { Text, TextInput } from '@mantine/core';
+import { useEffect } from 'react';
 import { useTranslations } from 'use-intl';
 import { send } from '../api/api.ts';
 import { SendButton } from '../blocks/page/send-button.tsx';
 import { useServerForm } from '../blocks/page/server-form.ts';
 import { ServerFormFields } from '../blocks/page/server-form-fields.tsx';
-import { browserSupportsWebAuthn, makePasskey, usePasskeyErrorText } from './passkeys.ts';
+import {
+  browserSupportsWebAuthn,
+  makePasskey,
+  usePasskeyErrorText,
+  WebAuthnAbortService,
+} from './passkeys.ts';
 import { PasswordAgain } from './password-step.tsx';
 
 interface AddPasskeyProperties {
@@ -26,6 +32,8 @@ export function AddPasskey({ onAdded }: AddPasskeyProperties) {
       onAdded(((await answer.json()) as { recoveryCodes?: string[] }).recoveryCodes);
     },
   });
+  // Until the browser has an answer, the form holds the page: whoever closes it wants no passkey.
+  useEffect(() => () => WebAuthnAbortService.cancelCeremony(), []);
   if (!browserSupportsWebAuthn()) return <Text>{t('passkeyUnsupported')}</Text>;
   return (
     <ServerFormFields form={form} errorText={errorText}>

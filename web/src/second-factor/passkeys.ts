@@ -9,7 +9,7 @@ import {
 import { useTranslations } from 'use-intl';
 import { useErrorText } from '../blocks/states/error-text.ts';
 
-export { browserSupportsWebAuthn } from '@simplewebauthn/browser';
+export { browserSupportsWebAuthn, WebAuthnAbortService } from '@simplewebauthn/browser';
 
 export function makePasskey(options: PublicKeyCredentialCreationOptionsJSON) {
   return startRegistration({ optionsJSON: options });

@@ -149,6 +149,34 @@ describe('my account', { skip: NO_BROWSER, timeout: 240_000 }, () => {
     await page.goBack();
     await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor();
   });
+
+  test('whoever closes the dialog while the browser asks for a passkey makes none, and can leave the page [WEB-51, WEB-77]', async (t) => {
+    const account = await person();
+    const { page } = await web.open(t, '/my-account', {
+      signedOut: true,
+      atLocalhost: true,
+      expected: /401/,
+    });
+    await signIn(page, account.email);
+    await addAuthenticator(page, { answers: false });
+    await page.getByRole('button', { name: 'Add a passkey' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Name of the passkey').fill('laptop');
+    await dialog.getByRole('textbox', { name: 'Your password, once more' }).fill(PASSWORD);
+    await page.evaluate(`(() => {
+      const create = navigator.credentials.create.bind(navigator.credentials);
+      navigator.credentials.create = (options) => {
+        document.body.dataset.asked = '';
+        return create(options);
+      };
+    })()`);
+    await dialog.getByRole('button', { name: 'Create the passkey' }).click();
+    await page.locator('body[data-asked]').waitFor();
+    await page.keyboard.press('Escape');
+    await dialog.waitFor({ state: 'detached' });
+    await page.getByRole('link', { name: 'Overview' }).first().click();
+    await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor();
+  });
 });
 
 async function signIn(page: Page, email: string, heading = 'My account'): Promise<void> {
