@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { OWN_MOUNTS, whyNoSmallDisk } from '../test-support/database/small-disk.ts';
+import { OWN_MOUNTS, whyNoMemoryLimit, whyNoSmallDisk } from '../test-support/database/small-disk.ts';
 import { type CommandResult, runProcess } from '../test-support/service/command.ts';
 import { openDataFolder } from './data-folder.ts';
 
@@ -93,59 +93,57 @@ test('a command on a folder that cannot be used ends with 1 and one line, before
   assert.match(stderr, /^error: The data folder .*\n$/);
 });
 
+/** `organisation list` in `folder`, by a script of sh that has the command as "$@", with mounts of its own. */
+async function listOrganisations(script: string, flags: readonly string[] = []) {
+  const entry = fileURLToPath(new URL('../src/bin/interchange.ts', import.meta.url));
+  const command = [process.execPath, entry, 'organisation', 'list'];
+  const { PATH = '', HOME = '' } = process.env;
+  const child = spawn('unshare', [...OWN_MOUNTS, ...flags, 'sh', '-c', script, 'sh', ...command], {
+    env: { PATH, HOME, DATA_DIR: folder },
+  });
+  const [stderr, [code]] = await Promise.all([text(child.stderr), once(child, 'close')]);
+  return { code, stderr };
+}
+
+const saysFull = (told: { code: number; stderr: string }) =>
+  assert.deepEqual(told, {
+    code: 1,
+    stderr: `error: The disk of ${folder} is full. Free some space, then try again.\n`,
+  });
+
 test('a disk without room for a database is named, and no server is left running', {
   skip: whyNoSmallDisk() ?? false,
 }, async () => {
-  const entry = fileURLToPath(new URL('../src/bin/interchange.ts', import.meta.url));
-  const script = `mount -t tmpfs -o size="$1",mode=711 none "$DATA_DIR" && shift || exit
-    "$@"
-    code=$?
-    test ! -e "$DATA_DIR/postgresql/postmaster.pid" || echo 'the server still runs' >&2
-    exit $code`;
-  const { PATH = '', HOME = '' } = process.env;
   // No room for what initdb makes, and none for a database beside it.
-  for (const size of ['24m', '40m']) {
-    const program = ['sh', '-c', script, 'sh', size, process.execPath, entry, 'organisation', 'list'];
-    const child = spawn('unshare', [...OWN_MOUNTS, ...program], { env: { PATH, HOME, DATA_DIR: folder } });
-    const [stderr, [code]] = await Promise.all([text(child.stderr), once(child, 'close')]);
-    assert.deepEqual(
-      [code, stderr],
-      [1, `error: The disk of ${folder} is full. Free some space, then try again.\n`],
+  for (const size of ['24m', '40m'])
+    saysFull(
+      await listOrganisations(`mount -t tmpfs -o size=${size},mode=711 none "$DATA_DIR" || exit
+        "$@"
+        code=$?
+        test ! -e "$DATA_DIR/postgresql/postmaster.pid" || echo 'the server still runs' >&2
+        exit $code`),
     );
-  }
 });
 
 test('a database that does not start because its disk is full says so', {
   skip: whyNoSmallDisk() ?? false,
 }, async () => {
-  const entry = fileURLToPath(new URL('../src/bin/interchange.ts', import.meta.url));
-  const script = `mount -t tmpfs -o size=128m,mode=711 none "$DATA_DIR" && "$@" > /dev/null || exit
-    for size in 64k 512; do dd if=/dev/zero of="$DATA_DIR/ballast-$size" bs=$size 2>/dev/null; done
-    "$@"`;
-  const { PATH = '', HOME = '' } = process.env;
-  const program = ['sh', '-c', script, 'sh', process.execPath, entry, 'organisation', 'list'];
-  const child = spawn('unshare', [...OWN_MOUNTS, ...program], { env: { PATH, HOME, DATA_DIR: folder } });
-  const [stderr, [code]] = await Promise.all([text(child.stderr), once(child, 'close')]);
-  assert.deepEqual(
-    [code, stderr],
-    [1, `error: The disk of ${folder} is full. Free some space, then try again.\n`],
+  saysFull(
+    await listOrganisations(`mount -t tmpfs -o size=128m,mode=711 none "$DATA_DIR" && "$@" > /dev/null || exit
+      for size in 64k 512; do dd if=/dev/zero of="$DATA_DIR/ballast-$size" bs=$size 2>/dev/null; done
+      "$@"`),
   );
 });
 
 test('a system that gives no shared memory is named, for a new database too, and not a full disk', {
-  skip: whyNoSmallDisk() ?? false,
-}, async (t) => {
-  const entry = fileURLToPath(new URL('../src/bin/interchange.ts', import.meta.url));
-  const script = `cd /proc/sys/kernel && count=$(cat shmmni) && echo 0 > shmmni || exit 99
-    "$@"
-    echo "$count" > shmmni && "$@" > /dev/null && echo 0 > shmmni && "$@"`;
-  const { PATH = '', HOME = '' } = process.env;
-  const program = ['sh', '-c', script, 'sh', process.execPath, entry, 'organisation', 'list'];
-  const child = spawn('unshare', [...OWN_MOUNTS, '--ipc', ...program], {
-    env: { PATH, HOME, DATA_DIR: folder },
-  });
-  const [stderr, [code]] = await Promise.all([text(child.stderr), once(child, 'close')]);
-  if (code === 99) return t.skip('this system lets no process limit shared memory of its own');
+  skip: whyNoMemoryLimit() ?? false,
+}, async () => {
+  const { code, stderr } = await listOrganisations(
+    `cd /proc/sys/kernel && count=$(cat shmmni) && echo 0 > shmmni
+      "$@"
+      echo "$count" > shmmni && "$@" > /dev/null && echo 0 > shmmni && "$@"`,
+    ['--ipc'],
+  );
   assert.equal(code, 1);
   const reason = 'could not create shared memory segment: No space left on device';
   assert.ok(stderr.startsWith('error: initdb failed: ') && stderr.includes(reason), stderr);

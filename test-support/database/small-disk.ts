@@ -2,7 +2,7 @@
  * An embedded PostgreSQL on a file system of its own that is small enough to fill. The file system is mounted where
  * only the processes of the server see it, so that nothing is left behind, and an ordinary user may do it, too.
  */
-import { execFileSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { mkdtemp, open, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -24,12 +24,22 @@ export const OWN_MOUNTS = process.getuid?.() === 0 ? ['--mount'] : ['--user', '-
 
 /** Why this system does not let a test mount a file system; undefined when it does. */
 export function whyNoSmallDisk(): string | undefined {
-  try {
-    execFileSync('unshare', [...OWN_MOUNTS, 'mount', '-t', 'tmpfs', 'none', tmpdir()], { stdio: 'pipe' });
-    return undefined;
-  } catch {
-    return 'this system lets no process mount a file system of its own (unshare --mount)';
-  }
+  const mount = ['mount', '-t', 'tmpfs', 'none', tmpdir()];
+  return works(mount)
+    ? undefined
+    : 'this system lets no process mount a file system of its own (unshare --mount)';
+}
+
+/** Why this system does not let a test limit its own shared memory; undefined when it does. */
+export function whyNoMemoryLimit(): string | undefined {
+  const limit = ['--ipc', 'sh', '-c', 'echo 0 > /proc/sys/kernel/shmmni'];
+  return works(limit)
+    ? undefined
+    : 'this system lets no process limit shared memory of its own (unshare --ipc)';
+}
+
+function works(program: readonly string[]): boolean {
+  return spawnSync('unshare', [...OWN_MOUNTS, ...program]).status === 0;
 }
 
 export async function openSmallDisk(): Promise<SmallDisk> {

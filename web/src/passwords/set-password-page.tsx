@@ -14,6 +14,12 @@ import { PasswordStrength } from './password-strength.tsx';
 /** Of what was typed twice. */
 class PasswordsDiffer extends Error {}
 
+/** Undefined where no field is at fault, such as while the service is out of reach. */
+function wrongField(error: unknown): 'password' | 'repeated' | undefined {
+  if (error instanceof PasswordsDiffer) return 'repeated';
+  return error instanceof ApiError && error.status !== 0 ? 'password' : undefined;
+}
+
 export function SetPasswordPage() {
   const t = useTranslations('setPassword');
   const token = useTokenOfAddress();
@@ -59,9 +65,9 @@ function SetPasswordByLink({ token }: { token: string }) {
   });
   const { error } = form;
   const status = error instanceof ApiError ? error.status : 0;
-  const wrong = error instanceof PasswordsDiffer ? 'repeated' : status === 0 ? undefined : 'password';
-  // biome-ignore lint/correctness/useExhaustiveDependencies: each refusal leads to its field.
-  useEffect(() => document.getElementById(wrong ?? '')?.focus(), [error]);
+  const wrong = wrongField(error);
+  // Each refusal leads to its field.
+  useEffect(() => document.getElementById(wrongField(error) ?? '')?.focus(), [error]);
   if (isDone)
     return (
       <OutsidePage title={t('done')} text={t('doneText')} isFocused>
