@@ -7,8 +7,9 @@ import type { Route } from '../../platform/http/route.ts';
 import { Choice, InstantText, Nullable, NullableText } from '../../platform/http/schema.ts';
 import { Type } from '../../platform/json-schema.ts';
 import { type Access, facilityRoute } from '../../tenancy/callers/access.ts';
+import type { TracedListDependencies } from '../authorise-access.ts';
 import { ACCESS_ACTIONS } from './access-log.ts';
-import { type ReadAccessLogDependencies, readAccessLog } from './read-access-log.ts';
+import { readAccessLog } from './read-access-log.ts';
 
 const OUTCOMES = ['allowed', 'refused'] as const;
 
@@ -58,7 +59,7 @@ const AccessLogQuery = Type.Object({
   ...PAGE_PARAMETERS,
 });
 
-export function readAccessLogRoute(deps: ReadAccessLogDependencies): Route<Access> {
+export function readAccessLogRoute(deps: TracedListDependencies): Route<Access> {
   return facilityRoute(
     { permissions: ['patients.access-log.read'], module: 'patients', purposeOfUse: 'default' },
     {

@@ -1,15 +1,13 @@
 /** Read a patient's access log; the reading is itself entered before it is answered. Contract: LOG-18. */
 import { parseDateTime } from '../../fhir/date-time.ts';
-import type { Queryable } from '../../platform/db/database.ts';
-import type { CursorCodec } from '../../platform/http/cursor.ts';
 import { mapPage, openPage, type Page, type PageRequest } from '../../platform/http/paging.ts';
 import { isUuid } from '../../platform/uuid.ts';
 import type { FacilityContext } from '../../tenancy/callers/access.ts';
 import { notFound } from '../../tenancy/errors.ts';
 import { readKeptFrom } from '../archive/archive.store.ts';
-import { authoriseAccess } from '../authorise-access.ts';
+import { authoriseAccess, type TracedListDependencies } from '../authorise-access.ts';
 import { privacyError } from '../errors.ts';
-import type { AccessEntry, AccessLog } from './access-log.ts';
+import type { AccessEntry } from './access-log.ts';
 import {
   type AccessLogFilter,
   type AccessLogPosition,
@@ -17,12 +15,6 @@ import {
   loadRefusedPurposes,
   type ShownEntry,
 } from './read-access-log.store.ts';
-
-export interface ReadAccessLogDependencies {
-  db: Queryable;
-  accessLog: AccessLog;
-  cursors: CursorCodec;
-}
 
 /** As asked for; dates as text. */
 export interface AccessLogQuery extends PageRequest {
@@ -35,7 +27,7 @@ export interface AccessLogQuery extends PageRequest {
 
 /** 400 for an invalid filter or cursor; 404 outside the scope; 403 when the purpose is refused. */
 export async function readAccessLog(
-  { db, accessLog, cursors }: ReadAccessLogDependencies,
+  { db, accessLog, cursors }: TracedListDependencies,
   { id, query }: { id: string; query: AccessLogQuery },
   context: FacilityContext,
 ): Promise<Page<ShownEntry> & { keptFrom: string | null }> {

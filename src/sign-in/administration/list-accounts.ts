@@ -1,9 +1,7 @@
 /** Lists accounts with their state, for administrators. Contract: ADM-1, ADM-9, ADM-17, ADM-68. */
 import type { KeyRing } from '../../platform/crypto/key-ring.ts';
-import type { Queryable } from '../../platform/db/database.ts';
 import type { DatabaseTime } from '../../platform/db/database-time.ts';
-import type { CursorCodec } from '../../platform/http/cursor.ts';
-import { openPage, type Page, type PageRequest } from '../../platform/http/paging.ts';
+import { type ListDependencies, openPage, type Page, type PageRequest } from '../../platform/http/paging.ts';
 import { isUuid } from '../../platform/uuid.ts';
 import type { Caller } from '../../tenancy/callers/caller.ts';
 import { notFound } from '../../tenancy/errors.ts';
@@ -37,10 +35,8 @@ export interface ListedAccount extends AccountRow {
   state: AccountState;
 }
 
-export interface ListAccountsDependencies {
-  db: Queryable;
+export interface ListAccountsDependencies extends ListDependencies {
   keys: Pick<KeyRing, 'derive'>;
-  cursors: CursorCodec;
 }
 
 export interface ListContext {

@@ -48,7 +48,7 @@ export interface Exchange {
   scope: OrganisationScope;
   tokenHash: Buffer;
   sessionId: string;
-  /** By the clock of the database the moment at which it is kept, however long ago the token was read. */
+  /** By the clock of the database: when it is kept, which may be long after the token was read. */
   exchangedAt: DatabaseTime;
   sealedReplacement: Buffer;
   /** The hash of the token that replaces it, and when that expires. */

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { Readable } from 'node:stream';
 import { badRequest } from '../../platform/http/errors.ts';
 import { named } from '../../platform/http/named-schema.ts';
-import { mapPage, PAGE_PARAMETERS, pageSchema } from '../../platform/http/paging.ts';
+import { type ListDependencies, mapPage, PAGE_PARAMETERS, pageSchema } from '../../platform/http/paging.ts';
 import type { Route } from '../../platform/http/route.ts';
 import { Choice, Instant } from '../../platform/http/schema.ts';
 import { Type } from '../../platform/json-schema.ts';
@@ -12,7 +12,6 @@ import { AUDIT_ACTIONS, SUBJECT_TYPES } from './audit-entry.ts';
 import { auditFilterOf, type GivenAuditFilter } from './audit-filter.ts';
 import {
   AUDIT_FORMATS,
-  type AuditDependencies,
   type AuditFilter,
   type AuditFormat,
   auditItem,
@@ -86,7 +85,7 @@ const AuditItemSchema = named(
 const EXAMPLE_ROW = 'at,actor_kind,…\r\n2026-01-10T08:00:00.000Z,account,…\r\n';
 
 /** `traceShown`: enters what the caller is shown of patients in their access logs. */
-type RouteDependencies = Pick<AuditDependencies, 'db' | 'cursors'> & {
+type RouteDependencies = ListDependencies & {
   traceShown: (context: FacilityContext) => OnAuditShown;
 };
 

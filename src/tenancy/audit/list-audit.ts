@@ -1,9 +1,14 @@
 /** Reads the record of changes: by page, or all of it as a file. Contract: ADM-32, ADM-33. */
 
 import { csvCell } from '../../platform/csv-cell.ts';
-import type { Queryable } from '../../platform/db/database.ts';
-import type { CursorCodec } from '../../platform/http/cursor.ts';
-import { everyPage, openPage, type Page, type PageRequest, type Slice } from '../../platform/http/paging.ts';
+import {
+  everyPage,
+  type ListDependencies,
+  openPage,
+  type Page,
+  type PageRequest,
+  type Slice,
+} from '../../platform/http/paging.ts';
 import type { OrganisationScope } from '../scope.ts';
 import { type AuditFilter, type AuditPosition, type AuditRow, listAudit } from './audit-list.store.ts';
 
@@ -12,9 +17,7 @@ export type { AuditFilter };
 /** Awaited before entries are shown: what they say of a patient has to be in that patient's access log. */
 export type OnAuditShown = (rows: readonly AuditRow[]) => Promise<void>;
 
-export interface AuditDependencies {
-  db: Queryable;
-  cursors: CursorCodec;
+export interface AuditDependencies extends ListDependencies {
   onShown: OnAuditShown;
 }
 

@@ -2,14 +2,14 @@
 
 import type { Pool } from '../../platform/db/database.ts';
 import { named } from '../../platform/http/named-schema.ts';
-import { PAGE_PARAMETERS, pageSchema } from '../../platform/http/paging.ts';
+import { type ListDependencies, PAGE_PARAMETERS, pageSchema } from '../../platform/http/paging.ts';
 import type { Route } from '../../platform/http/route.ts';
 import { Choice } from '../../platform/http/schema.ts';
 import { Type } from '../../platform/json-schema.ts';
 import { authorOf } from '../administration/author.ts';
 import { type Access, administrationRoute } from '../callers/access.ts';
 import { notFound } from '../errors.ts';
-import { changeFacility, type ListFacilitiesDependencies, listOwnFacilities } from './facilities.ts';
+import { changeFacility, listOwnFacilities } from './facilities.ts';
 import { MODULES } from './modules.ts';
 
 const members = {
@@ -34,7 +34,7 @@ const FacilitySchema = named(
   ),
 );
 
-export function listFacilitiesRoute(deps: ListFacilitiesDependencies): Route<Access> {
+export function listFacilitiesRoute(deps: ListDependencies): Route<Access> {
   return administrationRoute(['facilities.manage', 'accounts.manage', 'people.manage', 'roles.manage'], {
     docs: { operationId: 'listFacilities', summary: 'List the facilities that your account may use' },
     query: Type.Object(PAGE_PARAMETERS),

@@ -3,8 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { isTimeZone } from '../../fhir/date-time.ts';
 import { type Pool, type Queryable, transaction } from '../../platform/db/database.ts';
 import { definedMembers } from '../../platform/defined-members.ts';
-import type { CursorCodec } from '../../platform/http/cursor.ts';
-import { openPage, type Page, type PageRequest } from '../../platform/http/paging.ts';
+import { type ListDependencies, openPage, type Page, type PageRequest } from '../../platform/http/paging.ts';
 import { isUuid } from '../../platform/uuid.ts';
 import { administer } from '../administration/administer.ts';
 import { type Author, OPERATOR } from '../administration/author.ts';
@@ -74,14 +73,9 @@ export async function createFacility(db: Pool, input: NewFacility): Promise<{ id
   return { id };
 }
 
-export interface ListFacilitiesDependencies {
-  db: Queryable;
-  cursors: CursorCodec;
-}
-
 /** Those that an account may use. 400 for a cursor of another list. */
 export async function listOwnFacilities(
-  { db, cursors }: ListFacilitiesDependencies,
+  { db, cursors }: ListDependencies,
   caller: Pick<Caller, 'organisationId' | 'accountId' | 'facilities'>,
   request: PageRequest,
 ): Promise<Page<Facility>> {

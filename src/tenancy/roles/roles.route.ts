@@ -1,7 +1,7 @@
 /** /roles: administrators manage what accounts may do. Contract: ADM-11, ADM-12, ADM-13, ADM-14. */
 
 import type { Pool } from '../../platform/db/database.ts';
-import { PAGE_PARAMETERS, pageSchema } from '../../platform/http/paging.ts';
+import { type ListDependencies, PAGE_PARAMETERS, pageSchema } from '../../platform/http/paging.ts';
 import type { Route } from '../../platform/http/route.ts';
 import { Type } from '../../platform/json-schema.ts';
 import { authorOf } from '../administration/author.ts';
@@ -14,7 +14,7 @@ import {
   RoleChangesBody,
   RoleSchema,
 } from './role.schema.ts';
-import { changeRole, createRole, type ListRolesDependencies, listRolePage, removeRole } from './roles.ts';
+import { changeRole, createRole, listRolePage, removeRole } from './roles.ts';
 
 interface Dependencies {
   db: Pool;
@@ -27,7 +27,7 @@ const REFUSED = {
   409: { description: 'Another role has the name, or nobody could administer the organisation any more.' },
 };
 
-export function listRolesRoute(deps: ListRolesDependencies): Route<Access> {
+export function listRolesRoute(deps: ListDependencies): Route<Access> {
   return administrationRoute(READING, {
     docs: { operationId: 'listRoles', summary: 'List the roles of the organisation' },
     query: Type.Object({

@@ -4,8 +4,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import type { Client, Pool, Queryable } from '../../platform/db/database.ts';
-import type { CursorCodec } from '../../platform/http/cursor.ts';
-import { openPage, type Page, type PageRequest } from '../../platform/http/paging.ts';
+import { type ListDependencies, openPage, type Page, type PageRequest } from '../../platform/http/paging.ts';
 import { isUuid } from '../../platform/uuid.ts';
 import { administer } from '../administration/administer.ts';
 import { type Author, OPERATOR } from '../administration/author.ts';
@@ -44,14 +43,9 @@ export interface RoleChanges {
   requiresSecondFactor?: boolean | undefined;
 }
 
-export interface ListRolesDependencies {
-  db: Queryable;
-  cursors: CursorCodec;
-}
-
 /** 400 for a cursor of another list. */
 export async function listRolePage(
-  { db, cursors }: ListRolesDependencies,
+  { db, cursors }: ListDependencies,
   scope: OrganisationScope,
   { search, ...request }: PageRequest & { search?: string | undefined },
 ): Promise<Page<ListedRole>> {
