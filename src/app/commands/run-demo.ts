@@ -51,7 +51,7 @@ async function noteOthers(owner: Queryable): Promise<void> {
   if ((await runningProcesses(owner)) === 0) return;
   const address = await readServiceAddress(owner);
   process.stderr.write(
-    `note: The service runs on this data already${address === undefined ? '' : `, at ${address}`}. Both serve the same records. From now on commands print the address of the new one. Set PUBLIC_BASE_URL for them to print another.\n`,
+    `note: The service runs on this data already${address === undefined ? '' : `, at ${address}`}. Both serve the same records. From now on commands print the address of the new one. To have them print another one, set PUBLIC_BASE_URL.\n`,
   );
 }
 

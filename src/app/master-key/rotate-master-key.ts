@@ -165,7 +165,7 @@ function requireRotation(rows: readonly WrappedDataKey[]): void {
   const ids = masterKeyIds(rows);
   if (ids.length > 1) return;
   throw new CommandError(
-    `No rotation of the master key is under way: key ${ids.join()} alone opens the database. If that is the key that you want, there is nothing left to do. How to begin one: npx interchange master-key rotate --help`,
+    `No rotation of the master key is under way: key ${ids.join()} alone opens the database. If that is the key that you want, there is nothing left to do. To see how to begin one, run: npx interchange master-key rotate --help`,
   );
 }
 

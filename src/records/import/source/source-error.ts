@@ -16,7 +16,7 @@ export class NoSpaceError extends SourceError {
 
   constructor(options?: { cause?: unknown }) {
     super(
-      'needs more disk space for a temporary file than there is. Make room, or let TMPDIR name another folder, and import it again',
+      'needs more disk space for a temporary file than there is. Make room, or set TMPDIR to another folder, and import it again',
       options,
     );
   }
