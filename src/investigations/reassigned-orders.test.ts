@@ -30,7 +30,8 @@ test('an order of another patient is looked up by its parts, however much the fa
   }));
   assert.deepEqual((await t.run(visits)).rejected, []);
   const options = { url: t.database.url, max: 1, applicationName: 'reader', role: SERVICE_ROLE };
-  const db = createPool(options, (error) => assert.fail(error));
+  // What ends its idle connection, such as the removal of the database afterwards, is no matter.
+  const db = createPool(options, () => undefined);
   const { rows: orders } = await db.query<{ id: string }>({
     text: 'select id from investigation_order where organisation_id = $1 order by id limit $2',
     values: [t.scope.organisationId, CALLS],
