@@ -42,15 +42,19 @@ export interface ServeOptions {
   onReady?: (publicBaseUrl: string) => Promise<void> | void;
 }
 
-/**
- * V8 collects the garbage of its old generation when that generation has doubled. By default it may wait until it is four
- * times as large. That took a third more memory, and saved no processor time (docs/performance.md).
- */
-export const HEAP_GROWTH = '--heap-growing-percent=100';
+/** How V8 treats the memory of a service (docs/performance.md). */
+export const V8_FLAGS = [
+  // V8 collects the garbage of its old generation when that generation has doubled. By default it may wait until it is four
+  // times as large. That took a third more memory, and saved no processor time.
+  '--heap-growing-percent=100',
+  // V8 puts what it expects to live long into the old generation at once. What waits for the database looks as if it did. Then
+  // a process fetched orders a third slower for as long as it lived.
+  '--no-allocation-site-pretenuring',
+];
 
 /** Serve until SIGTERM or SIGINT; the API drains first, and requests in flight are finished. */
 export async function serve(options: ServeOptions): Promise<void> {
-  setFlagsFromString(HEAP_GROWTH);
+  V8_FLAGS.forEach(setFlagsFromString);
   loosenTie();
   const config = await withFreePort(loadConfig(options.env));
   const log = createLog(config.logLevel, options.logTo);
