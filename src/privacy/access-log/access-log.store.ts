@@ -72,8 +72,9 @@ export async function readHeadSeal(db: Queryable, writerId: string): Promise<Buf
 }
 
 /**
- * Append entries of one organisation and move the writer's head, in one statement and one round trip. Returns false when the
- * head is not as the writer left it, the seal included; nothing is written then.
+ * Append entries of one organisation and one instant, which follow each other in the chain, and move the writer's head, in one
+ * statement and one round trip. Returns false when the head is not as the writer left it, the seal included; nothing is written
+ * then.
  */
 export async function appendEntries(
   db: Queryable,
@@ -89,18 +90,24 @@ export async function appendEntries(
         set last_sequence = $3, last_hash = $4, head_seal = $5
         where id = $1
           and last_sequence = $2
-          and head_seal = $20
+          and head_seal = $19
         returning id
       )
       insert into access_log (
         writer_id, organisation_id, occurred_at, sequence, facility_id, patient_id, account_id,
         action, resource_type, resource_id, purpose_of_use, outcome, correlation_id, previous_hash, hash
       )
-      select head.id, $6, e.*
+      select head.id, $6, $7, $2 + e.place, e.facility_id, e.patient_id, e.account_id, e.action, e.resource_type,
+        e.resource_id, e.purpose_of_use, e.outcome, e.correlation_id, e.previous_hash, e.hash
       from head, unnest(
-        $7::timestamptz[], $8::bigint[], $9::uuid[], $10::uuid[], $11::uuid[],
-        $12::text[], $13::text[], $14::uuid[], $15::text[], $16::text[], $17::text[], $18::bytea[], $19::bytea[]
-      ) e`,
+        $8::uuid[], $9::uuid[], $10::uuid[], $11::text[], $12::text[], $13::uuid[], $14::text[], $15::text[], $16::text[],
+        $17::bytea || $18::bytea[], $18::bytea[]
+      ) with ordinality e (
+        facility_id, patient_id, account_id, action, resource_type, resource_id, purpose_of_use, outcome, correlation_id,
+        previous_hash, hash, place
+      )
+      -- The last hash is the previous one of no entry.
+      where e.hash is not null`,
     values: [
       move.writerId,
       move.from.sequence,
@@ -108,8 +115,7 @@ export async function appendEntries(
       move.to.hash,
       move.to.seal,
       entries[0]?.organisationId,
-      column((e) => e.occurredAt.toISOString()),
-      column((e) => e.sequence),
+      entries[0]?.occurredAt.toISOString(),
       column((e) => e.facilityId),
       column((e) => e.patientId),
       column((e) => e.accountId),
@@ -119,7 +125,7 @@ export async function appendEntries(
       column((e) => e.purposeOfUse),
       column((e) => e.outcome),
       column((e) => e.correlationId),
-      column((e) => e.previousHash),
+      entries[0]?.previousHash,
       column((e) => e.hash),
       move.from.seal,
     ],
