@@ -72,9 +72,9 @@ export async function readHeadSeal(db: Queryable, writerId: string): Promise<Buf
 }
 
 /**
- * Append entries of one organisation and one instant, which follow each other in the chain, and move the writer's head, in one
- * statement and one round trip. Returns false when the head is not as the writer left it, the seal included; nothing is written
- * then.
+ * Append entries, and move the writer's head, in one statement and one round trip. The entries are of one organisation and one
+ * instant, and follow each other in the chain. Returns false when the head is not as the writer left it, the seal included;
+ * nothing is written then.
  */
 export async function appendEntries(
   db: Queryable,
@@ -106,7 +106,7 @@ export async function appendEntries(
         facility_id, patient_id, account_id, action, resource_type, resource_id, purpose_of_use, outcome, correlation_id,
         previous_hash, hash, place
       )
-      -- The last hash is the previous one of no entry.
+      -- The hashes before begin with one more, so they are one longer: no entry follows the last one.
       where e.hash is not null`,
     values: [
       move.writerId,
