@@ -64,7 +64,9 @@ async function measurePublishes(bench: Bench, url: string): Promise<Row[]> {
         { organisationId: null, settings, secret: undefined, makeDefault: true },
       );
       try {
-        return await measureRounds(bench, server, () => inTurn(clinics, (clinic) => node.publish(clinic)));
+        return await measureRounds(bench, server, (seconds) =>
+          inTurn(clinics, seconds, (clinic) => node.publish(clinic)),
+        );
       } finally {
         await server.stop();
       }
@@ -91,22 +93,22 @@ async function measurePublishes(bench: Bench, url: string): Promise<Row[]> {
 async function measureRounds(
   bench: Bench,
   server: TestFhirServer,
-  publishAll: () => Promise<number>,
+  publishFor: (seconds: number) => Promise<number>,
 ): Promise<Row> {
-  await publishAll();
+  await publishFor(0);
   const sent = groupByOrder(await server.state());
   const bare = createBareLoop(server);
   const rate = (perSecond: number) => ({ perSecond, p50Ms: 0, p99Ms: 0 });
   const result = await compare(bench, {
-    bare: async () => {
+    bare: async ({ seconds }) => {
       await server.reset();
-      return rate(await inTurn(sent, (requests) => bare.send(requests)));
+      return rate(await inTurn(sent, seconds, (requests) => bare.send(requests)));
     },
-    published: async () => {
+    published: async ({ seconds }) => {
       await server.reset();
-      // The first publish fills the server again. A publish to a server that has lost everything is another measure.
-      await publishAll();
-      return rate(await publishAll());
+      // The first publishes fill the server again. A publish to a server that has lost everything is another measure.
+      await publishFor(0);
+      return rate(await publishFor(seconds));
     },
   });
   bare.close();
@@ -118,15 +120,24 @@ async function measureRounds(
   };
 }
 
-/** Works on the items, {@link AT_ONCE} at a time. Returns items per second. */
-async function inTurn<T>(items: readonly T[], work: (item: T) => Promise<unknown>): Promise<number> {
-  const left = [...items];
+/** Works on all items, and on them again until the seconds are over, {@link AT_ONCE} at a time. Returns items per second. */
+async function inTurn<T>(
+  items: readonly T[],
+  seconds: number,
+  work: (item: T) => Promise<unknown>,
+): Promise<number> {
   const startedMs = performance.now();
+  const secondsGone = () => (performance.now() - startedMs) / 1_000;
+  let begun = 0;
   const worker = async () => {
-    for (let item = left.pop(); item !== undefined; item = left.pop()) await work(item);
+    while (begun < items.length || secondsGone() < seconds) {
+      const item = items[begun % items.length] as T;
+      begun += 1;
+      await work(item);
+    }
   };
   await Promise.all(Array.from({ length: AT_ONCE }, worker));
-  return (items.length * 1_000) / (performance.now() - startedMs);
+  return begun / secondsGone();
 }
 
 async function seed(db: Pool, orders: number): Promise<PublishClinic[]> {
