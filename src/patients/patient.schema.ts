@@ -13,7 +13,6 @@ import { PurposeOfUseSchema } from '../fhir/purpose-of-use.ts';
 import { named } from '../platform/http/named-schema.ts';
 import { Choice, InstantText, Nullable, NullableText } from '../platform/http/schema.ts';
 import { Type } from '../platform/json-schema.ts';
-import { type PatientRecord, summaryOf } from './patient.ts';
 
 const Identifier = named(
   'Identifier',
@@ -188,25 +187,3 @@ export const FhirPatientSchema = named(
     },
   ),
 );
-
-export function patientDocument(patient: PatientRecord) {
-  return {
-    id: patient.id,
-    ...summaryOf(patient),
-    identifiers: [...patient.identifiers, ...patient.assignedIdentifiers],
-    replacedBy: patient.replacedBy,
-    replaces: patient.replaces,
-    active: patient.active,
-    deceasedDateTime: patient.deceasedDateTime,
-    names: patient.names,
-    telecoms: patient.telecoms,
-    addresses: patient.addresses,
-    maritalStatus: patient.maritalStatus,
-    multipleBirth: patient.multipleBirthInteger ?? patient.multipleBirthBoolean,
-    communication: patient.communication,
-    contacts: patient.contacts,
-    refusedPurposes: patient.refusedPurposes,
-    version: patient.version,
-    updatedAt: patient.lastUpdated,
-  };
-}

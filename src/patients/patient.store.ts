@@ -1,20 +1,30 @@
 /** SQL of patients: the columns of one, reading by id, and locking. Contract: ACC-3, PAT-10. */
-import { type HeldPatient, PATIENT } from '../clinical/resources/patient.fhir.ts';
+import {
+  type PackedText,
+  packing,
+  selectTexts,
+  textStatements,
+} from '../clinical/kept/packed-texts.store.ts';
 import type { PurposeOfUse } from '../fhir/purpose-of-use.ts';
+import type { EarlyAnswer } from '../platform/db/batch.ts';
 import { askedRows, rowByKey } from '../platform/db/by-key.ts';
 import type { Queryable } from '../platform/db/database.ts';
 import { instantFromTimestamp } from '../platform/db/timestamp.ts';
 import { createOrganisationBatcher } from '../tenancy/organisations/organisation-batch.ts';
 import type { OrganisationScope } from '../tenancy/scope.ts';
-import type { PatientRecord, RegistrationScope } from './patient.ts';
+import { patientRecord } from './kept/patient-text.fhir.ts';
+import { PATIENT_TEXTS } from './kept/patient-texts.store.ts';
+import type { KeptPatient, PatientRecord, RegistrationScope } from './patient.ts';
 import { mayBeNamed, survivorOf, type Viewer } from './replacement.store.ts';
 
-type Nullable<Held> = {
-  [Name in keyof Held]-?: undefined extends Held[Name] ? NonNullable<Held[Name]> | null : Held[Name];
-};
+const PATIENTS = packing(PATIENT_TEXTS, { id: 'p.id' });
 
-/** A patient as it is selected; lists arrive in the shapes of the FHIR data types, without nulls. */
-interface PatientRow extends Nullable<HeldPatient> {
+/** A patient as it is selected; without any, lists are null. */
+interface PatientRow {
+  place: number;
+  packed: string;
+  assignedIdentifiers: KeptPatient['assignedIdentifiers'] | null;
+  links: KeptPatient['links'] | null;
   replacedBy: string | null;
   replaces: string[] | null;
   refusedPurposes: string[];
@@ -54,29 +64,18 @@ const replacesFor = (viewer: Viewer) => `(
     and ${mayBeNamed('l.replaced_id', viewer)}
 )`;
 
-/**
- * What {@link PatientRow} selects, of a patient named `p` in the organisation `$1`. The viewer decides which other patients
- * are named.
- */
-function patientColumns(viewer: Viewer): string {
-  const columns = [
-    ...PATIENT.fields('p'),
-    { name: 'assignedIdentifiers', sql: ASSIGNED_IDENTIFIERS },
-    { name: 'links', sql: linksFor(viewer) },
-    { name: 'replacedBy', sql: survivorOf('p.id', viewer) },
-    { name: 'replaces', sql: replacesFor(viewer) },
-    { name: 'refusedPurposes', sql: 'p.refused_purposes' },
-    { name: 'version', sql: 'p.version' },
-    { name: 'updatedText', sql: 'p.updated_at::text' },
-  ];
-  return columns.map(({ name, sql }) => `${sql} as "${name}"`).join(', ');
-}
+const VIEWER: Viewer = { facilityId: 'asked.facility_id', purposeOfUse: 'asked.purpose' };
 
-const LOAD = `
-  select asked.place::int as place, ${patientColumns({ facilityId: 'asked.facility_id', purposeOfUse: 'asked.purpose' })}
+const READ = textStatements(
+  'patient-load',
+  (otherwise) => `
+  select asked.place::int as place, ${PATIENTS.sql(otherwise)} as packed, ${ASSIGNED_IDENTIFIERS} as "assignedIdentifiers",
+    ${linksFor(VIEWER)} as links, ${survivorOf('p.id', VIEWER)} as "replacedBy", ${replacesFor(VIEWER)} as replaces,
+    p.refused_purposes as "refusedPurposes", p.version, p.updated_at::text as "updatedText"
   from ${askedRows({ facility_id: 'uuid', purpose: 'text', id: 'uuid' })}
   cross join ${rowByKey('patient_registration', 'r', { facility_id: 'asked.facility_id', patient_id: 'asked.id' }, 'r.patient_id')} registered
-  cross join ${rowByKey('patient', 'p', { id: 'registered.patient_id' })} p`;
+  cross join ${rowByKey('patient', 'p', { id: 'registered.patient_id' })} p`,
+);
 
 /** A patient, and for whom it is read: without a purpose of use, only other patients who refuse none are named. */
 export interface PatientKey {
@@ -89,20 +88,22 @@ async function load(
   db: Queryable,
   organisationId: string,
   keys: readonly PatientKey[],
-): Promise<(PatientRecord | undefined)[]> {
-  const { rows } = await db.query<PatientRow & { place: number }>({
-    name: 'patient-load',
-    text: LOAD,
+  answer: EarlyAnswer<KeptPatient>,
+): Promise<undefined> {
+  const selection = {
+    packing: PATIENTS,
+    statements: READ,
     values: [
       organisationId,
       keys.map(({ scope }) => scope.facilityId),
       keys.map(({ purposeOfUse }) => purposeOfUse ?? null),
       keys.map(({ id }) => id),
-    ],
+    ] as const,
+    keys,
+  };
+  await selectTexts<PatientRow, PackedText<'id'>>(db, selection, (row, texts) => {
+    for (const { id, text } of texts) answer(row.place - 1, toPatient(row, { organisationId, id, text }));
   });
-  const patients = new Array<PatientRecord | undefined>(keys.length).fill(undefined);
-  for (const { place, ...row } of rows) patients[place - 1] = toPatient(organisationId, row);
-  return patients;
 }
 
 /** Keys in one read, and reads under way, at most. */
@@ -110,9 +111,9 @@ const MAX_KEYS = 100;
 const MAX_IN_FLIGHT = 2;
 
 /** Reads by id; those that arrive together share a round trip. Undefined: not registered at the facility. */
-export function createPatientReader(db: Queryable): (key: PatientKey) => Promise<PatientRecord | undefined> {
-  return createOrganisationBatcher<PatientKey, PatientRecord | undefined>({
-    load: (organisationId, keys) => load(db, organisationId, keys),
+export function createPatientReader(db: Queryable): (key: PatientKey) => Promise<KeptPatient | undefined> {
+  return createOrganisationBatcher<PatientKey, KeptPatient | undefined>({
+    load: (organisationId, keys, answer) => load(db, organisationId, keys, answer),
     maxKeys: MAX_KEYS,
     maxInFlight: MAX_IN_FLIGHT,
   });
@@ -125,8 +126,11 @@ export async function loadPatients(
   ids: readonly string[],
 ): Promise<Map<string, PatientRecord>> {
   const keys = ids.map((id) => ({ scope, purposeOfUse, id }));
-  const patients = await load(db, scope.organisationId, keys);
-  return new Map(patients.flatMap((patient) => (patient === undefined ? [] : [[patient.id, patient]])));
+  const patients = new Map<string, PatientRecord>();
+  await load(db, scope.organisationId, keys, (_place, patient) =>
+    patients.set(patient.id, patientRecord(patient)),
+  );
+  return patients;
 }
 
 /**
@@ -151,19 +155,18 @@ export async function lockPatients(
   });
 }
 
-function toPatient(organisationId: string, { updatedText, ...row }: PatientRow): PatientRecord {
+function toPatient(
+  { assignedIdentifiers, links, replacedBy, replaces, refusedPurposes, version, updatedText }: PatientRow,
+  kept: Pick<KeptPatient, 'organisationId' | 'id' | 'text'>,
+): KeptPatient {
   return {
-    ...row,
-    organisationId,
-    communication: row.communication ?? [],
-    contacts: row.contacts ?? [],
-    names: row.names ?? [],
-    identifiers: row.identifiers ?? [],
-    assignedIdentifiers: row.assignedIdentifiers ?? [],
-    links: row.links ?? [],
-    replaces: row.replaces ?? [],
-    telecoms: row.telecoms ?? [],
-    addresses: row.addresses ?? [],
+    ...kept,
+    assignedIdentifiers: assignedIdentifiers ?? [],
+    links: links ?? [],
+    replacedBy,
+    replaces: replaces ?? [],
+    refusedPurposes,
+    version,
     lastUpdated: instantFromTimestamp(updatedText),
   };
 }

@@ -16,9 +16,11 @@ type Filled<Held> = {
     : Held[Name];
 };
 
-/** `links` are those to patients who may be named to the reader, and to those who are not here. */
-export interface PatientRecord extends Filled<HeldPatient> {
+/** A patient as it is read. `links` are those to patients who may be named to the reader, and to those who are not here. */
+export interface KeptPatient extends Pick<Filled<HeldPatient>, 'id' | 'assignedIdentifiers' | 'links'> {
   organisationId: string;
+  /** What the source says, as it is kept (docs/adr/0117). */
+  text: string;
   /** The patient who must be used in place of this one, if that patient may be named to the reader. */
   replacedBy: string | null;
   /** Patients whom this one replaces and who may be named to the reader. */
@@ -29,6 +31,9 @@ export interface PatientRecord extends Filled<HeldPatient> {
   /** FHIR instant of the last change. */
   lastUpdated: string;
 }
+
+/** The same, with each element. */
+export type PatientRecord = Omit<KeptPatient, 'text'> & Filled<HeldPatient>;
 
 /** What a {@link PatientSummary} is made of: nothing that another record says. */
 export type SummarisedPatient = Pick<

@@ -5,9 +5,10 @@ import { CONDITIONAL_READ, versionedReply, versionedResponses } from '../fhir/ve
 import type { Route } from '../platform/http/route.ts';
 import { Type } from '../platform/json-schema.ts';
 import { type Access, facilityRoute } from '../tenancy/callers/access.ts';
+import { patientRecord } from './kept/patient-text.fhir.ts';
 import { patientResource } from './patient.fhir.ts';
 import { FhirPatientSchema } from './patient.schema.ts';
-import type { PatientRecord } from './patient.ts';
+import type { KeptPatient } from './patient.ts';
 import { createReadPatient, type ReadPatientDependencies } from './read-patient.ts';
 
 export function readPatientFhirRoute(deps: ReadPatientDependencies): Route<Access> {
@@ -28,7 +29,7 @@ export function readPatientFhirRoute(deps: ReadPatientDependencies): Route<Acces
         requireFhirJson(context.headers, query._format);
         const patient = await readPatient(params.patientId, context);
         return versionedReply(context, { ...patient, variant: linksDigest(patient) }, () =>
-          patientResource(patient),
+          patientResource(patientRecord(patient)),
         );
       },
     },
@@ -36,6 +37,6 @@ export function readPatientFhirRoute(deps: ReadPatientDependencies): Route<Acces
 }
 
 /** Which links go out depends on the other patients too, and changes without a new version of this one. */
-function linksDigest({ links }: PatientRecord): string | undefined {
+function linksDigest({ links }: KeptPatient): string | undefined {
   return links.length === 0 ? undefined : hash('sha256', JSON.stringify(links)).slice(0, 16);
 }

@@ -3,7 +3,8 @@
 import type { Route } from '../platform/http/route.ts';
 import { Type } from '../platform/json-schema.ts';
 import { type Access, facilityRoute } from '../tenancy/callers/access.ts';
-import { PatientSchema, patientDocument } from './patient.schema.ts';
+import { patientJson } from './kept/patient-text.fhir.ts';
+import { PatientSchema } from './patient.schema.ts';
 import { createReadPatient, type ReadPatientDependencies } from './read-patient.ts';
 
 export function readPatientRoute(deps: ReadPatientDependencies): Route<Access> {
@@ -15,7 +16,7 @@ export function readPatientRoute(deps: ReadPatientDependencies): Route<Access> {
       params: Type.Object({ patientId: Type.String({ description: 'UUID of the patient.' }) }),
       responses: { 200: { description: 'The patient.', schema: PatientSchema } },
       handle: async ({ params }, context) => ({
-        body: patientDocument(await readPatient(params.patientId, context)),
+        body: patientJson(await readPatient(params.patientId, context)),
       }),
     },
   );

@@ -5,7 +5,7 @@ import type { KeptTable } from '../../clinical/kept/kept-texts.store.ts';
 import { OBSERVATION_TEXTS } from '../../clinical/kept/observation-texts.store.ts';
 import { ENCOUNTER_TEXTS } from '../../encounters/encounter.store.ts';
 import { ORDER_TEXTS } from '../../investigations/kept/order-rendering.store.ts';
-import { PATIENT_TEXTS } from '../../patients/search/patient-texts.store.ts';
+import { PATIENT_TEXTS } from '../../patients/kept/patient-texts.store.ts';
 import type { CommandEnvironment } from '../../platform/command/command.ts';
 import type { Queryable } from '../../platform/db/database.ts';
 import { listOrganisations } from '../../tenancy/organisations/organisation.store.ts';

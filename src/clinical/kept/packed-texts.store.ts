@@ -32,30 +32,31 @@ export interface Packing<Text> {
   ) => UnpackedTexts<Text> | undefined;
 }
 
-/** `parts`: SQL of what stands before the text, by name. */
+/** `parts`: SQL of what stands before the text, by name; `kept`: SQL of the text, or of the part of it that is wanted. */
 export function packing<const Part extends string>(
   table: KeptTable,
   parts: Readonly<Record<Part | 'id', string>>,
+  kept = `${table.alias}.rendered`,
 ): Packing<PackedText<Part>> {
   const names = Object.keys(parts) as (Part | 'id')[];
   const head = names.map((name) => `${parts[name]} || ${PART_END.sql} || `).join('');
   return {
     table,
-    sql: (otherwise) => `${head}case when ${countsSql(table)} then ${table.alias}.rendered
+    sql: (otherwise) => `${head}case when ${countsSql(table)} then ${kept}
         else ${table.alias}.version || ${PART_END.sql} || ${otherwise === 'columns' ? columnsSql(table) : `''`} end`,
     read(packed, { organisationId, ...place }) {
       const texts: PackedText<Part>[] = [];
       const fresh: FreshText[] = [];
       for (const one of packed?.split(TEXT_END.text) ?? []) {
         const values = one.split(PART_END.text);
-        const kept = values[names.length] ?? '';
+        const given = values[names.length] ?? '';
         const columns = values[names.length + 1];
         if (columns === '') return undefined;
-        const text = columns === undefined ? kept : table.render(columns, organisationId);
+        const text = columns === undefined ? given : table.render(columns, organisationId);
         const found: Record<string, string | undefined> = { text };
         for (let index = 0; index < names.length; index += 1) found[names[index] as string] = values[index];
         texts.push(found as PackedText<Part>);
-        if (columns !== undefined) fresh.push({ ...place, id: found.id ?? '', version: Number(kept), text });
+        if (columns !== undefined) fresh.push({ ...place, id: found.id ?? '', version: Number(given), text });
       }
       return { texts, fresh };
     },
@@ -78,7 +79,7 @@ interface TextSelection<Text> {
   statements: TextStatements;
   values: readonly [organisationId: string, ...more: unknown[]];
   /** What each `place` of a row, from 1 on, was asked for. */
-  keys: readonly { scope: FacilityScope }[];
+  keys: readonly { scope: Pick<FacilityScope, 'facilityId'> }[];
 }
 
 interface SelectedRow {

@@ -11,11 +11,12 @@ import { rowByKey } from '../../platform/db/by-key.ts';
 import type { Queryable } from '../../platform/db/database.ts';
 import { DEFAULT_LIMIT, type Slice } from '../../platform/http/paging.ts';
 import type { FacilityScope } from '../../tenancy/scope.ts';
+import { patientSummaryJson } from '../kept/patient-text.fhir.ts';
+import { PATIENT_TEXTS } from '../kept/patient-texts.store.ts';
 import { mayBeNamed } from '../replacement.store.ts';
 import { foundAmong, patientsWith, survives } from './found-patients.ts';
 import { isEmpty, type Match, matchOf, startsWith } from './match.ts';
-import { PATIENT_TEXTS, pageOf, readPage, type SelectedPage } from './patient-texts.store.ts';
-import { patientSummaryJson } from './summary-text.fhir.ts';
+import { pageOf, readPage, type SelectedPage } from './page.store.ts';
 import { createWalker, type Walker } from './walk-together.store.ts';
 
 export type PatientPosition = readonly [sortName: string, id: string];

@@ -12,7 +12,7 @@ import { DEFAULT_LIMIT, type Slice } from '../../platform/http/paging.ts';
 import { createOrganisationBatcher } from '../../tenancy/organisations/organisation-batch.ts';
 import type { FacilityScope } from '../../tenancy/scope.ts';
 import { type Match, matchOf } from './match.ts';
-import { pageOf, type SelectedPage } from './patient-texts.store.ts';
+import { pageOf, type SelectedPage } from './page.store.ts';
 import { walkedPage } from './walk-names.ts';
 
 export interface Walk extends Slice<readonly [sortName: string, id: string]> {

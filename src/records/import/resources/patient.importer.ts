@@ -4,7 +4,7 @@
  */
 
 import { PATIENT } from '../../../clinical/resources/patient.fhir.ts';
-import { keptSummary, PATIENT_MAPPING, storedSummary } from '../../../patients/search/summary-text.fhir.ts';
+import { keptPatient, PATIENT_MAPPING, storedPatient } from '../../../patients/kept/patient-text.fhir.ts';
 import type { ResourceImporter, WriteContext } from '../map/resource-importer.ts';
 import { patientLookup } from '../resolve/lookups.store.ts';
 import { otherPersons, sharingIdentifiers } from '../resolve/patient-identity.ts';
@@ -26,10 +26,9 @@ const LONG_CHAIN =
 const SHARED_IDENTIFIER =
   'has an identifier, with the same system, that another patient of this facility has. Both were taken. If they are one person, merge them in the source; else correct the identifier';
 
-/** What lists show of a patient is kept as text. */
 const RENDERING: TextRendering = {
   mapping: PATIENT_MAPPING,
-  render: (row) => keptSummary(storedSummary(row)),
+  render: (row) => keptPatient(storedPatient(row)),
 };
 
 export const patientImporter: ResourceImporter = {

@@ -2,39 +2,20 @@
  * SQL of the patients of a page as they are kept: one value, however many there are. What other records say of them stands
  * beside it (docs/adr/0117). Contract: PAT-8, PAT-11, PAT-12.
  */
-import { readRow } from '../../clinical/content/document.ts';
-import type { FreshText, KeptTable } from '../../clinical/kept/kept-texts.store.ts';
+import type { FreshText } from '../../clinical/kept/kept-texts.store.ts';
 import { packing, TEXT_END } from '../../clinical/kept/packed-texts.store.ts';
-import { PATIENT } from '../../clinical/resources/patient.fhir.ts';
 import type { Identifier } from '../../fhir/coded.ts';
 import { rowByKey } from '../../platform/db/by-key.ts';
+import { type ListedPatient, summarySection } from '../kept/patient-text.fhir.ts';
+import { PATIENT_TEXTS, SUMMARY_SECTION } from '../kept/patient-texts.store.ts';
 import { ASSIGNED_IDENTIFIER, ASSIGNED_ORDER } from '../patient.store.ts';
-import type { SummarisedPatient } from '../patient.ts';
 import { mayBeNamed, type Viewer } from '../replacement.store.ts';
-import { keptSummary, type ListedPatient, PATIENT_MAPPING, type SummaryRecord } from './summary-text.fhir.ts';
 
-const SUMMARISED: readonly string[] = [
-  'names',
-  'gender',
-  'birthDate',
-  'deceasedBoolean',
-  'deceasedDateTime',
-  'identifiers',
-] satisfies (keyof SummarisedPatient)[];
-
-const FIELDS = PATIENT.fields('p').filter(({ name }) => SUMMARISED.includes(name));
-
-/** Patients as they are kept for lists, aliased `p`. */
-export const PATIENT_TEXTS: KeptTable = {
-  name: 'patient',
-  alias: 'p',
-  reach: 'organisation',
-  mapping: PATIENT_MAPPING,
-  fields: FIELDS,
-  render: (columns) => keptSummary(readRow(FIELDS, JSON.parse(columns)) as SummaryRecord),
-};
-
-const PATIENTS = packing(PATIENT_TEXTS, { id: 'page.id', sortName: 'to_json(page.sort_name)' });
+const PATIENTS = packing(
+  PATIENT_TEXTS,
+  { id: 'page.id', sortName: 'to_json(page.sort_name)' },
+  SUMMARY_SECTION,
+);
 
 /** What {@link pageOf} selects: one row. */
 export interface SelectedPage {
@@ -95,8 +76,8 @@ export function readPage(
   const patients = texts.map(({ id, sortName, text }) => ({
     id,
     sortName: JSON.parse(sortName) as string,
-    kept: text,
-    assigned: identifiers.get(id)?.map(([, identifier]) => identifier) ?? [],
+    summary: summarySection(text),
+    assignedIdentifiers: identifiers.get(id)?.map(([, identifier]) => identifier) ?? [],
     replacedBy: survivors.get(id)?.[0]?.[1] ?? null,
     replaces: replaced.get(id)?.map(([replacedId]) => replacedId) ?? [],
   }));

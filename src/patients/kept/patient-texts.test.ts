@@ -1,4 +1,4 @@
-/** The text that a patient is kept as for lists: that it says what the columns say, and when it counts (docs/adr/0117). */
+/** The text that a patient is kept as: that it says what the columns say, and when it counts (docs/adr/0117). */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
@@ -7,9 +7,10 @@ import { patient } from '../../../test-support/records/clinic.ts';
 import { ALL_RIGHT, useKeptTexts } from '../../../test-support/records/kept-texts.ts';
 import { listOf, localCoding, maybe, words } from '../../../test-support/records/random-content.ts';
 import { checkTexts } from '../../clinical/kept/check-texts.ts';
+import { createPatientReader } from '../patient.store.ts';
+import { createPatientSearcher } from '../search/search-patients.store.ts';
+import { PATIENT_MAPPING } from './patient-text.fhir.ts';
 import { PATIENT_TEXTS } from './patient-texts.store.ts';
-import { createPatientSearcher } from './search-patients.store.ts';
-import { PATIENT_MAPPING } from './summary-text.fhir.ts';
 
 const t = useKeptTexts('patient');
 const { send, kept, change } = t;
@@ -30,6 +31,10 @@ async function listed(): Promise<string> {
   assert.equal(found.length, 1);
   return found[0]?.summary ?? '';
 }
+
+/** What the answer for one patient is made of. */
+const read = (id: string) =>
+  createPatientReader(t.pool)({ scope: t.scope, purposeOfUse: 'TREATMENT', id }).then((found) => found?.text);
 
 const list = <Value>(value: fc.Arbitrary<Value>) => listOf(value, 3);
 const period = fc.record(
@@ -66,6 +71,29 @@ const death = fc.constantFrom<object>(
   { deceasedDateTime: '2023-12-24' },
 );
 
+const concept = fc.record({ text: words, coding: list(localCoding(['code'])) }, { requiredKeys: ['text'] });
+const telecom = fc.record(
+  {
+    system: fc.constantFrom('phone', 'email'),
+    value: words,
+    use: fc.constant('home'),
+    rank: fc.integer({ min: 1, max: 9 }),
+  },
+  { requiredKeys: ['system', 'value'] },
+);
+const address = fc.record(
+  {
+    use: fc.constant('home'),
+    text: words,
+    line: list(words),
+    city: words,
+    postalCode: words,
+    country: words,
+  },
+  { requiredKeys: ['city'] },
+);
+const birth = fc.constantFrom<object>({}, { multipleBirthBoolean: false }, { multipleBirthInteger: 2 });
+
 test('random changes by imports leave every text as the columns say it', async () => {
   const ids = Array.from({ length: 3 }, () => randomUUID());
   const someone = fc
@@ -73,13 +101,22 @@ test('random changes by imports leave every text as the columns say it', async (
       id: fc.constantFrom(...ids),
       name: maybe(list(name)),
       identifier: maybe(list(identifier)),
-      telecom: maybe(list(fc.record({ system: fc.constant('phone'), value: words }))),
+      telecom: maybe(list(telecom)),
+      active: maybe(fc.boolean()),
+      maritalStatus: maybe(concept),
+      address: maybe(list(address)),
+      communication: maybe(list(fc.record({ language: concept, preferred: fc.boolean() }))),
+      contact: maybe(list(fc.record({ name, telecom: list(telecom), address, gender: fc.constant('male') }))),
       gender: maybe(fc.constantFrom('male', 'female', 'other', 'unknown')),
       meta: maybe(fc.record({ versionId: fc.constantFrom('1', '2', '3') })),
       death,
+      birth,
     })
     // The birth date stays: it is the same person.
-    .map(({ death: how, ...one }) => ({ resourceType: 'Patient', birthDate: '1970-01-01', ...one, ...how }));
+    .map(({ death: how, birth: which, ...one }) => ({
+      ...{ resourceType: 'Patient', birthDate: '1970-01-01' },
+      ...{ ...one, ...how, ...which },
+    }));
   await fc.assert(
     fc.asyncProperty(list(someone), async (people) => {
       await send(...people);
@@ -109,25 +146,31 @@ test('a text of another version of the row does not count: an older process may 
   assert.deepEqual(await check(), { records: 1, ...ALL_RIGHT });
 });
 
-test('a patient without a text is rendered at the first search, and stays at its version', async () => {
+test('a patient without a text is rendered at the first search or read, and stays at its version', async () => {
   const id = await imported();
   const right = await kept(id);
-  const answer = await listed();
-  await change(id, WITHOUT);
-  assert.equal(await listed(), answer);
-  assert.deepEqual(await kept(id), right);
+  for (const answered of [listed, read]) {
+    const answer = await answered(id);
+    await change(id, WITHOUT);
+    assert.equal(await answered(id), answer);
+    assert.deepEqual(await kept(id), right);
+  }
 });
 
-test('a text of an older mapping is rendered at the first search; one of a newer mapping is left as it is', async () => {
+test('a text of an older mapping is rendered at the first search or read; one of a newer is left as it is', async () => {
   const id = await imported();
   const right = await kept(id);
-  const answer = await listed();
-  await change(id, `rendered = 'older', rendered_mapping = ${PATIENT_MAPPING - 1}`);
-  assert.equal(await listed(), answer);
-  assert.deepEqual(await kept(id), right);
-  await change(id, `rendered = 'newer', rendered_mapping = ${PATIENT_MAPPING + 1}`);
-  assert.equal(await listed(), answer);
-  assert.equal((await kept(id)).rendered, 'newer');
+  for (const answered of [listed, read]) {
+    const answer = await answered(id);
+    await change(id, `rendered = 'older', rendered_mapping = ${PATIENT_MAPPING - 1}`);
+    assert.equal(await answered(id), answer);
+    assert.deepEqual(await kept(id), right);
+    await change(id, `rendered = 'newer', rendered_mapping = ${PATIENT_MAPPING + 1}`);
+    assert.equal(await answered(id), answer);
+    assert.equal((await kept(id)).rendered, 'newer');
+    await change(id, `rendered_mapping = ${PATIENT_MAPPING - 1}`);
+    await answered(id);
+  }
 });
 
 test('a search does not wait for an import that is changing the row', async () => {

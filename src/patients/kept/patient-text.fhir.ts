@@ -1,0 +1,132 @@
+/**
+ * The text that a patient is kept as, and the answers that are made of it (docs/adr/0117). It has three sections, each the
+ * members of a JSON object: what lists show, what one patient's answer has beside that, and what only FHIR says. Pure.
+ */
+import {
+  ADDRESS,
+  CONTACT_POINT,
+  HUMAN_NAME,
+  IDENTIFIER,
+  storedItem,
+} from '../../clinical/description/data-type-list.ts';
+import type { RecordRow } from '../../clinical/description/describe.ts';
+import type { Values } from '../../clinical/description/element.ts';
+import { membersAsObjects } from '../../clinical/kept/stored-row.fhir.ts';
+import type { HeldPatient } from '../../clinical/resources/patient.fhir.ts';
+import type { Identifier } from '../../fhir/coded.ts';
+import { type KeptPatient, type PatientRecord, type SummarisedPatient, summaryOf } from '../patient.ts';
+
+/**
+ * The version of what {@link keptPatient} writes. Raise it by one whenever that changes for a patient who stays as he or
+ * she is: kept texts of another version are rendered anew (docs/adr/0120). `patient-text.fhir.test.ts` says when it was
+ * forgotten.
+ */
+export const PATIENT_MAPPING = 2;
+
+/** Between two sections: JSON text does not have it. */
+export const SECTION_END = { sql: 'chr(29)', text: '\x1d' };
+
+/** What the source says of a patient. What is null in the database is absent. */
+export type SaidPatient = Partial<Omit<HeldPatient, 'id' | 'assignedIdentifiers' | 'links'>>;
+
+/** What one patient's answer has beside what lists show. */
+type Details = Omit<
+  PatientRecord,
+  | keyof KeptPatient
+  | Exclude<keyof SummarisedPatient, 'deceasedDateTime' | 'names'>
+  | 'multipleBirthBoolean'
+  | 'multipleBirthInteger'
+> & { multipleBirth: boolean | number | null };
+
+export function keptPatient(said: SaidPatient): string {
+  const { names = [], identifiers = [], gender = null, birthDate = null } = said;
+  const { deceasedBoolean = null, deceasedDateTime = null } = said;
+  const summary = summaryOf({ names, gender, birthDate, deceasedBoolean, deceasedDateTime, identifiers });
+  const details: Details = {
+    active: said.active ?? null,
+    deceasedDateTime,
+    names,
+    telecoms: said.telecoms ?? [],
+    addresses: said.addresses ?? [],
+    maritalStatus: said.maritalStatus ?? null,
+    multipleBirth: said.multipleBirthInteger ?? said.multipleBirthBoolean ?? null,
+    communication: said.communication ?? [],
+    contacts: said.contacts ?? [],
+  };
+  const others = { deceasedBoolean: deceasedBoolean ?? undefined };
+  return [summary, details, others].map(membersJson).join(SECTION_END.text);
+}
+
+function membersJson(object: object): string {
+  return JSON.stringify(object).slice(1, -1);
+}
+
+/** The record that is read once an import has stored this row. */
+export function storedPatient({ values, children }: RecordRow): SaidPatient {
+  const { contact: contacts, ...members } = membersAsObjects(values);
+  const rowsOf = (table: string) => (children[table] ?? []).map(storedIn);
+  return {
+    ...members,
+    ...(contacts === undefined ? {} : { contacts: contacts as NonNullable<SaidPatient['contacts']> }),
+    names: rowsOf('patient_name').map((row) => storedItem(HUMAN_NAME, row)),
+    identifiers: rowsOf('patient_identifier').map((row) => storedItem(IDENTIFIER, row)),
+    telecoms: rowsOf('patient_telecom').map((row) => storedItem(CONTACT_POINT, row)),
+    addresses: rowsOf('patient_address').map((row) => storedItem(ADDRESS, row)),
+  };
+}
+
+function storedIn(row: Values): (column: string) => unknown {
+  return (column) => membersAsObjects({ value: row[column] }).value;
+}
+
+/** A patient as a list shows it: `summary` is the first section of its text. */
+export type ListedPatient = Pick<KeptPatient, 'id' | 'assignedIdentifiers' | 'replacedBy' | 'replaces'> & {
+  summary: string;
+};
+
+/** What lists show of a text. */
+export function summarySection(text: string): string {
+  return text.split(SECTION_END.text, 1)[0] ?? '';
+}
+
+/** What a list shows, as JSON text. */
+export function patientSummaryJson(patient: ListedPatient): string {
+  return `{${listedMembers(patient)}}`;
+}
+
+/** What one patient's answer has, as JSON text. */
+export function patientJson({
+  text,
+  refusedPurposes,
+  version,
+  lastUpdated,
+  ...patient
+}: KeptPatient): string {
+  const [summary = '', details = ''] = text.split(SECTION_END.text);
+  const end = membersJson({ refusedPurposes, version, updatedAt: lastUpdated });
+  return `{${listedMembers({ ...patient, summary })},${details},${end}}`;
+}
+
+function listedMembers({ id, summary, assignedIdentifiers, replacedBy, replaces }: ListedPatient): string {
+  const members = assignedIdentifiers.length === 0 ? summary : withAssigned(summary, assignedIdentifiers);
+  return `"id":"${id}",${members},${membersJson({ replacedBy, replaces })}`;
+}
+
+/** The identifiers of the source are the last member. */
+function withAssigned(summary: string, assigned: readonly Identifier[]): string {
+  const others = assigned.map((identifier) => JSON.stringify(identifier)).join(',');
+  return `${summary.slice(0, -1)}${summary.endsWith('[]') ? '' : ','}${others}]`;
+}
+
+/** The patient as the internal model holds it. */
+export function patientRecord({ text, ...patient }: KeptPatient): PatientRecord {
+  const sections = text.split(SECTION_END.text).filter((members) => members !== '');
+  const { name: _name, deceased: _deceased, multipleBirth, ...said } = JSON.parse(`{${sections.join(',')}}`);
+  return {
+    deceasedBoolean: null,
+    ...said,
+    multipleBirthBoolean: typeof multipleBirth === 'boolean' ? multipleBirth : null,
+    multipleBirthInteger: typeof multipleBirth === 'number' ? multipleBirth : null,
+    ...patient,
+  };
+}
