@@ -83,7 +83,9 @@ test('of two deliveries of a patient the later one says no earlier time [EXC-13]
     await client.query('select from patient where id = $1 for no key update', [linked.id]);
     registering = importPatient(second, bundle);
     await waitForLock(pool);
-    await client.query("update patient set birth_date = '1984-05-03' where id = $1", [linked.id]);
+    await client.query("update patient set birth_date = '1984-05-03', version = version + 1 where id = $1", [
+      linked.id,
+    ]);
     await enqueuePatientChanges(client, t.place, [{ patientId: String(linked.id), event: 'updated' }]);
   });
   await registering;

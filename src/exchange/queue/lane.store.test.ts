@@ -8,6 +8,7 @@ import { connect, insertPatients, queue, rename } from '../../../test-support/ex
 import { createPlace } from '../../../test-support/records/place.ts';
 import { waitForDisconnect } from '../../../test-support/wait-until.ts';
 import { createKeyRing } from '../../platform/crypto/key-ring.ts';
+import type { Queryable } from '../../platform/db/database.ts';
 import { closeBreaker, delayProbe, openBreaker } from '../worker/breaker.store.ts';
 import { createDeliveryPool } from '../worker/delivery-pool.ts';
 import {
@@ -167,7 +168,7 @@ describe('leases', () => {
 
   test('read what they need and no more, planned on empty tables and without statistics', PLAIN, async () => {
     const db = createDeliveryPool({ url: database.url, max: 1 }, () => undefined);
-    const mine = lease(10);
+    const mine = lease(300);
     assert.deepEqual(await leaseDue(db, key, mine), [], 'planned on an empty table');
     await settle(db, key, []);
     const terms = { version: 1, purposeOfUse: 'OPS', timeoutMs: 1_000 } as const;
@@ -182,6 +183,7 @@ describe('leases', () => {
     if ((rows[0]?.version ?? 0) < 170_000) await analyze();
     const before = await reads();
     const found = await leaseDue(db, key, mine);
+    assert.equal(found.length, 300);
     const asked = found.map((item) => ({ ...item, leaseToken: mine.token }));
     assert.deepEqual(new Set(await permits(db, key, terms, asked)), new Set(['send']));
     const nexts: DeliveryResult['next'][] = [
@@ -198,9 +200,40 @@ describe('leases', () => {
     const after = await reads();
     assert.equal(after.scans - before.scans, 0, 'no sequential scan');
     assert.ok(
-      after.rows - before.rows < 200,
-      `${after.rows - before.rows} index entries read for 10 deliveries`,
+      after.rows - before.rows < 20 * found.length,
+      `${after.rows - before.rows} index entries read for ${found.length} deliveries`,
     );
+  });
+
+  test('settle many at the cost of few, planned once and with statistics', PLAIN, async () => {
+    const db = createDeliveryPool({ url: database.url, max: 1 }, () => undefined);
+    const ids = await insertPatients(pool(), place, 2_000);
+    await queue(pool(), place, ids);
+    await rename(pool(), place, ids, '1');
+    // Many lanes of another connection, and none of other organisations.
+    await pool().query('delete from exchange_head where organisation_id <> $1', [place.organisationId]);
+    await pool().query(
+      `insert into exchange_head (organisation_id, connection_id, patient_id, sequence, last_sequence, queued_at, due_at)
+       select $1, md5('another connection')::uuid, md5('patient' || i)::uuid, 1, 2, now(), now()
+       from generate_series(1, 40000) i`,
+      [place.organisationId],
+    );
+    await analyze();
+    await db.query({ text: "set plan_cache_mode = 'force_generic_plan'" });
+    for (const next of [{ kind: 'retry', afterMs: 1_000 }, { kind: 'advance' }] as const) {
+      const mine = lease(300);
+      const found = await leaseDue(db, key, mine);
+      const before = await entriesRead(db);
+      const { moved } = await settle(
+        db,
+        key,
+        found.map((item) => result(item, mine.token, next)),
+      );
+      assert.equal(moved.size, 300);
+      const read = (await entriesRead(db)) - before;
+      assert.ok(read < 10 * moved.size, `${read} index entries read to ${next.kind} ${moved.size} lanes`);
+    }
+    await db.end();
   });
 
   async function analyze(): Promise<void> {
@@ -208,6 +241,16 @@ describe('leases', () => {
     await owner.connect();
     await owner.query('analyze exchange_head, exchange_delivery');
     await owner.end();
+  }
+
+  async function entriesRead(db: Queryable): Promise<number> {
+    await db.query({ text: 'select pg_stat_force_next_flush()' });
+    const { rows } = await db.query<{ read: number }>({
+      text: `select sum(idx_tup_read)::float8 as read
+        from pg_stat_user_indexes
+        where relname in ('exchange_head', 'exchange_delivery')`,
+    });
+    return rows[0]?.read ?? 0;
   }
 
   async function reads(): Promise<{ scans: number; rows: number }> {

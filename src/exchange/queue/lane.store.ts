@@ -196,6 +196,13 @@ export async function settle(
   return { moved: new Set(rows.map((row) => row.patientId)), more: rows.some((row) => row.more) };
 }
 
+const arrayOf = (set: string, column: string, type: string) => `(select ${column} from ${set})::${type}[]`;
+
+/** What `set` has for the lane of the head `h`. */
+const ofLane = (set: string, column: string, type: string) =>
+  `(${arrayOf(set, column, type)})[array_position(${arrayOf(set, 'ids', 'uuid')}, h.patient_id)]`;
+
+// What a head is set to comes from arrays: joined, the keys of all would be looked up anew for each of them.
 // If a change ends after this statement began, the statement sees the changed head and not the delivery that was queued.
 // That delivery was queued just now. What an update sets is worked out before it: a distributed database takes no time
 // that is computed beside columns of the row (docs/adr/0133).
@@ -240,49 +247,45 @@ const SETTLE = `
           and sequence = last_sequence
       ))
   ), forward as materialized (
-    select o.patient_id, o.sequence + 1 as sequence, coalesce((
+    select array_agg(o.patient_id) as ids, array_agg(coalesce((
       select d.occurred_at
       from exchange_delivery d
       where d.organisation_id = $1
         and d.connection_id = $2
         and d.patient_id = o.patient_id
         and d.sequence = o.sequence + 1
-    ), now()) as queued_at
+    ), now())) as queued_at
     from owned o
     where o.next = 'advance'
       and o.sequence < o.last_sequence
   ), advanced as (
     update exchange_head h
-    set sequence = f.sequence,
-        queued_at = f.queued_at,
+    set sequence = h.sequence + 1,
+        queued_at = ${ofLane('forward', 'queued_at', 'timestamptz')},
         attempts = 0,
         due_at = now(),
         lease_token = null,
         leased_until = '-infinity'
-    from forward f
     where h.organisation_id = $1
       and h.connection_id = $2
-      and h.patient_id = any(array(select patient_id from forward))
-      and h.patient_id = f.patient_id
+      and h.patient_id = any(${arrayOf('forward', 'ids', 'uuid')})
   ), later as materialized (
-    select o.patient_id, o.attempts + o.counted::integer as attempts, o.reason,
-      case when o.next = 'retry' then now() + o.after_ms * interval '1 millisecond' end as due_at,
-      case when o.next = 'hold' then now() end as held_at
+    select array_agg(o.patient_id) as ids, array_agg(o.attempts + o.counted::integer) as attempts,
+      array_agg(case when o.next = 'retry' then now() + o.after_ms * interval '1 millisecond' end) as due_at,
+      array_agg(case when o.next = 'hold' then now() end) as held_at, array_agg(o.reason) as reason
     from owned o
     where o.next <> 'advance'
   ), kept as (
     update exchange_head h
-    set attempts = l.attempts,
-        due_at = l.due_at,
-        held_at = l.held_at,
-        held_reason = l.reason,
+    set attempts = ${ofLane('later', 'attempts', 'integer')},
+        due_at = ${ofLane('later', 'due_at', 'timestamptz')},
+        held_at = ${ofLane('later', 'held_at', 'timestamptz')},
+        held_reason = ${ofLane('later', 'reason', 'text')},
         lease_token = null,
         leased_until = '-infinity'
-    from later l
     where h.organisation_id = $1
       and h.connection_id = $2
-      and h.patient_id = any(array(select patient_id from later))
-      and h.patient_id = l.patient_id
+      and h.patient_id = any(${arrayOf('later', 'ids', 'uuid')})
   )
   select patient_id as "patientId", next = 'advance' and sequence < last_sequence as more
   from owned`;

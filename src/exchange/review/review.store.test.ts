@@ -79,6 +79,7 @@ describe('a decision about a held delivery', () => {
     const change = await database.pool.connect();
     await change.query('begin');
     await change.query('update patient_name set given = $2 where patient_id = $1', [patientId, ['Other']]);
+    await change.query('update patient set version = version + 1 where id = $1', [patientId]);
     await enqueuePatientChanges(change, place, [{ patientId, event: 'updated' }]);
     const deciding = decide(database.pool, place, { filter: {}, decision: SKIP });
     await waitForLock(database.pool);
