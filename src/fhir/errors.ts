@@ -8,6 +8,10 @@ export const fhirError = domainErrors(
       status: 406,
       text: 'This call answers with application/fhir+json only. Send Accept: application/fhir+json, or _format=json.',
     },
+    fhir_release: {
+      status: 415,
+      text: 'The content type names another FHIR release. This call takes FHIR R4. Send R4, with fhirVersion=4.0 or without fhirVersion.',
+    },
   },
   french,
 );

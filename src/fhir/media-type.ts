@@ -3,6 +3,7 @@
  * Contract: ENC-1, ENC-35.
  */
 import { namesMediaType } from '../platform/http/content-type.ts';
+import type { RequestHeaders } from '../platform/http/route.ts';
 import { Type } from '../platform/json-schema.ts';
 import { fhirError } from './errors.ts';
 
@@ -47,16 +48,21 @@ export function namesFhirJson(accept: string | undefined): boolean {
 
 function parseRange(text: string): MediaRange[] {
   const [type = '', ...parameters] = text.split(';').map((part) => part.trim().toLowerCase());
+  if (parameters.some(namesOtherRelease)) return [];
   let quality = 1;
   for (const parameter of parameters) {
     const [name, value = ''] = parameter.split('=').map((part) => part.trim());
-    // A value may be quoted (RFC 9110, section 5.6.6).
-    if (name === 'fhirversion' && value !== RELEASE && value !== `"${RELEASE}"`) return [];
     if (name !== 'q') continue;
     if (!/^(?:0(?:\.\d{0,3})?|1(?:\.0{0,3})?)$/.test(value)) return [];
     quality = Number(value);
   }
   return [{ type, quality }];
+}
+
+function namesOtherRelease(parameter: string): boolean {
+  const [name, value] = parameter.split('=').map((part) => part.trim());
+  // A value may be quoted (RFC 9110, section 5.6.6).
+  return name === 'fhirversion' && value !== RELEASE && value !== `"${RELEASE}"`;
 }
 
 /** 406 unless the caller takes FHIR JSON. */
@@ -67,6 +73,14 @@ export function requireFhirJson(
   const { accept } = headers;
   if (!acceptsFhirJson(typeof accept === 'string' ? accept : undefined, format))
     throw fhirError('not_acceptable');
+}
+
+/** 415 where the body says that it is of another FHIR release (R4, "RESTful API", FHIR version). */
+export function requireRelease({ 'content-type': type }: RequestHeaders): void {
+  const [, ...parameters] = String(type ?? '')
+    .toLowerCase()
+    .split(';');
+  if (parameters.some(namesOtherRelease)) throw fhirError('fhir_release');
 }
 
 /** `_format` (FHIR R4, "RESTful API", general parameters), of every route that answers FHIR. */

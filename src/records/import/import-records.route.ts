@@ -5,6 +5,7 @@
 
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
+import { requireRelease } from '../../fhir/media-type.ts';
 import { DEFAULT_PURPOSE_OF_USE } from '../../fhir/purpose-of-use.ts';
 import type { Pool } from '../../platform/db/database.ts';
 import { bodyTooLarge } from '../../platform/http/body.ts';
@@ -136,6 +137,7 @@ export function importRecordsRoute(deps: ImportRouteDependencies): Route<Access>
       },
       handle: async ({ query: { dryRun = false, importId, fileName }, body }, context) => {
         requireMediaType(context);
+        requireRelease(context.headers);
         requireUuid('importId', importId);
         const id = importId?.toLowerCase() ?? randomUUID();
         requireFileName(fileName);

@@ -1,5 +1,6 @@
 /** POST /terminology/maps/import: a CSV file or a FHIR ConceptMap. Contract: TERM-10, TERM-23, TERM-24, TERM-25. */
 import { Readable } from 'node:stream';
+import { requireRelease } from '../../fhir/media-type.ts';
 import type { Pool } from '../../platform/db/database.ts';
 import { mediaTypeOf, requireContentType } from '../../platform/http/content-type.ts';
 import type { Route } from '../../platform/http/route.ts';
@@ -73,6 +74,7 @@ export function importMapsRoute(deps: { db: Pool }): Route<Access> {
     },
     handle: async ({ query, body }, context) => {
       requireContentType(context.headers, MEDIA_TYPES);
+      requireRelease(context.headers);
       const format = mediaTypeOf(context.headers) === 'text/csv' ? 'csv' : 'conceptmap';
       const columns = query.columns === undefined ? new Map() : parseColumns(query.columns);
       const { localSystem, targetSystem, level, dryRun = false, preview } = query;

@@ -169,7 +169,8 @@ describe('POST /terminology/maps/import', () => {
       assert.equal(answer.status, 400, answer.text);
       assert.match(answer.json.message, message);
     }
-    assert.equal((await calls.csvImport('x', '', { 'content-type': 'text/plain' })).status, 415);
+    for (const type of ['text/plain', 'application/fhir+json; fhirVersion=5.0'])
+      assert.equal((await calls.csvImport('x', '', { 'content-type': type })).status, 415);
     assert.equal((await calls.csvImport(new Uint8Array(8 * 1_048_576 + 1))).status, 413);
   });
 });
