@@ -12,6 +12,7 @@ const cases: [accept: string | undefined, format: string | undefined, accepted: 
   ['Application/FHIR+JSON; charset=utf-8', undefined, true],
   ['application/fhir+json; fhirVersion=4.0', undefined, true],
   ['application/fhir+json; fhirVersion="4.0"', undefined, true],
+  ['application/fhir+json; fhirVersion=4.0.1', undefined, true],
   ['application/fhir+json; fhirVersion="5.0"', undefined, false],
   ['text/html, application/xhtml+xml, */*;q=0.8', undefined, true],
   ['application/fhir+xml, application/fhir+json;q=0.5', undefined, true],

@@ -1,6 +1,7 @@
 /**
- * Content negotiation of a FHIR server that speaks JSON only (FHIR R4, "RESTful API", content types).
- * Contract: ENC-1, ENC-35.
+ * Media types of a FHIR server that speaks JSON only: of its answers, and the release of what it is sent (FHIR R4, "RESTful
+ * API", content types).
+ * Contract: ENC-1, ENC-35, IN-1.
  */
 import { namesMediaType } from '../platform/http/content-type.ts';
 import type { RequestHeaders } from '../platform/http/route.ts';
@@ -13,7 +14,8 @@ export const FHIR_JSON = 'application/fhir+json; charset=utf-8';
 /** The second is the name of DSTU2, which some clients still send. */
 const FHIR_TYPES = ['application/fhir+json', 'application/json+fhir'];
 const FORMATS = new Set(['json', 'application/json', 'text/json', ...FHIR_TYPES]);
-const RELEASE = '4.0';
+/** Of R4; the second is what its CapabilityStatement says. */
+const RELEASES = ['4.0', '4.0.1'];
 
 interface MediaRange {
   type: string;
@@ -60,9 +62,9 @@ function parseRange(text: string): MediaRange[] {
 }
 
 function namesOtherRelease(parameter: string): boolean {
-  const [name, value] = parameter.split('=').map((part) => part.trim());
+  const [name, value = ''] = parameter.split('=').map((part) => part.trim());
   // A value may be quoted (RFC 9110, section 5.6.6).
-  return name === 'fhirversion' && value !== RELEASE && value !== `"${RELEASE}"`;
+  return name === 'fhirversion' && !RELEASES.includes(value.replace(/^"(.*)"$/, '$1'));
 }
 
 /** 406 unless the caller takes FHIR JSON. */

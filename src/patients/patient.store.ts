@@ -1,4 +1,4 @@
-/** SQL of patients: the columns of one, reading by id, and locking. Contract: ACC-3, PAT-10. */
+/** SQL of patients: reading by id, and locking. Contract: ACC-3, PAT-10. */
 import {
   type PackedText,
   packing,
@@ -14,7 +14,7 @@ import { createOrganisationBatcher } from '../tenancy/organisations/organisation
 import type { OrganisationScope } from '../tenancy/scope.ts';
 import { patientRecord } from './kept/patient-text.fhir.ts';
 import { PATIENT_TEXTS } from './kept/patient-texts.store.ts';
-import type { KeptPatient, PatientRecord, RegistrationScope } from './patient.ts';
+import type { LoadedPatient, PatientRecord, RegistrationScope } from './patient.ts';
 import { mayBeNamed, survivorOf, type Viewer } from './replacement.store.ts';
 
 const PATIENTS = packing(PATIENT_TEXTS, { id: 'p.id' });
@@ -23,8 +23,8 @@ const PATIENTS = packing(PATIENT_TEXTS, { id: 'p.id' });
 interface PatientRow {
   place: number;
   packed: string;
-  assignedIdentifiers: KeptPatient['assignedIdentifiers'] | null;
-  links: KeptPatient['links'] | null;
+  assignedIdentifiers: LoadedPatient['assignedIdentifiers'] | null;
+  links: LoadedPatient['links'] | null;
   replacedBy: string | null;
   replaces: string[] | null;
   refusedPurposes: string[];
@@ -88,7 +88,7 @@ async function load(
   db: Queryable,
   organisationId: string,
   keys: readonly PatientKey[],
-  answer: EarlyAnswer<KeptPatient>,
+  answer: EarlyAnswer<LoadedPatient>,
 ): Promise<undefined> {
   const selection = {
     packing: PATIENTS,
@@ -111,8 +111,8 @@ const MAX_KEYS = 100;
 const MAX_IN_FLIGHT = 2;
 
 /** Reads by id; those that arrive together share a round trip. Undefined: not registered at the facility. */
-export function createPatientReader(db: Queryable): (key: PatientKey) => Promise<KeptPatient | undefined> {
-  return createOrganisationBatcher<PatientKey, KeptPatient | undefined>({
+export function createPatientReader(db: Queryable): (key: PatientKey) => Promise<LoadedPatient | undefined> {
+  return createOrganisationBatcher<PatientKey, LoadedPatient | undefined>({
     load: (organisationId, keys, answer) => load(db, organisationId, keys, answer),
     maxKeys: MAX_KEYS,
     maxInFlight: MAX_IN_FLIGHT,
@@ -157,8 +157,8 @@ export async function lockPatients(
 
 function toPatient(
   { assignedIdentifiers, links, replacedBy, replaces, refusedPurposes, version, updatedText }: PatientRow,
-  kept: Pick<KeptPatient, 'organisationId' | 'id' | 'text'>,
-): KeptPatient {
+  kept: Pick<LoadedPatient, 'organisationId' | 'id' | 'text'>,
+): LoadedPatient {
   return {
     ...kept,
     assignedIdentifiers: assignedIdentifiers ?? [],

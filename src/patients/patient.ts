@@ -16,8 +16,8 @@ type Filled<Held> = {
     : Held[Name];
 };
 
-/** A patient as it is read. `links` are those to patients who may be named to the reader, and to those who are not here. */
-export interface KeptPatient extends Pick<Filled<HeldPatient>, 'id' | 'assignedIdentifiers' | 'links'> {
+/** A patient as a read gives it. `links` are those to patients who may be named to the reader, and to those who are not here. */
+export interface LoadedPatient extends Pick<Filled<HeldPatient>, 'id' | 'assignedIdentifiers' | 'links'> {
   organisationId: string;
   /** What the source says, as it is kept (docs/adr/0117). */
   text: string;
@@ -32,8 +32,8 @@ export interface KeptPatient extends Pick<Filled<HeldPatient>, 'id' | 'assignedI
   lastUpdated: string;
 }
 
-/** The same, with each element. */
-export type PatientRecord = Omit<KeptPatient, 'text'> & Filled<HeldPatient>;
+/** A patient with each element that the source gave. */
+export type PatientRecord = Omit<LoadedPatient, 'text'> & Filled<HeldPatient>;
 
 /** What a {@link PatientSummary} is made of: nothing that another record says. */
 export type SummarisedPatient = Pick<

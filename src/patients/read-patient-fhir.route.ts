@@ -8,7 +8,7 @@ import { type Access, facilityRoute } from '../tenancy/callers/access.ts';
 import { patientRecord } from './kept/patient-text.fhir.ts';
 import { patientResource } from './patient.fhir.ts';
 import { FhirPatientSchema } from './patient.schema.ts';
-import type { KeptPatient } from './patient.ts';
+import type { LoadedPatient } from './patient.ts';
 import { createReadPatient, type ReadPatientDependencies } from './read-patient.ts';
 
 export function readPatientFhirRoute(deps: ReadPatientDependencies): Route<Access> {
@@ -37,6 +37,6 @@ export function readPatientFhirRoute(deps: ReadPatientDependencies): Route<Acces
 }
 
 /** Which links go out depends on the other patients too, and changes without a new version of this one. */
-function linksDigest({ links }: KeptPatient): string | undefined {
+function linksDigest({ links }: LoadedPatient): string | undefined {
   return links.length === 0 ? undefined : hash('sha256', JSON.stringify(links)).slice(0, 16);
 }

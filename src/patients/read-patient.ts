@@ -6,7 +6,7 @@ import { authoriseAccess } from '../privacy/authorise-access.ts';
 import type { FacilityContext } from '../tenancy/callers/access.ts';
 import { notFound } from '../tenancy/errors.ts';
 import { createPatientReader } from './patient.store.ts';
-import type { KeptPatient } from './patient.ts';
+import type { LoadedPatient } from './patient.ts';
 
 export interface ReadPatientDependencies {
   db: Queryable;
@@ -17,7 +17,7 @@ export interface ReadPatientDependencies {
 export function createReadPatient({
   db,
   accessLog,
-}: ReadPatientDependencies): (id: string, context: FacilityContext) => Promise<KeptPatient> {
+}: ReadPatientDependencies): (id: string, context: FacilityContext) => Promise<LoadedPatient> {
   const readPatient = createPatientReader(db);
   return async (id, context) => {
     const { scope, purposeOfUse } = context;

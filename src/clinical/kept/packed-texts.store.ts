@@ -6,7 +6,7 @@ import type { Queryable } from '../../platform/db/database.ts';
 import type { FacilityScope } from '../../tenancy/scope.ts';
 import { columnsSql, countsSql, type FreshText, type KeptTable, keepTexts } from './kept-texts.store.ts';
 
-/** Between the texts of one value, and between the parts of each: JSON text has neither. */
+/** Between the texts of one value, and between the parts of each: JSON text has neither. A patient's text has chr(29) too. */
 export const TEXT_END = { sql: 'chr(30)', text: '\x1e' };
 const PART_END = { sql: 'chr(31)', text: '\x1f' };
 
@@ -32,7 +32,10 @@ export interface Packing<Text> {
   ) => UnpackedTexts<Text> | undefined;
 }
 
-/** `parts`: SQL of what stands before the text, by name; `kept`: SQL of the text, or of the part of it that is wanted. */
+/**
+ * `parts`: SQL of what stands before the text, by name. `kept`: SQL of the text, or of a part of it that is enough; a text that
+ * was rendered just now is given whole all the same.
+ */
 export function packing<const Part extends string>(
   table: KeptTable,
   parts: Readonly<Record<Part | 'id', string>>,

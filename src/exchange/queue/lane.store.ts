@@ -196,11 +196,9 @@ export async function settle(
   return { moved: new Set(rows.map((row) => row.patientId)), more: rows.some((row) => row.more) };
 }
 
-const arrayOf = (set: string, column: string, type: string) => `(select ${column} from ${set})::${type}[]`;
-
 /** What `set` has for the lane of the head `h`. */
-const ofLane = (set: string, column: string, type: string) =>
-  `(${arrayOf(set, column, type)})[array_position(${arrayOf(set, 'ids', 'uuid')}, h.patient_id)]`;
+const ofLane = (set: string, column: string) =>
+  `((select ${column} from ${set}))[array_position((select ids from ${set}), h.patient_id)]`;
 
 // What a head is set to comes from arrays: joined, the keys of all would be looked up anew for each of them.
 // If a change ends after this statement began, the statement sees the changed head and not the delivery that was queued.
@@ -261,14 +259,14 @@ const SETTLE = `
   ), advanced as (
     update exchange_head h
     set sequence = h.sequence + 1,
-        queued_at = ${ofLane('forward', 'queued_at', 'timestamptz')},
+        queued_at = ${ofLane('forward', 'queued_at')},
         attempts = 0,
         due_at = now(),
         lease_token = null,
         leased_until = '-infinity'
     where h.organisation_id = $1
       and h.connection_id = $2
-      and h.patient_id = any(${arrayOf('forward', 'ids', 'uuid')})
+      and h.patient_id = any((select ids from forward)::uuid[])
   ), later as materialized (
     select array_agg(o.patient_id) as ids, array_agg(o.attempts + o.counted::integer) as attempts,
       array_agg(case when o.next = 'retry' then now() + o.after_ms * interval '1 millisecond' end) as due_at,
@@ -277,15 +275,15 @@ const SETTLE = `
     where o.next <> 'advance'
   ), kept as (
     update exchange_head h
-    set attempts = ${ofLane('later', 'attempts', 'integer')},
-        due_at = ${ofLane('later', 'due_at', 'timestamptz')},
-        held_at = ${ofLane('later', 'held_at', 'timestamptz')},
-        held_reason = ${ofLane('later', 'reason', 'text')},
+    set attempts = ${ofLane('later', 'attempts')},
+        due_at = ${ofLane('later', 'due_at')},
+        held_at = ${ofLane('later', 'held_at')},
+        held_reason = ${ofLane('later', 'reason')},
         lease_token = null,
         leased_until = '-infinity'
     where h.organisation_id = $1
       and h.connection_id = $2
-      and h.patient_id = any(${arrayOf('later', 'ids', 'uuid')})
+      and h.patient_id = any((select ids from later)::uuid[])
   )
   select patient_id as "patientId", next = 'advance' and sequence < last_sequence as more
   from owned`;

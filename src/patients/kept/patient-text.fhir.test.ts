@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { KeptPatient } from '../patient.ts';
+import type { LoadedPatient } from '../patient.ts';
 import {
   keptPatient,
   PATIENT_MAPPING,
   patientJson,
   patientRecord,
-  type SaidPatient,
+  type SourcePatient,
 } from './patient-text.fhir.ts';
 
 const ID = '22222222-2222-4222-8222-222222222222';
-const full: SaidPatient = {
+const full: SourcePatient = {
   names: [
     { use: 'old', family: 'Smith' },
     { use: 'official', family: 'Öz', given: ['Ada', '"Ad"'], period: { start: '2001' } },
@@ -28,7 +28,7 @@ const full: SaidPatient = {
   addresses: [{ line: ['1 Main Road'], city: 'Lagos' }],
 };
 
-function kept(said: SaidPatient): KeptPatient {
+function kept(said: SourcePatient): LoadedPatient {
   return {
     organisationId: '11111111-1111-4111-8111-111111111111',
     id: ID,
@@ -85,7 +85,7 @@ test('the record of a text has what the source said, and null or nothing for the
     contacts: [],
     addresses: [],
   };
-  const cases: SaidPatient[] = [
+  const cases: SourcePatient[] = [
     {},
     full,
     { deceasedBoolean: true, multipleBirthBoolean: false },
@@ -99,7 +99,7 @@ test('ids that exchanges assigned follow those of the source [PAT-8]', () => {
     { system: 'urn:example:exchange', value: 'X-1', assigner: { display: 'North' } },
     { system: 'urn:example:exchange', value: 'X-2', assigner: { display: 'South' } },
   ];
-  const read = (said: SaidPatient) =>
+  const read = (said: SourcePatient) =>
     JSON.parse(patientJson({ ...kept(said), assignedIdentifiers: assigned, replaces: [ID] }));
   assert.deepEqual(read({}), {
     id: ID,

@@ -1,6 +1,7 @@
 /**
  * The text that a patient is kept as, and the answers that are made of it (docs/adr/0117). It has three sections, each the
  * members of a JSON object: what lists show, what one patient's answer has beside that, and what only FHIR says. Pure.
+ * Contract: PAT-6, PAT-8.
  */
 import {
   ADDRESS,
@@ -14,7 +15,13 @@ import type { Values } from '../../clinical/description/element.ts';
 import { membersAsObjects } from '../../clinical/kept/stored-row.fhir.ts';
 import type { HeldPatient } from '../../clinical/resources/patient.fhir.ts';
 import type { Identifier } from '../../fhir/coded.ts';
-import { type KeptPatient, type PatientRecord, type SummarisedPatient, summaryOf } from '../patient.ts';
+import {
+  type LoadedPatient,
+  type PatientRecord,
+  type PatientSummary,
+  type SummarisedPatient,
+  summaryOf,
+} from '../patient.ts';
 
 /**
  * The version of what {@link keptPatient} writes. Raise it by one whenever that changes for a patient who stays as he or
@@ -27,18 +34,23 @@ export const PATIENT_MAPPING = 2;
 export const SECTION_END = { sql: 'chr(29)', text: '\x1d' };
 
 /** What the source says of a patient. What is null in the database is absent. */
-export type SaidPatient = Partial<Omit<HeldPatient, 'id' | 'assignedIdentifiers' | 'links'>>;
+export type SourcePatient = Partial<Omit<HeldPatient, 'id' | 'assignedIdentifiers' | 'links'>>;
 
 /** What one patient's answer has beside what lists show. */
 type Details = Omit<
   PatientRecord,
-  | keyof KeptPatient
+  | keyof LoadedPatient
   | Exclude<keyof SummarisedPatient, 'deceasedDateTime' | 'names'>
   | 'multipleBirthBoolean'
   | 'multipleBirthInteger'
 > & { multipleBirth: boolean | number | null };
 
-export function keptPatient(said: SaidPatient): string {
+type ParsedText = Details &
+  Omit<PatientSummary, 'gender'> &
+  Pick<PatientRecord, 'gender'> &
+  Pick<SourcePatient, 'deceasedBoolean'>;
+
+export function keptPatient(said: SourcePatient): string {
   const { names = [], identifiers = [], gender = null, birthDate = null } = said;
   const { deceasedBoolean = null, deceasedDateTime = null } = said;
   const summary = summaryOf({ names, gender, birthDate, deceasedBoolean, deceasedDateTime, identifiers });
@@ -62,12 +74,12 @@ function membersJson(object: object): string {
 }
 
 /** The record that is read once an import has stored this row. */
-export function storedPatient({ values, children }: RecordRow): SaidPatient {
+export function storedPatient({ values, children }: RecordRow): SourcePatient {
   const { contact: contacts, ...members } = membersAsObjects(values);
   const rowsOf = (table: string) => (children[table] ?? []).map(storedIn);
   return {
     ...members,
-    ...(contacts === undefined ? {} : { contacts: contacts as NonNullable<SaidPatient['contacts']> }),
+    ...(contacts === undefined ? {} : { contacts: contacts as NonNullable<SourcePatient['contacts']> }),
     names: rowsOf('patient_name').map((row) => storedItem(HUMAN_NAME, row)),
     identifiers: rowsOf('patient_identifier').map((row) => storedItem(IDENTIFIER, row)),
     telecoms: rowsOf('patient_telecom').map((row) => storedItem(CONTACT_POINT, row)),
@@ -80,7 +92,7 @@ function storedIn(row: Values): (column: string) => unknown {
 }
 
 /** A patient as a list shows it: `summary` is the first section of its text. */
-export type ListedPatient = Pick<KeptPatient, 'id' | 'assignedIdentifiers' | 'replacedBy' | 'replaces'> & {
+export type ListedPatient = Pick<LoadedPatient, 'id' | 'assignedIdentifiers' | 'replacedBy' | 'replaces'> & {
   summary: string;
 };
 
@@ -101,7 +113,7 @@ export function patientJson({
   version,
   lastUpdated,
   ...patient
-}: KeptPatient): string {
+}: LoadedPatient): string {
   const [summary = '', details = ''] = text.split(SECTION_END.text);
   const end = membersJson({ refusedPurposes, version, updatedAt: lastUpdated });
   return `{${listedMembers({ ...patient, summary })},${details},${end}}`;
@@ -119,12 +131,13 @@ function withAssigned(summary: string, assigned: readonly Identifier[]): string 
 }
 
 /** The patient as the internal model holds it. */
-export function patientRecord({ text, ...patient }: KeptPatient): PatientRecord {
+export function patientRecord({ text, ...patient }: LoadedPatient): PatientRecord {
   const sections = text.split(SECTION_END.text).filter((members) => members !== '');
-  const { name: _name, deceased: _deceased, multipleBirth, ...said } = JSON.parse(`{${sections.join(',')}}`);
+  const parsed: ParsedText = JSON.parse(`{${sections.join(',')}}`);
+  const { name: _name, deceased: _deceased, multipleBirth, deceasedBoolean = null, ...said } = parsed;
   return {
-    deceasedBoolean: null,
     ...said,
+    deceasedBoolean,
     multipleBirthBoolean: typeof multipleBirth === 'boolean' ? multipleBirth : null,
     multipleBirthInteger: typeof multipleBirth === 'number' ? multipleBirth : null,
     ...patient,

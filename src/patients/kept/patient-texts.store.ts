@@ -4,12 +4,13 @@ import type { KeptTable } from '../../clinical/kept/kept-texts.store.ts';
 import { type HeldPatient, PATIENT } from '../../clinical/resources/patient.fhir.ts';
 import { keptPatient, PATIENT_MAPPING, SECTION_END } from './patient-text.fhir.ts';
 
-const FIELDS = PATIENT.fields('p').filter(({ name }) => name !== 'id');
+const ALIAS = 'p';
+const FIELDS = PATIENT.fields(ALIAS).filter(({ name }) => name !== 'id');
 
-/** Patients as they are kept, aliased `p`. */
+/** Patients as they are kept. */
 export const PATIENT_TEXTS: KeptTable = {
   name: 'patient',
-  alias: 'p',
+  alias: ALIAS,
   reach: 'organisation',
   mapping: PATIENT_MAPPING,
   fields: FIELDS,
@@ -17,4 +18,4 @@ export const PATIENT_TEXTS: KeptTable = {
 };
 
 /** SQL of the first section of a text: what lists show. */
-export const SUMMARY_SECTION = `split_part(p.rendered, ${SECTION_END.sql}, 1)`;
+export const SUMMARY_SECTION = `split_part(${ALIAS}.rendered, ${SECTION_END.sql}, 1)`;
