@@ -283,10 +283,8 @@ test('a body of another FHIR release is 415 [IN-1]', async () => {
   const statusOf = async (version: string) =>
     (await send('{"resourceType":"Patient"}', { type: `application/fhir+json; fhirVersion=${version}` }))
       .status;
-  assert.deepEqual(
-    await Promise.all(['5.0', '"3.0"', '4.0', '"4.0"', '4.0.1'].map(statusOf)),
-    [415, 415, 200, 200, 200],
-  );
+  for (const version of ['5.0', '"3.0"']) assert.equal(await statusOf(version), 415, version);
+  for (const version of ['4.0', '"4.0"', '4.0.1']) assert.equal(await statusOf(version), 200, version);
 });
 
 test('a body past the limit is 413, also when it does not say its length [HTTP-16, IN-28]', async () => {
