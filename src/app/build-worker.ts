@@ -4,14 +4,13 @@ import { createDeliveryWorker, type DeliveryWorker } from '../exchange/worker/de
 import { attemptSeconds } from '../exchange/worker/exchange-metrics.ts';
 import { SERVICE_ROLE } from '../platform/db/migrate.ts';
 import { errorFields } from '../platform/log/log.ts';
-import { makePartitions } from '../privacy/access-log/access-log-partition.store.ts';
+import { MONTHS_AHEAD, makePartitions } from '../privacy/access-log/access-log-partition.store.ts';
 import type { ActivityKind } from '../tenancy/activity/record-activity.ts';
 import { isWholeDatabase } from '../tenancy/organisations/organisation-work.ts';
 import type { Runtime } from './runtime/build-runtime.ts';
 import { FURTHER_CONNECTIONS } from './runtime/further-connections.ts';
 
 const HOUSEKEEPING_MS = 60_000;
-const MONTHS_AHEAD = 4;
 /** An organisation that does not answer gives its connections back after this. */
 const STATEMENT_LIMIT_MS = 10_000;
 

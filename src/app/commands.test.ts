@@ -16,6 +16,7 @@ import {
   runProcess,
   startCommand,
 } from '../../test-support/service/command.ts';
+import { withClient } from '../platform/db/migrate.ts';
 import { MODULES } from '../tenancy/organisations/modules.ts';
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
@@ -411,6 +412,16 @@ describe('the command line', { timeout: 600_000 }, () => {
       const done = document(await runCommand(['migrate', '--json'], { env: empty }));
       assert.deepEqual(done.applied, dry.applied);
       assert.ok((done.applied as string[]).length > 5);
+      const months = await withClient(empty.DATABASE_URL, (client) =>
+        client.query(
+          "select to_regclass('access_log_' || to_char(now() at time zone 'UTC', 'YYYY_MM')) as name",
+        ),
+      );
+      assert.notEqual(
+        months.rows[0]?.name,
+        null,
+        'the month of the access log is there before the first entry',
+      );
       const again = document(await runCommand(['migrate', '--json'], { env: empty }));
       assert.deepEqual(again.applied, []);
       assert.deepEqual(document(await runCommand(['organisation', 'list', '--json'], { env: empty })), {

@@ -1,10 +1,10 @@
 /** `interchange migrate`. Contract: CMD-16, OPS-35. */
 import { Command } from 'commander';
 import type { CommandEnvironment } from '../../platform/command/command.ts';
-import { migrate, pendingMigrations, SERVICE_ROLE, withClient } from '../../platform/db/migrate.ts';
+import { pendingMigrations, SERVICE_ROLE, withClient } from '../../platform/db/migrate.ts';
 import { findRoleFault, type RoleFault } from '../../platform/db/service-role.ts';
 import { loadConfig } from '../config/config.ts';
-import { openKeys, withDatabase } from '../runtime/open-database.ts';
+import { openKeys, updateSchema, withDatabase } from '../runtime/open-database.ts';
 import { placedMigrations } from '../scale-out/placed-migrations.ts';
 
 export function migrateCommand(environment: CommandEnvironment): Command {
@@ -22,7 +22,7 @@ export function migrateCommand(environment: CommandEnvironment): Command {
         const applied =
           dryRun === true
             ? await pendingMigrations(opened.url)
-            : await migrate(opened.url, placedMigrations());
+            : await updateSchema(opened.url, placedMigrations());
         // The database belongs to this master key from the first migration on.
         if (dryRun !== true) await (await openKeys(opened, config)).keys.close();
         const verb = dryRun === true ? 'Would apply' : 'Applied';

@@ -5,6 +5,7 @@ import { CommandError } from '../../platform/command/command.ts';
 import type { MasterKeySource } from '../../platform/crypto/master-key.ts';
 import {
   letServiceRoleSignIn,
+  type MigrationHooks,
   migrate,
   missingMigrations,
   SERVICE_ROLE,
@@ -12,6 +13,7 @@ import {
 } from '../../platform/db/migrate.ts';
 import { requireServiceRole } from '../../platform/db/service-role.ts';
 import type { Log } from '../../platform/log/log.ts';
+import { MONTHS_AHEAD, makePartitions } from '../../privacy/access-log/access-log-partition.store.ts';
 import type { Config } from '../config/config.ts';
 import { masterKeySource } from '../config/master-key.ts';
 import { refuseWrongMasterKey } from '../master-key/first-data-key.ts';
@@ -68,12 +70,26 @@ export async function openServer(
 }
 
 /**
+ * Apply the migrations that are missing, and make the months of the access log: an entry that is written while its month is
+ * being made fails at first. Returns which were applied.
+ */
+export async function updateSchema(url: string, hooks?: MigrationHooks): Promise<string[]> {
+  const applied = await migrate(url, hooks);
+  if (applied.length > 0)
+    await withClient(url, async (owner) => {
+      const { rows } = await owner.query<{ now: Date }>('select now()');
+      for (const { now } of rows) await makePartitions(owner, now, MONTHS_AHEAD);
+    });
+  return applied;
+}
+
+/**
  * Make sure that the schema is that of this version. The embedded database is migrated as it is met; an operator's
  * own is left to `interchange migrate`.
  */
 export async function requireSchema({ url }: OpenDatabase, config: Config): Promise<void> {
   if (config.database.kind === 'embedded') {
-    await migrate(url);
+    await updateSchema(url);
     return;
   }
   await withClient(url, async (client) => {

@@ -196,11 +196,7 @@ export async function settle(
   return { moved: new Set(rows.map((row) => row.patientId)), more: rows.some((row) => row.more) };
 }
 
-/** What `set` has for the lane of the head `h`. */
-const ofLane = (set: string, column: string) =>
-  `((select ${column} from ${set}))[array_position((select ids from ${set}), h.patient_id)]`;
-
-// What a head is set to comes from arrays: joined, the keys of all would be looked up anew for each of them.
+// Without coalesce the planner expects one lane to go forward, and looks up the keys of all anew for each one that does.
 // If a change ends after this statement began, the statement sees the changed head and not the delivery that was queued.
 // That delivery was queued just now. What an update sets is worked out before it: a distributed database takes no time
 // that is computed beside columns of the row (docs/adr/0133).
@@ -245,45 +241,48 @@ const SETTLE = `
           and sequence = last_sequence
       ))
   ), forward as materialized (
-    select array_agg(o.patient_id) as ids, array_agg(coalesce((
+    select o.patient_id, o.sequence + 1 as sequence, coalesce((
       select d.occurred_at
       from exchange_delivery d
       where d.organisation_id = $1
         and d.connection_id = $2
         and d.patient_id = o.patient_id
         and d.sequence = o.sequence + 1
-    ), now())) as queued_at
+    ), now()) as queued_at
     from owned o
-    where o.next = 'advance'
-      and o.sequence < o.last_sequence
+    where coalesce(o.next = 'advance' and o.sequence < o.last_sequence, false)
   ), advanced as (
     update exchange_head h
-    set sequence = h.sequence + 1,
-        queued_at = ${ofLane('forward', 'queued_at')},
+    set sequence = f.sequence,
+        queued_at = f.queued_at,
         attempts = 0,
         due_at = now(),
         lease_token = null,
         leased_until = '-infinity'
+    from forward f
     where h.organisation_id = $1
       and h.connection_id = $2
-      and h.patient_id = any((select ids from forward)::uuid[])
+      and h.patient_id = any(array(select patient_id from forward))
+      and h.patient_id = f.patient_id
   ), later as materialized (
-    select array_agg(o.patient_id) as ids, array_agg(o.attempts + o.counted::integer) as attempts,
-      array_agg(case when o.next = 'retry' then now() + o.after_ms * interval '1 millisecond' end) as due_at,
-      array_agg(case when o.next = 'hold' then now() end) as held_at, array_agg(o.reason) as reason
+    select o.patient_id, o.attempts + o.counted::integer as attempts, o.reason,
+      case when o.next = 'retry' then now() + o.after_ms * interval '1 millisecond' end as due_at,
+      case when o.next = 'hold' then now() end as held_at
     from owned o
     where o.next <> 'advance'
   ), kept as (
     update exchange_head h
-    set attempts = ${ofLane('later', 'attempts')},
-        due_at = ${ofLane('later', 'due_at')},
-        held_at = ${ofLane('later', 'held_at')},
-        held_reason = ${ofLane('later', 'reason')},
+    set attempts = l.attempts,
+        due_at = l.due_at,
+        held_at = l.held_at,
+        held_reason = l.reason,
         lease_token = null,
         leased_until = '-infinity'
+    from later l
     where h.organisation_id = $1
       and h.connection_id = $2
-      and h.patient_id = any((select ids from later)::uuid[])
+      and h.patient_id = any(array(select patient_id from later))
+      and h.patient_id = l.patient_id
   )
   select patient_id as "patientId", next = 'advance' and sequence < last_sequence as more
   from owned`;

@@ -2,6 +2,9 @@
 import { ADVISORY_LOCKS } from '../../platform/db/advisory-locks.ts';
 import type { Queryable } from '../../platform/db/database.ts';
 
+/** Months that have a partition: this one and those that come. */
+export const MONTHS_AHEAD = 4;
+
 /** Make the partitions of the months from `from` on, `months` of them. Needs the owner of the schema. */
 export async function makePartitions(owner: Queryable, from: Date, months: number): Promise<void> {
   for (let offset = 0; offset < months; offset += 1) {
