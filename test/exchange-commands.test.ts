@@ -216,6 +216,8 @@ test('deliveries: list, count, show, replay and skip what is held [EXC-6, EXC-28
     [place.organisationId],
   );
   assert.deepEqual(traced.map((row) => row.patient_id).sort(), patients.slice(0, 2).sort());
+  const waiting = await runCommand(['delivery', 'list', '--connection', id, '--status', 'queued'], { env });
+  assert.match(waiting.stdout, /not tried, next try not before \d{4}-\d\d-\d\dT/);
   assert.equal((await json('delivery', 'show', '--id', first.id)).heldReason, 'refused_422');
   const payload = await json('delivery', 'show', '--id', first.id, '--payload');
   assert.deepEqual([payload.deliveryId, payload.resource.id], [first.id, first.patientId]);

@@ -152,7 +152,7 @@ function progress({ status, heldReason, lastAttempt, nextAttemptAt, confirmation
   if (status !== 'queued') return last;
   if (nextAttemptAt === null)
     return `${last}, waits for the delivery before it, or for the exchange module to be on`;
-  return `${last}, next try ${nextAttemptAt.toISOString()}`;
+  return `${last}, next try not before ${nextAttemptAt.toISOString()}`;
 }
 
 /** What the exchange said in its callback. */
