@@ -45,10 +45,7 @@ type Details = Omit<
   | 'multipleBirthInteger'
 > & { multipleBirth: boolean | number | null };
 
-type ParsedText = Details &
-  Omit<PatientSummary, 'gender'> &
-  Pick<PatientRecord, 'gender'> &
-  Pick<SourcePatient, 'deceasedBoolean'>;
+type ParsedText = Details & PatientSummary & Pick<SourcePatient, 'deceasedBoolean'>;
 
 export function keptPatient(said: SourcePatient): string {
   const { names = [], identifiers = [], gender = null, birthDate = null } = said;
