@@ -64,7 +64,7 @@ export async function openRecords({ serverUrl, say }: Bench, size: LoadSize): Pr
       });
     },
   });
-  // What earlier runs left there would make this one slower.
+  // The entries of earlier runs would make this one slower.
   await onServer(databaseUrl, (client) => client.query('truncate access_log'));
   const token = await withService(databaseUrl, (db, keys) => signIn(db, keys, PLACE));
   return { size, databaseUrl, token };

@@ -10,7 +10,7 @@ export const fhirError = domainErrors(
     },
     fhir_release: {
       status: 415,
-      text: 'The content type names another FHIR release. This call takes FHIR R4. Send R4, with fhirVersion=4.0 or without fhirVersion.',
+      text: 'The content type names another FHIR release. This call takes FHIR R4. Send R4 with fhirVersion=4.0, or leave fhirVersion out.',
     },
   },
   french,

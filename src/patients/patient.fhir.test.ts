@@ -1,26 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { fhirFaults } from '../../test-support/fhir/fhir-validator.ts';
+import { keptPatient, patientRecord } from './kept/patient-text.fhir.ts';
 import { patientResource } from './patient.fhir.ts';
 import type { PatientRecord } from './patient.ts';
 
-const bare: PatientRecord = {
+const bare = patientRecord({
   organisationId: '11111111-1111-4111-8111-111111111111',
   id: '22222222-2222-4222-8222-222222222222',
-  active: null,
-  gender: null,
-  birthDate: null,
-  deceasedBoolean: null,
-  deceasedDateTime: null,
-  maritalStatus: null,
-  multipleBirthBoolean: null,
-  multipleBirthInteger: null,
-  communication: [],
-  contacts: [],
-  names: [],
-  identifiers: [],
-  telecoms: [],
-  addresses: [],
+  text: keptPatient({}),
   assignedIdentifiers: [],
   links: [],
   replacedBy: null,
@@ -28,7 +16,7 @@ const bare: PatientRecord = {
   refusedPurposes: ['RESEARCH'],
   version: 2,
   lastUpdated: '2024-02-03T09:00:01.123456Z',
-};
+});
 
 const ours = { system: 'urn:uuid:11111111-1111-4111-8111-111111111111', value: bare.id };
 

@@ -6,7 +6,7 @@ import type { Queryable } from '../../platform/db/database.ts';
 import type { FacilityScope } from '../../tenancy/scope.ts';
 import { columnsSql, countsSql, type FreshText, type KeptTable, keepTexts } from './kept-texts.store.ts';
 
-/** Between the texts of one value, and between the parts of each: JSON text has neither. A patient's text has chr(29) too. */
+/** Between the texts of one value, and between the parts of each: JSON text has neither. chr(29) is taken, too: it ends the sections of a patient's text. */
 export const TEXT_END = { sql: 'chr(30)', text: '\x1e' };
 const PART_END = { sql: 'chr(31)', text: '\x1f' };
 
@@ -33,8 +33,8 @@ export interface Packing<Text> {
 }
 
 /**
- * `parts`: SQL of what stands before the text, by name. `kept`: SQL of the text, or of a part of it that is enough; a text that
- * was rendered just now is given whole all the same.
+ * `parts`: SQL of what stands before the text, by name. `kept`: SQL of the text, or of the part of it that is wanted. A text that
+ * was rendered just now is given whole.
  */
 export function packing<const Part extends string>(
   table: KeptTable,

@@ -196,7 +196,8 @@ export async function settle(
   return { moved: new Set(rows.map((row) => row.patientId)), more: rows.some((row) => row.more) };
 }
 
-// Without coalesce the planner expects one lane to go forward, and looks up the keys of all anew for each one that does.
+// The coalesce is for the planner. Without it, the planner expects that one lane goes forward. Then it looks up the keys of all
+// lanes again for each lane that does.
 // If a change ends after this statement began, the statement sees the changed head and not the delivery that was queued.
 // That delivery was queued just now. What an update sets is worked out before it: a distributed database takes no time
 // that is computed beside columns of the row (docs/adr/0133).

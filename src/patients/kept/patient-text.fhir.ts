@@ -62,8 +62,9 @@ export function keptPatient(said: SourcePatient): string {
     communication: said.communication ?? [],
     contacts: said.contacts ?? [],
   };
-  const others = { deceasedBoolean: deceasedBoolean ?? undefined };
-  return [summary, details, others].map(membersJson).join(SECTION_END.text);
+  return [summary, details, { deceasedBoolean: said.deceasedBoolean }]
+    .map(membersJson)
+    .join(SECTION_END.text);
 }
 
 function membersJson(object: object): string {
