@@ -41,6 +41,8 @@ describe('openEmbeddedPostgres', () => {
       sockets: '',
       connections: '200',
     });
+    const port = Number(new URL(server.url).port);
+    assert.ok(port < 32_768, `the system may give ${port} to another program while PostgreSQL is stopped`);
     const wrong = new URL(server.url);
     wrong.password = 'wrong';
     await assert.rejects(ask(wrong.href, 'select 1'), { code: '28P01' });

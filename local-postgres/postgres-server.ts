@@ -1,4 +1,5 @@
 /** Starts, finds and stops the server process of one PostgreSQL data folder. Contract: OPS-8, OPS-10. */
+import { randomInt } from 'node:crypto';
 import { readFile, rename, rm, stat, statfs } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
@@ -115,13 +116,23 @@ async function lastPort(clusterDir: string): Promise<number | undefined> {
   return port === undefined ? undefined : Number(port);
 }
 
-function freePort(): Promise<number> {
+/**
+ * A port that nobody listens on now. Systems give away ports from 32768 up (RFC 6335: from 49152): to the connections of
+ * all programs, and to a server that asks for any port. One of them could be taken while PostgreSQL is stopped.
+ */
+async function freePort(): Promise<number> {
+  for (;;) {
+    const port = randomInt(20_000, 30_000);
+    if (await isFree(port)) return port;
+  }
+}
+
+function isFree(port: number): Promise<boolean> {
   return new Promise((resolve, reject) => {
     const server = createServer();
-    server.on('error', reject);
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address();
-      server.close(() => resolve(typeof address === 'object' && address !== null ? address.port : 0));
-    });
+    server.on('error', (error: NodeJS.ErrnoException) =>
+      error.code === 'EADDRINUSE' || error.code === 'EACCES' ? resolve(false) : reject(error),
+    );
+    server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)));
   });
 }

@@ -47,6 +47,8 @@ interface Answer {
 }
 
 describe('the logs of every flow', { timeout: 300_000 }, () => {
+  /** Ends what was started, also where the rest could not start. */
+  const started = new AsyncDisposableStack();
   let folder: Awaited<ReturnType<typeof makeDataDir>>;
   let env: Record<string, string>;
   let service: StartedCommand;
@@ -76,8 +78,11 @@ describe('the logs of every flow', { timeout: 300_000 }, () => {
     for (const [name, value] of Object.entries({ ...PATIENT, ...PASSWORDS })) keep(name, value);
     keep('target secret', TARGET_SECRET);
     outside = await startOutside();
+    started.defer(() => void outside.server.close());
     collector = await startCollector();
+    started.defer(() => collector.close());
     folder = await makeDataDir();
+    started.defer(() => folder.remove());
     env = {
       DATA_DIR: folder.path,
       LOG_LEVEL: 'debug',
@@ -86,22 +91,18 @@ describe('the logs of every flow', { timeout: 300_000 }, () => {
       OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
     };
     service = startCommand(['serve'], { env });
+    started.defer(() => void service.child.kill('SIGKILL'));
     const [line] = await service.printed(/.*"event":"listening".*/);
     baseUrl = `http://127.0.0.1:${JSON.parse(line).port}/api/v1`;
     embedded = await openHere(folder.path);
+    started.defer(() => embedded.release());
     keep('database password', new URL(embedded.url).password);
     keep('master key', (await readFile(join(folder.path, 'master.key'), 'utf8')).trim());
     owner = new pg.Client({ connectionString: embedded.url });
     await owner.connect();
+    started.defer(() => owner.end());
   });
-  after(async () => {
-    service.child.kill('SIGKILL');
-    await owner.end();
-    await embedded.release();
-    outside.server.close();
-    await collector.close();
-    await folder.remove();
-  });
+  after(() => started.disposeAsync());
 
   /** A command; what it prints is kept for the search, but for what it shows once on purpose. */
   async function command(args: string[], options: { stdin?: string; shows?: boolean } = {}): Promise<Json> {
