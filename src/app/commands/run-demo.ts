@@ -21,7 +21,7 @@ import type { FacilityScope } from '../../tenancy/scope.ts';
 import { baseUrlOf, type Config, loadConfig } from '../config/config.ts';
 import { runningProcesses } from '../doctor/check-server.ts';
 import { openKeys, requireSchema, withDatabase } from '../runtime/open-database.ts';
-import { serve, withFreePort } from '../serving/serve.ts';
+import { type ServeOptions, serve, withFreePort } from '../serving/serve.ts';
 import { readServiceAddress } from '../serving/service-address.store.ts';
 
 const RECORDS = fileURLToPath(new URL('../../../demo/records', import.meta.url));
@@ -33,16 +33,20 @@ interface DemoSession {
   config: Config;
 }
 
+export interface DemoOptions extends Pick<ServeOptions, 'addressNames'> {
+  json?: boolean;
+}
+
 /** Prints the page of what to try; with `json` its facts as one document. */
-export async function runDemo(env: NodeJS.ProcessEnv, { json = false } = {}): Promise<void> {
-  const config = await withFreePort(loadConfig(env));
-  if (!json) process.stdout.write('Starting the database and the demo organisation …\n');
+export async function runDemo(env: NodeJS.ProcessEnv, options: DemoOptions = {}): Promise<void> {
+  const config = await withFreePort(loadConfig(env), options.addressNames);
+  if (options.json !== true) process.stdout.write('Starting the database and the demo organisation …\n');
   await withDatabase(config, async (opened) => {
     await requireSchema(opened, config);
     await withClient(opened.url, noteOthers);
     const { keys } = await openKeys(opened, config);
     const pool = { url: opened.url, max: 3, applicationName: 'interchange demo', role: SERVICE_ROLE };
-    await withPool(pool, (db) => prepareAndServe({ db, keys, config }, env, json)).finally(keys.close);
+    await withPool(pool, (db) => prepareAndServe({ db, keys, config }, env, options)).finally(keys.close);
   });
 }
 
@@ -55,7 +59,11 @@ async function noteOthers(owner: Queryable): Promise<void> {
   );
 }
 
-async function prepareAndServe(session: DemoSession, env: NodeJS.ProcessEnv, json: boolean): Promise<void> {
+async function prepareAndServe(
+  session: DemoSession,
+  env: NodeJS.ProcessEnv,
+  { json = false, ...names }: DemoOptions,
+): Promise<void> {
   // Another demo may begin on the same data at this moment.
   const { demo, exchange } = await transaction(session.db, async (lock) => {
     await lock.query('select pg_advisory_xact_lock($1)', [ADVISORY_LOCKS.demo]);
@@ -65,6 +73,7 @@ async function prepareAndServe(session: DemoSession, env: NodeJS.ProcessEnv, jso
     await serve({
       role: 'all',
       processes: 1,
+      ...names,
       // The page is what the reader is here for; problems still show.
       env: { ...env, PORT: String(session.config.port), LOG_LEVEL: env.LOG_LEVEL ?? 'warn' },
       // stdout has the document alone.

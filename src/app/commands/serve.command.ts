@@ -5,6 +5,7 @@
 import cluster from 'node:cluster';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import type { CommandEnvironment } from '../../platform/command/command.ts';
+import { START_ADDRESS } from '../http/listen-failure.ts';
 
 interface AddressOptions {
   host?: string;
@@ -50,9 +51,10 @@ export function demoCommand({ env }: CommandEnvironment): Command {
 /** With DATABASE_URL it serves and creates nothing; without, it is the demo. */
 export function startCommand({ env }: CommandEnvironment): Command {
   return new Command('start').description('what npm start does').action(async () => {
+    const named = { addressNames: START_ADDRESS };
     const configured = `${env.DATABASE_URL ?? ''}${env.DATABASE_URL_FILE ?? ''}`.trim() !== '';
-    if (!configured) return (await import('./run-demo.ts')).runDemo(env);
-    return (await import('../serving/serve.ts')).serve({ role: 'all', processes: 1, env });
+    if (!configured) return (await import('./run-demo.ts')).runDemo(env, named);
+    return (await import('../serving/serve.ts')).serve({ role: 'all', processes: 1, env, ...named });
   });
 }
 

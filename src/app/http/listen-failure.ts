@@ -8,6 +8,8 @@ export interface AddressNames {
 }
 
 export const SERVICE_ADDRESS: AddressNames = { host: '--host or HOST', port: '--port or PORT' };
+/** `npm start` takes no flags. */
+export const START_ADDRESS: AddressNames = { host: 'HOST', port: 'PORT=<number> npm start' };
 export const METRICS_ADDRESS: AddressNames = { host: 'METRICS_HOST', port: 'METRICS_PORT' };
 
 /** A CommandError with the fix for what operating systems say of `listen`; any other failure as it is. */

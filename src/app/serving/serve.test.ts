@@ -226,15 +226,20 @@ describe('serve', { timeout: 600_000 }, () => {
 
   test('ends with 1 and the reason when its port is taken', async () => {
     const { port } = new URL(api.origin);
-    for (const args of [[], ['--processes', '2']]) {
-      const service = startCommand(['serve', '--port', port, ...args], { env: api.env });
+    const ways: [string[], string][] = [
+      [['serve', '--port', port], '--port or PORT'],
+      [['serve', '--port', port, '--processes', '2'], '--port or PORT'],
+      [['start'], 'PORT=<number> npm start'],
+    ];
+    for (const [args, names] of ways) {
+      const service = startCommand(args, { env: { ...api.env, PORT: port } });
       started.push(service);
       const { code, stderr } = await service.ended;
       assert.equal(code, 1, stderr);
       assert.match(
         stderr,
         new RegExp(
-          `^error: Another program uses 127\\.0\\.0\\.1:${port}\\. Choose another port with --port or PORT\\.$`,
+          `^error: Another program uses 127\\.0\\.0\\.1:${port}\\. Choose another port with ${names}\\.$`,
           'm',
         ),
       );

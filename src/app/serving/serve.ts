@@ -13,7 +13,7 @@ import { masterKeyPath } from '../config/master-key.ts';
 import { warnOfBuild } from '../console/console-build.ts';
 import { housekeepingSteps } from '../features.ts';
 import type { Health } from '../http/health.ts';
-import { listenFailure, SERVICE_ADDRESS } from '../http/listen-failure.ts';
+import { type AddressNames, listenFailure, SERVICE_ADDRESS } from '../http/listen-failure.ts';
 import { listenMetrics } from '../http/metrics-listener.ts';
 import { buildRuntime, type Runtime } from '../runtime/build-runtime.ts';
 import { type OpenDatabase, openDatabase, openKeys, requireSchema } from '../runtime/open-database.ts';
@@ -36,6 +36,8 @@ export interface ServeOptions {
   role: ProcessRole;
   processes: number;
   env: NodeJS.ProcessEnv;
+  /** Where the address of the API comes from, for whoever has to change it; the flags of `serve` by default. */
+  addressNames?: AddressNames;
   /** Where the log goes, when that is not stdout. */
   logTo?: NodeJS.WritableStream;
   /** Called once the process answers, with its base address. */
@@ -56,7 +58,7 @@ export const V8_FLAGS = [
 export async function serve(options: ServeOptions): Promise<void> {
   V8_FLAGS.forEach(setFlagsFromString);
   loosenTie();
-  const config = await withFreePort(loadConfig(options.env));
+  const config = await withFreePort(loadConfig(options.env), options.addressNames);
   const log = createLog(config.logLevel, options.logTo);
   if (options.processes > 1 && cluster.isPrimary) return serveProcesses(options, config, log);
   const tracing = await startTraces(config, log);
@@ -126,7 +128,7 @@ async function startParts(options: PartOptions): Promise<Running> {
     }
     // Last: it stores its address, which commands print. A process that cannot start must not.
     if (role !== 'worker') {
-      api = await startApi(runtime);
+      api = await startApi(runtime, options.addressNames);
       stops.push(api.close);
     }
   } catch (error) {
@@ -165,7 +167,7 @@ interface StartedApi {
   close(): Promise<void>;
 }
 
-async function startApi(runtime: Runtime): Promise<StartedApi> {
+async function startApi(runtime: Runtime, names = SERVICE_ADDRESS): Promise<StartedApi> {
   const { host, port } = runtime.config;
   const { server, health } = await buildApi(runtime);
   const close = async () => {
@@ -185,7 +187,7 @@ async function startApi(runtime: Runtime): Promise<StartedApi> {
     return { health, close };
   } catch (error) {
     await close();
-    throw listenFailure(error, { host, port }, SERVICE_ADDRESS);
+    throw listenFailure(error, { host, port }, names);
   }
 }
 
@@ -202,7 +204,10 @@ async function oneAddress(host: string): Promise<string> {
  * environment.
  */
 async function serveProcesses(options: ServeOptions, config: Config, log: Log): Promise<void> {
-  const address = options.role === 'worker' ? undefined : await claimAddress(config).catch(refused(config));
+  const address =
+    options.role === 'worker'
+      ? undefined
+      : await claimAddress(config).catch(refused(config, options.addressNames));
   const opened = await openDatabase(config, log);
   try {
     await requireReady(opened, config);
@@ -262,12 +267,13 @@ function stopSignal(log: Log): Promise<StopSignal> {
 }
 
 /** PORT=0 takes a free port, known before anything is built on the base address. */
-export async function withFreePort(config: Config): Promise<Config> {
-  return config.port === 0 ? { ...config, port: await probeAddress(config).catch(refused(config)) } : config;
+export async function withFreePort(config: Config, names?: AddressNames): Promise<Config> {
+  if (config.port !== 0) return config;
+  return { ...config, port: await probeAddress(config).catch(refused(config, names)) };
 }
 
-function refused(config: Config): (error: unknown) => never {
+function refused(config: Config, names = SERVICE_ADDRESS): (error: unknown) => never {
   return (error) => {
-    throw listenFailure(error, config, SERVICE_ADDRESS);
+    throw listenFailure(error, config, names);
   };
 }
