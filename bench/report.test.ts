@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { asMarkdown, asText } from './report.ts';
+import { asMarkdown, asText, whatWasMeasured } from './report.ts';
 
 const ROWS = [
   {
@@ -21,6 +21,15 @@ test('the table as text has aligned columns', () => {
       'encounters   Encounter read   1.0 of (a)   0.77 of (a)   10,100/s',
       'lab          Again | anew                                5/s',
     ].join('\n'),
+  );
+});
+
+test('the line above the table says what was measured', () => {
+  const measured = { rounds: 3, records: 1_000_000, quick: false };
+  assert.equal(whatWasMeasured(measured), 'Medians of 3 rounds, 1000000 patients and encounters');
+  assert.equal(
+    whatWasMeasured({ rounds: 1, records: 20_000, quick: true }),
+    'Medians of 1 round, 20000 patients and encounters, quick',
   );
 });
 

@@ -1,5 +1,6 @@
 /** The table at the end: what was reached, beside the aims. */
 import type { Row } from './bench.ts';
+import type { Options } from './options.ts';
 
 /** A row, and the name of its part. */
 export type ReportRow = Row & { part: string };
@@ -12,6 +13,16 @@ const HEAD: ReportRow = {
   measured: 'Measured',
 };
 const COLUMNS = ['part', 'what', 'aim', 'reached', 'measured'] as const;
+
+/** The line above the table. */
+export function whatWasMeasured({
+  rounds,
+  records,
+  quick,
+}: Pick<Options, 'rounds' | 'records' | 'quick'>): string {
+  const times = rounds === 1 ? '1 round' : `${rounds} rounds`;
+  return `Medians of ${times}, ${records} patients and encounters${quick ? ', quick' : ''}`;
+}
 
 export function asText(rows: readonly ReportRow[]): string {
   const all = [HEAD, ...rows];

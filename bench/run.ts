@@ -18,7 +18,7 @@ import { profile } from './parts/profile.ts';
 import { publish } from './parts/publish.ts';
 import { refresh } from './parts/refresh.ts';
 import { start } from './parts/start.ts';
-import { asMarkdown, asText, type ReportRow } from './report.ts';
+import { asMarkdown, asText, type ReportRow, whatWasMeasured } from './report.ts';
 
 const PARTS: readonly Part[] = [
   encounters,
@@ -58,9 +58,7 @@ async function main(): Promise<void> {
   } finally {
     await server.release();
   }
-  say(
-    `\nMedians of ${options.rounds} rounds, ${options.records} patients and encounters${options.quick ? ', quick' : ''}\n`,
-  );
+  say(`\n${whatWasMeasured(options)}\n`);
   say(options.markdown ? asMarkdown(rows) : asText(rows));
 }
 
