@@ -175,6 +175,7 @@ test('every media type, plain and gzip; encounters alone are entered in the log 
     'application/fhir+ndjson',
     'application/x-ndjson',
     'application/gzip',
+    'application/x-gzip',
   ])
     for (const [body, headers] of [
       [one, {}],
@@ -277,6 +278,10 @@ test('other media types and encodings are 415', async () => {
     assert.deepEqual([answer.status, answer.json.error], [415, 'Unsupported Media Type']);
     assert.equal(answer.headers.get('accept-encoding'), taken);
   }
+  assert.equal(
+    (await send('{}', { type: 'text/plain' })).json.message,
+    'This call does not accept that content type. Send application/fhir+json, application/json, application/fhir+ndjson, application/x-ndjson, application/gzip, application/x-gzip.',
+  );
 });
 
 test('a body of another FHIR release is 415 [IN-1]', async () => {

@@ -313,8 +313,8 @@ async function* limited(body: AsyncIterable<Buffer>, maxBytes: number): AsyncGen
 function requireMediaType({ headers }: FacilityContext): void {
   if (!MEDIA_TYPES.includes(mediaTypeOf(headers)))
     throw new HttpError(415, 'media_type', {
-      en: `This call does not accept that content type. Send ${MEDIA_TYPES.slice(0, 5).join(', ')}.`,
-      fr: `Cet appel n’accepte pas ce type de contenu. Envoyez ${MEDIA_TYPES.slice(0, 5).join(', ')}.`,
+      en: `This call does not accept that content type. Send ${MEDIA_TYPES.join(', ')}.`,
+      fr: `Cet appel n’accepte pas ce type de contenu. Envoyez ${MEDIA_TYPES.join(', ')}.`,
     });
   const encoding = firstWord(headers['content-encoding']);
   if (!['', 'identity', 'gzip', 'x-gzip'].includes(encoding))
