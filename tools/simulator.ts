@@ -21,7 +21,7 @@ export async function serveUntilStopped(
   server.listen(port, '127.0.0.1');
   await once(server, 'listening').catch(({ code }: NodeJS.ErrnoException) => {
     throw new CommandError(
-      `The simulator cannot listen on port ${port} (${code}). Choose another port with --port.`,
+      `The simulator cannot listen on port ${port} (${code}). Choose another port with --port, and the same port in the address of the connection or target.`,
     );
   });
   onListening(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
-import { type RequestOptions, request } from 'node:http';
+import { once } from 'node:events';
+import { createServer, type RequestOptions, request } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { test } from 'node:test';
 import { runCommand, startCommand } from '../../test-support/service/command.ts';
 
@@ -61,6 +63,19 @@ test('a foreign Host, a body without end and an identifier that is none are refu
   const long = Buffer.alloc(65 * 1024 * 1024, ' ');
   const tooLong = await statusOf({ method: 'PUT', path: '/fhir/Patient/p4' }, long).catch(() => 413);
   assert.equal(tooLong, 413);
+});
+
+test('a port that is taken is said, with all that has to be changed', async (t) => {
+  const other = createServer();
+  await once(other.listen(0, '127.0.0.1'), 'listening');
+  t.after(() => other.close());
+  const { port } = other.address() as AddressInfo;
+  const { code, stderr } = await runCommand(['fhir-simulator', '--port', String(port)]);
+  assert.equal(code, 1);
+  assert.equal(
+    stderr,
+    `error: The simulator cannot listen on port ${port} (EADDRINUSE). Choose another port with --port, and the same port in the address of the connection or target.\n`,
+  );
 });
 
 test('a port that is none is a usage error', async () => {
