@@ -14,6 +14,8 @@ import {
 } from '../test-support/database/embedded.ts';
 import { stopAbandoned } from './embedded-postgres.ts';
 
+const CHECKOUT = join(import.meta.dirname, '..');
+
 describe('openEmbeddedPostgres', () => {
   let folder: Awaited<ReturnType<typeof makeDataDir>>;
   beforeEach(async () => {
@@ -96,6 +98,25 @@ describe('openEmbeddedPostgres', () => {
       assert.equal(second.url, first.url);
       assert.deepEqual(await ask(second.url, 'select n from kept'), { n: 1 });
       await second.release();
+    });
+
+    test('is looked into, and not changed, as docs/operations.md says', async () => {
+      const server = await openHere(folder.path);
+      await ask(server.url, "create table organisation as select 1 as id, 'Lagos' as name");
+      const page = await readFile(join(CHECKOUT, 'docs/operations.md'), 'utf8');
+      const section = page.split('## Look into the embedded database')[1]?.split('\n## ')[0] ?? '';
+      const printed = [...section.matchAll(/```sh\n([\s\S]*?)```/g)].map(([, lines]) => lines).join('');
+      // Not every machine has psql. What require finds is looked for beside the file that asks.
+      const lines = printed
+        .replace(/^psql .*/m, '')
+        .replaceAll('data/', `${folder.path}/`)
+        .replaceAll('query.cjs', `${folder.path}/query.cjs`)
+        .replace("require('pg')", `require('${join(CHECKOUT, 'node_modules/pg')}')`);
+      const run = (text: string) => execFileSync('sh', ['-ec', text], { encoding: 'utf8', stdio: 'pipe' });
+      assert.match(run(lines), /Lagos/);
+      const write = lines.replace('select id, name from organisation', 'delete from organisation');
+      assert.throws(() => run(write), /cannot execute DELETE in a read-only transaction/);
+      await server.release();
     });
 
     test('is shared by processes: nobody’s end stops another’s server [CMD-18]', async () => {
