@@ -30,8 +30,8 @@ export class ImportReport {
   readonly #notices: ImportDocument['notices'] = [];
   /** Of sources that are done with. */
   #doneBytes = 0;
-  /** Bytes that were read for good of the others, by file. */
-  readonly #read = new Map<string, number>();
+  /** Bytes that were read for good of the others, by their place among the sources: a file may be named twice. */
+  readonly #read = new Map<number, number>();
   /** What the sources are. */
   readonly contents = new Set<ImportContent>();
   readonly notShown = new NotShownTally();
@@ -48,16 +48,15 @@ export class ImportReport {
   }
 
   /** `bytes`: from the start of the file. */
-  readTo(file: string, bytes: number): void {
-    this.#read.set(file, bytes);
+  readTo(source: number, bytes: number): void {
+    this.#read.set(source, bytes);
     this.#onRead();
   }
 
-  /** The same file may be named twice. */
-  readWhole(file: string, bytes: number): void {
+  readWhole(source: number, bytes: number): void {
     this.doneFiles += 1;
     this.#doneBytes += bytes;
-    this.#read.delete(file);
+    this.#read.delete(source);
     this.#onRead();
   }
 
@@ -215,7 +214,7 @@ function addCounts(counts: Map<string, number>, more: ReadonlyMap<string, number
   for (const [name, times] of more) count(counts, name, times);
 }
 
-function total(counts: ReadonlyMap<string, number>): number {
+function total(counts: ReadonlyMap<unknown, number>): number {
   return counts.values().reduce((sum, count) => sum + count, 0);
 }
 

@@ -336,6 +336,30 @@ test('of a packed file so much is done as lies there, not as it unpacks to, each
   ]);
 });
 
+test('of a file that two workers import at once, what is done grows each time that it is told [ADM-48]', async (t) => {
+  const folder = await mkdtemp(path.join(tmpdir(), 'interchange-imports-'));
+  t.after(() => rm(folder, { recursive: true }));
+  const file = path.join(folder, 'patients.ndjson');
+  const patient = () => ({ resourceType: 'Patient', id: randomUUID(), name: [{ family: 'Example' }] });
+  const lines = Array.from({ length: 60 }, () => `${JSON.stringify(patient())}\n`).join('');
+  await writeFile(file, lines);
+  const told: number[] = [];
+  await importPaths(
+    { db: api.database.pool, limits: { ...DEFAULT_LIMITS, linesAtOnce: 5 } },
+    {
+      scope: scopeOf(account),
+      paths: [file, file],
+      workers: 2,
+      onProgress: (bytes) => told.push(bytes),
+    },
+  );
+  assert.deepEqual(
+    told.filter((bytes, index) => bytes <= (told[index - 1] ?? 0)),
+    [],
+  );
+  assert.equal(told.at(-1), 2 * lines.length);
+});
+
 test('an import that came to its end says so, also when the connection is lost that was to note it [ADM-48, ADM-49]', async (t) => {
   const id = randomUUID();
   const owner = new pg.Client({ connectionString: api.database.url });

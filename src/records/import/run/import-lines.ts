@@ -12,6 +12,8 @@ import { runUnit } from './run-unit.ts';
 
 export interface LinesPlace {
   file: string;
+  /** Among the sources of the import. */
+  index: number;
   spool: Spool;
   /** Of the file as it was found, which may be gzip. */
   sizeBytes: number;
@@ -38,7 +40,7 @@ export async function importLines(run: ImportRun, place: LinesPlace): Promise<Li
       break;
     }
     from = await importSomeLines(run, place, from, progress);
-    if (from !== undefined && place.only === undefined) run.report.readTo(place.file, partOf(place, from));
+    if (from !== undefined && place.only === undefined) run.report.readTo(place.index, partOf(place, from));
   }
   return progress;
 }

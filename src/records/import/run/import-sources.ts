@@ -65,7 +65,7 @@ export async function importSources(
     return left.flatMap(({ waiting }) => waiting ?? []);
   };
   const all = sources.map((source, index) => {
-    const done = () => run.report.readWhole(source.name, source.sizeBytes);
+    const done = () => run.report.readWhole(index, source.sizeBytes);
     return { source, index, done };
   });
   let waiting = await round(all, {});
@@ -142,7 +142,7 @@ async function importSpool(run: ImportRun, spool: Spool, { source, index, only }
   const { kind, start } = await detectLayout(spool);
   if (kind === 'lines') {
     run.report.contents.add('lines');
-    const { waiting, gaveUp } = await importLines(run, { file, spool, sizeBytes, start, only });
+    const { waiting, gaveUp } = await importLines(run, { file, index, spool, sizeBytes, start, only });
     const of = (lines: LineNumbers): Task | undefined =>
       lines.size === 0 ? undefined : { source, index, only: lines };
     return { waiting: of(waiting), gaveUp: of(gaveUp) };
