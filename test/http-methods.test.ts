@@ -110,6 +110,14 @@ test('CONNECT is 405, with the methods that the service takes', async () => {
   assert.equal(answer.headers.allow, 'DELETE, GET, HEAD, PATCH, POST, PUT');
 });
 
+test('an address that ends where an id should stand is an unknown path, for whoever asks [HTTP-9]', async () => {
+  for (const path of ['/patients/base/', '/encounters/fhir/Encounter/?patient=x', '/exchange/deliveries/'])
+    for (const headers of [{}, { authorization: `Bearer ${account.token}` }]) {
+      const answer = await send({ method: 'GET', target: `/api/v1${path}`, headers });
+      assert.match(messageOf(answer, 404), /^There is no such path\./, path);
+    }
+});
+
 describe('HEAD', () => {
   test('answers wherever GET does: the same status and headers, and no body [HTTP-13]', async () => {
     const targets = api.api.routes.filter(({ method }) => method === 'GET').map(rawSample);

@@ -98,7 +98,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
     if (request.mediaType === undefined) delete request.raw.headers['content-type'];
     const goOn = () => {
       const fault = headerFault(request.raw);
-      if (fault !== undefined || !request.is404) return done(fault);
+      if (fault !== undefined || !(request.is404 || lacksId(request))) return done(fault);
       const place = leadTo(request);
       if (place === undefined) return done(allowed.refusal(request.url));
       reply.code(303).header('location', place).send();
@@ -128,6 +128,11 @@ function originForm(target: string): string {
   const [, path] = /^https?:\/\/[^/?#]+(.*)$/is.exec(target) ?? [];
   if (path === undefined) return target;
   return path.startsWith('/') ? path : `/${path}`;
+}
+
+/** Whether an address ends where an id should stand, as in `/patients/base/`. */
+function lacksId({ params }: FastifyRequest): boolean {
+  return Object.entries(params as object).some(([name, value]) => name !== '*' && value === '');
 }
 
 interface Answering {
