@@ -331,6 +331,13 @@ test('a transfer coding besides chunked is 400 on every path, and nothing behind
         /^The service takes no transfer coding but chunked/,
       );
     }
+  const old = 'POST /nope HTTP/1.0\r\nconnection: keep-alive\r\ntransfer-encoding: chunked\r\n\r\n';
+  const [first, ...others] = await exchangeBytes(
+    port,
+    Buffer.from(`${old}${body}GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n`),
+  );
+  assert.match(messageOf(first as RawAnswer, 400), /^HTTP\/1\.0 knows no transfer coding/);
+  assert.deepEqual(others, []);
   const chunked = { 'transfer-encoding': 'Chunked', 'content-type': 'application/json' };
   const request = {
     method: 'POST',

@@ -15,8 +15,8 @@ const HOST = /^(?:\[[\w:.%~-]+\]|[\w.~!$&'()*+;=%-]*)(?::\d*)?$/;
 
 /**
  * The 400 of a request whose headers are not sound: without Host, or with one that is no host (RFC 9112 section 3.2); with a
- * transfer coding that would have to be decoded (section 6.1); with two lines of a header that has one value, also where they
- * are equal. A proxy may have read them in another way.
+ * transfer coding that would have to be decoded, or with any in HTTP/1.0 (section 6.1); with two lines of a header that has one
+ * value, also where they are equal. A proxy may have read them in another way.
  */
 export function headerFault({ httpVersion, headers, rawHeaders }: IncomingMessage): HttpError | undefined {
   if (httpVersion === '1.1' && headers.host === undefined)
@@ -30,6 +30,11 @@ export function headerFault({ httpVersion, headers, rawHeaders }: IncomingMessag
       fr: 'L’en-tête Host ne contient pas d’hôte. Envoyez-le sous la forme hôte ou hôte:port.',
     });
   const coding = headers['transfer-encoding'];
+  if (coding !== undefined && httpVersion === '1.0')
+    return closing('transfer_coding', {
+      en: 'HTTP/1.0 knows no transfer coding. Send the body with Content-Length, or with HTTP/1.1.',
+      fr: 'HTTP/1.0 ne connaît aucun codage de transfert. Envoyez le corps avec Content-Length, ou en HTTP/1.1.',
+    });
   if (coding !== undefined && coding.toLowerCase() !== 'chunked')
     return closing('transfer_coding', {
       en: 'The service takes no transfer coding but chunked. Send the body with chunked alone.',
