@@ -319,7 +319,7 @@ describe('a body with a content encoding', () => {
 test('a transfer coding besides chunked is 400 on every path, and nothing behind it is answered [HTTP-15]', async () => {
   const body = '2\r\n{}\r\n0\r\n\r\n';
   for (const path of ['/api/v1/auth/verify', '/api/v1/imports/fhir', '/nope'])
-    for (const coding of ['gzip, chunked', 'deflate,chunked', 'identity, chunked']) {
+    for (const coding of ['gzip, chunked', 'deflate,chunked', 'identity, chunked', 'gzip', 'xchunked']) {
       const head = `POST ${path} HTTP/1.1\r\nhost: x\r\ntransfer-encoding: ${coding}\r\n\r\n`;
       const answers = await exchangeBytes(
         port,
@@ -396,6 +396,22 @@ describe('a request that breaks off', () => {
     assert.deepEqual(
       answers.map(({ status }) => status),
       [200, 400],
+    );
+  });
+
+  test('gets no second answer when it was refused before its body broke off', async () => {
+    const head = 'POST /api/v1/imports/fhir HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\n';
+    const socket = connect(port, '127.0.0.1');
+    const chunks: Buffer[] = [];
+    socket.on('data', (chunk: Buffer) => chunks.push(chunk));
+    const closed = once(socket, 'close');
+    socket.write(`${head}2\r\n{}\r\n`);
+    await once(socket, 'data');
+    socket.write('zz\r\n');
+    await closed;
+    assert.deepEqual(
+      parseAnswers(Buffer.concat(chunks)).map(({ status }) => status),
+      [401],
     );
   });
 

@@ -44,12 +44,15 @@ export interface FaultAnswers {
 export function createFaultAnswers(allowed: AllowedMethods): FaultAnswers {
   /** Answers that are still to be written on a connection, oldest first. */
   const unanswered = new WeakMap<Duplex, Set<ServerResponse>>();
+  /** To the last request of a connection. */
+  const latest = new WeakMap<Duplex, ServerResponse>();
   const broken = new WeakSet<Duplex>();
   return {
     attach(server) {
       server.prependListener('request', (request, response) => {
         const waiting = unanswered.get(request.socket) ?? new Set();
         unanswered.set(request.socket, waiting.add(response));
+        latest.set(request.socket, response);
         response.once('close', () => waiting.delete(response));
       });
       server.on('checkExpectation', (request, response) => {
@@ -76,6 +79,13 @@ export function createFaultAnswers(allowed: AllowedMethods): FaultAnswers {
       // Whatever follows a broken request is broken, too.
       if (broken.has(socket)) return;
       broken.add(socket);
+      const cut = latest.get(socket);
+      if (cut?.headersSent && !cut.req.complete) {
+        // It has its answer, or gets it.
+        if (cut.writableFinished) socket.end();
+        else cut.once('close', () => socket.end());
+        return;
+      }
       const fault = faultOf(error, allowed);
       whenAnswered(unanswered.get(socket), () => answerAndClose(socket, fault));
     },
