@@ -348,6 +348,22 @@ test('a transfer coding besides chunked is 400 on every path, and nothing behind
   assert.match(messageOf(await send(request), 400), /email is missing/);
 });
 
+test('an address that is not ASCII is 400 and says to encode it, as a search for a name with accents needs', async () => {
+  // As curl sends what a terminal in UTF-8 or in Latin-1 gives it.
+  for (const target of [
+    '/api/v1/patients/base?search=Ad\xc3\xa9s',
+    '/api/v1/patients/base?search=Ad\xe9s',
+    '/\xc3\xa9',
+  ]) {
+    const answer = await send({ method: 'GET', target, headers: {} });
+    assert.equal(
+      messageOf(answer, 400),
+      'The address has characters that are not ASCII. Percent-encode them as UTF-8.',
+    );
+    assert.equal(answer.headers.connection, 'close');
+  }
+});
+
 describe('a request that breaks off', () => {
   test('is 431 with the limit when its headers are too large [HTTP-18]', async () => {
     const bytes = `GET / HTTP/1.1\r\nhost: x\r\nx: ${'y'.repeat(20_000)}\r\n\r\n`;

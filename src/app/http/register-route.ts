@@ -13,7 +13,6 @@ import {
   convertQuery,
   declaredMembers,
   refuseMalformedEncoding,
-  refuseUnencodedBytes,
   refuseUnusableText,
 } from '../../platform/http/input.ts';
 import type { Reply, RequestContext, RequestHeaders, Route } from '../../platform/http/route.ts';
@@ -186,9 +185,7 @@ function isRead(method: HttpMethod, { access, schemas }: ApiRoute): boolean {
 async function readInput(request: FastifyRequest, route: ApiRoute, querySchema: TObject): Promise<void> {
   const query: Record<string, string | string[]> = Object.create(null);
   Object.assign(query, request.query);
-  const text = queryText(request);
-  refuseUnencodedBytes(text);
-  refuseMalformedEncoding(text);
+  refuseMalformedEncoding(queryText(request));
   const { bodyMode = 'parsed', bodyLimitBytes = DEFAULT_BODY_LIMIT_BYTES } = route.schemas;
   if (bodyMode === 'raw') request.body = await readBytes(request.raw, bodyLimitBytes);
   else if (bodyMode === 'stream') request.body = request.raw;

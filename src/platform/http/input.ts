@@ -70,18 +70,6 @@ export function refuseMalformedEncoding(text: string): void {
   }
 }
 
-/** 400 when an address has bytes beyond ASCII, of which nobody knows the encoding (RFC 3986 section 2). */
-export function refuseUnencodedBytes(address: string): void {
-  if (!/^[\x21-\x7e]*$/.test(address))
-    throw badRequest(
-      {
-        en: 'The address has characters that are not ASCII. Percent-encode them as UTF-8.',
-        fr: 'L’adresse a des caractères hors de l’ASCII. Encodez-les avec %, en UTF-8.',
-      },
-      'bad_encoding',
-    );
-}
-
 /** 400 when any string in the input has a NUL or a lone surrogate: PostgreSQL holds neither. */
 export function refuseUnusableText(input: unknown): void {
   const pending: unknown[] = [input];

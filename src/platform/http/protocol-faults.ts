@@ -123,6 +123,12 @@ function faultOf(error: BrokenRequest, allowed: AllowedMethods): Fault {
         statusCode: 408,
         message: 'The request did not arrive completely in time. Send it again, faster or in smaller parts.',
       };
+    case 'HPE_INVALID_URL':
+      if (!stopsBeyondAscii(error)) break;
+      return {
+        statusCode: 400,
+        message: 'The address has characters that are not ASCII. Percent-encode them as UTF-8.',
+      };
     case 'HPE_INVALID_METHOD': {
       const target = targetOfUnknownMethod(error);
       if (target !== undefined) return allowed.refusal(target);
@@ -132,6 +138,11 @@ function faultOf(error: BrokenRequest, allowed: AllowedMethods): Fault {
     statusCode: 400,
     message: 'The request is not valid HTTP. Check the client, and any proxy in between.',
   };
+}
+
+/** As where a program sends a name with accents as it was typed. */
+function stopsBeyondAscii({ rawPacket, bytesParsed = 0 }: BrokenRequest): boolean {
+  return Buffer.isBuffer(rawPacket) && (rawPacket[bytesParsed] ?? 0) > 0x7f;
 }
 
 const TOKEN_BEFORE = /[\w!#$%&'*+.^`|~-]*$/;
