@@ -167,7 +167,7 @@ export const EncounterSearchsetSchema = named(
           named(
             'EncounterSearchsetEntry',
             Type.Object({
-              fullUrl: Type.Optional(Type.String({ examples: [`${COLLECTION}/${ID}`] })),
+              fullUrl: Type.String({ examples: [`${COLLECTION}/${ID}`] }),
               resource: Type.Union([EncounterSchema, SearchOutcome]),
               search: named(
                 'SearchsetEntrySearch',

@@ -2,11 +2,12 @@
  * GET /encounters/fhir/Encounter and POST /encounters/fhir/Encounter/_search.
  * Contract: ENC-2, ENC-23, ENC-30, ENC-33.
  */
+import { randomUUID } from 'node:crypto';
 import type { Static } from 'typebox';
 import { PATIENT_ID } from '../clinical/fetch/fetched-examples.ts';
-import { searchsetJson } from '../fhir/bundle.ts';
+import { type SearchsetEntry, searchsetJson } from '../fhir/bundle.ts';
 import { FHIR_JSON, requireFhirJson } from '../fhir/media-type.ts';
-import { informationOutcome, type OperationOutcome } from '../fhir/operation-outcome.ts';
+import { informationOutcome } from '../fhir/operation-outcome.ts';
 import type { Reply, Route, RouteDocs } from '../platform/http/route.ts';
 import { type Access, type FacilityContext, facilityRoute } from '../tenancy/callers/access.ts';
 import { encounterJson } from './encounter.fhir.ts';
@@ -99,10 +100,11 @@ function searchRoute(
   );
 }
 
-function replacedNotice(patientId: string, survivorId: string): OperationOutcome {
-  return informationOutcome(
+function replacedNotice(patientId: string, survivorId: string): SearchsetEntry {
+  const outcome = informationOutcome(
     `Patient/${patientId} was replaced by Patient/${survivorId}. Search for that patient too.`,
   );
+  return { fullUrl: `urn:uuid:${randomUUID()}`, resource: JSON.stringify(outcome) };
 }
 
 /** The search as it was understood, defaults included, as a query. */

@@ -1,6 +1,4 @@
 /** Bundles (FHIR R4, "Bundle"). Contract: ENC-2, ENC-26. */
-import type { OperationOutcome } from './operation-outcome.ts';
-
 export interface SearchsetEntry {
   /** Absolute, without version. */
   fullUrl: string;
@@ -14,8 +12,8 @@ export interface Searchset {
   /** The next page, absolute; absent on the last. */
   next?: string | undefined;
   entries: readonly SearchsetEntry[];
-  /** What there is to say about the search, beside what it found. */
-  outcome?: OperationOutcome | undefined;
+  /** An OperationOutcome: what there is to say about the search, beside what it found. */
+  outcome?: SearchsetEntry | undefined;
 }
 
 /** A page of search results as JSON text: no `total`, and no `entry` where nothing was found. */
@@ -25,11 +23,13 @@ export function searchsetJson({ self, next, entries, outcome }: Searchset): stri
   const head = `{"resourceType":"Bundle","type":"searchset","link":[${links}]`;
   if (entries.length === 0 && outcome === undefined) return `${head}}`;
   let text = '';
-  for (const { fullUrl, resource } of entries)
-    text += `${text === '' ? '' : ','}{"fullUrl":${JSON.stringify(fullUrl)},"resource":${resource},"search":{"mode":"match"}}`;
-  if (outcome !== undefined)
-    text += `${text === '' ? '' : ','}{"resource":${JSON.stringify(outcome)},"search":{"mode":"outcome"}}`;
+  for (const found of entries) text += `${text === '' ? '' : ','}${entry(found, 'match')}`;
+  if (outcome !== undefined) text += `${text === '' ? '' : ','}${entry(outcome, 'outcome')}`;
   return `${head},"entry":[${text}]}`;
+}
+
+function entry({ fullUrl, resource }: SearchsetEntry, mode: 'match' | 'outcome'): string {
+  return `{"fullUrl":${JSON.stringify(fullUrl)},"resource":${resource},"search":{"mode":"${mode}"}}`;
 }
 
 function link(relation: string, url: string): string {

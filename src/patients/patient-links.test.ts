@@ -196,7 +196,9 @@ test('an Encounter search for a replaced patient names who replaces it [ENC-37]'
   };
   await send(visit);
   const find = (id: string) => get(`/encounters/fhir/Encounter?patient=${id}&purposeOfUse=TREATMENT`);
-  const outcome = (from: string, survivor: string) => ({
+  const outcome = (entry: { fullUrl?: string }, from: string, survivor: string) => ({
+    // FHIR R4, "Bundle": each entry of a search has one. An OperationOutcome has no address of its own.
+    fullUrl: /^urn:uuid:[0-9a-f-]{36}$/.exec(entry.fullUrl ?? '')?.[0] ?? 'urn:uuid:…',
     resource: {
       resourceType: 'OperationOutcome',
       issue: [
@@ -210,9 +212,10 @@ test('an Encounter search for a replaced patient names who replaces it [ENC-37]'
     search: { mode: 'outcome' },
   });
   const found = await find(OLD);
-  assert.deepEqual(found.entry.slice(1), [outcome(OLD, NEW)]);
+  assert.deepEqual(found.entry.slice(1), [outcome(found.entry[1], OLD, NEW)]);
   assert.deepEqual([found.entry[0].resource.id, found.entry[0].search], [visit.id, { mode: 'match' }]);
-  assert.deepEqual((await find(NEW)).entry, [outcome(NEW, NEWEST)]);
+  const { entry } = await find(NEW);
+  assert.deepEqual(entry, [outcome(entry[0], NEW, NEWEST)]);
   assert.equal((await find(NEWEST)).entry, undefined);
 });
 
