@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { observationResource } from '../../../test-support/records/observation-resources.ts';
+import { ElementReader } from '../../fhir/reading/element-reader.ts';
 import { emitContext } from '../content/coded-content.ts';
-import type { ObservedValue } from './value.fhir.ts';
-import { valueQuantityOf } from './value.fhir.ts';
+import type { ReadContext } from '../description/read-context.ts';
+import { ageRange, type ObservedValue, value, valueQuantityOf } from './value.fhir.ts';
 
 const UCUM = 'http://unitsofmeasure.org';
 const quantityOf = (value: Omit<ObservedValue, 'valueType'>) =>
@@ -31,6 +32,27 @@ test('a coded unit stays as it came [TERM-21]', () => {
 test('a code that is not UCUM is never sent as UCUM, and never without a system (R4 qty-3)', () => {
   assert.deepEqual(quantityOf({ valueUnitSystem: UCUM, valueUnitCode: 'mmHg' }), { unit: 'mmHg' });
   assert.deepEqual(quantityOf({ valueUnitCode: 'mmHg' }), { unit: 'mmHg' });
+});
+
+test('a range, a ratio, sampled data and an age are kept with the same units as a value [TERM-21]', () => {
+  const coded = { value: 1, unit: 'g/L', system: UCUM, code: 'g/L' };
+  const none = { value: 1, unit: 'x10E3/uL', system: UCUM, code: 'x10E3/uL' };
+  const text = { value: 1, unit: 'x10E3/uL' };
+  const sampled = { period: 10, dimensions: 1 };
+  for (const [name, given, kept] of [
+    ['valueRange', { low: { value: 1, unit: 'g/L' }, high: none }, { low: coded, high: text }],
+    ['valueRatio', { numerator: none, denominator: coded }, { numerator: text, denominator: coded }],
+    ['valueSampledData', { ...sampled, origin: none }, { ...sampled, origin: text }],
+    ['valuePeriod', { start: '2024' }, { start: '2024' }],
+  ] as const) {
+    const { values } = value().read(
+      new ElementReader({ [name]: given }, 'T', 'UTC'),
+      'value',
+      {} as ReadContext,
+    );
+    assert.deepEqual(values.value_structure, kept, name);
+  }
+  assert.deepEqual(ageRange(new ElementReader({ low: none }, 'T', 'UTC')), { low: text });
 });
 
 test('the bounds of a reference range have the same units as a value', () => {

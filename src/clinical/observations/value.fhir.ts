@@ -9,7 +9,7 @@ import type { Numeric, Quantity, Range, Ratio, SampledData } from '../../fhir/me
 import { codeableConcept, compact, optional, period } from '../../fhir/reading/datatypes.ts';
 import type { ElementReader } from '../../fhir/reading/element-reader.ts';
 import { known, quantityAsGiven, range, ratio, sampledData } from '../../fhir/reading/measured.ts';
-import { normaliseUnit } from '../../terminology/units/ucum.ts';
+import { normaliseUnit, type QuantityUnit } from '../../terminology/units/ucum.ts';
 import { unitsDisagree } from '../../terminology/units/vital-units.ts';
 import { columns, exactJson, numbers } from '../content/document.ts';
 import type { Element, Member, Values } from '../description/element.ts';
@@ -173,16 +173,34 @@ function valueParts(reader: ElementReader, name: string, type: string): Record<s
     case 'DateTime':
       return { value_text: reader.dateTime(name)?.text };
     case 'Range':
-      return { value_structure: known(reader, name, range) };
+      return { value_structure: withUcum(known(reader, name, range)) };
     case 'Ratio':
-      return { value_structure: known(reader, name, ratio) };
+      return { value_structure: withUcum(known(reader, name, ratio)) };
     case 'SampledData':
-      return { value_structure: known(reader, name, sampledData) };
+      return { value_structure: withUcum(known(reader, name, sampledData)) };
     case 'Period':
       return { value_structure: known(reader, name, period) };
     default:
       return reader.fail(name, 'has a type that an Observation does not allow');
   }
+}
+
+/** The age that a reference range is for. */
+export function ageRange(reader: ElementReader): Range | undefined {
+  const age = range(reader);
+  return age && withUcum(age);
+}
+
+const QUANTITIES: ReadonlySet<string> = new Set(['low', 'high', 'numerator', 'denominator', 'origin']);
+
+/** What is written as it is kept is kept with the units that a Quantity is written with. */
+function withUcum<Structure extends object>(structure: Structure): Structure {
+  const members = Object.entries(structure).map(([name, member]) => {
+    if (!QUANTITIES.has(name)) return [name, member];
+    const { value, comparator, ...unit } = member as Quantity;
+    return [name, quantity(value, unit, comparator)];
+  });
+  return Object.fromEntries(members) as Structure;
 }
 
 /** A Quantity without a number measures nothing, so it is refused. */
@@ -232,13 +250,7 @@ export function valueQuantityOf(value: ObservedValue): Quantity {
   return quantity(value.valueNumber, { unit, system, code }, value.valueComparator);
 }
 
-interface Unit {
-  unit: string | undefined;
-  system: string | undefined;
-  code: string | undefined;
-}
-
 /** A Quantity with a code has a system (R4 invariant qty-3). Units are UCUM where they can be (docs/terminology.md). */
-function quantity(value: Quantity['value'], given: Unit, comparator?: string): Quantity {
+function quantity(value: Quantity['value'], given: QuantityUnit, comparator?: string): Quantity {
   return compact<Quantity>({ value, comparator, ...normaliseUnit(given) }) ?? {};
 }

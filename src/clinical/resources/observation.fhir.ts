@@ -4,7 +4,6 @@
  */
 import type { CodeableConcept, Coding } from '../../fhir/coded.ts';
 import type { Quantity } from '../../fhir/measured.ts';
-import { range } from '../../fhir/reading/measured.ts';
 import { OBSERVATION_CATEGORY } from '../../terminology/lookup/code-systems.ts';
 import { describeResource, type RecordOf, resourceObject } from '../description/describe.ts';
 import {
@@ -42,7 +41,7 @@ import {
   subject,
 } from '../description/pointer.ts';
 import { joinPressures } from '../observations/blood-pressure.fhir.ts';
-import { bound, type ValueType, value } from '../observations/value.fhir.ts';
+import { ageRange, bound, type ValueType, value } from '../observations/value.fhir.ts';
 import { hasVitalSignCode, lacksRequiredValue } from '../observations/vital-sign.fhir.ts';
 import { UNKNOWN } from '../observations/vital-value.fhir.ts';
 
@@ -83,7 +82,7 @@ function referenceRanges(position?: -1) {
       high: bound('high'),
       type: concept('type'),
       appliesTo: concepts('applies_to'),
-      age: exact('age', range),
+      age: exact('age', ageRange),
       text: string('text'),
     },
     notKept: {},
