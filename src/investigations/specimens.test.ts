@@ -55,7 +55,7 @@ const BLOOD_JSON = `{
     "collector": { "reference": "Practitioner/${DOCTOR}", "display": "Dr. Brook" },
     "collectedDateTime": "2024-03-05T08:50:00+01:00",
     "duration": { "value": 2.50, "unit": "min", "system": "http://unitsofmeasure.org", "code": "min" },
-    "quantity": { "value": 6.0, "unit": "mL" },
+    "quantity": { "value": 6.0, "unit": "mL", "system": "http://unitsofmeasure.org", "code": "mL" },
     "method": { "text": "venipuncture" },
     "bodySite": { "text": "left arm" },
     "fastingStatusDuration": { "value": 8, "unit": "h", "system": "http://unitsofmeasure.org", "code": "h" }
@@ -69,8 +69,8 @@ const BLOOD_JSON = `{
       "identifier": [{ "value": "T-1" }],
       "description": "tube",
       "type": { "text": "EDTA" },
-      "capacity": { "value": 10.0, "unit": "mL" },
-      "specimenQuantity": { "value": 6.0, "unit": "mL" },
+      "capacity": { "value": 10.0, "unit": "tube", "system": "https://lab.example/units", "code": "T" },
+      "specimenQuantity": { "value": 6.0, "unit": "drops" },
       "additiveCodeableConcept": { "text": "EDTA" }
     },
     { "additiveReference": { "display": "heparin" } }
@@ -181,6 +181,29 @@ test('a specimen that changes changes the answer [FETCH-22, FETCH-35]', async ()
   await send(aliquot({ status: 'available' }));
   const after = (await fetched()).find((resource) => resource.id === ALIQUOT);
   assert.equal(after?.status, 'available');
+});
+
+test('amounts of a specimen have the units of UCUM, as results have [TERM-21]', async () => {
+  const system = 'http://unitsofmeasure.org';
+  await send(
+    aliquot({
+      collection: { quantity: { value: 6, unit: 'mL' } },
+      container: [
+        {
+          capacity: { value: 2, system, code: 'cc' },
+          specimenQuantity: { value: 1, unit: 'mls', system, code: 'mls' },
+        },
+      ],
+    }),
+  );
+  const { collection, container } = (await fetched()).find((resource) => resource.id === ALIQUOT) ?? {};
+  assert.deepEqual(
+    [collection, container],
+    [
+      { quantity: { value: 6, unit: 'mL', system, code: 'mL' } },
+      [{ capacity: { value: 2, unit: 'cc' }, specimenQuantity: { value: 1, unit: 'mls' } }],
+    ],
+  );
 });
 
 test('a publish sends a specimen before what names it [FETCH-35]', async () => {

@@ -196,11 +196,14 @@ const QUANTITIES: ReadonlySet<string> = new Set(['low', 'high', 'numerator', 'de
 /** What is written as it is kept is kept with the units that a Quantity is written with. */
 function withUcum<Structure extends object>(structure: Structure): Structure {
   const members = Object.entries(structure).map(([name, member]) => {
-    if (!QUANTITIES.has(name)) return [name, member];
-    const { value, comparator, ...unit } = member as Quantity;
-    return [name, quantity(value, unit, comparator)];
+    return [name, QUANTITIES.has(name) ? inUcum(member as Quantity) : member];
   });
   return Object.fromEntries(members) as Structure;
+}
+
+/** A quantity that is kept as it is written. */
+export function inUcum({ value, comparator, ...unit }: Quantity): Quantity {
+  return quantity(value, unit, comparator);
 }
 
 /** A Quantity without a number measures nothing, so it is refused. */

@@ -36,6 +36,7 @@ import {
   subject,
 } from '../description/pointer.ts';
 import type { ReadContext } from '../description/read-context.ts';
+import { inUcum } from '../observations/value.fhir.ts';
 
 const STATUSES = ['available', 'unavailable', 'unsatisfactory', 'entered-in-error'] as const;
 
@@ -99,7 +100,7 @@ function readCollection(reader: ElementReader, context: ReadContext): Collection
     collector: pointer(context.reference(reader, 'collector', ['Practitioner'])),
     times: times(reader, 'collected'),
     duration: optional(reader.child('duration'), duration),
-    quantity: optional(reader.child('quantity'), simpleQuantity),
+    quantity: optional(reader.child('quantity'), amount),
     method: optional(reader.child('method'), codeableConcept),
     bodySite: optional(reader.child('bodySite'), codeableConcept),
     fastingStatusCodeableConcept: optional(reader.child('fastingStatusCodeableConcept'), codeableConcept),
@@ -132,8 +133,8 @@ function readContainer(reader: ElementReader, context: ReadContext): Container |
     identifier: nonEmpty(reader.children('identifier').map(readIdentifier)),
     description: reader.string('description'),
     type: optional(reader.child('type'), codeableConcept),
-    capacity: optional(reader.child('capacity'), simpleQuantity),
-    specimenQuantity: optional(reader.child('specimenQuantity'), simpleQuantity),
+    capacity: optional(reader.child('capacity'), amount),
+    specimenQuantity: optional(reader.child('specimenQuantity'), amount),
     additiveCodeableConcept: optional(reader.child('additiveCodeableConcept'), codeableConcept),
     additiveReference: pointer(context.reference(reader, 'additiveReference', [])),
   });
@@ -142,6 +143,11 @@ function readContainer(reader: ElementReader, context: ReadContext): Container |
 function writtenContainer({ additiveReference, ...rest }: Container): object | undefined {
   const reference = additiveReference && referenceTo(additiveReference);
   return compact({ ...rest, additiveReference: reference });
+}
+
+function amount(reader: ElementReader): Quantity | undefined {
+  const given = simpleQuantity(reader);
+  return given && inUcum(given);
 }
 
 /** `collected[x]` and `time[x]`: a dateTime or a Period, as it was written. */
