@@ -68,7 +68,7 @@ describe('a probe of a target', () => {
     ]);
     assert.match(
       advice.join('\n'),
-      /^ServiceRequest, ImagingStudy, DiagnosticReport: .* The probe, an Observation, was taken\.$/m,
+      /^ServiceRequest, Specimen, ImagingStudy, DiagnosticReport: .* The probe, an Observation, was taken\.$/m,
     );
   });
 

@@ -10,6 +10,7 @@ const ALL = [
   'Patient',
   'Encounter',
   'ServiceRequest',
+  'Specimen',
   'Observation',
   'ImagingStudy',
   'DiagnosticReport',
@@ -60,7 +61,7 @@ describe('what a CapabilityStatement says about a target', () => {
     );
     assert.deepEqual(
       check('client', 'literal').types.map(({ type }) => type),
-      ['ServiceRequest', 'Observation', 'ImagingStudy', 'DiagnosticReport'],
+      ['ServiceRequest', 'Specimen', 'Observation', 'ImagingStudy', 'DiagnosticReport'],
     );
   });
 
@@ -73,11 +74,11 @@ describe('what a CapabilityStatement says about a target', () => {
   });
 
   test('a type that only some publishes send is not, and who needs it is said', () => {
-    const { ok, faults, advice } = check('server', 'send', without('ImagingStudy', 'Location'));
+    const { ok, faults, advice } = check('server', 'send', without('ImagingStudy', 'Location', 'Specimen'));
     assert.deepEqual([ok, faults], [true, []]);
     assert.match(
       advice.join('\n'),
-      /Location, ImagingStudy: .* accepts creates \(POST\)\. .* Only encounters with a location and imaging orders with studies need it/,
+      /Location, Specimen, ImagingStudy: .* accepts creates \(POST\)\. .* Only encounters with a location and orders with specimens and imaging orders with studies need it/,
     );
   });
 
@@ -85,7 +86,7 @@ describe('what a CapabilityStatement says about a target', () => {
     const silent = check('client', 'literal', { updateCreate: undefined });
     assert.deepEqual([silent.ok, silent.faults], [true, []]);
     assert.deepEqual(silent.advice, [
-      'ServiceRequest, Observation, ImagingStudy, DiagnosticReport: the server does not declare that it accepts our ids (updateCreate). Many servers accept them all the same; for one that does not, use --id-policy server. Find out with --probe.',
+      'ServiceRequest, Specimen, Observation, ImagingStudy, DiagnosticReport: the server does not declare that it accepts our ids (updateCreate). Many servers accept them all the same; for one that does not, use --id-policy server. Find out with --probe.',
     ]);
     const refusing = check('client', 'literal', { updateCreate: false });
     assert.deepEqual(
@@ -93,7 +94,7 @@ describe('what a CapabilityStatement says about a target', () => {
       [
         false,
         [
-          'ServiceRequest, Observation, ImagingStudy, DiagnosticReport: the server declares that it does not accept our ids (updateCreate: false). Use --id-policy server.',
+          'ServiceRequest, Specimen, Observation, ImagingStudy, DiagnosticReport: the server declares that it does not accept our ids (updateCreate: false). Use --id-policy server.',
         ],
       ],
     );

@@ -3,7 +3,7 @@
  * Contract: PUB-53, PUB-54.
  */
 
-import { SENT_AHEAD } from '../plan/resource-types.ts';
+import { PUBLISHED_TYPES, SENT_AHEAD } from '../plan/resource-types.ts';
 import type { FhirAnswer } from '../send/fhir-client.ts';
 import { parseObject } from '../send/read-answer.ts';
 import type { FhirServerSettings } from './fhir-server.ts';
@@ -35,12 +35,11 @@ export interface FhirServerCheck {
   advice: string[];
 }
 
-const SENT = ['ServiceRequest', 'Observation', 'ImagingStudy', 'DiagnosticReport'];
-
 /** Types that a FHIR server may do without, and who needs them. */
 const SOMETIMES: Readonly<Record<string, string>> = {
   ImagingStudy: 'imaging orders with studies',
   Location: 'encounters with a location',
+  Specimen: 'orders with specimens',
 };
 
 type Json = Record<string, unknown>;
@@ -68,7 +67,8 @@ export function checkCapabilities(
       `The server answers /metadata with ${answer.status} and no CapabilityStatement. Check the base address.`,
     );
   const version = text(statement.fhirVersion);
-  const wanted = settings.referencePolicy === 'send' ? [...SENT_AHEAD, ...SENT] : SENT;
+  const sendsAhead = settings.referencePolicy === 'send';
+  const wanted = PUBLISHED_TYPES.filter((type) => sendsAhead || !SENT_AHEAD.has(type));
   const rest = list(statement.rest).find(({ mode }) => mode === 'server');
   const types = wanted.map((type) => typeCapabilities(type, list(rest?.resource)));
   const gaps = gapsOf(types, settings, probe);
