@@ -29,9 +29,9 @@ describe('where an answer says that a resource is stored', () => {
     assert.deepEqual(stored({ body: bare }), { id: 'a1', versionId: null });
   });
 
-  test('an empty body or an OperationOutcome: Location, or the address of the PUT', () => {
+  test('an empty body or object, or an OperationOutcome: Location, or the address of the PUT', () => {
     const outcome = '{"resourceType":"OperationOutcome","issue":[]}';
-    for (const body of ['', ' ', outcome, undefined]) {
+    for (const body of ['', ' ', '{}', outcome, undefined]) {
       assert.deepEqual(stored({ body, location: 'https://x/fhir/Observation/a1/_history/3' }), {
         id: 'a1',
         versionId: '3',
@@ -81,7 +81,6 @@ describe('where an answer says that a resource is stored', () => {
       '<html></html>',
       '[]',
       'null',
-      '{}',
       '{"resourceType":"Patient","id":"a1"}',
       '{"resourceType":"Observation"}',
       '{"resourceType":"Observation","id":"../x"}',

@@ -27,9 +27,9 @@ export interface FoundResource extends StoredAs {
 const FHIR_ID = /^(?!\.{1,2}$)[A-Za-z0-9\-.]{1,64}$/;
 
 /**
- * Where a 2xx answer says that the resource is stored: its body, else `Location` and `ETag`. An empty body and
- * an OperationOutcome are as good as the resource (`Prefer: return=…` is the server's to follow); a PUT is then
- * stored under the id that it named. Undefined: the answer is none of a FHIR server, or tells of an error, which is what
+ * Where a 2xx answer says that the resource is stored: its body, else `Location` and `ETag`. An empty body, an empty
+ * object and an OperationOutcome are as good as the resource (`Prefer: return=…` is the server's to follow); a PUT is
+ * then stored under the id that it named. Undefined: the answer is none of a FHIR server, or tells of an error, which is what
  * made an action fail (FHIR R4, value set "issue-severity").
  */
 export function storedAs(
@@ -47,6 +47,7 @@ export function storedAs(
   const body = parseObject(answer.body);
   if (body?.resourceType === 'OperationOutcome')
     return issuesOf(answer).some(isError) ? undefined : complete(said);
+  if (body !== undefined && Object.keys(body).length === 0) return complete(said);
   return body === undefined ? undefined : inBody(body, { type, located, answer, versionId });
 }
 
