@@ -30,6 +30,7 @@ import { spoolSource } from './import-paths.ts';
 import { type ImportRequest, type ImportResult, importRecords } from './import-records.ts';
 import { ImportReportSchema } from './import-report.schema.ts';
 import type { ImportDocument } from './import-report.ts';
+import { createImportPlaces } from './run/import-places.ts';
 import type { OnPatients, OnPatientsChanged } from './run/import-run.ts';
 import { bodyLimits, CONCURRENT_BODIES, limitsByOrganisation, type SourceLimits } from './source/limits.ts';
 import { openStream } from './source/open-source.ts';
@@ -48,11 +49,14 @@ export interface ImportRouteDependencies {
   };
   onPatientsChanged?: OnPatientsChanged;
   limits?: SourceLimits;
+  waitMs?: number;
 }
 
 /** A body that is slower than this, about 1 kB a second, is given up. */
 const WINDOW_MS = 60_000;
 const MIN_WINDOW_BYTES = 65_536;
+/** How long an import waits for others to end. */
+const WAIT_MS = 10_000;
 const RETRY_AFTER_SECONDS = 5;
 /** Patients of one import that are remembered as logged already. */
 const LOGGED = 100_000;
@@ -77,7 +81,7 @@ const BODY_CONTENTS = {
 const MEDIA_TYPES = Object.keys(BODY_CONTENTS);
 
 export function importRecordsRoute(deps: ImportRouteDependencies): Route<Access> {
-  const active = new Set<string>();
+  const places = createImportPlaces({ waitMs: deps.waitMs ?? WAIT_MS, busy });
   const limitsOf = limitsByOrganisation(deps.limits ?? bodyLimits(deps.config.importMaxBytes));
   return facilityRoute(
     { permissions: ['records.import'], module: 'patients', purposeOfUse: 'none' },
@@ -143,14 +147,14 @@ export function importRecordsRoute(deps: ImportRouteDependencies): Route<Access>
         requireFileName(fileName);
         const { organisationId } = context.scope;
         // Before a long upload that would be refused anyhow; it takes its place when there is work to do.
-        requirePlace(active, organisationId);
+        await places.free(organisationId);
         const limits = limitsOf(organisationId);
         const work = async (onBegin?: ImportRequest['onBegin']): Promise<ImportResult> => {
           const spool = await openBody(body, deps.config, limits);
           try {
-            const leave = takePlace(active, organisationId);
+            const leave = await places.take(organisationId);
             try {
-              // The body may have been long on its way.
+              // The body may have been long on its way, and may have waited.
               await context.stillAllowed();
               return await importRecords(
                 { ...deps, limits, understoodExtensions: deps.config.importUnderstoodExtensions },
@@ -218,31 +222,17 @@ function notFhir(reason: string): Words {
   };
 }
 
-/** Throws 503 while another import of this organisation works, or while `CONCURRENT_BODIES` imports work. */
-function requirePlace(active: ReadonlySet<string>, organisationId: string): void {
-  if (active.has(organisationId))
-    throw unavailable(
-      {
+function busy(isOfOrganisation: boolean): HttpError {
+  const words = isOfOrganisation
+    ? {
         en: 'Another import is running for this organisation. Try again when it has ended.',
         fr: 'Une autre importation est en cours pour cette organisation. Réessayez quand elle sera terminée.',
-      },
-      RETRY_AFTER_SECONDS,
-    );
-  if (active.size >= CONCURRENT_BODIES)
-    throw unavailable(
-      {
+      }
+    : {
         en: `${CONCURRENT_BODIES} other imports are running. Try again in a minute.`,
         fr: `${CONCURRENT_BODIES} autres importations sont en cours. Réessayez dans une minute.`,
-      },
-      RETRY_AFTER_SECONDS,
-    );
-}
-
-/** Returns what gives the place back. */
-function takePlace(active: Set<string>, organisationId: string): () => void {
-  requirePlace(active, organisationId);
-  active.add(organisationId);
-  return () => void active.delete(organisationId);
+      };
+  return unavailable(words, RETRY_AFTER_SECONDS);
 }
 
 /** One entry for each patient that the body is about, written before the change of its record commits, and before the answer. */

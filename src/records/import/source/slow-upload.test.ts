@@ -20,6 +20,7 @@ import {
 import { answered } from '../../../../test-support/service/worded-errors.ts';
 import { waitForLock, waitUntil } from '../../../../test-support/wait-until.ts';
 import { isSlowBody } from '../../../platform/http/slow-bodies.ts';
+import { importRecordsRoute } from '../import-records.route.ts';
 import { type Pace, paced } from './paced-body.ts';
 
 let t: TestApi;
@@ -195,31 +196,77 @@ describe('the pace of a body', () => {
   });
 });
 
-test('one import of an organisation works at a time; which is decided once a body is there; what got no place is sent again as it was [ADM-47]', async () => {
-  const other = await t.createAccount(await t.createTenant());
+/** `during` runs while the import that `begin` sends works: a statement of it waits for a lock. */
+async function whileImporting<T>(begin: () => Promise<T>, during: () => Promise<void>): Promise<T> {
   const owner = new pg.Client({ connectionString: t.database.url });
   await owner.connect();
   try {
     await owner.query('begin');
     await owner.query('lock table provider_organisation in access exclusive mode');
-    const path = `/imports/fhir?importId=${randomUUID()}`;
-    const upload = open(path);
-    upload.call.write('{"resourceType":');
-    await socketOf(upload);
-    const working = send(lines([{ resourceType: 'Organization', name: 'Hill Clinic' }]));
+    const working = begin();
     await waitForLock(t.database.pool, { relation: 'provider_organisation' });
-    const message = 'Another import is running for this organisation. Try again when it has ended.';
-    upload.call.end('"Patient"}');
-    for (const { status, json } of [await send(lines([patient()])), await upload.answer])
-      assert.deepEqual([status, json.message], [503, message]);
-    assert.equal((await send(lines([patient()]), other)).status, 200);
+    await during();
     await owner.query('rollback');
-    assert.deepEqual((await working).json.resources, { Organization: 1 });
-    assert.equal((await send(lines([patient()]))).status, 200);
-    const again = open(path);
-    again.call.end('{"resourceType":"Patient"}');
-    assert.deepEqual((await again.answer).json.resources, { Patient: 1 });
+    return await working;
   } finally {
     await owner.end();
   }
+}
+
+test('an import waits for another one of its organisation, and keeps no other organisation waiting', async () => {
+  const other = await t.createAccount(await t.createTenant());
+  const upload = open();
+  upload.call.write('{"resourceType":');
+  const socket = await socketOf(upload);
+  const isRead = () => !isSlowBody({ code: 'ERR_HTTP_REQUEST_TIMEOUT' }, socket);
+  await waitUntil(() => !isRead(), 'the route has the body');
+  let next: Promise<Answer> | undefined;
+  const clinic = lines([{ resourceType: 'Organization', name: 'Hill Clinic' }]);
+  const first = await whileImporting(
+    () => send(clinic),
+    async () => {
+      upload.call.end('"Patient"}');
+      await waitUntil(isRead, 'the body is there');
+      assert.equal((await send(lines([patient()]), other)).status, 200);
+      next = send(lines([patient()]));
+    },
+  );
+  assert.deepEqual(first.json.resources, { Organization: 1 });
+  assert.deepEqual((await upload.answer).json.resources, { Patient: 1 });
+  assert.deepEqual((await next)?.json.resources, { Patient: 1 });
+});
+
+test('an import that got no place in time is 503, and is sent again as it was [ADM-47]', async () => {
+  const route = importRecordsRoute({ ...t.runtime, waitMs: 1 });
+  const { organisationId, facilityId, userId } = account;
+  const handle = async (importId: string) =>
+    route.handle(
+      {
+        body: Object.assign(
+          Readable.from([Buffer.from('{"resourceType":"Organization","name":"Hill Clinic"}')]),
+          {
+            headers: {},
+            socket: { setTimeout: () => undefined },
+          },
+        ),
+        query: { importId },
+      } as never,
+      {
+        scope: { organisationId, facilityId, timeZone: 'UTC' },
+        caller: { accountId: userId, permissions: new Set() },
+        headers: { 'content-type': 'application/json' },
+        stillAllowed: async () => undefined,
+      } as never,
+    );
+  const importId = randomUUID();
+  await whileImporting(
+    () => handle(randomUUID()),
+    () =>
+      assert.rejects(handle(importId), {
+        statusCode: 503,
+        message: 'Another import is running for this organisation. Try again when it has ended.',
+        headers: { 'retry-after': '5' },
+      }),
+  );
+  assert.deepEqual((await handle(importId)).headers, { 'x-import-id': importId });
 });
