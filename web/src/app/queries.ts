@@ -2,7 +2,8 @@
 import { QueryClient } from '@tanstack/react-query';
 import { onChange, onRefusal, onSessionEnd } from '../api/api.ts';
 import { ApiError } from '../api/api-error.ts';
-import { type Session, sessionQuery } from '../api/session.ts';
+import { type Session, type SignedIn, sessionQuery } from '../api/session.ts';
+import { isSomethingTyped } from './form-changes.ts';
 import { keepTextsOf } from './unaddressed-texts.ts';
 
 const RETRIES = 2;
@@ -37,6 +38,15 @@ export function sessionWasEnded(): boolean {
 
 /** Whose session this tab knows of. */
 let owner: string | undefined;
+let person: SignedIn | undefined;
+
+/** Their session ended by itself while what they typed was not saved. */
+let awaited: SignedIn | undefined;
+
+/** For whom alone the page stays, hidden, until somebody signs in. */
+export function awaitedPerson(): SignedIn | undefined {
+  return awaited;
+}
 
 /** Names a session; undefined before somebody is signed in. Its end stays, however much it is used. */
 export function ownerOf(session: Session | null | undefined): string | undefined {
@@ -46,23 +56,46 @@ export function ownerOf(session: Session | null | undefined): string | undefined
 /** The sign-in page shows at the same address, and what was read goes: the next person may not read it. */
 export function endSession(how: 'signed-out' | 'ended'): void {
   wasEnded = how === 'ended';
-  changeOwner(undefined);
+  changeOwner(null);
   queries.setQueryData(sessionQuery.queryKey, null);
 }
 
-function changeOwner(next: string | undefined): void {
-  if (owner !== undefined) queries.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== 'session' });
-  owner = next;
-  keepTextsOf(next);
+function changeOwner(session: Session | null): void {
+  const before = awaited ?? person;
+  if (!wasEnded) awaited = undefined;
+  else if (person !== undefined) awaited = isSomethingTyped() ? person : undefined;
+  person = session?.state === 'signed-in' ? session : undefined;
+  const isSame = person !== undefined && person.account.userId === before?.account.userId;
+  if (person !== undefined && !isSame) awaited = undefined;
+  if (isSame) nothingIsFresh();
+  else if (awaited !== undefined) keepWhatWasRead();
+  else if (before !== undefined) queries.removeQueries({ predicate: isRead });
+  owner = ownerOf(session);
+  keepTextsOf(owner);
+}
+
+/** The hidden page shows it again, however long it waits. */
+function keepWhatWasRead(): void {
+  for (const query of queries.getQueryCache().findAll({ predicate: isRead }))
+    query.setOptions({ ...query.options, gcTime: Number.POSITIVE_INFINITY });
+}
+
+/** All but the session. */
+function isRead({ queryKey }: { queryKey: readonly unknown[] }): boolean {
+  return queryKey[0] !== 'session';
 }
 
 // All tabs share the cookie: somebody may have signed in, or out, in another one.
 queries.getQueryCache().subscribe(({ type, query }) => {
   if (type !== 'updated' || query.queryKey[0] !== 'session' || query.state.status !== 'success') return;
-  const next = ownerOf(query.state.data as Session | null);
-  if (next === owner && next !== undefined) return;
+  const session = query.state.data as Session | null;
+  const next = ownerOf(session);
+  if (next === owner && next !== undefined) {
+    person = session as SignedIn;
+    return;
+  }
   wasEnded ||= owner !== undefined && next === undefined;
-  changeOwner(next);
+  changeOwner(session);
 });
 
 /** Somebody has signed in or gone a step further, or what the session says of the account was changed. */
@@ -72,13 +105,12 @@ export async function readSessionAgain(): Promise<void> {
 
 /** Everything but the session is read again: another facility was chosen. */
 export async function readAllAgain(): Promise<void> {
-  await queries.resetQueries({ predicate: ({ queryKey }) => queryKey[0] !== 'session' });
+  await queries.resetQueries({ predicate: isRead });
 }
 
 /** Nothing that was read before counts as fresh: a page that is gone to reads again. Contract: WEB-10. */
 function nothingIsFresh(): void {
-  const predicate = ({ queryKey }: { queryKey: readonly unknown[] }) => queryKey[0] !== 'session';
-  void queries.invalidateQueries({ predicate, refetchType: 'none' });
+  void queries.invalidateQueries({ predicate: isRead, refetchType: 'none' });
 }
 
 /** Answers of dry runs of maps, whose reasons are in the language that was asked for. */

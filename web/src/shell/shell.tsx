@@ -1,9 +1,9 @@
 /** Decides what a person sees: the sign-in, what is missing after it, or the page in its layout. Contract: WEB-5. */
 import { useQuery } from '@tanstack/react-query';
-import { Suspense, useState } from 'react';
+import { Activity, Suspense, useState } from 'react';
 import { sessionQuery } from '../api/session.ts';
 import { lazyPage } from '../app/lazy-page.ts';
-import { ownerOf } from '../app/queries.ts';
+import { awaitedPerson } from '../app/queries.ts';
 import { ErrorState } from '../blocks/states/error-state.tsx';
 import { Layout } from './layout.tsx';
 import { SessionProvider } from './session-context.tsx';
@@ -23,14 +23,21 @@ export function Shell() {
   // It is asked for again by itself meanwhile, which takes seconds.
   if (isPending) return failureReason === null ? null : <NotRead error={failureReason} />;
   if (session === undefined) return <NotRead error={error} onRetry={() => void refetch()} />;
-  if (session?.state === 'signed-in' && !session.account.mustChangePassword && !hasCodes)
-    return (
-      // Of another person nothing stays, nor what was typed.
-      <SessionProvider key={ownerOf(session)} session={session}>
-        <Layout />
-      </SessionProvider>
-    );
-  return <Suspense fallback={null}>{entrance()}</Suspense>;
+  const isIn = session?.state === 'signed-in' && !session.account.mustChangePassword && !hasCodes;
+  const person = isIn ? session : awaitedPerson();
+  return (
+    <>
+      {person === undefined ? undefined : (
+        <Activity mode={isIn ? 'visible' : 'hidden'}>
+          {/* Of another person nothing stays, nor what was typed. */}
+          <SessionProvider key={person.account.userId} session={person}>
+            <Layout />
+          </SessionProvider>
+        </Activity>
+      )}
+      {isIn ? undefined : <Suspense fallback={null}>{entrance()}</Suspense>}
+    </>
+  );
 
   function entrance() {
     if (hasCodes || session?.state === 'enrol-second-factor') return <EnrolPage onCodes={setHasCodes} />;

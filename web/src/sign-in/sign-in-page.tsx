@@ -4,7 +4,7 @@ import { Link } from '@tanstack/react-router';
 import { useTranslations } from 'use-intl';
 import { ApiError } from '../api/api-error.ts';
 import { sessionQuery, signIn } from '../api/session.ts';
-import { queries, readSessionAgain, sessionWasEnded } from '../app/queries.ts';
+import { awaitedPerson, queries, readSessionAgain, sessionWasEnded } from '../app/queries.ts';
 import { SendButton } from '../blocks/page/send-button.tsx';
 import { useServerForm } from '../blocks/page/server-form.ts';
 import { ServerFormFields } from '../blocks/page/server-form-fields.tsx';
@@ -44,7 +44,7 @@ export function SignInPage() {
     <OutsidePage title={t('title')}>
       {sessionWasEnded() ? (
         <Text role="status" mb="md">
-          {t('sessionEnded')}
+          {t(awaitedPerson() === undefined ? 'sessionEnded' : 'sessionEndedUnsaved')}
         </Text>
       ) : undefined}
       <ServerFormFields form={form} errorText={errorText}>

@@ -13,6 +13,7 @@ import {
   PASSWORD,
   type SignInTenant,
 } from '../../../test-support/sign-in/sign-in.ts';
+import { waitUntil } from '../../../test-support/wait-until.ts';
 
 const NEW_PASSWORD = 'seven green ladders';
 
@@ -221,6 +222,63 @@ describe('sign-in', { skip: NO_BROWSER, timeout: 240_000 }, () => {
     assert.equal(await password.getAttribute('type'), 'text');
   });
 
+  test('what is typed when the session ends is still there after the sign-in, for this person alone [WEB-5]', async (t) => {
+    const at = await managers();
+    const [account, other] = [await person({}, at), await person({}, at)];
+    const { page } = await web.open(t, '/roles/new', { signedOut: true, expected: /40[13]/ });
+    await fillSignIn(page, account.email);
+    const name = page.getByLabel('Name', { exact: true });
+    const ended = page.getByText('What you typed is still there, and not saved yet.');
+    for (const turn of ['the same', 'another']) {
+      await name.fill('Night shift');
+      await page.getByRole('checkbox', { name: 'Manage roles', exact: true }).check();
+      await page.context().clearCookies();
+      await page.getByRole('button', { name: 'Create the role' }).click();
+      await ended.waitFor();
+      assert.equal(await name.isVisible(), false);
+      await fillSignIn(page, turn === 'the same' ? account.email : other.email);
+      await page.locator('h1:focus').filter({ hasText: 'New role' }).waitFor();
+      assert.equal(await name.inputValue(), turn === 'the same' ? 'Night shift' : '', turn);
+      assert.equal(await page.getByRole('alert').count(), 0);
+    }
+  });
+
+  test('a dialog that is filled when the session ends is there after the sign-in; a password that is typed is not [WEB-5]', async (t) => {
+    const account = await person({}, await managers());
+    const { page } = await web.open(t, '/people', { signedOut: true, expected: /40[13]/ });
+    await fillSignIn(page, account.email);
+    await page.getByRole('main').getByRole('button', { name: 'New person' }).first().click();
+    const email = page.getByRole('dialog').getByLabel('Email');
+    await email.fill('nurse@example.org');
+    await endSession(page);
+    await page.getByRole('dialog').waitFor({ state: 'hidden' });
+    await page.keyboard.press('Escape');
+    await page.setViewportSize({ width: 640, height: 300 });
+    await page.mouse.wheel(0, 200);
+    await waitUntil(async () => Number(await page.evaluate('scrollY')) > 0, 'the sign-in scrolls');
+    await page.setViewportSize({ width: 1280, height: 900 });
+    await fillSignIn(page, account.email);
+    await email.and(page.locator(':focus')).waitFor();
+    assert.equal(await email.inputValue(), 'nurse@example.org');
+    await page.keyboard.press('Escape');
+    await page.getByRole('link', { name: 'My account' }).click();
+    const password = page.getByRole('textbox', { name: 'Password until now' });
+    await password.fill(PASSWORD);
+    await endSession(page);
+    await page.getByText('Your session has ended. Sign in, and you are back on this page.').waitFor();
+    assert.equal(await password.count(), 0);
+  });
+
+  /** A tenant whose people manage people and roles. */
+  async function managers(): Promise<SignInTenant> {
+    const made = await addTenant(web.api.database);
+    await web.api.database.pool.query(
+      `update role set permissions = '{encounters.access,people.manage,roles.manage}' where organisation_id = $1`,
+      [made.organisationId],
+    );
+    return made;
+  }
+
   async function requireSecondFactor({ organisationId }: SignInTenant): Promise<void> {
     await web.api.database.pool.query(
       'update role set requires_second_factor = true where organisation_id = $1',
@@ -230,7 +288,7 @@ describe('sign-in', { skip: NO_BROWSER, timeout: 240_000 }, () => {
 });
 
 async function fillSignIn(page: Page, email: string, password = PASSWORD): Promise<void> {
-  await page.getByLabel('Email').fill(email);
+  await page.getByRole('textbox', { name: 'Email', exact: true }).fill(email);
   await page.getByRole('textbox', { name: 'Password' }).fill(password);
   await page.getByRole('button', { name: 'Sign in' }).click();
 }
@@ -239,4 +297,10 @@ async function signOut(page: Page): Promise<void> {
   await page.getByRole('button', { name: /^Account/ }).click();
   await page.getByRole('menuitem', { name: 'Sign out' }).click();
   await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+}
+
+/** The service ended it; the page finds that out when somebody looks at it. */
+async function endSession(page: Page): Promise<void> {
+  await page.context().clearCookies();
+  await page.evaluate('window.dispatchEvent(new Event("visibilitychange"))');
 }

@@ -5,6 +5,7 @@
 import { useRouter } from '@tanstack/react-router';
 import { type ChangeEvent, type SubmitEvent, useState } from 'react';
 import { ApiError } from '../../api/api-error.ts';
+import { useTyped } from '../../app/form-changes.ts';
 
 interface ServerFormOptions<Values extends Record<string, string>> {
   values: Values;
@@ -26,6 +27,7 @@ export function useServerForm<Values extends Record<string, string>>(options: Se
   const [isSending, setSending] = useState(false);
   const atField = fieldOf(error, options);
   const { history } = useRouter();
+  useTyped(!isSecret(values) && Object.keys(values).some((name) => values[name] !== options.values[name]));
 
   async function send() {
     if (isSending) return;
@@ -37,7 +39,8 @@ export function useServerForm<Values extends Record<string, string>>(options: Se
     try {
       await options.submit(values);
     } catch (caught) {
-      setError(caught);
+      // The sign-in says that the session has ended.
+      setError(caught instanceof ApiError && caught.status === 401 ? undefined : caught);
       const name = fieldOf(caught, options);
       if (name !== undefined)
         document.querySelector<HTMLInputElement>(`[name="${CSS.escape(String(name))}"]`)?.focus();
@@ -72,6 +75,11 @@ export function useServerForm<Values extends Record<string, string>>(options: Se
       },
     }),
   };
+}
+
+/** Of what is typed into these forms, nothing outlives the session. */
+function isSecret(values: Record<string, string>): boolean {
+  return 'password' in values || 'code' in values;
 }
 
 function fieldOf<Values extends Record<string, string>>(

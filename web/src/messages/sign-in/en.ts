@@ -2,6 +2,8 @@
 export const signIn = {
   title: 'Sign in',
   sessionEnded: 'Your session has ended. Sign in, and you are back on this page.',
+  sessionEndedUnsaved:
+    'Your session has ended. What you typed is still there, and not saved yet. Sign in to go on with it.',
   email: 'Email',
   password: 'Password',
   submit: 'Sign in',

@@ -2,6 +2,8 @@
 export const signIn = {
   title: 'Connexion',
   sessionEnded: 'Votre session est terminée. Connectez-vous pour revenir à cette page.',
+  sessionEndedUnsaved:
+    'Votre session est terminée. Votre saisie est conservée, mais pas encore enregistrée. Connectez-vous pour la reprendre.',
   email: 'Adresse électronique',
   password: 'Mot de passe',
   submit: 'Se connecter',

@@ -3,6 +3,7 @@ import { Modal, NativeSelect, TextInput } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { type SubmitEvent, useState } from 'react';
 import { useTranslations } from 'use-intl';
+import { useTyped } from '../../../app/form-changes.ts';
 import { FormButtons } from '../../../blocks/dialogs/form-buttons.tsx';
 import { ServerFormFields } from '../../../blocks/page/server-form-fields.tsx';
 import {
@@ -43,7 +44,9 @@ function MapForm({ waiting, onSaved, onClose }: Omit<MapDialogProperties, 'opene
   const t = useTranslations('mapEditor');
   const facilityOf = useFacilityOf();
   const [level, setLevel] = useState<Level>(useFirstLevel());
-  const [draft, setDraft] = useState<Draft>({ ...EMPTY_DRAFT, ...localPart(waiting) });
+  const [first] = useState<Draft>({ ...EMPTY_DRAFT, ...localPart(waiting) });
+  const [draft, setDraft] = useState(first);
+  useTyped(draft !== first);
   const check = useMapCheck(draft, level);
   const example = useResultExample(waiting);
   const change = (part: Partial<Draft>) => setDraft((old) => ({ ...old, ...part }));
