@@ -4,8 +4,10 @@
  */
 import { useRouter } from '@tanstack/react-router';
 import { type ChangeEvent, type SubmitEvent, useState } from 'react';
+import { useTranslations } from 'use-intl';
 import { ApiError } from '../../api/api-error.ts';
 import { useTyped } from '../../app/form-changes.ts';
+import { announce } from './announcements.tsx';
 
 interface ServerFormOptions<Values extends Record<string, string>> {
   values: Values;
@@ -15,7 +17,7 @@ interface ServerFormOptions<Values extends Record<string, string>> {
    * calls it, are about it anyhow.
    */
   aboutField?: AboutField<Values>;
-  /** The answer is told only once: until it is there, going back does not leave the page, also where the form is closed. */
+  /** The answer is told only once: until it is there, no link and no way back leaves the page, also where the form is closed. */
   asksForSecret?: boolean;
 }
 
@@ -27,14 +29,20 @@ export function useServerForm<Values extends Record<string, string>>(options: Se
   const [isSending, setSending] = useState(false);
   const atField = fieldOf(error, options);
   const { history } = useRouter();
+  const t = useTranslations('blocks');
   useTyped(!isSecret(values) && Object.keys(values).some((name) => values[name] !== options.values[name]));
+
+  function stay(): true {
+    announce({ kind: 'good', text: t('secretToCome') });
+    return true;
+  }
 
   async function send() {
     if (isSending) return;
     setSending(true);
     setError(undefined);
     const unblock = options.asksForSecret
-      ? history.block({ blockerFn: () => true, enableBeforeUnload: false })
+      ? history.block({ blockerFn: stay, enableBeforeUnload: false })
       : undefined;
     try {
       await options.submit(values);

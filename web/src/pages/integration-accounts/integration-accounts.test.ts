@@ -109,6 +109,11 @@ describe('integration accounts', { skip: NO_BROWSER, timeout: 300_000 }, () => {
     await page.keyboard.press('Escape');
     await dialog.waitFor({ state: 'detached' });
     await goBackInVain(page);
+    const told = page.getByRole('status').getByText('This page waits for an answer of the service');
+    await told.first().waitFor();
+    const times = await told.count();
+    await page.getByRole('navigation').getByRole('link', { name: 'Roles' }).click();
+    await told.nth(times).waitFor();
     const listIsRead = Promise.withResolvers<void>();
     await page.route(/\/api\/accounts\?/, async (route) => {
       await listIsRead.promise;
