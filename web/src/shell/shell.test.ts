@@ -40,6 +40,30 @@ describe('the shell', { skip: NO_BROWSER, timeout: 240_000 }, () => {
     await page.getByRole('heading', { name: 'My account', level: 1 }).waitFor();
   });
 
+  test('until the first page is there, the console says that it loads, and then what to do [WEB-78]', async (t) => {
+    const { page } = await web.open(t, '/my-account');
+    await page.getByRole('heading', { name: 'My account', level: 1 }).waitFor();
+    const [loading, late] = [
+      page.getByText('Loading …'),
+      page.getByText('The service has not answered yet.'),
+    ];
+    assert.equal(await loading.isVisible(), false);
+    for (const slow of ['**/assets/index-*.js', '**/console/api/session']) {
+      const next = Promise.withResolvers<void>();
+      await page.route(slow, (route) => next.promise.then(() => route.continue()));
+      await page.reload({ waitUntil: 'commit' });
+      await loading.waitFor();
+      // Ten seconds pass, which nobody waits for here.
+      await late.waitFor({ state: 'hidden' });
+      await page.evaluate('for (const one of document.getAnimations()) one.finish()');
+      await late.waitFor();
+      next.resolve();
+      await page.getByRole('heading', { name: 'My account', level: 1 }).waitFor();
+      await loading.waitFor({ state: 'hidden' });
+      await page.unrouteAll();
+    }
+  });
+
   test('a session that ends leads to the sign-in, at the same address [WEB-5]', async (t) => {
     const { page, account } = await web.open(t, '/exchange', { expected: /401/ });
     await page.getByRole('heading', { name: 'Exchange', level: 1 }).waitFor();

@@ -20,7 +20,7 @@ export function Shell() {
   const { data: session, error, failureReason, isPending, refetch } = useQuery(sessionQuery);
   // Of somebody who has just set up a second factor. They are signed in, which a look at another tab tells.
   const [hasCodes, setHasCodes] = useState(false);
-  // It is asked for again by itself meanwhile, which takes seconds.
+  // index.html says that it loads. Contract: WEB-78. It is asked for again by itself meanwhile, which takes seconds.
   if (isPending) return failureReason === null ? null : <NotRead error={failureReason} />;
   if (session === undefined) return <NotRead error={error} onRetry={() => void refetch()} />;
   const isIn = session?.state === 'signed-in' && !session.account.mustChangePassword && !hasCodes;
