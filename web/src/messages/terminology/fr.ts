@@ -58,7 +58,8 @@ export const terminologyMaps: Catalogue['terminologyMaps'] = {
   exportFacilityConceptMap: '{facility} uniquement, ConceptMap FHIR',
   exportFailed: 'L’exportation a échoué : {why}',
   empty: 'Il n’y a pas encore de correspondances',
-  emptyText: 'Associez les codes en attente, ajoutez-en un à la main, ou importez un fichier existant.',
+  emptyText:
+    'Associez les codes en attente, ajoutez une correspondance à la main, ou importez un fichier existant.',
   toUnmapped: 'Voir les codes sans correspondance',
   edit: 'Modifier',
   editNamed: 'Modifier {code}',
