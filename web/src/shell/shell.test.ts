@@ -104,6 +104,23 @@ describe('the shell', { skip: NO_BROWSER, timeout: 240_000 }, () => {
     assert.equal(await page.evaluate('document.activeElement.textContent'), 'Terminology');
   });
 
+  test('no two pages have the same title [WEB-4]', async (t) => {
+    const { page } = await web.open(t, '/');
+    await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor();
+    const paths = (await page.evaluate(
+      `Object.values(window.__TSR_ROUTER__.routesById)
+         .filter(({ fullPath, options }) => options.staticData?.page !== undefined && !fullPath.includes('$'))
+         .map(({ fullPath }) => fullPath)`,
+    )) as string[];
+    const titles: string[] = [];
+    for (const path of paths) {
+      await page.goto(`${web.api.origin}/console${path}`);
+      await page.locator('h1').waitFor();
+      titles.push((await page.locator('h1').textContent()) ?? '');
+    }
+    assert.deepEqual(titles, [...new Set(titles)]);
+  });
+
   test('the palette finds a name without its accents, and what the arrows lead to is in view [WEB-9]', async (t) => {
     const { page } = await web.open(t, '/exchange', { language: 'fr' });
     await page.getByRole('heading', { name: 'Échange', level: 1 }).waitFor();

@@ -53,7 +53,11 @@ function Deliveries({ search, isHeldPage = false }: DeliveriesProperties) {
   useExchangeCommands();
   return (
     <>
-      <PageHeader title={t('title')} text={t('text')} />
+      {isHeldPage ? (
+        <PageHeader title={t('review.title')} />
+      ) : (
+        <PageHeader title={t('title')} text={t('text')} />
+      )}
       <ExchangeTabs />
       <ListPage
         label={t('deliveries')}
