@@ -60,6 +60,35 @@ describe('the focus', { skip: NO_BROWSER, timeout: 120_000 }, () => {
     await page.locator('h1:focus').waitFor();
   });
 
+  test('the focus is where it was when the palette closes [WEB-4, WEB-9]', async (t) => {
+    const { page } = await web.open(t, '/people');
+    const button = page.getByRole('main').getByRole('button', { name: 'New person' }).first();
+    await button.focus();
+    await page.keyboard.press('Control+k');
+    await page.getByRole('combobox').and(page.locator(':focus')).waitFor();
+    await page.keyboard.press('Escape');
+    await button.and(page.locator(':focus')).waitFor();
+    await page.keyboard.press('Control+k');
+    await page.keyboard.type('New person');
+    await page.keyboard.press('Enter');
+    await page.getByRole('dialog').getByLabel('Email').and(page.locator(':focus')).waitFor();
+    await page.keyboard.press('Escape');
+    await button.and(page.locator(':focus')).waitFor();
+  });
+
+  test('the palette does not open above a dialog, where Escape would close both [WEB-9, WEB-76]', async (t) => {
+    const { page } = await web.open(t, '/people');
+    await page.getByRole('main').getByRole('button', { name: 'New person' }).first().click();
+    const email = page.getByRole('dialog').getByLabel('Email');
+    await email.fill('typed@example.org');
+    await page.keyboard.press('Control+k');
+    await page.keyboard.type('x');
+    assert.equal(await email.inputValue(), 'typed@example.orgx');
+    assert.equal(await page.getByRole('dialog').count(), 1);
+    await page.keyboard.press('Escape');
+    await email.waitFor({ state: 'detached' });
+  });
+
   test('a dialog stays open when its button is pressed twice, and when somebody presses beside it [WEB-76]', async (t) => {
     const { page } = await web.open(t, '/integration-accounts');
     await page.getByRole('main').getByRole('button', { name: 'New integration account' }).dblclick();

@@ -18,7 +18,9 @@ export function CommandPalette() {
     const listen = (event: globalThis.KeyboardEvent) => {
       if (event.key.toLowerCase() !== 'k' || !(event.ctrlKey || event.metaKey)) return;
       event.preventDefault();
-      isOpen.set(!isOpen.get());
+      // Above another dialog, one Escape would close both, and what is typed there be lost. Contract: WEB-76.
+      const isAbove = !isOpen.get() && document.querySelector('[aria-modal="true"]') !== null;
+      if (!isAbove) isOpen.set(!isOpen.get());
     };
     document.addEventListener('keydown', listen);
     return () => {
@@ -48,8 +50,15 @@ function Palette() {
   const [at, setAt] = useState(0);
   const list = useId();
   const input = useRef<HTMLInputElement>(null);
-  // At once, so that no letter is lost of what is typed right after Ctrl+K.
-  useLayoutEffect(() => input.current?.focus(), []);
+  // At once, so that no letter is lost of what is typed right after Ctrl+K. That is too early for the dialog, which would
+  // give the focus back to this input. Contract: WEB-4.
+  useLayoutEffect(() => {
+    const before = document.activeElement;
+    input.current?.focus();
+    return () => {
+      if (before instanceof HTMLElement) before.focus({ preventScroll: true });
+    };
+  }, []);
   const found = useFoundCommands(text);
   const active = found[Math.min(at, found.length - 1)];
 
