@@ -196,6 +196,31 @@ describe('the shell', { skip: NO_BROWSER, timeout: 240_000 }, () => {
     assert.equal(await page.getByLabel('Facility').inputValue(), other);
   });
 
+  test('a long name of a facility is read whole where there is room [WEB-6]', async (t) => {
+    const tenant = await web.api.createTenant();
+    const other = await web.api.createFacility(tenant.organisationId);
+    await web.api.database.pool.query(
+      `update facility set name = 'Hospital of the Holy Cross, building ' || id where organisation_id = $1`,
+      [tenant.organisationId],
+    );
+    const { page } = await web.open(t, '/my-account', {
+      tenant,
+      facilityIds: [tenant.facilityId, other],
+    });
+    const chooser = page.getByLabel('Facility');
+    await chooser.waitFor();
+    const [given, natural] = (await chooser.evaluate(
+      (field: { clientWidth: number; style: { width: string } }) => {
+        const before = field.clientWidth;
+        field.style.width = 'max-content';
+        const after = field.clientWidth;
+        field.style.width = '';
+        return [before, after];
+      },
+    )) as [number, number];
+    assert.ok(given >= natural, `${given} of ${natural} px`);
+  });
+
   test('a facility that is taken away while the console works in it: it goes on in another [WEB-6]', async (t) => {
     const { pool } = web.api.database;
     const other = await web.api.createFacility(web.tenant.organisationId);
