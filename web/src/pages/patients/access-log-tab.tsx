@@ -28,7 +28,7 @@ export function AccessLogTab({ patientId, purpose }: { patientId: string; purpos
   const t = useTranslations('patient');
   const { from, to, action, account, outcome } = route.useSearch();
   const values = { from, to, action, account, outcome };
-  const { facility } = useSession();
+  const { facility, may } = useSession();
   const request = { patientId, purpose, filter: values };
   const list = useCursorList<AccessEntry, AccessLogPage>(
     ['access-log', facility?.id, patientId, purpose, values],
@@ -36,7 +36,7 @@ export function AccessLogTab({ patientId, purpose }: { patientId: string; purpos
   );
   return (
     <>
-      <ExportButton request={request} />
+      {may('patients.access-log.read') ? <ExportButton request={request} /> : undefined}
       <ListPage
         label={t('tabs.accessLog')}
         list={list}

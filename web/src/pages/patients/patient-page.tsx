@@ -23,6 +23,12 @@ import { RecordsTab } from './records-tab.tsx';
 type Patient = components['schemas']['PatientRecord'];
 
 const TABS = ['records', 'privacy', 'accessLog', 'deliveries', 'publications'] as const;
+/** The others are opened by what opens the page. */
+const OPENED_BY: Partial<Record<(typeof TABS)[number], string[]>> = {
+  accessLog: ['patients.access-log.read'],
+  deliveries: ['exchange.deliveries.read'],
+  publications: ['publish.publications.read'],
+};
 const route = getRouteApi('/shell/patients/$patientId');
 
 export function PatientPage() {
@@ -30,9 +36,10 @@ export function PatientPage() {
   const { patientId } = route.useParams();
   const search = route.useSearch();
   const navigate = route.useNavigate();
-  const { facility } = useSession();
+  const { facility, may } = useSession();
   const purpose = purposeOf(search.purpose);
   const tab = TABS.find((one) => one === search.tab) ?? 'records';
+  const tabs = TABS.filter((one) => one === tab || may(...(OPENED_BY[one] ?? [])));
   const { data: patient, error } = useQuery({
     queryKey: ['patient', facility?.id, patientId, purpose],
     queryFn: () =>
@@ -70,7 +77,7 @@ export function PatientPage() {
       />
       <CallFault error={error} />
       <PageTabs label={t('views')}>
-        {TABS.map((one) => (
+        {tabs.map((one) => (
           <Link
             key={one}
             to="/patients/$patientId"

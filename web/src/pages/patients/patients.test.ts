@@ -336,6 +336,18 @@ describe('patients', { skip: NO_BROWSER, timeout: 300_000 }, () => {
     await published.getByText('It broke.').waitFor();
   });
 
+  test('the page has the tabs that the role opens; an address of another says what is missing [WEB-7, WEB-35]', async (t) => {
+    const permissions = ['patients.patients.list', 'patients.patients.get'];
+    const path = `/patients/${seeded.patientId}`;
+    const { page } = await web.open(t, path, { permissions, expected: /403/ });
+    const tabs = page.getByRole('navigation', { name: 'Parts of the record' }).getByRole('link');
+    await tabs.first().waitFor();
+    assert.deepEqual(await tabs.allTextContents(), ['Records', 'Privacy']);
+    await page.goto(`${web.api.origin}/console${path}?tab=accessLog`);
+    await page.getByRole('alert').getByText('patients.access-log.read').waitFor();
+    assert.equal(await page.getByRole('button', { name: 'Export as CSV' }).count(), 0);
+  });
+
   test('a patient who is not there says so [WEB-35]', async (t) => {
     const { page } = await web.open(t, `/patients/${crypto.randomUUID()}`, { expected: /404/ });
     await page
