@@ -89,6 +89,20 @@ describe('the focus', { skip: NO_BROWSER, timeout: 120_000 }, () => {
     await email.waitFor({ state: 'detached' });
   });
 
+  test('what went wrong with a long form is in view [WEB-4]', async (t) => {
+    const { page } = await web.open(t, '/people', { expected: /503/ });
+    await page.setViewportSize({ width: 360, height: 500 });
+    await page.getByRole('main').getByRole('button', { name: 'New person' }).first().click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Email').fill('nurse@example.org');
+    await dialog.getByLabel('Role').selectOption({ index: 1 });
+    await page.route('**/console/api/accounts', (route) => route.fulfill({ status: 503 }));
+    await dialog.getByRole('button', { name: 'Create' }).click();
+    const box = await dialog.getByText('The service answered 503').boundingBox();
+    const header = await dialog.getByRole('heading', { name: 'New person' }).boundingBox();
+    assert.ok(box !== null && header !== null && box.y >= header.y + header.height, JSON.stringify(box));
+  });
+
   test('a dialog stays open when its button is pressed twice, and when somebody presses beside it [WEB-76]', async (t) => {
     const { page } = await web.open(t, '/integration-accounts');
     await page.getByRole('main').getByRole('button', { name: 'New integration account' }).dblclick();

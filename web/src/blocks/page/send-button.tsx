@@ -18,7 +18,7 @@ export function SendButton({ isSending = false, onClick, ...button }: SendButton
   // The browser takes the focus from what is disabled.
   useEffect(() => {
     if (isSending || document.activeElement !== document.body) return;
-    if (focused.current instanceof HTMLElement) focused.current.focus();
+    if (focused.current instanceof HTMLElement) focused.current.focus({ preventScroll: true });
   }, [isSending]);
   // What was pressed may have taken the button away.
   useEffect(

@@ -1,11 +1,17 @@
-/** A sentence about what went wrong, at the top of a form. It is read out when it appears. */
+/** A sentence about what went wrong, at the top of a form. It is read out and scrolled into view when it appears. */
+import { useEffect, useRef } from 'react';
 import { useErrorText } from './error-text.ts';
 import css from './fault.module.css';
 
 export function Fault({ text }: { text: string | undefined }) {
+  const place = useRef<HTMLParagraphElement>(null);
+  // Who sent a long form is at its end.
+  useEffect(() => {
+    if (text !== undefined) place.current?.scrollIntoView({ block: 'nearest' });
+  }, [text]);
   if (text === undefined || text === '') return undefined;
   return (
-    <p role="alert" className={css.fault}>
+    <p role="alert" className={css.fault} ref={place}>
       {text}
     </p>
   );
