@@ -19,6 +19,15 @@ export function leavePage(leave: Leave): void {
   else ask(leave);
 }
 
+/** Until the returned function is called, the page is left by no such way: `told` says why. */
+export function holdPage(told: () => void): () => void {
+  const before = ask;
+  ask = told;
+  return () => {
+    ask = before;
+  };
+}
+
 /** Where a page has tabs, the form is in one of them. */
 interface Place {
   pathname: string;

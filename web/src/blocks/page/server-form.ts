@@ -7,6 +7,7 @@ import { type ChangeEvent, type SubmitEvent, useState } from 'react';
 import { useTranslations } from 'use-intl';
 import { ApiError } from '../../api/api-error.ts';
 import { useTyped } from '../../app/form-changes.ts';
+import { holdPage } from '../dialogs/unsaved-changes.tsx';
 import { announce } from './announcements.tsx';
 
 interface ServerFormOptions<Values extends Record<string, string>> {
@@ -44,6 +45,7 @@ export function useServerForm<Values extends Record<string, string>>(options: Se
     const unblock = options.asksForSecret
       ? history.block({ blockerFn: stay, enableBeforeUnload: false })
       : undefined;
+    const release = options.asksForSecret ? holdPage(stay) : undefined;
     try {
       await options.submit(values);
     } catch (caught) {
@@ -54,6 +56,7 @@ export function useServerForm<Values extends Record<string, string>>(options: Se
         document.querySelector<HTMLInputElement>(`[name="${CSS.escape(String(name))}"]`)?.focus();
     } finally {
       unblock?.();
+      release?.();
       setSending(false);
     }
   }
