@@ -50,8 +50,7 @@ export async function groupRecords(context: WriteContext): Promise<void> {
   // What another import groups at the same time could not be seen, and would be torn apart.
   if (dryRun === undefined) await lockGrouping(client, scope, patients);
   const foreign = await foreignLinks(client, scope, touched);
-  for (const { type, element, ids } of foreign)
-    context.refuse(type, ids, `${type}.${element} refers to a record of another patient`);
+  for (const { type, element, ids } of foreign) context.refuseForeign(type, ids, element);
   // A dry run groups nothing: no report says what comes under which order.
   if (foreign.length > 0 || dryRun !== undefined) return;
   await groupInvestigations(client, scope, touched);

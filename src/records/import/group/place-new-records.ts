@@ -89,8 +89,7 @@ export async function placeNewRecords(
   if (!Object.values(records).flat().every(isNew)) return undefined;
   if (reportsOfOneStudy(records.reports) > REPORTS_OF_STUDY) return undefined;
   const foreign = foreignLinksAmong(records);
-  for (const { type, element, ids } of foreign)
-    context.refuse(type, ids, `${type}.${element} refers to a record of another patient`);
+  for (const { type, element, ids } of foreign) context.refuseForeign(type, ids, element);
   if (foreign.length > 0) return undefined;
   const { columns, madeUp, vitalSets } = placeRecords(records, scope.facilityId);
   const madeUpIds = madeUp.map(({ id }) => id);

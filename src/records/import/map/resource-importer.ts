@@ -72,6 +72,11 @@ export interface WriteContext {
   patientsRegistered(patientIds: Iterable<string>): void;
   /** Reject the entries of this type that are stored under these ids; everything is rolled back. */
   refuse(type: string, ids: Iterable<string>, reason: string): void;
+  /**
+   * The same, for what refers to a record of another patient. While more is to come they wait instead: that record may
+   * have moved to their patient in what comes later.
+   */
+  refuseForeign(type: string, ids: Iterable<string>, element: string): void;
   /** Name the entries of this type that are stored under these ids in the report: they are taken, and to be looked at. */
   notice(type: string, ids: Iterable<string>, reason: string): void;
 }

@@ -125,6 +125,42 @@ describe('records of different patients', () => {
     assert.deepEqual(rows, [{ linked: null }]);
   });
 
+  test('records that move to another patient together are taken, whichever file has what they refer to [IN-16, IN-20]', async () => {
+    await newTenant();
+    const all = (patient: string): [object, object, object, object] => [
+      report('r', patient, {
+        ...inVisit,
+        basedOn: refer('ServiceRequest/s'),
+        result: refer('Observation/o'),
+      }),
+      result('o', patient, { ...inVisit, basedOn: refer('ServiceRequest/s') }),
+      visit('x', patient),
+      order('s', patient, inVisit),
+    ];
+    const [first, ...others] = all('a');
+    assert.equal((await send(...others, first)).rejectedCount, 0);
+    const moved = await send(...all('b'));
+    assert.deepEqual(moved.rejected, []);
+    assert.deepEqual(moved.resources, {
+      DiagnosticReport: 1,
+      Observation: 1,
+      Encounter: 1,
+      ServiceRequest: 1,
+    });
+    const { rows } = await database.pool.query({
+      text: `select count(distinct r.patient_id)::int as patients, bool_and(s.id = o.order_id and s.id = r.order_id) as together
+        from investigation_report r
+        join observation o using (organisation_id, patient_id)
+        join encounter e using (organisation_id, patient_id)
+        join investigation_order s using (organisation_id, patient_id)
+        where r.organisation_id = $1`,
+      values: [tenant.organisationId],
+    });
+    assert.deepEqual(rows, [{ patients: 1, together: true }]);
+    const again = await send(...all('b'));
+    assert.deepEqual(again.unchanged, moved.resources);
+  });
+
   test('only the record that refers is named, whatever else has its id', async () => {
     await newTenant();
     const id = '0b8c3f6e-5a52-4a0e-9c7f-0d6b1f2a3c4d';

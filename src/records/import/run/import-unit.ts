@@ -81,6 +81,10 @@ export async function importUnit(client: Client, request: UnitRequest): Promise<
     refuse: (type, ids, reason) => {
       for (const entry of entriesOf(unit, type, ids)) outcome.rejected.push({ entry, reason });
     },
+    refuseForeign: (type, ids, element) => {
+      if (request.moreToCome) outcome.waiting.push(...entriesOf(unit, type, ids).map(({ number }) => number));
+      else context.refuse(type, ids, `${type}.${element} refers to a record of another patient`);
+    },
     notice: (type, ids, reason) => {
       for (const entry of entriesOf(unit, type, ids)) outcome.notices.push({ entry, reason });
     },
@@ -92,9 +96,9 @@ export async function importUnit(client: Client, request: UnitRequest): Promise<
   const resolver = new ReferenceResolver(unit, scope, request.dryRun);
   const work: UnitWork = { request, context, outcome, order, resolver };
   const held = await writeUnlessHeld(work);
-  if (outcome.rejected.length > 0 || outcome.waiting.length > 0) return outcome;
+  if (isNotTaken(outcome)) return outcome;
   await writeHeld(work, held);
-  if (outcome.rejected.length > 0) return outcome;
+  if (isNotTaken(outcome)) return outcome;
   await groupRecords(context);
   await order.settle();
   for (const [type, times] of unit.repeated) {
@@ -166,11 +170,15 @@ function isStopped({ waiting, rejected }: UnitOutcome, { isBundle }: Unit): bool
   return waiting.length > 0 || (isBundle && rejected.length >= BUNDLE_REASONS);
 }
 
+function isNotTaken({ waiting, rejected }: UnitOutcome): boolean {
+  return waiting.length > 0 || rejected.length > 0;
+}
+
 async function writeHeld(work: UnitWork, { chunks: held, isPlaceable }: Held): Promise<void> {
   if (held.length === 0) return;
   const { context, outcome } = work;
   if (isPlaceable) context.placement = await placeNewRecords(context, held, outcome.patientsCreated);
-  if (outcome.rejected.length > 0) return;
+  if (isNotTaken(outcome)) return;
   for (const one of held) if (isPlaced(one.importer)) await writeChunk(work, one);
 }
 
