@@ -30,7 +30,7 @@ export class ImportReport {
   readonly #notices: ImportDocument['notices'] = [];
   /** Of sources that are done with. */
   #doneBytes = 0;
-  /** Bytes that were read for good of the others, by their place among the sources: a file may be named twice. */
+  /** Bytes that were taken of the others, by their place among the sources: a file may be named twice. */
   readonly #read = new Map<number, number>();
   /** What the sources are. */
   readonly contents = new Set<ImportContent>();
@@ -42,13 +42,14 @@ export class ImportReport {
   readonly #unresolved = new ElementTally();
   readonly #onRead: () => void;
 
-  /** `onRead` is called when more was read for good. */
+  /** `onRead` is called when more was taken. */
   constructor(onRead: () => void = () => undefined) {
     this.#onRead = onRead;
   }
 
-  /** `bytes`: from the start of the file. */
+  /** `bytes`: of what was taken. In a later round they are fewer at first. */
   readTo(source: number, bytes: number): void {
+    if (bytes <= (this.#read.get(source) ?? 0)) return;
     this.#read.set(source, bytes);
     this.#onRead();
   }

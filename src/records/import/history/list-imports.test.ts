@@ -336,6 +336,38 @@ test('of a packed file so much is done as lies there, not as it unpacks to, each
   ]);
 });
 
+test('what waits for a later file is not done before it is taken [ADM-48]', async (t) => {
+  const folder = await mkdtemp(path.join(tmpdir(), 'interchange-imports-'));
+  t.after(() => rm(folder, { recursive: true }));
+  const visit = { resourceType: 'Encounter', status: 'finished', class: { code: 'AMB' } };
+  const visits = ['late', 'late', 'late', 'late', 'nobody'].map(
+    (patient, index) =>
+      `${JSON.stringify({ ...visit, id: `${index}`, subject: { reference: `Patient/${patient}` } })}\n`,
+  );
+  const patient = JSON.stringify({ resourceType: 'Patient', id: 'late' });
+  await writeFile(path.join(folder, 'a.ndjson'), visits.join(''));
+  await writeFile(path.join(folder, 'z.json'), patient);
+  const told: number[][] = [];
+  const report = await importPaths(
+    { db: api.database.pool, limits: { ...DEFAULT_LIMITS, linesAtOnce: 2 } },
+    {
+      scope: scopeOf(account),
+      paths: [folder],
+      workers: 1,
+      onProgress: (...done) => told.push(done),
+    },
+  );
+  assert.deepEqual([report.resources, report.rejectedCount], [{ Encounter: 4, Patient: 1 }, 1]);
+  const [two, four] = [2, 4].map((many) => visits.slice(0, many).join('').length);
+  const after = (bytes = 0) => patient.length + bytes;
+  assert.deepEqual(told, [
+    [after(), 1],
+    [after(two), 1],
+    [after(four), 1],
+    [after(visits.join('').length), 2],
+  ]);
+});
+
 test('of a file that two workers import at once, what is done grows each time that it is told [ADM-48]', async (t) => {
   const folder = await mkdtemp(path.join(tmpdir(), 'interchange-imports-'));
   t.after(() => rm(folder, { recursive: true }));

@@ -40,14 +40,14 @@ export async function importLines(run: ImportRun, place: LinesPlace): Promise<Li
       break;
     }
     from = await importSomeLines(run, place, from, progress);
-    if (from !== undefined && place.only === undefined) run.report.readTo(place.index, partOf(place, from));
+    if (from !== undefined) run.report.readTo(place.index, takenOf(place, from, progress.waiting.size));
   }
   return progress;
 }
 
-/** Bytes of the file that come to so many bytes of its content. */
-function partOf({ spool, sizeBytes }: LinesPlace, { start }: LinePosition): number {
-  return Math.round((sizeBytes * start) / spool.sizeBytes);
+/** Bytes of the file that come to its content before `start`, without the share of the lines that wait. */
+function takenOf({ spool, sizeBytes }: LinesPlace, { start, before }: LinePosition, waiting: number): number {
+  return Math.round(((sizeBytes * start) / spool.sizeBytes) * (1 - waiting / before));
 }
 
 interface Progress extends LinesLeft {

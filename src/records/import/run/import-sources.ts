@@ -64,11 +64,10 @@ export async function importSources(
     late.push(...left.flatMap(({ gaveUp }) => gaveUp ?? []));
     return left.flatMap(({ waiting }) => waiting ?? []);
   };
-  const all = sources.map((source, index) => {
-    const done = () => run.report.readWhole(index, source.sizeBytes);
-    return { source, index, done };
-  });
-  let waiting = await round(all, {});
+  let waiting = await round(
+    sources.map((source, index) => ({ source, index })),
+    {},
+  );
   for (let before = Infinity; waiting.length > 0 && size(waiting) < before; ) {
     before = size(waiting);
     waiting = await round(waiting, {});
@@ -85,7 +84,7 @@ function size(tasks: readonly Task[]): number {
 /** Import the tasks by several workers; what is left of them is in the same order. */
 async function importTasks(
   run: RunOfSources & ImportRun,
-  tasks: readonly (Task & { done?: () => void })[],
+  tasks: readonly Task[],
   workers: number,
 ): Promise<Left[]> {
   const left: Left[] = [];
@@ -93,9 +92,11 @@ async function importTasks(
   const work = async (): Promise<void> => {
     for (let index = next; index < tasks.length; index = next) {
       next += 1;
-      const { done, ...task } = tasks[index] as (typeof tasks)[number];
-      left[index] = await importTask(run, task).catch((error) => fail(run, task, error));
-      done?.();
+      const task = tasks[index] as Task;
+      const rest = await importTask(run, task).catch((error) => fail(run, task, error));
+      left[index] = rest;
+      // What was taken once is done already when it is taken once more.
+      if (rest.waiting === undefined && !run.again) run.report.readWhole(task.index, task.source.sizeBytes);
     }
   };
   await Promise.all(Array.from({ length: Math.min(workers, tasks.length) }, work));
