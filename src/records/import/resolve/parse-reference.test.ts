@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ResourceRejected } from '../../../fhir/reading/json-resource.ts';
 import { identifierQuery, parseReference, withoutVersion } from './parse-reference.ts';
-import { recordId, recordIdOf } from './record-id.ts';
+import { facilityRecordId, recordId, recordIdOf } from './record-id.ts';
 
 const UUID = '6f1a7c1e-0b5f-4d5c-8a34-0a7b1f0c9d11';
 
@@ -52,6 +52,14 @@ test('ids: a UUID stays, others are made from type and id, and never change', ()
   assert.match(
     recordId('Patient', 'f001'),
     /^[0-9a-f]{8}-[0-9a-f]{4}-5[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/,
+  );
+});
+
+test('the id at a facility is the one that docs/import.md says how to make', () => {
+  // By that Python program.
+  assert.equal(
+    facilityRecordId('0b3ffb86-acef-43c8-b995-f43cc83784d2', recordId('Patient', '1234')),
+    'c065abe0-aef7-55c4-916c-b38fc9f0e038',
   );
 });
 
