@@ -13,7 +13,7 @@ import {
   type Resource,
   urnOf,
 } from '../../../test-support/records/clinic.ts';
-import { lines, useImportTest } from '../../../test-support/records/import.ts';
+import { countsOf, lines, useImportTest } from '../../../test-support/records/import.ts';
 import type { PatientChange } from '../../patients/patient.ts';
 
 const t = useImportTest();
@@ -60,6 +60,16 @@ describe('what is taken', () => {
       await t.rows('select facility_id from patient_registration where patient_id = $1', [someone.id]),
       [{ facility_id: t.scope.facilityId }],
     );
+  });
+
+  test('a security label is counted beside the rest of meta [IN-7]', async () => {
+    const security = [
+      { system: 'http://terminology.hl7.org/CodeSystem/v3-Confidentiality', code: 'R' },
+      { system: 'http://terminology.hl7.org/CodeSystem/v3-ActReason', code: 'HTEST' },
+    ];
+    const metas = [{ security }, { security: [] }, { versionId: '1' }, { security: 'R' }];
+    const { notKept } = await t.run([lines(metas.map((meta) => patient({ meta })))]);
+    assert.deepEqual(countsOf(notKept), { 'Patient.meta': 4, 'Patient.meta.security': 1 });
   });
 
   test('transaction, batch, collection and searchset Bundles, and no other [IN-2]', async () => {

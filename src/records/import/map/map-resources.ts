@@ -131,6 +131,8 @@ function mapOne(
     const changed = [...reader.unread(), ...context.changed];
     if (item.hasMappedClass === true) changed.push(`${reader.path}.class`);
     if (typeof resource.id === 'string' && !isUuid(resource.id)) changed.push(`${reader.path}.id`);
+    // Every record of a server has `meta`: a label that asks for discretion would not be seen among them.
+    if (hasSecurityLabel(resource)) changed.push(`${reader.path}.meta.security`);
     for (const path of changed) outcome.notKept.add(reportedPath(path), entry.number);
     for (const path of context.unresolved) outcome.unresolved.add(path, entry.number);
     if (context.unresolved.length > 0) outcome.unresolvedIn.push(entry.number);
@@ -144,6 +146,11 @@ function mapOne(
     else throw error;
   }
   return true;
+}
+
+function hasSecurityLabel({ meta }: JsonObject): boolean {
+  const { security } = (meta ?? {}) as JsonObject;
+  return Array.isArray(security) && security.length > 0;
 }
 
 class EntryMapContext implements ReadContext {
