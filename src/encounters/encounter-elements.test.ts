@@ -124,7 +124,12 @@ test('a visit is no part of another patient’s [IN-20]', async () => {
   const { rejected } = await send(foreign);
   assert.deepEqual(
     rejected.map(({ reason, resourceType }) => [resourceType, reason]),
-    [['Encounter', 'Encounter.partOf refers to a record of another patient']],
+    [
+      [
+        'Encounter',
+        'Encounter.partOf refers to a record of another patient. If that record moved to this patient, import it first, or in the same import',
+      ],
+    ],
   );
   const found = await t.api.call(`/encounters/fhir/Encounter/${id(16)}?purposeOfUse=TREATMENT`, {
     token: t.account.token,

@@ -246,7 +246,9 @@ test('a specimen of another patient, and one of nobody, are refused [IN-20]', as
   ] as const)
     assert.deepEqual(
       (await send(record)).rejected.map(({ reason }) => reason),
-      [`${element} refers to a record of another patient`],
+      [
+        `${element} refers to a record of another patient. If that record moved to this patient, import it first, or in the same import`,
+      ],
     );
   const { rejected } = await send(aliquot({ subject: undefined }));
   assert.deepEqual(

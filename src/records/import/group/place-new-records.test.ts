@@ -165,7 +165,10 @@ test('a record of a new patient that refers to what another patient has is refus
     ],
   ]) {
     const { rejected } = await t.run([bundle(records)], { scope });
-    assert.match(String(rejected[0]?.reason), /refers to a record of another patient$/);
+    assert.match(
+      String(rejected[0]?.reason),
+      /refers to a record of another patient. If that record moved to this patient, import it first, or in the same import$/,
+    );
   }
 });
 
@@ -182,7 +185,9 @@ test('an Encounter that is stored in a newer version, as another patient’s, is
   const { rejected } = await t.run([bundle([...(other ?? []), of('b', sign)])], { scope });
   assert.deepEqual(
     rejected.map(({ reason }) => reason),
-    ['Observation.encounter refers to a record of another patient'],
+    [
+      'Observation.encounter refers to a record of another patient. If that record moved to this patient, import it first, or in the same import',
+    ],
   );
 });
 

@@ -104,11 +104,19 @@ describe('records of different patients', () => {
       const together = await send(bundle(target, source));
       assert.deepEqual(
         together.rejected.map(({ entry, reason }) => [entry, reason]),
-        [[2, `${element} refers to a record of another patient`]],
+        [
+          [
+            2,
+            `${element} refers to a record of another patient. If that record moved to this patient, import it first, or in the same import`,
+          ],
+        ],
       );
       assert.equal((await send(target)).rejectedCount, 0);
       const later = await send(source);
-      assert.equal(later.rejected[0]?.reason, `${element} refers to a record of another patient`);
+      assert.equal(
+        later.rejected[0]?.reason,
+        `${element} refers to a record of another patient. If that record moved to this patient, import it first, or in the same import`,
+      );
     });
 
   test('a target that turns out to be another patient’s in a later file: named, and never linked [IN-20]', async () => {
@@ -116,7 +124,12 @@ describe('records of different patients', () => {
     const sent = await send(report('r', 'a', { result: refer('Observation/x') }), result('x', 'b'));
     assert.deepEqual(
       sent.rejected.map(({ file, reason }) => [file, reason]),
-      [['source 1', 'DiagnosticReport.result refers to a record of another patient']],
+      [
+        [
+          'source 1',
+          'DiagnosticReport.result refers to a record of another patient. If that record moved to this patient, import it first, or in the same import',
+        ],
+      ],
     );
     const { rows } = await database.pool.query({
       text: 'select observation_id as linked from investigation_report_result where organisation_id = $1',

@@ -83,7 +83,12 @@ export async function importUnit(client: Client, request: UnitRequest): Promise<
     },
     refuseForeign: (type, ids, element) => {
       if (request.moreToCome) outcome.waiting.push(...entriesOf(unit, type, ids).map(({ number }) => number));
-      else context.refuse(type, ids, `${type}.${element} refers to a record of another patient`);
+      else
+        context.refuse(
+          type,
+          ids,
+          `${type}.${element} refers to a record of another patient. If that record moved to this patient, import it first, or in the same import`,
+        );
     },
     notice: (type, ids, reason) => {
       for (const entry of entriesOf(unit, type, ids)) outcome.notices.push({ entry, reason });
