@@ -2,7 +2,7 @@
  * The order of sources does not matter (docs/adr/0103):
  *
  * 1. Every source, in the order given. A resource is taken without an optional referenced record that is not there yet.
- *    A Bundle or line that cannot do without its referenced record waits.
+ *    A Bundle or line that cannot do without its referenced record, or refers to a record of another patient, waits.
  * 2. What waits is tried again, for as long as fewer of it wait than before. What is left is tried a last time, and
  *    rejected where its referenced record is still not there.
  * 3. What was taken without a referenced record is taken once more, now that everything is there.
