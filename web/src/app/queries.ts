@@ -53,7 +53,10 @@ export function ownerOf(session: Session | null | undefined): string | undefined
   return session?.state === 'signed-in' ? `${session.account.userId} ${session.endsAt}` : undefined;
 }
 
-/** The sign-in page shows at the same address, and what was read goes: the next person may not read it. */
+/**
+ * The sign-in page shows at the same address, and what was read goes, but for what a page shows that stays: the next person may
+ * not read it.
+ */
 export function endSession(how: 'signed-out' | 'ended'): void {
   wasEnded = how === 'ended';
   changeOwner(null);
@@ -63,21 +66,25 @@ export function endSession(how: 'signed-out' | 'ended'): void {
 function changeOwner(session: Session | null): void {
   const before = awaited ?? person;
   if (!wasEnded) awaited = undefined;
-  else if (person !== undefined) awaited = isSomethingTyped() ? person : undefined;
+  else if (person !== undefined) {
+    awaited = isSomethingTyped() ? person : undefined;
+    keepWhatIsShown();
+  }
   person = session?.state === 'signed-in' ? session : undefined;
   const isSame = person !== undefined && person.account.userId === before?.account.userId;
   if (person !== undefined && !isSame) awaited = undefined;
   if (isSame) nothingIsFresh();
-  else if (awaited !== undefined) keepWhatWasRead();
-  else if (before !== undefined) queries.removeQueries({ predicate: isRead });
+  else if (awaited === undefined && before !== undefined) queries.removeQueries({ predicate: isRead });
   owner = ownerOf(session);
   keepTextsOf(owner);
 }
 
-/** The hidden page shows it again, however long it waits. */
-function keepWhatWasRead(): void {
-  for (const query of queries.getQueryCache().findAll({ predicate: isRead }))
-    query.setOptions({ ...query.options, gcTime: Number.POSITIVE_INFINITY });
+/** The hidden page shows it again, however long it waits. What other pages have read goes. */
+function keepWhatIsShown(): void {
+  const cache = queries.getQueryCache();
+  for (const query of cache.findAll({ predicate: isRead }))
+    if (query.getObserversCount() === 0) cache.remove(query);
+    else query.setOptions({ ...query.options, gcTime: Number.POSITIVE_INFINITY });
 }
 
 /** All but the session. */

@@ -104,6 +104,35 @@ describe('patients', { skip: NO_BROWSER, timeout: 300_000 }, () => {
       assert.doesNotMatch(await kept(page), new RegExp(MARKS.family));
     });
 
+  /** The service ended it; the page finds that out when somebody looks at it. */
+  async function endSession(page: Page): Promise<void> {
+    await page.context().clearCookies();
+    await page.evaluate('window.dispatchEvent(new Event("visibilitychange"))');
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+  }
+
+  test('when the session ends, the console forgets what it has read, but for what a form that is not saved shows [WEB-5]', async (t) => {
+    const { page, account } = await web.open(t, '/patients', { expected: /401/ });
+    const link = page.getByRole('link', { name: MARKS.family });
+    await link.waitFor();
+    await page.getByRole('navigation').getByRole('link', { name: 'Roles' }).click();
+    await page.getByRole('button', { name: 'New role' }).click();
+    await page.getByLabel('Name', { exact: true }).fill('Night shift');
+    await endSession(page);
+    await signIn(page, web.api, account);
+    await page.evaluate('window.dispatchEvent(new Event("visibilitychange"))');
+    await page.getByRole('heading', { name: 'New role', level: 1 }).waitFor();
+    assert.equal(await page.getByLabel('Name', { exact: true }).inputValue(), 'Night shift');
+    const asked = Promise.withResolvers<void>();
+    await page.route('**/patients/base?*', (route) => asked.promise.then(() => route.continue()));
+    await page.getByRole('navigation').getByRole('link', { name: 'Patients' }).click();
+    await page.getByRole('button', { name: 'Leave' }).click();
+    await page.getByRole('heading', { name: 'Patients', level: 1 }).waitFor();
+    assert.equal(await link.count(), 0);
+    asked.resolve();
+    await link.waitFor();
+  });
+
   test('records are shown as FHIR, fold, and are copied as they are read [WEB-38]', async (t) => {
     const { page } = await web.open(t, `/patients/${seeded.patientId}`);
     const patient = page.getByRole('region', { name: 'The patient, FHIR' });
