@@ -8,7 +8,7 @@ export function isSomethingTyped(): boolean {
   return changedForms.size > 0;
 }
 
-/** A page with a form that is changed outlives the session of the person. Contract: WEB-5. */
+/** A page with a form that is changed outlives the session of the person. Not for pages of a patient. Contract: WEB-5. */
 export function useTyped(isTyped: boolean): void {
   const id = useId();
   useEffect(() => {

@@ -5,7 +5,6 @@
 import { useBlocker } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
 import { useTranslations } from 'use-intl';
-import { useTyped } from '../../app/form-changes.ts';
 import { ConfirmDialog } from './confirm-dialog.tsx';
 
 type Leave = () => void;
@@ -37,7 +36,6 @@ interface Place {
 export function UnsavedChanges({ areThere }: { areThere: boolean }) {
   const t = useTranslations('blocks');
   const [waiting, setWaiting] = useState<Leave>();
-  useTyped(areThere);
   useEffect(() => {
     if (!areThere) return undefined;
     ask = (leave) => setWaiting(() => leave);

@@ -111,6 +111,16 @@ describe('patients', { skip: NO_BROWSER, timeout: 300_000 }, () => {
     await page.getByRole('heading', { name: 'Sign in' }).waitFor();
   }
 
+  test('when the session ends, nothing of a patient stays in the page, also where a privacy setting is not saved [WEB-5]', async (t) => {
+    const { page } = await web.open(t, `/patients/${seeded.patientId}?tab=privacy`, { expected: /401/ });
+    await page.getByRole('heading', { name: MARKS.family, level: 1 }).waitFor();
+    await page.getByLabel('Research').click();
+    await endSession(page);
+    const content = await page.content();
+    for (const mark of [MARKS.family, MARKS.identifier])
+      assert.ok(!content.includes(mark), `${mark} is in the page`);
+  });
+
   test('when the session ends, the console forgets what it has read, but for what a form that is not saved shows [WEB-5]', async (t) => {
     const { page, account } = await web.open(t, '/patients', { expected: /401/ });
     const link = page.getByRole('link', { name: MARKS.family });

@@ -4,7 +4,7 @@ import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useTranslations } from 'use-intl';
 import { answered, api } from '../../api/api.ts';
-import { changedOf, withChanges } from '../../app/form-changes.ts';
+import { changedOf, useTyped, withChanges } from '../../app/form-changes.ts';
 import { UnsavedChanges } from '../../blocks/dialogs/unsaved-changes.tsx';
 import { announce } from '../../blocks/page/announcements.tsx';
 import { Section } from '../../blocks/page/section.tsx';
@@ -53,6 +53,7 @@ export function RoleEditor({ role, catalogue }: RoleEditorProperties) {
     form.values.name !== (before?.name ?? '') ||
     requiresSecondFactor !== (before?.requiresSecondFactor ?? false) ||
     !isSameSet({ before: before?.permissions ?? [], wanted: chosen });
+  useTyped(isChanged);
   return (
     <form onSubmit={form.onSubmit}>
       <UnsavedChanges areThere={isChanged} />

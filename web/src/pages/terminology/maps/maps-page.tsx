@@ -4,6 +4,7 @@ import { getRouteApi, Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useTranslations } from 'use-intl';
 import { answered, api } from '../../../api/api.ts';
+import { useTyped } from '../../../app/form-changes.ts';
 import { ExportMenu } from '../../../blocks/copies/export-menu.tsx';
 import { useCommands } from '../../../blocks/dialogs/commands.ts';
 import { ConfirmDialog } from '../../../blocks/dialogs/confirm-dialog.tsx';
@@ -33,6 +34,7 @@ export function MapsPage() {
     onSaved,
     onOvertaken: ({ localCode }) => announce({ kind: 'bad', text: t('overtaken', { code: localCode }) }),
   });
+  useTyped(edit.isChanged);
   const mayChange = may('terminology.maps.manage');
   useCommands(mayChange ? [{ id: 'add-mapping', label: t('add'), run: () => setAdding(true) }] : []);
   return (
