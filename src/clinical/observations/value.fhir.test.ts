@@ -43,6 +43,8 @@ test('a range, a ratio, sampled data and an age are kept with the same units as 
     ['valueRange', { low: { value: 1, unit: 'g/L' }, high: none }, { low: coded, high: text }],
     ['valueRatio', { numerator: none, denominator: coded }, { numerator: text, denominator: coded }],
     ['valueSampledData', { ...sampled, origin: none }, { ...sampled, origin: text }],
+    // FHIR has no empty objects.
+    ['valueRange', { low: { system: UCUM }, high: coded }, { low: { system: UCUM }, high: coded }],
     ['valuePeriod', { start: '2024' }, { start: '2024' }],
   ] as const) {
     const { values } = value().read(

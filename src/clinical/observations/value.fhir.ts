@@ -201,9 +201,10 @@ function withUcum<Structure extends object>(structure: Structure): Structure {
   return Object.fromEntries(members) as Structure;
 }
 
-/** A quantity that is kept as it is written. */
-export function inUcum({ value, comparator, ...unit }: Quantity): Quantity {
-  return quantity(value, unit, comparator);
+/** A quantity that is kept as it is written. One that has only a system stays as it is: FHIR has no empty objects. */
+export function inUcum(given: Quantity): Quantity {
+  const { value, comparator, ...unit } = given;
+  return compact<Quantity>({ value, comparator, ...normaliseUnit(unit) }) ?? given;
 }
 
 /** A Quantity without a number measures nothing, so it is refused. */
