@@ -193,7 +193,7 @@ export function ageRange(reader: ElementReader): Range | undefined {
 
 const QUANTITIES: ReadonlySet<string> = new Set(['low', 'high', 'numerator', 'denominator', 'origin']);
 
-/** What is written as it is kept is kept with the units that a Quantity is written with. */
+/** With the units that a Quantity has: it goes out as it is kept, so they are set before it is kept. */
 function withUcum<Structure extends object>(structure: Structure): Structure {
   const members = Object.entries(structure).map(([name, member]) => {
     return [name, QUANTITIES.has(name) ? inUcum(member as Quantity) : member];
@@ -201,7 +201,7 @@ function withUcum<Structure extends object>(structure: Structure): Structure {
   return Object.fromEntries(members) as Structure;
 }
 
-/** A quantity that is kept as it is written. One that has only a system stays as it is: FHIR has no empty objects. */
+/** With its UCUM code where it has one. One that has only a system stays as it is: FHIR has no empty objects. */
 export function inUcum(given: Quantity): Quantity {
   const { value, comparator, ...unit } = given;
   return compact<Quantity>({ value, comparator, ...normaliseUnit(unit) }) ?? given;

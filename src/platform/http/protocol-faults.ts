@@ -44,7 +44,7 @@ export interface FaultAnswers {
 export function createFaultAnswers(allowed: AllowedMethods): FaultAnswers {
   /** Answers that are still to be written on a connection, oldest first. */
   const unanswered = new WeakMap<Duplex, Set<ServerResponse>>();
-  /** To the last request of a connection. */
+  /** The answer to the last request of a connection. */
   const latest = new WeakMap<Duplex, ServerResponse>();
   const broken = new WeakSet<Duplex>();
   return {
@@ -80,8 +80,8 @@ export function createFaultAnswers(allowed: AllowedMethods): FaultAnswers {
       if (broken.has(socket)) return;
       broken.add(socket);
       const cut = latest.get(socket);
+      // This request was answered before its body broke off. A second answer would be taken for that of the next request.
       if (cut?.headersSent && !cut.req.complete) {
-        // It has its answer, or gets it.
         if (cut.writableFinished) socket.end();
         else cut.once('close', () => socket.end());
         return;

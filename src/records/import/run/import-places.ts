@@ -13,7 +13,7 @@ export interface ImportPlaces {
 
 export interface ImportPlacesOptions {
   waitMs: number;
-  /** Of the organisation itself, or of others. */
+  /** Makes the error: an import of the same organisation has the place, or imports of others have all places. */
   busy: (isOfOrganisation: boolean) => Error;
 }
 
