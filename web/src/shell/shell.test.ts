@@ -267,10 +267,10 @@ describe('the shell', { skip: NO_BROWSER, timeout: 240_000 }, () => {
     assert.equal(await trouble.count(), 0);
   });
 
-  test('a permission that is taken away while its page is open: the navigation knows with the next call [WEB-7]', async (t) => {
+  test('a permission that is taken away while the console is open: the navigation knows with the next call [WEB-7]', async (t) => {
     const tenant = await web.api.createTenant();
-    const { page, account } = await web.open(t, '/exchange', { tenant, expected: /403/ });
-    await page.getByRole('heading', { name: 'Exchange', level: 1 }).waitFor();
+    const { page, account } = await web.open(t, '/my-account', { tenant, expected: /403/ });
+    await page.getByRole('heading', { name: 'My account', level: 1 }).waitFor();
     const { organisationId } = tenant;
     const role = await createRole(
       web.api.database.pool,
