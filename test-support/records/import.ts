@@ -1,6 +1,8 @@
 /** Imports documents into a database of its own, for tests. */
 import { randomUUID } from 'node:crypto';
+import type { Readable } from 'node:stream';
 import { after, before } from 'node:test';
+import type { importRecordsRoute } from '../../src/records/import/import-records.route.ts';
 import {
   type ImportDependencies,
   type ImportRequest,
@@ -11,6 +13,7 @@ import type { ImportSource } from '../../src/records/import/run/import-sources.t
 import { memorySpool } from '../../src/records/import/source/spool.ts';
 import type { FacilityScope } from '../../src/tenancy/scope.ts';
 import { createTestDatabase, type TestDatabase } from '../database/database.ts';
+import type { TestAccount } from '../service/api.ts';
 import type { Resource } from './clinic.ts';
 
 /** A document is JSON to be written, text, or bytes. */
@@ -118,4 +121,23 @@ export function lines(resources: readonly object[]): string {
 function bytesOf(document: Document): Buffer {
   if (document instanceof Uint8Array) return Buffer.from(document);
   return Buffer.from(typeof document === 'string' ? document : JSON.stringify(document));
+}
+
+/** Hands a body to a route with limits that no running service has. */
+export async function handBody(
+  route: ReturnType<typeof importRecordsRoute>,
+  { organisationId, facilityId, userId }: TestAccount,
+  { body, importId }: { body: Readable; importId?: string },
+) {
+  const request = {
+    body: Object.assign(body, { headers: {}, socket: { setTimeout: () => undefined } }),
+    query: { importId },
+  };
+  const context = {
+    scope: { organisationId, facilityId, timeZone: 'UTC' },
+    caller: { accountId: userId, permissions: new Set() },
+    headers: { 'content-type': 'application/json' },
+    stillAllowed: async () => undefined,
+  };
+  return await route.handle(request as never, context as never);
 }

@@ -4,7 +4,7 @@ import { Readable } from 'node:stream';
 import { after, before, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { patient } from '../../../../test-support/records/clinic.ts';
-import { countsOf, lines } from '../../../../test-support/records/import.ts';
+import { countsOf, handBody, lines } from '../../../../test-support/records/import.ts';
 import {
   type Answer,
   startTestApi,
@@ -109,21 +109,9 @@ test('no room for the temporary file is 503', async () => {
     config: { importMaxBytes: MIB, importIdleSeconds: 60, importUnderstoodExtensions: [] },
     limits: { ...bodyLimits(MIB), maxMemoryBytes: 10, disk: new ByteBudget(1_000) },
   });
-  const body = Object.assign(
-    Readable.from([Buffer.from(`{"resourceType":"Basic","x":"${'x'.repeat(2_000)}"}`)]),
-    {
-      headers: {},
-      socket: { setTimeout: () => undefined },
-    },
-  );
-  const context = {
-    scope: { organisationId: account.organisationId, facilityId: account.facilityId, timeZone: 'UTC' },
-    caller: { accountId: account.userId, permissions: new Set() },
-    headers: { 'content-type': 'application/json' },
-    stillAllowed: async () => undefined,
-  };
+  const body = Readable.from([Buffer.from(`{"resourceType":"Basic","x":"${'x'.repeat(2_000)}"}`)]);
   await assert.rejects(
-    async () => route.handle({ body, query: {} } as never, context as never),
+    handBody(route, account, { body }),
     (error: { statusCode?: number; headers?: object }) =>
       error.statusCode === 503 && Object.hasOwn(error.headers ?? {}, 'retry-after'),
   );
@@ -139,26 +127,14 @@ test('uploads that one organisation leaves lying in files keep no other organisa
     config: { importMaxBytes: 1_024, importIdleSeconds: 60, importUnderstoodExtensions: [] },
     limits: { ...bodyLimits(1_024), maxMemoryBytes: 10, disk },
   });
-  const send = (body: Readable, { organisationId, facilityId, userId }: TestAccount) =>
-    route.handle(
-      {
-        body: Object.assign(body, { headers: {}, socket: { setTimeout: () => undefined } }),
-        query: {},
-      } as never,
-      {
-        scope: { organisationId, facilityId, timeZone: 'UTC' },
-        caller: { accountId: userId, permissions: new Set() },
-        headers: { 'content-type': 'application/json' },
-        stillAllowed: async () => undefined,
-      } as never,
-    );
+  const send = (body: Readable, from: TestAccount) => handBody(route, from, { body });
   const resource = `{"resourceType":"Basic","x":"${'x'.repeat(900)}"}`;
   const isFull = { statusCode: 503, message: /no disk space/ };
   const lying: { body: Readable; answer: Promise<unknown> }[] = [];
   for (let count = 0; count < 100; count += 1) {
     const body = new Readable({ read: () => undefined });
     body.push(resource);
-    const answer = Promise.resolve(send(body, account));
+    const answer = send(body, account);
     let isRefused = false;
     answer.catch(() => {
       isRefused = true;

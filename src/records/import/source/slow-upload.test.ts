@@ -10,7 +10,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import pg from 'pg';
 import { documentedCalls } from '../../../../test-support/http/documented-answers.ts';
 import { patient } from '../../../../test-support/records/clinic.ts';
-import { lines } from '../../../../test-support/records/import.ts';
+import { handBody, lines } from '../../../../test-support/records/import.ts';
 import {
   type Answer,
   startTestApi,
@@ -238,26 +238,8 @@ test('an import waits for another one of its organisation, and keeps no other or
 
 test('an import that got no place in time is 503, and is sent again as it was [ADM-47]', async () => {
   const route = importRecordsRoute({ ...t.runtime, waitMs: 1 });
-  const { organisationId, facilityId, userId } = account;
-  const handle = async (importId: string) =>
-    route.handle(
-      {
-        body: Object.assign(
-          Readable.from([Buffer.from('{"resourceType":"Organization","name":"Hill Clinic"}')]),
-          {
-            headers: {},
-            socket: { setTimeout: () => undefined },
-          },
-        ),
-        query: { importId },
-      } as never,
-      {
-        scope: { organisationId, facilityId, timeZone: 'UTC' },
-        caller: { accountId: userId, permissions: new Set() },
-        headers: { 'content-type': 'application/json' },
-        stillAllowed: async () => undefined,
-      } as never,
-    );
+  const clinic = () => Readable.from([Buffer.from('{"resourceType":"Organization","name":"Hill Clinic"}')]);
+  const handle = (importId: string) => handBody(route, account, { body: clinic(), importId });
   const importId = randomUUID();
   await whileImporting(
     () => handle(randomUUID()),
