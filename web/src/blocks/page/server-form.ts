@@ -49,8 +49,7 @@ export function useServerForm<Values extends Record<string, string>>(options: Se
     try {
       await options.submit(values);
     } catch (caught) {
-      // The sign-in says that the session has ended.
-      setError(caught instanceof ApiError && caught.status === 401 ? undefined : caught);
+      setError(caught);
       const name = fieldOf(caught, options);
       if (name !== undefined)
         document.querySelector<HTMLInputElement>(`[name="${CSS.escape(String(name))}"]`)?.focus();

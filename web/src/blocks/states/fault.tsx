@@ -1,5 +1,6 @@
 /** A sentence about what went wrong, at the top of a form. It is read out and scrolled into view when it appears. */
 import { useEffect, useRef } from 'react';
+import { ApiError } from '../../api/api-error.ts';
 import { useErrorText } from './error-text.ts';
 import css from './fault.module.css';
 
@@ -27,5 +28,7 @@ interface CallFaultProperties {
 export function CallFault({ error, errorText }: CallFaultProperties) {
   const usualText = useErrorText();
   if (error === undefined || error === null) return undefined;
+  // The session has ended. The sign-in says so, and the form is there again after it.
+  if (error instanceof ApiError && error.status === 401) return undefined;
   return <Fault text={(errorText ?? usualText)(error)} />;
 }

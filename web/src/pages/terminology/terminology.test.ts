@@ -4,7 +4,7 @@ import { describe, test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { sampleBundle } from '../../../../test-support/records/sample-bundle.ts';
 import type { TestAccount } from '../../../../test-support/service/api.ts';
-import { NO_BROWSER, useConsole } from '../../../../test-support/service/console-page.ts';
+import { NO_BROWSER, signIn, useConsole } from '../../../../test-support/service/console-page.ts';
 
 const LOINC = 'http://loinc.org';
 
@@ -50,6 +50,24 @@ describe('terminology', { skip: NO_BROWSER, timeout: 300_000 }, () => {
     const { json } = await web.api.call('/terminology/maps?localCode=OFTEN', { token: account.token });
     assert.equal(json.items[0].targetCode, '718-7');
     assert.equal(json.items[0].facilityId, null);
+  });
+
+  test('a mapping that is sent when the session has ended is there after the sign-in, without the error of before [WEB-5]', async (t) => {
+    await meet('WRIST', 'Wrist', 1);
+    const { page, account } = await web.open(t, '/terminology', { expected: /40[013]/ });
+    await page.getByRole('button', { name: 'Map WRIST' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Map WRIST' });
+    const code = dialog.getByLabel('Standard code', { exact: true });
+    await code.fill('718-7');
+    await dialog.getByText('The service accepts this code.').waitFor();
+    await page.context().clearCookies();
+    await dialog.getByRole('button', { name: 'Save the mapping' }).click();
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+    await signIn(page, web.api, account);
+    await page.evaluate('window.dispatchEvent(new Event("visibilitychange"))');
+    await dialog.waitFor();
+    assert.equal(await code.inputValue(), '718-7');
+    assert.deepEqual(await page.getByRole('alert').allTextContents(), []);
   });
 
   test('a local kind of participation is found by its place, and mapped to one of HL7 [WEB-30, TERM-29]', async (t) => {
