@@ -35,7 +35,7 @@ export const ImportSchema = named(
       id: Type.String(),
       state: Choice(
         IMPORT_STATES,
-        'finished: everything was taken. rejected: it came to its end, and something was not taken. failed: it did not come to its end.',
+        'finished: nothing was rejected. rejected: it came to its end, and something was not taken. failed: it did not come to its end.',
       ),
       startedAt: InstantText(),
       finishedAt: Nullable(InstantText(), 'null while it runs.'),
