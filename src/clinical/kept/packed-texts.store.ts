@@ -6,7 +6,10 @@ import type { Queryable } from '../../platform/db/database.ts';
 import type { FacilityScope } from '../../tenancy/scope.ts';
 import { columnsSql, countsSql, type FreshText, type KeptTable, keepTexts } from './kept-texts.store.ts';
 
-/** Between the texts of one value, and between the parts of each: JSON text has neither. chr(29) is taken, too: it ends the sections of a patient's text. */
+/**
+ * Between the texts of one value, and between the parts of each: JSON text has neither. chr(29) is not free: it stands between
+ * the sections of a patient's text.
+ */
 export const TEXT_END = { sql: 'chr(30)', text: '\x1e' };
 const PART_END = { sql: 'chr(31)', text: '\x1f' };
 
