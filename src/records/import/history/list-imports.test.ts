@@ -1,11 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { request } from 'node:http';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
 import { after, before, test } from 'node:test';
-import { gzipSync } from 'node:zlib';
 import pg from 'pg';
 import { documentedCalls } from '../../../../test-support/http/documented-answers.ts';
 import { bundle, encounter, patient } from '../../../../test-support/records/clinic.ts';
@@ -20,9 +16,7 @@ import { createPool } from '../../../platform/db/database.ts';
 import { SERVICE_ROLE } from '../../../platform/db/migrate.ts';
 import { createWorkWatch } from '../../../tenancy/organisations/organisation-work.ts';
 import { runRetention } from '../../../tenancy/organisations/retention.ts';
-import { importPaths } from '../import-paths.ts';
 import type { ImportDocument } from '../import-report.ts';
-import { DEFAULT_LIMITS } from '../source/limits.ts';
 import { beginImport, importRetentionRule } from './import-run.store.ts';
 import type { ImportProgress } from './kept-import.ts';
 import { keptReport } from './kept-report.ts';
@@ -303,93 +297,6 @@ test('progress is there while it runs; one whose process is silent has failed [A
     },
   );
   assert.equal((await read(id)).json.state, 'finished');
-});
-
-test('of a packed file so much is done as lies there, not as it unpacks to, each time it is named [ADM-48]', async (t) => {
-  const folder = await mkdtemp(path.join(tmpdir(), 'interchange-imports-'));
-  t.after(() => rm(folder, { recursive: true }));
-  const file = path.join(folder, 'claims.ndjson.gz');
-  const bytes = gzipSync('{"resourceType":"Claim"}\n'.repeat(1_000));
-  await writeFile(file, bytes);
-  const looks: ImportWatch[] = [];
-  const told: number[][] = [];
-  await importPaths(
-    { db: api.database.pool, limits: { ...DEFAULT_LIMITS, linesAtOnce: 400 } },
-    {
-      scope: scopeOf(account),
-      paths: [file, file],
-      onBegin: (watch) => looks.push(watch),
-      onProgress: (...done) => told.push(done),
-    },
-  );
-  const { doneBytes, totalBytes } = looks[0]?.look().progress ?? {};
-  assert.deepEqual([doneBytes, totalBytes], [2 * bytes.length, 2 * bytes.length]);
-  const [some, more] = [0.4, 0.8].map((share) => Math.round(share * bytes.length));
-  const first = [
-    [some, 0],
-    [more, 0],
-    [bytes.length, 1],
-  ];
-  assert.deepEqual(told, [
-    ...first,
-    ...first.map(([done = 0, files = 0]) => [bytes.length + done, files + 1]),
-  ]);
-});
-
-test('what waits for a later file is not done before it is taken [ADM-48]', async (t) => {
-  const folder = await mkdtemp(path.join(tmpdir(), 'interchange-imports-'));
-  t.after(() => rm(folder, { recursive: true }));
-  const visit = { resourceType: 'Encounter', status: 'finished', class: { code: 'AMB' } };
-  const visits = ['late', 'late', 'late', 'late', 'nobody'].map(
-    (patient, index) =>
-      `${JSON.stringify({ ...visit, id: `${index}`, subject: { reference: `Patient/${patient}` } })}\n`,
-  );
-  const patient = JSON.stringify({ resourceType: 'Patient', id: 'late' });
-  await writeFile(path.join(folder, 'a.ndjson'), visits.join(''));
-  await writeFile(path.join(folder, 'z.json'), patient);
-  const told: number[][] = [];
-  const report = await importPaths(
-    { db: api.database.pool, limits: { ...DEFAULT_LIMITS, linesAtOnce: 2 } },
-    {
-      scope: scopeOf(account),
-      paths: [folder],
-      workers: 1,
-      onProgress: (...done) => told.push(done),
-    },
-  );
-  assert.deepEqual([report.resources, report.rejectedCount], [{ Encounter: 4, Patient: 1 }, 1]);
-  const [two, four] = [2, 4].map((many) => visits.slice(0, many).join('').length);
-  const after = (bytes = 0) => patient.length + bytes;
-  assert.deepEqual(told, [
-    [after(), 1],
-    [after(two), 1],
-    [after(four), 1],
-    [after(visits.join('').length), 2],
-  ]);
-});
-
-test('of a file that two workers import at once, what is done grows each time that it is told [ADM-48]', async (t) => {
-  const folder = await mkdtemp(path.join(tmpdir(), 'interchange-imports-'));
-  t.after(() => rm(folder, { recursive: true }));
-  const file = path.join(folder, 'patients.ndjson');
-  const patient = () => ({ resourceType: 'Patient', id: randomUUID(), name: [{ family: 'Example' }] });
-  const lines = Array.from({ length: 60 }, () => `${JSON.stringify(patient())}\n`).join('');
-  await writeFile(file, lines);
-  const told: number[] = [];
-  await importPaths(
-    { db: api.database.pool, limits: { ...DEFAULT_LIMITS, linesAtOnce: 5 } },
-    {
-      scope: scopeOf(account),
-      paths: [file, file],
-      workers: 2,
-      onProgress: (bytes) => told.push(bytes),
-    },
-  );
-  assert.deepEqual(
-    told.filter((bytes, index) => bytes <= (told[index - 1] ?? 0)),
-    [],
-  );
-  assert.equal(told.at(-1), 2 * lines.length);
 });
 
 test('an import that came to its end says so, also when the connection is lost that was to note it [ADM-48, ADM-49]', async (t) => {
