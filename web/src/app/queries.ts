@@ -3,8 +3,8 @@ import { QueryClient } from '@tanstack/react-query';
 import { onChange, onRefusal, onSessionEnd } from '../api/api.ts';
 import { ApiError } from '../api/api-error.ts';
 import { type Session, type SignedIn, sessionQuery } from '../api/session.ts';
-import { isSomethingTyped } from './form-changes.ts';
 import { keepTextsOf } from './unaddressed-texts.ts';
+import { isSomethingTyped } from './unsaved-forms.ts';
 
 const RETRIES = 2;
 

@@ -6,7 +6,7 @@ import { useRouter } from '@tanstack/react-router';
 import { type ChangeEvent, type SubmitEvent, useState } from 'react';
 import { useTranslations } from 'use-intl';
 import { ApiError } from '../../api/api-error.ts';
-import { useTyped } from '../../app/form-changes.ts';
+import { useTyped } from '../../app/unsaved-forms.ts';
 import { holdPage } from '../dialogs/unsaved-changes.tsx';
 import { announce } from './announcements.tsx';
 

@@ -2,10 +2,10 @@
 import { useState } from 'react';
 import { useTranslations } from 'use-intl';
 import { answered, api } from '../../api/api.ts';
-import { changedOf, withChanges } from '../../app/form-changes.ts';
 import { queries } from '../../app/queries.ts';
 import { FormButtons } from '../../blocks/dialogs/form-buttons.tsx';
 import { announce } from '../../blocks/page/announcements.tsx';
+import { changedOf, withChanges } from '../../blocks/page/form-changes.ts';
 import { useServerForm } from '../../blocks/page/server-form.ts';
 import { ServerFormFields } from '../../blocks/page/server-form-fields.tsx';
 import { ABOUT_TAKEN_ADDRESS, type Account, readAccount, readAccountsAgain } from './account-data.ts';

@@ -3,7 +3,7 @@ import { Modal, NativeSelect, TextInput } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { type SubmitEvent, useState } from 'react';
 import { useTranslations } from 'use-intl';
-import { useTyped } from '../../../app/form-changes.ts';
+import { useTyped } from '../../../app/unsaved-forms.ts';
 import { FormButtons } from '../../../blocks/dialogs/form-buttons.tsx';
 import { ServerFormFields } from '../../../blocks/page/server-form-fields.tsx';
 import {

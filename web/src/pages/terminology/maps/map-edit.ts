@@ -2,7 +2,7 @@
 import { useMutation } from '@tanstack/react-query';
 import { useEffect, useRef, useState } from 'react';
 import { answered, api } from '../../../api/api.ts';
-import { changedOf } from '../../../app/form-changes.ts';
+import { changedOf } from '../../../blocks/page/form-changes.ts';
 import { type Draft, draftOf, type MapEntry, mapsChanged, saveMapping } from '../draft.ts';
 import { useMapCheck } from '../editor/map-check.ts';
 

@@ -4,7 +4,7 @@ import { getRouteApi, Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useTranslations } from 'use-intl';
 import { answered, api } from '../../../api/api.ts';
-import { useTyped } from '../../../app/form-changes.ts';
+import { useTyped } from '../../../app/unsaved-forms.ts';
 import { ExportMenu } from '../../../blocks/copies/export-menu.tsx';
 import { useCommands } from '../../../blocks/dialogs/commands.ts';
 import { ConfirmDialog } from '../../../blocks/dialogs/confirm-dialog.tsx';
