@@ -77,29 +77,22 @@ const ITS_HEAD = `left join ${rowByKey('exchange_head', 'h', {
 })} h on true`;
 const WITH_HEAD = `exchange_delivery d ${ITS_HEAD}`;
 
-/** By what people decided. In the order of lists, so that no more are asked for their status than a page needs. */
+/** Ids between which a page is: after the cursor, and of the times asked for. */
+const within = (id: string) => `
+          ($9::uuid is null or ${id} < $9)
+          and ($10::uuid is null or ${id} >= $10)
+          and ($12::uuid is null or ${id} < $12)`;
+
+/** By what people decided. In the order of lists, so that no more are read than a page needs. */
 const EVER_SKIPPED = `(
-    select s.id
-    from (
-      select distinct connection_id, patient_id, sequence
-      from exchange_review
-      where organisation_id = $1
-        and action = 'skip'
-        and ($3::uuid is null or connection_id = $3)
-        and ($4::uuid is null or patient_id = $4)
-    ) v
-    cross join ${rowsByIndex(
-      'exchange_delivery',
-      's',
-      {
-        first: { connection_id: 'v.connection_id', patient_id: 'v.patient_id' },
-        column: 'sequence',
-        value: 'v.sequence',
-      },
-      's.id',
-    )} s
-    where $9::uuid is null or s.id < $9
-    order by s.id desc
+    select distinct delivery_id as id
+    from exchange_review
+    where organisation_id = $1
+      and action = 'skip'
+      and ($3::uuid is null or connection_id = $3)
+      and ($4::uuid is null or patient_id = $4)
+      and ${within('delivery_id')}
+    order by id desc
     offset 0
   ) e
   cross join ${rowsByIndex('exchange_delivery', 'd', { column: 'id', value: 'e.id' })} d`;
@@ -144,9 +137,7 @@ export async function listDeliveries(
         from ${FROM[kind]}
         where ${FILTER}
           ${DONE[kind]}
-          and ($9::uuid is null or d.id < $9)
-          and ($10::uuid is null or d.id >= $10)
-          and ($12::uuid is null or d.id < $12)
+          and ${within('d.id')}
         order by ${kind === 'skipped' ? 'e' : 'd'}.id desc
         limit $11
       )

@@ -127,11 +127,12 @@ describe('a decision about a held delivery', () => {
     const { place, key, patientId } = await setUp();
     await rename(database.pool, place, [patientId], 'second');
     await hold(key);
+    const [held] = await listDeliveries(database.pool, place, { filter: {}, status: 'held', limit: 1 });
     // As it may stand in a ledger: a skip that came to nothing, before the replay that was delivered.
     await database.pool.query(
-      `insert into exchange_review (organisation_id, connection_id, patient_id, sequence, id, action)
-       values ($1, $2, $3, 1, $4, 'skip')`,
-      [key.organisationId, key.connectionId, patientId, randomUUID()],
+      `insert into exchange_review (organisation_id, connection_id, patient_id, sequence, id, delivery_id, action)
+       values ($1, $2, $3, 1, $4, $5, 'skip')`,
+      [key.organisationId, key.connectionId, patientId, randomUUID(), held?.id],
     );
     await decide(database.pool, place, { filter: {}, decision: REPLAY });
     await end(key, { kind: 'advance' }, 'delivered');

@@ -201,8 +201,9 @@ async function decideLocked(
         union all
         select * from finished
       ), recorded as (
-        insert into exchange_review (organisation_id, connection_id, patient_id, sequence, id, action, reason, account_id)
-        select $1, connection_id, patient_id, sequence, gen_random_uuid(), $3, $4, $5::uuid
+        insert into exchange_review (organisation_id, connection_id, patient_id, sequence, delivery_id, id, action, reason,
+          account_id)
+        select $1, connection_id, patient_id, sequence, id, gen_random_uuid(), $3, $4, $5::uuid
         from moved
       )
       select id

@@ -1,0 +1,11 @@
+-- The list of skipped deliveries is in the order of their ids, so a decision has the id of its delivery, too.
+alter table exchange_review add column delivery_id uuid;
+update exchange_review v
+set delivery_id = d.id
+from exchange_delivery d
+where d.organisation_id = v.organisation_id
+  and d.connection_id = v.connection_id
+  and d.patient_id = v.patient_id
+  and d.sequence = v.sequence;
+alter table exchange_review alter column delivery_id set not null;
+create index exchange_review_skipped on exchange_review (organisation_id, delivery_id) where action = 'skip';
