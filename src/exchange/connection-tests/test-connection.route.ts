@@ -1,43 +1,12 @@
 /** POST /exchange/connections/<connection_id>/test. Contract: EXC-49, ADM-71. */
 
-import { named } from '../../platform/http/named-schema.ts';
 import type { Route } from '../../platform/http/route.ts';
-import { Choice, Nullable, NullableText } from '../../platform/http/schema.ts';
-import { Type } from '../../platform/json-schema.ts';
 import { type Access, facilityRoute } from '../../tenancy/callers/access.ts';
 import { ConnectionParams } from '../connections/connection.schema.ts';
 import { CONNECTION_ACCESS } from '../connections/connections.route.ts';
 import type { ManageDependencies } from '../connections/manage-connections.ts';
-import { CONNECTION_TEST_RESULTS, testConnection } from './test-connection.ts';
-
-const ConnectionTestSchema = named(
-  'ConnectionTest',
-  Type.Object(
-    {
-      status: Nullable(Type.Integer(), 'HTTP status of the answer. null: there was none.'),
-      latencyMs: Type.Integer(),
-      result: Choice(
-        CONNECTION_TEST_RESULTS,
-        'What that means; it stays when the words of `message` change.',
-      ),
-      cause: NullableText(
-        'Why there was no answer, such as ECONNREFUSED. null: there was one, or nothing was sent.',
-      ),
-      message: Type.String(),
-    },
-    {
-      examples: [
-        {
-          status: 202,
-          latencyMs: 38,
-          result: 'taken',
-          cause: null,
-          message: 'The exchange took the test request.',
-        },
-      ],
-    },
-  ),
-);
+import { ConnectionTestSchema } from './connection-test.schema.ts';
+import { testConnection } from './test-connection.ts';
 
 export function testConnectionRoute(deps: ManageDependencies): Route<Access> {
   return facilityRoute(CONNECTION_ACCESS, {

@@ -10,31 +10,8 @@ import { exchangeError } from '../errors.ts';
 import type { ConnectionKey } from '../queue/lane.store.ts';
 import { type LoadedConnection, loadConnection } from '../worker/loaded-connection.ts';
 import type { DeliveryAnswer } from '../worker/send.ts';
+import type { ConnectionTest } from './connection-test.schema.ts';
 import { leaveTestSlot, secondsToNextTest, takeTestSlot } from './test-slot.store.ts';
-
-export interface ConnectionTest {
-  /** HTTP status of the answer; null when there was none. */
-  status: number | null;
-  /** Until the answer, or until it was given up. */
-  latencyMs: number;
-  /** Stays when the words change. */
-  result: ConnectionTestResult;
-  /** Why there was no answer, such as ECONNREFUSED; null where there was one, or nothing was sent. */
-  cause: string | null;
-  message: string;
-}
-
-export const CONNECTION_TEST_RESULTS = [
-  'taken',
-  'not-authorised',
-  'redirected',
-  'failing',
-  'not-taken',
-  'unanswered',
-  'unreachable',
-  'address-refused',
-] as const;
-export type ConnectionTestResult = (typeof CONNECTION_TEST_RESULTS)[number];
 
 type Context = Pick<FacilityContext, 'scope' | 'caller' | 'now' | 'correlationId' | 'databaseTime'>;
 

@@ -1,7 +1,7 @@
 /** Words of both catalogues for what the service names by a code. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { CONNECTION_TEST_RESULTS } from '../../../src/exchange/connection-tests/test-connection.ts';
+import { CONNECTION_TEST_RESULTS } from '../../../src/exchange/connection-tests/connection-test.schema.ts';
 import { PLANNED_FAULTS } from '../../../src/publish/publish.schema.ts';
 import { PERMISSIONS } from '../../../src/tenancy/roles/permissions.ts';
 import { en } from './en.ts';
