@@ -138,10 +138,10 @@ export async function listCallbacks(
     status?: string | undefined;
   },
 ): Promise<ListedCallback[]> {
-  const { rows } = await db.query<Omit<ListedCallback, 'organisationId'>>({
+  const { rows } = await db.query<ListedCallback>({
     text: `
-      select id, connection_id as "connectionId", delivery_id as "deliveryId", patient_id as "patientId",
-        facility_id as "facilityId", status, assigned_id as "assignedId", message, outcome,
+      select organisation_id as "organisationId", id, connection_id as "connectionId", delivery_id as "deliveryId",
+        patient_id as "patientId", facility_id as "facilityId", status, assigned_id as "assignedId", message, outcome,
         received_at as "receivedAt", correlation_id as "correlationId", (
           select refused_purposes
           from patient p
@@ -167,5 +167,5 @@ export async function listCallbacks(
       filter.limit,
     ],
   });
-  return rows.map((row) => ({ ...row, organisationId }));
+  return rows;
 }
