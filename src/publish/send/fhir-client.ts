@@ -96,15 +96,11 @@ function fhirAnswer({ kind, status, headers, retryAfterMs, chunks, complete }: O
     status,
     retryAfterMs,
     etag: headers.etag,
-    location: headers.location ?? headerText(headers['content-location']),
+    location: headers.location ?? headers['content-location'],
     // Most answers say all that is needed in their headers, and are never joined.
     get body() {
       body ??= complete ? Buffer.concat(chunks).toString() : undefined;
       return body;
     },
   };
-}
-
-function headerText(value: string | string[] | undefined): string | undefined {
-  return typeof value === 'string' ? value : undefined;
 }
