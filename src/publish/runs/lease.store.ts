@@ -17,14 +17,11 @@ export interface LeaseKey {
   records: readonly ResourceKey[];
 }
 
-/** A lease and the token that proves that it is ours. */
-export interface HeldLease {
-  key: LeaseKey;
-  token: string;
-}
-
 /** A lease as it is asked for. */
-export interface WantedLease extends HeldLease {
+export interface WantedLease {
+  key: LeaseKey;
+  /** Proves that it is ours. */
+  token: string;
   durationMs: number;
 }
 
@@ -93,6 +90,6 @@ export async function renewLease(db: Queryable, { key, token, durationMs }: Want
 }
 
 /** The lease ends now, so that the next publish can take it. */
-export async function giveLeaseBack(db: Queryable, lease: HeldLease): Promise<void> {
+export async function giveLeaseBack(db: Queryable, lease: Omit<WantedLease, 'durationMs'>): Promise<void> {
   await againAfterDeadlock(() => renewLease(db, { ...lease, durationMs: 0 }));
 }
