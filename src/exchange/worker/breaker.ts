@@ -16,12 +16,6 @@ export interface DeliveryBreakerSettings {
   maxProbeMs: number;
 }
 
-export const DELIVERY_BREAKER: DeliveryBreakerSettings = {
-  failures: 5,
-  probeMs: 5_000,
-  maxProbeMs: 60_000,
-};
-
 export interface DeliveryBreaker {
   readonly open: boolean;
   /** Take the state from the database, unless a change of ours is being written. */

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { DELIVERY_RETRY, decideRetry, outcomeOfStatus, retryDelay } from './decide-retry.ts';
+import { decideRetry, outcomeOfStatus, retryDelay } from './decide-retry.ts';
+import { DELIVERY } from './delivery-settings.ts';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
@@ -10,19 +11,19 @@ describe('retry schedule', () => {
     const schedule = [5_000, 30_000, 2 * MINUTE, 10 * MINUTE, 30 * MINUTE, 2 * HOUR, 5 * HOUR, 10 * HOUR];
     for (const [index, delay] of schedule.entries()) {
       const at = (random: number) =>
-        retryDelay(DELIVERY_RETRY, index + 1, { retryAfterMs: undefined, random });
+        retryDelay(DELIVERY.retry, index + 1, { retryAfterMs: undefined, random });
       assert.equal(at(0.5), delay);
       assert.equal(at(0), delay * 0.8);
       assert.ok((at(0.999_999) ?? 0) <= delay * 1.2 && (at(0.999_999) ?? 0) > delay * 1.19);
     }
-    assert.equal(retryDelay(DELIVERY_RETRY, 9, { retryAfterMs: undefined, random: 0.5 }), undefined);
-    assert.equal(retryDelay(DELIVERY_RETRY, 9, { retryAfterMs: 1_000, random: 0.5 }), undefined);
+    assert.equal(retryDelay(DELIVERY.retry, 9, { retryAfterMs: undefined, random: 0.5 }), undefined);
+    assert.equal(retryDelay(DELIVERY.retry, 9, { retryAfterMs: 1_000, random: 0.5 }), undefined);
   });
 
   test('waits as long as retry-after asks, and never less than the schedule [EXC-17]', () => {
-    assert.equal(retryDelay(DELIVERY_RETRY, 1, { retryAfterMs: 90_000, random: 0.5 }), 90_000);
-    assert.equal(retryDelay(DELIVERY_RETRY, 2, { retryAfterMs: 1_000, random: 0.5 }), 30_000);
-    assert.equal(retryDelay(DELIVERY_RETRY, 1, { retryAfterMs: 1e12, random: 0.5 }), 24 * HOUR);
+    assert.equal(retryDelay(DELIVERY.retry, 1, { retryAfterMs: 90_000, random: 0.5 }), 90_000);
+    assert.equal(retryDelay(DELIVERY.retry, 2, { retryAfterMs: 1_000, random: 0.5 }), 30_000);
+    assert.equal(retryDelay(DELIVERY.retry, 1, { retryAfterMs: 1e12, random: 0.5 }), 24 * HOUR);
   });
 });
 
@@ -41,7 +42,7 @@ describe('meaning of a status', () => {
   });
 
   test('holds what is refused at once, and what failed after the last retry', () => {
-    const by = { attempts: 0, counted: true, retry: DELIVERY_RETRY, random: 0.5 };
+    const by = { attempts: 0, counted: true, retry: DELIVERY.retry, random: 0.5 };
     const answered = (status: number) => ({
       kind: 'answered' as const,
       status,

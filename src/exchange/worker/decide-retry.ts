@@ -16,12 +16,6 @@ export interface DeliveryRetrySettings {
   maxRetryAfterMs: number;
 }
 
-export const DELIVERY_RETRY: DeliveryRetrySettings = {
-  delaysMs: [5_000, 30_000, 120_000, 600_000, 1_800_000, 7_200_000, 18_000_000, 36_000_000],
-  jitter: 0.2,
-  maxRetryAfterMs: 86_400_000,
-};
-
 export interface RetryDecision
   extends Pick<DeliveryAttempt, 'outcome' | 'status' | 'failure' | 'responseHash'> {
   next: DeliveryResult['next'];
