@@ -1,10 +1,7 @@
-/**
- * What Prometheus sees of the exchange. Each function may be called again for one registry.
- * Contract: EXC-52.
- */
+/** What Prometheus sees of the exchange. Contract: EXC-52. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Counter, Gauge, type Histogram, type Registry } from 'prom-client';
-import { durationsOf, metricOf } from '../../outbound/request-metrics.ts';
+import { durationsOf } from '../../outbound/request-metrics.ts';
 import { answeredWithin, type Queryable } from '../../platform/db/database.ts';
 import { forEachOrganisation, type OrganisationWork } from '../../tenancy/organisations/organisation-work.ts';
 import { organisationsWithConnections } from '../connections/connection.store.ts';
@@ -12,17 +9,15 @@ import { type QueueState, queueStates } from '../queue/queue-state.store.ts';
 
 /** Callbacks by the status they were answered with; 401 are the refused ones. */
 export function callbackAnswers(registry: Registry): Counter<'status'> {
-  const name = 'interchange_exchange_callbacks_total';
-  const help =
-    'Callbacks of exchanges, by HTTP status of the answer: 401 is refused, 409 is kept for review.';
-  return metricOf(
-    registry,
-    name,
-    () => new Counter({ name, help, labelNames: ['status'], registers: [registry] }),
-  );
+  return new Counter({
+    name: 'interchange_exchange_callbacks_total',
+    help: 'Callbacks of exchanges, by HTTP status of the answer: 401 is refused, 409 is kept for review.',
+    labelNames: ['status'],
+    registers: [registry],
+  });
 }
 
-/** Seconds of tries by connection and outcome. */
+/** Seconds of tries by connection and outcome. May be called again for one registry. */
 export function attemptSeconds(registry: Registry): Histogram<'connection' | 'outcome'> {
   return durationsOf(registry, {
     name: 'interchange_exchange_attempt_duration_seconds',
@@ -65,24 +60,19 @@ export function registerQueueGauges(
 ): void {
   const states = createStateReader(counting, nowMs);
   for (const { name, help, read } of GAUGES)
-    metricOf(
-      registry,
+    new Gauge({
       name,
-      () =>
-        new Gauge({
-          name,
-          help,
-          labelNames: ['connection'],
-          registers: [registry],
-          // Processes of one machine say the same.
-          aggregator: 'max',
-          async collect() {
-            const found = await states();
-            this.reset();
-            for (const state of found) this.set({ connection: state.connectionId }, read(state));
-          },
-        }),
-    );
+      help,
+      labelNames: ['connection'],
+      registers: [registry],
+      // Processes of one machine say the same.
+      aggregator: 'max',
+      async collect() {
+        const found = await states();
+        this.reset();
+        for (const state of found) this.set({ connection: state.connectionId }, read(state));
+      },
+    });
 }
 
 /** Where it counts; an organisation that cannot be counted has no gauges, and is noted. */

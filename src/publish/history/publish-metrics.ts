@@ -1,4 +1,4 @@
-/** What Prometheus sees of publishing, by server. May be made again for one registry. Contract: PUB-57. */
+/** What Prometheus sees of publishing, by server. Contract: PUB-57. */
 import { Gauge, type Registry } from 'prom-client';
 import { durationsOf } from '../../outbound/request-metrics.ts';
 import { DomainError } from '../../platform/domain-error.ts';
@@ -35,11 +35,8 @@ export function createPublishMetrics(registry: Registry): PublishMetrics {
     publish: (server, failure, durationMs) =>
       publishes.observe({ ...labelsOf(server), outcome: publishOutcome(failure) }, durationMs / 1_000),
     breakers(read) {
-      const name = 'interchange_publish_circuit_open';
-      // The FHIR servers of the publisher that was made last.
-      registry.removeSingleMetric(name);
       new Gauge<ServerLabel>({
-        name,
+        name: 'interchange_publish_circuit_open',
         help: '1 while this process sends nothing to the target because it did not answer, else 0.',
         labelNames: ['organisation', 'target'],
         registers: [registry],
