@@ -7,7 +7,7 @@ import { organisationsWithConnections } from '../connections/connection.store.ts
 import { requireConnection } from '../connections/named-connection.ts';
 import { exchangeError } from '../errors.ts';
 import { DELIVERY_STATUSES, type DeliveryStatus } from './delivery.schema.ts';
-import { type DeliveryFilter, listDeliveries } from './delivery.store.ts';
+import type { DeliveryFilter } from './delivery.store.ts';
 
 export interface Selection {
   id?: string[];
@@ -75,19 +75,11 @@ export function statusOf(text: string | undefined): DeliveryStatus | undefined {
   return status;
 }
 
-/** The organisation of the connection or delivery that is named, or all that have connections. */
+/** The organisation of the connection that is named, or all that have connections. */
 export async function organisations(
   session: CommandSession,
-  { connection, id }: Selection,
+  { connection }: Pick<Selection, 'connection'>,
 ): Promise<string[]> {
-  if (connection !== undefined) return [(await requireConnection(session, connection)).organisationId];
-  const all = await organisationsWithConnections(session.db);
-  if (id === undefined) return all;
-  const holding: string[] = [];
-  for (const organisationId of all) {
-    const found = await listDeliveries(session.db, { organisationId }, { filter: { ids: id }, limit: 1 });
-    if (found.length > 0) holding.push(organisationId);
-  }
-  if (holding.length === 0) throw exchangeError('unknown_delivery');
-  return holding;
+  if (connection === undefined) return organisationsWithConnections(session.db);
+  return [(await requireConnection(session, connection)).organisationId];
 }

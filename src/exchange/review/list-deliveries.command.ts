@@ -1,13 +1,16 @@
 /** `interchange delivery list` and `count`. Contract: EXC-28, CMD-14, OPS-39. */
 import { Command } from 'commander';
 import { type CommandEnvironment, type CommandSession, UsageError } from '../../platform/command/command.ts';
+import type { Queryable } from '../../platform/db/database.ts';
 import { DomainError } from '../../platform/domain-error.ts';
 import { isWholeDatabase, SOME_REFUSED } from '../../tenancy/organisations/organisation-work.ts';
 import { organisationsWithConnections } from '../connections/connection.store.ts';
+import { exchangeError } from '../errors.ts';
 import { queueStates } from '../queue/queue-state.store.ts';
 import { type Delivery, type DeliveryStatus, type DeliveryView, deliveryView } from './delivery.schema.ts';
 import { type DeliveryFilter, listDeliveries } from './delivery.store.ts';
 import { filterOf, organisations, type Selection, statusOf, withSelection } from './delivery-selection.ts';
+import { knownDeliveries } from './review.store.ts';
 import { traceForOperator } from './trace-for-operator.ts';
 
 export function listDeliveriesCommand(environment: CommandEnvironment): Command {
@@ -78,17 +81,20 @@ async function listEach(
 ): Promise<EachAnswer<Delivery>> {
   const { connection, id } = selection;
   const { db } = session;
-  const among =
-    connection === undefined
-      ? await organisationsWithConnections(db)
-      : await organisations(session, selection);
+  const among = await organisations(session, selection);
   const listed = await eachOrganisation(among, (organisationId) =>
     listDeliveries(db, { organisationId }, wanted),
   );
   // Whether there are none that were named, or the other options leave them out.
-  if (id !== undefined && listed.found.length + listed.failed.length === 0)
-    await organisations(session, selection);
+  if (id !== undefined && connection === undefined && listed.found.length + listed.failed.length === 0)
+    await requireAny(db, among, id);
   return listed;
+}
+
+async function requireAny(db: Queryable, among: readonly string[], ids: readonly string[]): Promise<void> {
+  for (const organisationId of among)
+    if ((await knownDeliveries(db, { organisationId }, { ids })).size > 0) return;
+  throw exchangeError('unknown_delivery');
 }
 
 /** What is shown is in the access log of its organisation before. */

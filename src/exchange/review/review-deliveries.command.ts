@@ -99,8 +99,8 @@ interface Meant {
 /** What is meant, by organisation: of a patient, in those that have deliveries of the patient. */
 async function filtersOf(session: CommandSession, options: Selection): Promise<Meant> {
   const filter = filterOf(options);
-  const { id, ...others } = options;
-  const among = await organisations(session, others);
+  const among = await organisations(session, options);
+  const { id } = options;
   if (id !== undefined) return { filters: await filtersOfIds(session, { among, id, filter }), failed: [] };
   const { found: meant, failed } =
     filter.patientId === undefined
