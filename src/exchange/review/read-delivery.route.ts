@@ -2,9 +2,7 @@
  * GET /exchange/deliveries/<id> with every attempt, and GET …/payload, which needs a permission of its own.
  * Contract: EXC-33.
  */
-import type { Pool } from '../../platform/db/database.ts';
 import type { Route } from '../../platform/http/route.ts';
-import type { AccessLog } from '../../privacy/access-log/access-log.ts';
 import { type Access, facilityRoute } from '../../tenancy/callers/access.ts';
 import {
   DeliveryDetailSchema,
@@ -12,9 +10,9 @@ import {
   deliveryDetailView,
   EnvelopeSchema,
 } from './delivery.schema.ts';
-import { readDeliveryPayload, readFacilityDelivery } from './read-delivery.ts';
+import { type ReadDependencies, readDeliveryPayload, readFacilityDelivery } from './read-delivery.ts';
 
-export function readDeliveryRoute(deps: { db: Pool; accessLog: AccessLog }): Route<Access> {
+export function readDeliveryRoute(deps: ReadDependencies): Route<Access> {
   return facilityRoute(
     { permissions: ['exchange.deliveries.read'], module: 'exchange', purposeOfUse: 'default' },
     {
@@ -33,7 +31,7 @@ export function readDeliveryRoute(deps: { db: Pool; accessLog: AccessLog }): Rou
   );
 }
 
-export function readDeliveryPayloadRoute(deps: { db: Pool; accessLog: AccessLog }): Route<Access> {
+export function readDeliveryPayloadRoute(deps: ReadDependencies): Route<Access> {
   return facilityRoute(
     { permissions: ['exchange.deliveries.payload'], module: 'exchange', purposeOfUse: 'default' },
     {
@@ -45,10 +43,7 @@ export function readDeliveryPayloadRoute(deps: { db: Pool; accessLog: AccessLog 
       },
       params: DeliveryParams,
       responses: {
-        200: {
-          description: 'The envelope.',
-          schema: EnvelopeSchema,
-        },
+        200: { description: 'The envelope.', schema: EnvelopeSchema },
         410: {
           description: 'The payload was removed. Payloads are kept for a limited time after the delivery.',
         },

@@ -9,13 +9,13 @@ import type { DeliveryDetail } from './delivery.schema.ts';
 import { readDelivery, readPayload } from './delivery.store.ts';
 import type { Review } from './trace-shown.ts';
 
-interface Dependencies {
+export interface ReadDependencies {
   db: Pool;
   accessLog: AccessLog;
 }
 
 export async function readFacilityDelivery(
-  { db, accessLog }: Dependencies,
+  { db, accessLog }: ReadDependencies,
   reader: Reader,
   id: string,
 ): Promise<DeliveryDetail> {
@@ -25,7 +25,7 @@ export async function readFacilityDelivery(
 
 /** The envelope, byte for byte as it is sent. Throws 410 when retention has removed it. */
 export async function readDeliveryPayload(
-  { db, accessLog }: Dependencies,
+  { db, accessLog }: ReadDependencies,
   reader: Reader,
   id: string,
 ): Promise<string> {
