@@ -3,7 +3,6 @@
  * Contract: EXC-34, EXC-36, EXC-38, EXC-42, SEC-18.
  */
 import type { Registry } from 'prom-client';
-import type { Static } from 'typebox';
 import type { KeyRing } from '../../platform/crypto/key-ring.ts';
 import type { Pool } from '../../platform/db/database.ts';
 import { DomainError } from '../../platform/domain-error.ts';
@@ -11,54 +10,19 @@ import { parseJson } from '../../platform/http/body.ts';
 import { requireContentType } from '../../platform/http/content-type.ts';
 import { badRequest, HttpError, httpErrorOf } from '../../platform/http/errors.ts';
 import { refuseUnusableText } from '../../platform/http/input.ts';
-import { named } from '../../platform/http/named-schema.ts';
 import type { Route } from '../../platform/http/route.ts';
-import { Choice, Nullable, NullableText } from '../../platform/http/schema.ts';
 import { checkAtFirstUse } from '../../platform/http/validation/check-at-first-use.ts';
 import { Type } from '../../platform/json-schema.ts';
 import { type Access, openRoute } from '../../tenancy/callers/access.ts';
 import { isOneLine } from '../../tenancy/organisations/name.ts';
 import { callbackAnswers } from '../worker/exchange-metrics.ts';
 import { createAuthenticateCallback } from './authenticate-callback.ts';
+import { CallbackBody, type Confirmation, ConfirmedSchema } from './callback.schema.ts';
 import { confirmDelivery } from './confirm-delivery.ts';
 
 const BODY_LIMIT_BYTES = 262_144;
 
-const CallbackBody = named(
-  'Callback',
-  Type.Object({
-    deliveryId: Type.String({ description: 'The `deliveryId` of the envelope that the exchange received.' }),
-    status: Choice(['accepted', 'rejected']),
-    assignedId: Type.Optional(
-      Nullable(
-        Type.String({ minLength: 1, maxLength: 256 }),
-        'The id that the exchange assigned to the patient. Required when accepted.',
-      ),
-    ),
-    message: Type.Optional(Nullable(Type.String({ maxLength: 4_000 }))),
-  }),
-);
 const faultsOfBody = checkAtFirstUse(CallbackBody);
-
-const ConfirmedBody = named(
-  'ConfirmedCallback',
-  Type.Object(
-    {
-      deliveryId: Type.String(),
-      status: Type.String(),
-      assignedId: NullableText(),
-    },
-    {
-      examples: [
-        {
-          deliveryId: '01a1fc08-424a-7d97-b9c6-c8abb2ae8675',
-          status: 'accepted',
-          assignedId: 'HIE-000042',
-        },
-      ],
-    },
-  ),
-);
 
 export interface CallbackDependencies {
   db: Pool;
@@ -90,7 +54,7 @@ export function callbackRoute(deps: CallbackDependencies): Route<Access> {
     responses: {
       200: {
         description: 'The service has recorded the confirmation, now or earlier.',
-        schema: ConfirmedBody,
+        schema: ConfirmedSchema,
       },
       401: {
         description:
@@ -117,7 +81,7 @@ export function callbackRoute(deps: CallbackDependencies): Route<Access> {
   });
 }
 
-function parseConfirmation(bytes: Uint8Array): Static<typeof CallbackBody> {
+function parseConfirmation(bytes: Uint8Array): Confirmation {
   const given = parseJson(bytes);
   refuseUnusableText(given);
   if (faultsOfBody(given).length > 0)
@@ -128,7 +92,7 @@ function parseConfirmation(bytes: Uint8Array): Static<typeof CallbackBody> {
       },
       'bad_callback',
     );
-  const document = given as Static<typeof CallbackBody>;
+  const document = given as Confirmation;
   // It stands for ever, as `value` of an identifier in the FHIR Patient.
   if (typeof document.assignedId === 'string' && !isOneLine(document.assignedId))
     throw badRequest(

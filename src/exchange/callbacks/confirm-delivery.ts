@@ -7,27 +7,13 @@ import { noteSecretUse } from '../connections/connection-secret.store.ts';
 import { exchangeError, notOfConnection } from '../errors.ts';
 import { assignIdentifier } from './assigned-identifier.store.ts';
 import type { Authenticated } from './authenticate-callback.ts';
+import type { Confirmation, Confirmed } from './callback.schema.ts';
 import { type CallbackRecord, deliveredPatient, findCallback, insertCallback } from './callback.store.ts';
-
-/** The body of a callback. */
-export interface Confirmation {
-  deliveryId: string;
-  status: 'accepted' | 'rejected';
-  assignedId?: string | null | undefined;
-  message?: string | null | undefined;
-}
 
 export interface ConfirmContext {
   body: Uint8Array;
   now: Date;
   correlationId: string;
-}
-
-/** What is answered, the first time and to every repeat of the same bytes. */
-export interface Confirmed {
-  deliveryId: string;
-  status: 'accepted' | 'rejected';
-  assignedId: string | null;
 }
 
 /**
