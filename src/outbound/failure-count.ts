@@ -9,17 +9,11 @@ export type ServerHealth =
   /** It failed with one record: the fault may be the server's or the record's. */
   | 'failing';
 
-export interface FailureCount {
-  /** Note a request, and the record that it was about. True while there are too many failures. */
-  note(health: ServerHealth, record: string): boolean;
-  reset(): void;
-}
-
 /**
  * Counts failures since the server last answered. Too many are `failures` requests that did not reach it, or failures
  * with as many different records: one record that always fails is never enough.
  */
-export function createFailureCount({ failures }: { failures: number }): FailureCount {
+export function createFailureCount({ failures }: { failures: number }) {
   let unreachable = 0;
   const records = new Set<string>();
   const reset = () => {
@@ -28,7 +22,8 @@ export function createFailureCount({ failures }: { failures: number }): FailureC
   };
   return {
     reset,
-    note(health, record) {
+    /** Note a request, and the record that it was about. True while there are too many failures. */
+    note(health: ServerHealth, record: string): boolean {
       if (health === 'up') {
         reset();
         return false;

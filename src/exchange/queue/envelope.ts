@@ -3,11 +3,9 @@ import { hash } from 'node:crypto';
 import { patientResource } from '../../patients/patient.fhir.ts';
 import type { PatientRecord } from '../../patients/patient.ts';
 
-export type DeliveryEvent = 'patient.created' | 'patient.updated';
-
 export interface EnvelopeParts {
   deliveryId: string;
-  event: DeliveryEvent;
+  event: 'patient.created' | 'patient.updated';
   occurredAt: Date;
   organisationId: string;
   facilityId: string;

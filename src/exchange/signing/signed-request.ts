@@ -9,17 +9,11 @@ interface RequestToSign extends Omit<SignedParts, 'bodyHash' | 'time'> {
   time: Date;
 }
 
-/** The headers that carry a signature. */
-export type SignatureHeaders = Record<
-  'x-client-id' | 'x-signature-time' | 'x-signature-nonce' | 'x-content-sha256' | 'x-signature',
-  string
->;
-
 /**
  * Headers that sign one request with one secret. The key is the UTF-8 bytes of the secret as it was shown.
  * Throws UnsignableRequestError when a part holds a line break.
  */
-export function signRequest(request: RequestToSign, secret: string): SignatureHeaders {
+export function signRequest(request: RequestToSign, secret: string) {
   const { method, path, query, clientId, nonce } = request;
   const time = request.time.toISOString();
   const bodyHash = hash('sha256', request.body, 'hex');

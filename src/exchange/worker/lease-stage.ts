@@ -13,22 +13,14 @@ import { notCovered, type Try } from './try-delivery.ts';
 /** Unwritten results beyond which nothing more is leased. */
 const MAX_UNWRITTEN = 2_000;
 
-export interface LeaseStage {
-  /** Resolves when nothing is being leased. */
-  readonly ended: Promise<void>;
-  /** Lease now if there is room. */
-  lease(): void;
-  /** Lease if there is room and the last lease found as much as it asked for. */
-  leaseMore(): void;
-}
-
-export function createLeaseStage(runner: Runner): LeaseStage {
+export function createLeaseStage(runner: Runner) {
   const batch = createBatchSize();
   const task = singleTask(() => leaseBatch(runner, batch), {
     onError: runner.report('delivery.lease'),
     onEnd: () => runner.advance(),
   });
 
+  /** Lease now if there is room. */
   function lease(): void {
     const { connection, breaker, inFlight, logged, leased } = runner;
     if (runner.stopping || runner.deps.isResting()) return;
@@ -38,10 +30,12 @@ export function createLeaseStage(runner: Runner): LeaseStage {
   }
 
   return {
+    /** Resolves when nothing is being leased. */
     get ended() {
       return task.ended;
     },
     lease,
+    /** Lease if there is room and the last lease found as much as it asked for. */
     leaseMore() {
       if (batch.likelyMore && hasRoom(runner, batch)) lease();
     },

@@ -6,18 +6,13 @@
 import { type Span, traced } from '../../platform/trace/trace.ts';
 import type { DeliveryResult } from '../queue/lane.store.ts';
 import type { LoadedConnection } from './loaded-connection.ts';
-import { giveBack, type Runner, releaseTries, type SingleTask, settleUnsent, singleTask } from './runner.ts';
+import { giveBack, type Runner, releaseTries, settleUnsent, singleTask } from './runner.ts';
 import { deliveryAccess, type Tried, type Try, tryDelivery } from './try-delivery.ts';
 
 /** How many times as many deliveries as fit in flight are logged ahead, so that senders do not wait for the log. */
 const LOGGED_AHEAD = 2;
 
-export interface LogStage extends Pick<SingleTask, 'ended'> {
-  /** Log what is leased, if there is room for it. */
-  log(): void;
-}
-
-export function createLogStage(runner: Runner): LogStage {
+export function createLogStage(runner: Runner) {
   const task = singleTask(
     async () => {
       if (runner.connection !== undefined) await logAccess(runner, takeLeased(runner, runner.connection));
@@ -25,9 +20,11 @@ export function createLogStage(runner: Runner): LogStage {
     { onError: runner.report('delivery.access-log'), onEnd: () => runner.advance() },
   );
   return {
+    /** Resolves when nothing is being logged. */
     get ended() {
       return task.ended;
     },
+    /** Log what is leased, if there is room for it. */
     log() {
       const { connection, leased, logged } = runner;
       if (connection === undefined || leased.length === 0) return;

@@ -99,20 +99,11 @@ function isCreate({ server, recorded }: SendOptions, resource: FhirResource): bo
   return isNew && !SENT_AHEAD.has(resource.resourceType);
 }
 
-export interface Recording {
-  /** Something was stored. Writes everything that waits when the last writing was a while ago. */
-  note(stored: StoredResource): Promise<void>;
-  writeRest(): Promise<void>;
-}
-
 /** After `kill -9` at most the writes of this time are not on record. The next publish settles them (docs/adr/0050). */
 const GATHER_MS = 250;
 
 /** Records in batches, so that a short publish needs one statement for all. What could not be written stays. */
-export function createRecording(
-  write: (stored: StoredResource[]) => Promise<void>,
-  nowMs: () => number,
-): Recording {
+export function createRecording(write: (stored: StoredResource[]) => Promise<void>, nowMs: () => number) {
   const waiting: StoredResource[] = [];
   let writtenMs = nowMs();
 
@@ -127,7 +118,8 @@ export function createRecording(
   }
 
   return {
-    async note(stored) {
+    /** Something was stored. Writes everything that waits when the last writing was a while ago. */
+    async note(stored: StoredResource): Promise<void> {
       waiting.push(stored);
       if (nowMs() - writtenMs >= GATHER_MS) await writeRest().catch(() => undefined);
     },
