@@ -1,7 +1,7 @@
 /** Encounter as FHIR R4, as it is read and searched (https://hl7.org/fhir/R4/encounter.html). Contract: HTTP-30. */
 import { mayBeMapped } from '../clinical/content/coded-content.ts';
 import { withOfficialDisplays } from '../clinical/content/official-display.ts';
-import type { RecordOf, RecordRow } from '../clinical/description/describe.ts';
+import type { RecordRow } from '../clinical/description/describe.ts';
 import { jsonText } from '../clinical/description/output.ts';
 import type { FhirResource } from '../clinical/fetch/fhir-resource.ts';
 import { membersAsText } from '../clinical/kept/stored-row.fhir.ts';
@@ -39,10 +39,8 @@ const MAY_BE_MAPPED = ' ';
 
 /** What follows `meta` in the JSON text of the resource, to the end of the object. */
 export function encounterElements(encounter: EncounterRow, organisationId: string): string {
-  // What is null is written as little as what is absent.
-  const known = encounter as RecordOf<typeof ENCOUNTER>;
   const context = { organisationId, translate: asItIs };
-  const text = jsonText((output) => ENCOUNTER.write(output, known, context));
+  const text = jsonText((output) => ENCOUNTER.write(output, encounter, context));
   const written = parseFhirJson(text) as Participated;
   const official = withOfficialDisplays(written);
   const elements = (official === written ? text : JSON.stringify(official)).slice(1);

@@ -110,11 +110,12 @@ export function toEncounter(
 /** The elements as the columns say them. */
 function elementsOf(columns: string, organisationId: string): string {
   const record = readRow(FIELDS, JSON.parse(columns)) as EncounterRow;
-  const { start = null, end = null } = record;
-  return encounterElements({ ...record, start: fhirInstant(start), end: fhirInstant(end) }, organisationId);
+  const { start, end } = record;
+  const times = { start: start && fhirInstant(start), end: end && fhirInstant(end) };
+  return encounterElements({ ...record, ...times } as EncounterRow, organisationId);
 }
 
 /** FHIR text as it is; what PostgreSQL wrote, which has a space, as FHIR text. */
-function fhirInstant(text: string | null): string | null {
-  return text?.includes(' ') === true ? instantFromTimestamp(text) : text;
+function fhirInstant(text: string): string {
+  return text.includes(' ') ? instantFromTimestamp(text) : text;
 }

@@ -129,12 +129,7 @@ export const ENCOUNTER = describeResource('Encounter', {
   },
 });
 
-type Held = RecordOf<typeof ENCOUNTER>;
-
-/** As it is selected: what the source did not give is null. */
-export type EncounterRow = {
-  [Name in keyof Held]: undefined extends Held[Name] ? Held[Name] | null : Held[Name];
-};
+export interface EncounterRow extends RecordOf<typeof ENCOUNTER> {}
 
 function place() {
   const kept = referenceColumns('Location', 'location_id', 'display');
