@@ -1,7 +1,8 @@
 /** Elements that say when: the FHIR text as it was written, and the instant that it stands for. */
+import type { Period } from '../../fhir/coded.ts';
 import { type FhirDateTime, instantText } from '../../fhir/date-time.ts';
 import type { Timing } from '../../fhir/measured.ts';
-import { optional, periodBounds } from '../../fhir/reading/datatypes.ts';
+import { compact, optional, periodBounds } from '../../fhir/reading/datatypes.ts';
 import type { ElementReader } from '../../fhir/reading/element-reader.ts';
 import { known } from '../../fhir/reading/measured.ts';
 import { timing } from '../../fhir/reading/timing.ts';
@@ -47,8 +48,12 @@ export function periodTexts(): Element<{ periodStart?: string; periodEnd?: strin
       const { start, end } = period === undefined ? {} : periodBounds(period);
       return { values: { period_start: start?.text, period_end: end?.text } };
     },
-    write: (output, name, { periodStart, periodEnd }) => output.period(name, periodStart, periodEnd),
+    write: (output, name, { periodStart, periodEnd }) => output.json(name, periodOf(periodStart, periodEnd)),
   };
+}
+
+export function periodOf(start: string | undefined, end: string | undefined): Period | undefined {
+  return compact<Period>({ start, end });
 }
 
 export type TimeType = 'dateTime' | 'Period' | 'Timing' | 'Instant';
@@ -114,7 +119,7 @@ function timeChoice(
       const members = record as Readonly<Record<string, string | undefined>>;
       const written = members[type];
       if (written === 'Timing') output.json(`${name}Timing`, members[`${prefix}Timing`]);
-      else if (written === 'Period') output.period(`${name}Period`, members[start], members[end]);
+      else if (written === 'Period') output.json(`${name}Period`, periodOf(members[start], members[end]));
       else if (written !== undefined) output.value(`${name}${suffix(written)}`, members[start]);
     },
   };

@@ -4,19 +4,11 @@ import { type Decimal, parseFhirJson } from '../../fhir/json.ts';
 /** A value in FHIR's shape, as the JSON text that the database holds. Not empty. */
 export type JsonText = string;
 
-export type Text = string | null | undefined;
-
 export interface Output {
   /** A primitive. */
   value(name: string, value: string | number | boolean | Decimal | null | undefined): void;
-  /** Text that needs no escape in JSON: an id, a code of ours. */
-  plain(name: string, value: string): void;
   /** What has FHIR's shape already. JSON text is copied, not read. */
   json(name: string, value: object | JsonText | null | undefined): void;
-  /** A Reference to `<type>/<id>`, or one that says only what the record was called. */
-  reference(name: string, type: string, id: Text, display: Text): void;
-  /** A Period of FHIR dateTimes, which have nothing to escape. */
-  period(name: string, start: Text, end: Text): void;
   object(name: string, write: (output: Output) => void): void;
   list<Item>(
     name: string,
@@ -53,25 +45,9 @@ class TextOutput implements Output {
     this.add(name, typeof value === 'string' ? quoted(value) : JSON.stringify(value));
   }
 
-  plain(name: string, value: string): void {
-    this.add(name, `"${value}"`);
-  }
-
   json(name: string, value: object | JsonText | null | undefined): void {
     if (isNothing(value)) return;
     this.add(name, typeof value === 'string' ? value : JSON.stringify(value));
-  }
-
-  reference(name: string, type: string, id: Text, display: Text): void {
-    const called = display ? `"display":${quoted(display)}}` : '';
-    if (id) this.add(name, `{"reference":"${type}/${id}"${called === '' ? '}' : `,${called}`}`);
-    else if (called !== '') this.add(name, `{${called}`);
-  }
-
-  period(name: string, start: Text, end: Text): void {
-    if (start && end) this.add(name, `{"start":"${start}","end":"${end}"}`);
-    else if (start) this.add(name, `{"start":"${start}"}`);
-    else if (end) this.add(name, `{"end":"${end}"}`);
   }
 
   object(name: string, write: (output: Output) => void): void {
@@ -137,26 +113,8 @@ class ObjectOutput implements Output {
     if (value !== undefined && value !== null && value !== '') this.members[name] = value;
   }
 
-  plain(name: string, value: string): void {
-    this.members[name] = value;
-  }
-
   json(name: string, value: object | JsonText | null | undefined): void {
     if (!isNothing(value)) this.members[name] = typeof value === 'string' ? parseFhirJson(value) : value;
-  }
-
-  reference(name: string, type: string, id: Text, display: Text): void {
-    this.object(name, (reference) => {
-      if (id) reference.plain('reference', `${type}/${id}`);
-      reference.value('display', display);
-    });
-  }
-
-  period(name: string, start: Text, end: Text): void {
-    this.object(name, (period) => {
-      period.value('start', start);
-      period.value('end', end);
-    });
   }
 
   object(name: string, write: (output: Output) => void): void {

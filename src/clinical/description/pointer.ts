@@ -1,4 +1,5 @@
 /** References and notes: in columns, a pointer at a record that is here, or only what the record was called. */
+import type { Reference } from '../../fhir/coded.ts';
 import { compact, nonEmpty } from '../../fhir/reading/datatypes.ts';
 import type { ElementReader } from '../../fhir/reading/element-reader.ts';
 import { columns, memberName } from '../content/document.ts';
@@ -102,7 +103,7 @@ export function referenceColumns<const IdColumn extends string, const DisplayCol
     },
     write(output, name, record) {
       const members = record as Readonly<Record<string, string | undefined>>;
-      output.reference(name, type, members[id], members[display]);
+      output.json(name, referenceTo({ type, id: members[id], display: members[display] }));
     },
   };
 }
@@ -115,7 +116,8 @@ export function subject(): Element<{ patientId: string }> {
     read: (reader, name, context) => ({
       values: { patient_id: context.requiredReference(reader, name, ['Patient']).id },
     }),
-    write: (output, name, { patientId }) => output.reference(name, 'Patient', patientId, undefined),
+    write: (output, name, { patientId }) =>
+      output.json(name, referenceTo({ type: 'Patient', id: patientId })),
   };
 }
 
@@ -144,14 +146,10 @@ export function pointersAt(values: readonly ReferenceValue[]): RecordPointer[] |
  * `Patient/<id>` and the like; a record that is not here keeps its name only (R4, "References"). A patient who is here is
  * not named: who may learn the name reads it on the Patient. A record that waited for its patient may still hold one.
  */
-export function referenceTo({ type, id, display }: RecordPointer): object | undefined {
-  const literal = type === undefined || id === undefined ? undefined : `${type}/${id}`;
-  if (literal === undefined && display === undefined) return undefined;
-  const isNamed = display !== undefined && !(literal !== undefined && type === 'Patient');
-  return {
-    ...(literal === undefined ? {} : { reference: literal }),
-    ...(isNamed ? { display } : {}),
-  };
+export function referenceTo({ type, id, display }: RecordPointer): Reference | undefined {
+  if (type === undefined || id === undefined) return display === undefined ? undefined : { display };
+  const reference = `${type}/${id}`;
+  return display === undefined || type === 'Patient' ? { reference } : { reference, display };
 }
 
 /** The references that say something; undefined for none: FHIR has no empty lists. */

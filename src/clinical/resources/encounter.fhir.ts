@@ -29,7 +29,7 @@ import {
 } from '../description/element.ts';
 import { code, concept, concepts, copied, identifiers, json } from '../description/kinds.ts';
 import { list } from '../description/list.ts';
-import { instant, periodTexts } from '../description/moments.ts';
+import { instant, periodOf, periodTexts } from '../description/moments.ts';
 import type { JsonText, Output } from '../description/output.ts';
 import {
   pointer,
@@ -149,7 +149,7 @@ function status(): Element<{ status?: EncounterStatus }> {
       context.notKept('Encounter.status');
       return 'in-progress';
     },
-    write: (output, name, value) => output.plain(name, value),
+    write: (output, name, value) => output.value(name, value),
   });
 }
 
@@ -228,7 +228,7 @@ function visitPeriod(): Element<{ start?: string; end?: string; status: Encounte
       };
     },
     write(output, name, { status, start, end }) {
-      if (status !== 'finished' || !start || end) return output.period(name, start, end);
+      if (status !== 'finished' || !start || end) return output.json(name, periodOf(start, end));
       output.object(name, (period) => {
         period.value('start', start);
         period.json('_end', UNKNOWN);
@@ -349,8 +349,8 @@ function serviceProvider() {
       };
     },
     write(output, name, { serviceProviderId: id, serviceProviderDisplay: display }, { organisationId }) {
-      if (id) output.reference(name, 'Organization', id, display);
-      else output.reference(name, 'Organization', organisationId, undefined);
+      const provider = id === undefined ? { id: organisationId } : { id, display };
+      output.json(name, referenceTo({ type: 'Organization', ...provider }));
     },
   } satisfies typeof kept;
 }

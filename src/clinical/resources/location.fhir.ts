@@ -6,6 +6,7 @@ import { describeResource } from '../description/describe.ts';
 import { directoryIdentifiers, sourceFacility } from '../description/directory.ts';
 import type { Element } from '../description/element.ts';
 import { code, concepts, json, jsonList, string } from '../description/kinds.ts';
+import { referenceTo } from '../description/pointer.ts';
 
 const STATUSES = ['active', 'suspended', 'inactive'] as const;
 
@@ -74,6 +75,6 @@ function managingOrganization(): Element<{ managingOrganisationId?: string }> {
       return { values: { managing_organisation_id: managing?.target?.id } };
     },
     write: (output, name, { managingOrganisationId: id }) =>
-      output.reference(name, 'Organization', id, undefined),
+      output.json(name, referenceTo({ type: 'Organization', id })),
   };
 }

@@ -35,6 +35,7 @@ import {
   type Values,
 } from '../description/element.ts';
 import { boolean, code, concept, date, dateTime, integer, jsonList } from '../description/kinds.ts';
+import { referenceTo } from '../description/pointer.ts';
 import type { ReadContext } from '../description/read-context.ts';
 import { patientSearchKeys, type SearchedPatient, sortName } from './search-key.ts';
 
@@ -191,8 +192,8 @@ function links(): Element<{ links?: PatientLink[] }> {
     write: (output, name, { links: given }) =>
       output.list(name, given, (written, { otherId, otherDisplay, type }) => {
         if (otherId === undefined && otherDisplay === undefined) return;
-        written.reference('other', 'Patient', otherId, otherId === undefined ? otherDisplay : undefined);
-        written.plain('type', type);
+        written.json('other', referenceTo({ type: 'Patient', id: otherId, display: otherDisplay }));
+        written.value('type', type);
       }),
   };
 }
