@@ -170,17 +170,15 @@ export const OFFICIAL_DISPLAYS: Readonly<Record<string, Readonly<Record<string, 
 
 /** The concept with official displays where they are known and the source gave another; else as it is. */
 export function officially<Concept extends CodeableConcept>(concept: Concept): Concept {
-  if (concept.coding?.some(isUnofficial) !== true) return concept;
-  return {
-    ...concept,
-    coding: concept.coding.map((coding) => (isUnofficial(coding) ? renamed(coding) : coding)),
-  };
+  if (concept.coding?.some((coding) => renamed(coding) !== coding) !== true) return concept;
+  return { ...concept, coding: concept.coding.map(renamed) };
 }
 
 /** What has FHIR's shape, with official displays in all codings of it; the same object where nothing changes. */
 export function withOfficialDisplays<Value>(value: Value): Value {
   if (typeof value !== 'object' || value === null || value instanceof Decimal) return value;
-  if (isUnofficial(value)) return renamed(value) as Value;
+  const named = renamed(value);
+  if (named !== value) return named as Value;
   let changed: Value | undefined;
   for (const name in value) {
     const known = withOfficialDisplays(value[name]);
@@ -191,15 +189,10 @@ export function withOfficialDisplays<Value>(value: Value): Value {
   return changed ?? value;
 }
 
-function isUnofficial(coding: Coding): boolean {
-  if (coding.display === undefined) return false;
-  const official = displayOf(coding);
-  return official !== undefined && official !== coding.display;
-}
-
+/** With its official display, where the source gave another; else the same object. */
 function renamed(coding: Coding): Coding {
-  const display = displayOf(coding);
-  return display === undefined ? coding : { ...coding, display };
+  const display = coding.display === undefined ? undefined : displayOf(coding);
+  return display === undefined || display === coding.display ? coding : { ...coding, display };
 }
 
 function displayOf({ system, code }: Coding): string | undefined {
