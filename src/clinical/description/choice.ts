@@ -1,18 +1,11 @@
 /** `deceased[x]` and the like: one element of several types, each in a column of its own. */
+import type { Members } from './describe.ts';
 import type { Element } from './element.ts';
-
-type Together<Kinds> = {
-  [Suffix in keyof Kinds]: Kinds[Suffix] extends Element<infer Own> ? (own: Own) => void : never;
-}[keyof Kinds] extends infer Each
-  ? (Each extends unknown ? Each : never) extends (own: infer Own) => void
-    ? Own & object
-    : never
-  : never;
 
 /** `kinds`: by the end of the element's name. Where a record has more than one, the last of them is written. */
 export function choice<const Kinds extends Readonly<Record<string, Element>>>(
   kinds: Kinds,
-): Element<Together<Kinds>> {
+): Element<Members<Kinds> & object> {
   const entries = Object.entries(kinds);
   return {
     columns: entries.flatMap(([, { columns }]) => columns),
