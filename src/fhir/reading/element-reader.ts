@@ -71,18 +71,16 @@ export class ElementReader {
 
   /** FHIR `base64Binary` as its text; the caller bounds it. */
   base64(name: string): string | undefined {
-    const value = this.#take(name);
-    if (value === undefined) return undefined;
-    const text = this.#text(name, value, Number.POSITIVE_INFINITY).replace(/\s+/g, '');
+    const text = this.string(name, Number.POSITIVE_INFINITY)?.replace(/\s+/g, '');
+    if (text === undefined) return undefined;
     if (text.length % 4 !== 0 || !/^[A-Za-z0-9+/]*={0,2}$/.test(text)) this.fail(name, 'is not base64');
     return text;
   }
 
   /** FHIR `code`, one of `allowed` where that is given. */
   code<Code extends string = string>(name: string, allowed?: readonly Code[]): Code | undefined {
-    const value = this.#take(name);
-    if (value === undefined) return undefined;
-    const text = this.#text(name, value, 255);
+    const text = this.string(name, 255);
+    if (text === undefined) return undefined;
     if (!CODE.test(text)) this.fail(name, 'is not a FHIR code');
     if (allowed !== undefined && !(allowed as readonly string[]).includes(text))
       this.fail(name, `is not one of ${allowed.join(', ')}`);
@@ -91,10 +89,8 @@ export class ElementReader {
 
   /** FHIR `uri`, `url` or `canonical`. */
   uri(name: string): string | undefined {
-    const value = this.#take(name);
-    if (value === undefined) return undefined;
-    const text = this.#text(name, value, 4_096);
-    if (!URI.test(text)) this.fail(name, 'is not a FHIR uri');
+    const text = this.string(name, 4_096);
+    if (text !== undefined && !URI.test(text)) this.fail(name, 'is not a FHIR uri');
     return text;
   }
 
