@@ -7,24 +7,18 @@ import {
 } from '../clinical/fetch/collection.fhir.ts';
 import { createClinicalFetch, type FetchDependencies } from '../clinical/fetch/fetch-clinical.ts';
 import { slotCodings } from '../clinical/kept/fill-observation.fhir.ts';
-import type { Queryable } from '../platform/db/database.ts';
 import type { FacilityContext } from '../tenancy/callers/access.ts';
 import { type FetchedDiscipline, ORDER_NAMES, unmappedPlace } from './investigation.ts';
 import { fillOrder } from './kept/order-text.fhir.ts';
 import { createOrderTextLoader } from './kept/order-texts.store.ts';
 import { findReplacement } from './replaced-orders.store.ts';
 
-export interface FetchOrderDependencies extends FetchDependencies {
-  db: Queryable;
-  publicBaseUrl: string;
-}
-
 /**
  * Answers `{ orderId, bundle, orders, observations, reports }` as JSON text, `observations` only of a laboratory order. What
  * else there is, such as studies and specimens, is in the Bundle only.
  */
 export function createFetchOrder(
-  { db, publicBaseUrl, ...deps }: FetchOrderDependencies,
+  { db, publicBaseUrl, ...deps }: FetchDependencies,
   discipline: FetchedDiscipline,
 ): (id: string, context: FacilityContext) => Promise<Buffer> {
   const load = createOrderTextLoader(db);

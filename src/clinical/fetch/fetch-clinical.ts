@@ -4,6 +4,7 @@
  * Contract: ACC-4, FETCH-22, LOG-2.
  */
 import type { Coding } from '../../fhir/coded.ts';
+import type { Queryable } from '../../platform/db/database.ts';
 import { utf8Of } from '../../platform/utf8.ts';
 import { isUuid } from '../../platform/uuid.ts';
 import type { AccessAction, AccessLog } from '../../privacy/access-log/access-log.ts';
@@ -20,6 +21,9 @@ import type { UnmappedCode } from '../content/coded-content.ts';
 import { type Loaded, onceAuthorised, type RecordKey, type RecordPatient } from './record-loader.ts';
 
 export interface FetchDependencies {
+  db: Queryable;
+  /** Absolute base address of the API. */
+  publicBaseUrl: string;
   accessLog: AccessLog;
   translator: Translator;
   unmapped: UnmappedRecorder;
@@ -50,7 +54,7 @@ export interface ClinicalSource<RecordType> {
 
 /** Answers the bytes of JSON. 404 outside the scope; 403 when the purpose is refused. */
 export function createClinicalFetch<RecordType>(
-  { accessLog, translator, unmapped }: FetchDependencies,
+  { accessLog, translator, unmapped }: Pick<FetchDependencies, 'accessLog' | 'translator' | 'unmapped'>,
   source: ClinicalSource<RecordType>,
 ): (id: string, context: FacilityContext) => Promise<Buffer> {
   const { action, resourceType } = source;

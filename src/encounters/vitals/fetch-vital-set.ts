@@ -11,17 +11,12 @@ import { createVitalSetLoader } from './vital-set.store.ts';
 
 const NAME = 'The vital set';
 
-export interface FetchVitalSetDependencies extends FetchDependencies {
-  db: Queryable;
-  publicBaseUrl: string;
-}
-
 /** Answers `{ vitalSetId, bundle, observations }` as JSON text. */
 export function createFetchVitalSet({
   db,
   publicBaseUrl,
   ...deps
-}: FetchVitalSetDependencies): (id: string, context: FacilityContext) => Promise<Buffer> {
+}: FetchDependencies): (id: string, context: FacilityContext) => Promise<Buffer> {
   return createClinicalFetch(deps, {
     name: NAME,
     action: 'vital-set.read',
