@@ -1,5 +1,4 @@
 /** A vital set as FHIR: one Observation per vital sign. Contract: FETCH-3. */
-import { unmappedCodes } from '../../clinical/content/coded-content.ts';
 import { collectionJson, observationSummaries } from '../../clinical/fetch/collection.fhir.ts';
 import { createClinicalFetch, type FetchDependencies } from '../../clinical/fetch/fetch-clinical.ts';
 import { fillVitalSet, resourceIn, slotCodings } from '../../clinical/kept/fill-observation.fhir.ts';
@@ -53,9 +52,9 @@ export function vitalSetSource({ db, translator }: EmitVitalSetDependencies): Pu
       if (loaded === undefined) return undefined;
       const { record, patientId, refusedPurposes, version } = loaded;
       const translations = await translator.translate(scope, record.observations.flatMap(slotCodings));
-      const resources = fillVitalSet(record.observations, translations).map(resourceIn);
-      const unmapped = resources.flatMap((resource) => unmappedCodes(resource, translations));
-      return { patientId, refusedPurposes, version, resources, unmapped };
+      const filled = fillVitalSet(record.observations, translations);
+      const unmapped = filled.flatMap(({ unmapped }) => unmapped);
+      return { patientId, refusedPurposes, version, resources: filled.map(resourceIn), unmapped };
     },
     changedSince: async (scope, id, version) => (await load({ scope, id }))?.version !== version,
     placeOf: () => 'vitals.sign',
