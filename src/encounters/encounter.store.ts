@@ -4,6 +4,7 @@
  * Contract: ACC-3, ENC-9.
  */
 import { readRow } from '../clinical/content/document.ts';
+import type { RecordKey } from '../clinical/fetch/record-loader.ts';
 import type { KeptTable } from '../clinical/kept/kept-texts.store.ts';
 import {
   type PackedText,
@@ -17,13 +18,7 @@ import { askedRows, rowByKey } from '../platform/db/by-key.ts';
 import type { Queryable } from '../platform/db/database.ts';
 import { instantFromTimestamp } from '../platform/db/timestamp.ts';
 import { createOrganisationBatcher } from '../tenancy/organisations/organisation-batch.ts';
-import type { FacilityScope } from '../tenancy/scope.ts';
 import { ENCOUNTER_MAPPING, encounterElements, type RenderedEncounter } from './encounter.fhir.ts';
-
-export interface EncounterKey {
-  readonly scope: FacilityScope;
-  readonly id: string;
-}
 
 export interface LoadedEncounter {
   encounter: RenderedEncounter;
@@ -73,8 +68,8 @@ const MAX_IN_FLIGHT = 2;
 /** Reads by id; those that arrive together share a round trip. Undefined: no such encounter in the scope. */
 export function createEncounterReader(
   db: Queryable,
-): (key: EncounterKey) => Promise<LoadedEncounter | undefined> {
-  return createOrganisationBatcher<EncounterKey, LoadedEncounter | undefined>({
+): (key: RecordKey) => Promise<LoadedEncounter | undefined> {
+  return createOrganisationBatcher<RecordKey, LoadedEncounter | undefined>({
     load: (organisationId, keys, answer) => loadEncounters(db, organisationId, keys, answer),
     maxKeys: MAX_KEYS,
     maxInFlight: MAX_IN_FLIGHT,
@@ -84,7 +79,7 @@ export function createEncounterReader(
 async function loadEncounters(
   db: Queryable,
   organisationId: string,
-  keys: readonly EncounterKey[],
+  keys: readonly RecordKey[],
   answer: EarlyAnswer<LoadedEncounter>,
 ): Promise<undefined> {
   const selection = {
