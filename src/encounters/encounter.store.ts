@@ -61,18 +61,14 @@ interface ReadRow {
   packed: string;
 }
 
-/** Keys in one read, and reads under way, at most. */
-const MAX_KEYS = 100;
-const MAX_IN_FLIGHT = 2;
-
 /** Reads by id; those that arrive together share a round trip. Undefined: no such encounter in the scope. */
 export function createEncounterReader(
   db: Queryable,
 ): (key: RecordKey) => Promise<LoadedEncounter | undefined> {
   return createOrganisationBatcher<RecordKey, LoadedEncounter | undefined>({
     load: (organisationId, keys, answer) => loadEncounters(db, organisationId, keys, answer),
-    maxKeys: MAX_KEYS,
-    maxInFlight: MAX_IN_FLIGHT,
+    maxKeys: 100,
+    maxInFlight: 2,
   });
 }
 

@@ -100,10 +100,6 @@ const searchSql = (otherwise: InPlaceOfText) => `
 
 const SEARCH = textStatements('encounter-search', searchSql);
 
-/** Searches in one round trip, and round trips under way, at most. */
-const MAX_KEYS = 16;
-const MAX_IN_FLIGHT = 3;
-
 /**
  * Pages of encounters, newest first. Undefined: no such patient at the facility. A page of a patient who
  * refuses the purpose is for the caller to withhold.
@@ -113,8 +109,8 @@ export function createEncounterSearcher(
 ): (key: EncounterPageKey) => Promise<EncounterPage | undefined> {
   return createOrganisationBatcher<EncounterPageKey, EncounterPage | undefined>({
     load: (organisationId, keys, answer) => loadPages(db, organisationId, keys, answer),
-    maxKeys: MAX_KEYS,
-    maxInFlight: MAX_IN_FLIGHT,
+    maxKeys: 16,
+    maxInFlight: 3,
   });
 }
 

@@ -106,16 +106,12 @@ async function load(
   });
 }
 
-/** Keys in one read, and reads under way, at most. */
-const MAX_KEYS = 100;
-const MAX_IN_FLIGHT = 2;
-
 /** Reads by id; those that arrive together share a round trip. Undefined: not registered at the facility. */
 export function createPatientReader(db: Queryable): (key: PatientKey) => Promise<LoadedPatient | undefined> {
   return createOrganisationBatcher<PatientKey, LoadedPatient | undefined>({
     load: (organisationId, keys, answer) => load(db, organisationId, keys, answer),
-    maxKeys: MAX_KEYS,
-    maxInFlight: MAX_IN_FLIGHT,
+    maxKeys: 100,
+    maxInFlight: 2,
   });
 }
 

@@ -28,10 +28,6 @@ const KEPT_CHARACTERS = 256 * 1024;
 
 const SELECTED = 'o.patient_id, o.version, o.rendered, o.rendered_version, o.rendered_mapping';
 
-/** Orders in one round trip, and round trips under way, at most. */
-const MAX_KEYS = 32;
-const MAX_IN_FLIGHT = 2;
-
 interface TextRow {
   place: number;
   patient_id: string;
@@ -52,8 +48,8 @@ export function createOrderTextLoader(
   const render = createOrderRenderer(load);
   const loadKept = createOrganisationBatcher<InvestigationKey, TextRow | undefined>({
     load: (organisationId, keys, answer) => selectKept(db, organisationId, keys, answer),
-    maxKeys: MAX_KEYS,
-    maxInFlight: MAX_IN_FLIGHT,
+    maxKeys: 32,
+    maxInFlight: 2,
   });
   return async (key) => {
     const row = await loadKept(key);

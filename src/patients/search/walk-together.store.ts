@@ -24,9 +24,6 @@ export interface Walk extends Slice<readonly [sortName: string, id: string]> {
 /** Reads so many entries of the names. Undefined: there is no word. */
 export type Walker = (walk: Walk, depth: number) => Promise<SelectedPage | undefined>;
 
-/** Searches in one round trip, and round trips of one statement under way, at most. */
-const MAX_KEYS = 16;
-const MAX_IN_FLIGHT = 3;
 /** Words of a search that shares a statement: each number of them is a statement of its own, and so is each limit. */
 const MAX_SHARED_WORDS = 2;
 /** Entries beyond a page of those who share one: who reads more would keep others waiting. */
@@ -44,8 +41,8 @@ export function createWalker(db: Queryable): Walker {
     const name = `patient-walk-${hash('sha256', text).slice(0, 16)}`;
     const made = createOrganisationBatcher<Walk, SelectedPage>({
       load: (organisationId, walks) => walkNames(db, { name, text, organisationId }, walks),
-      maxKeys: MAX_KEYS,
-      maxInFlight: MAX_IN_FLIGHT,
+      maxKeys: 16,
+      maxInFlight: 3,
     });
     shared.set(shape, made);
     return made;
