@@ -4,7 +4,6 @@
  * Contract: FETCH-17, FETCH-18, FETCH-19.
  */
 import type { Queryable } from '../../platform/db/database.ts';
-import { DomainError } from '../../platform/domain-error.ts';
 import { isUuid } from '../../platform/uuid.ts';
 import type { FacilityContext } from '../../tenancy/callers/access.ts';
 import { holdsGrant } from '../../tenancy/callers/check-access.ts';
@@ -13,6 +12,7 @@ import type { Module } from '../../tenancy/organisations/modules.ts';
 import type { Permission } from '../../tenancy/roles/permissions.ts';
 import type { FacilityScope } from '../../tenancy/scope.ts';
 import { entryJson } from './collection.fhir.ts';
+import { patientOfTooLarge } from './record-loader.ts';
 import { type FetchedType, findResourceOwner, type ResourceOwner } from './resource-owner.store.ts';
 
 /** One kind of fetch, with what its route asks of a caller. */
@@ -47,16 +47,12 @@ export async function readResource(
     const ownerId = kind.ownerId(owner);
     if (ownerId === null || !holdsGrant(context.caller, context.scope, kind)) continue;
     const answer = await kind.fetch(ownerId, context).catch((error: unknown) => {
-      if (!isTooLarge(error)) throw error;
+      // Another order, or a vital set, may show it all the same.
+      if (patientOfTooLarge(error) === undefined) throw error;
       refused = error;
     });
     const resource = answer && entryJson(answer, resourceType, id.toLowerCase());
     if (resource !== undefined) return resource;
   }
   throw refused;
-}
-
-/** Another order, or a vital set, may show it all the same. */
-function isTooLarge(error: unknown): boolean {
-  return error instanceof DomainError && error.code === 'record_too_large';
 }
