@@ -1,7 +1,5 @@
-/** A patient as the internal model holds it, and what lists show of it. */
+/** A patient as the internal model holds it. */
 import type { HeldPatient } from '../clinical/resources/patient.fhir.ts';
-import type { Identifier } from '../fhir/coded.ts';
-import { displayName } from '../fhir/person.ts';
 import type { FacilityScope } from '../tenancy/scope.ts';
 
 /** Where a patient is registered; the time zone does not matter. */
@@ -34,34 +32,6 @@ export interface LoadedPatient extends Pick<Filled<HeldPatient>, 'id' | 'assigne
 
 /** A patient with each element that the source gave. */
 export type PatientRecord = Omit<LoadedPatient, 'text'> & Filled<HeldPatient>;
-
-/** What a {@link PatientSummary} is made of: nothing that another record says. */
-export type SummarisedPatient = Pick<
-  PatientRecord,
-  'names' | 'gender' | 'birthDate' | 'deceasedBoolean' | 'deceasedDateTime' | 'identifiers'
->;
-
-/** What lists show of a patient beside its id, the ids that exchanges assigned, and whom it replaces or is replaced by. */
-export interface PatientSummary {
-  name: string | null;
-  gender: PatientRecord['gender'];
-  birthDate: string | null;
-  deceased: boolean;
-  /** Of the source. */
-  identifiers: Identifier[];
-}
-
-export function summaryOf(patient: SummarisedPatient): PatientSummary {
-  const { names, gender, birthDate, deceasedBoolean, deceasedDateTime, identifiers } = patient;
-  return {
-    name: displayName(names),
-    gender,
-    birthDate,
-    // A date of death without the boolean says it too.
-    deceased: deceasedDateTime !== null || deceasedBoolean === true,
-    identifiers,
-  };
-}
 
 /** What a transaction did to a patient, for those who are told of it. */
 export interface PatientChange {

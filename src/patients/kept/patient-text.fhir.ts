@@ -15,13 +15,8 @@ import type { Values } from '../../clinical/description/element.ts';
 import { membersAsObjects } from '../../clinical/kept/stored-row.fhir.ts';
 import type { HeldPatient } from '../../clinical/resources/patient.fhir.ts';
 import type { Identifier } from '../../fhir/coded.ts';
-import {
-  type LoadedPatient,
-  type PatientRecord,
-  type PatientSummary,
-  type SummarisedPatient,
-  summaryOf,
-} from '../patient.ts';
+import { displayName } from '../../fhir/person.ts';
+import type { LoadedPatient, PatientRecord } from '../patient.ts';
 
 /**
  * The version of what {@link keptPatient} writes. Raise it by one whenever that changes for a patient who stays as he or
@@ -36,21 +31,30 @@ export const SECTION_END = { sql: 'chr(29)', text: '\x1d' };
 /** What the source says of a patient. What is null in the database is absent. */
 export type SourcePatient = Partial<Omit<HeldPatient, 'id' | 'assignedIdentifiers' | 'links'>>;
 
+/** What lists show beside the id, the ids that exchanges assigned, and whom the patient replaces or is replaced by. */
+interface Summary extends Pick<PatientRecord, 'gender' | 'birthDate' | 'identifiers'> {
+  name: string | null;
+  deceased: boolean;
+}
+
 /** What one patient's answer has beside what lists show. */
 type Details = Omit<
   PatientRecord,
-  | keyof LoadedPatient
-  | Exclude<keyof SummarisedPatient, 'deceasedDateTime' | 'names'>
-  | 'multipleBirthBoolean'
-  | 'multipleBirthInteger'
+  keyof LoadedPatient | keyof Summary | 'deceasedBoolean' | 'multipleBirthBoolean' | 'multipleBirthInteger'
 > & { multipleBirth: boolean | number | null };
 
-type ParsedText = Details & PatientSummary & Pick<SourcePatient, 'deceasedBoolean'>;
+type ParsedText = Details & Summary & Pick<SourcePatient, 'deceasedBoolean'>;
 
 export function keptPatient(said: SourcePatient): string {
-  const { names = [], identifiers = [], gender = null, birthDate = null } = said;
-  const { deceasedBoolean = null, deceasedDateTime = null } = said;
-  const summary = summaryOf({ names, gender, birthDate, deceasedBoolean, deceasedDateTime, identifiers });
+  const { names = [], deceasedBoolean, deceasedDateTime = null } = said;
+  const summary: Summary = {
+    name: displayName(names),
+    gender: said.gender ?? null,
+    birthDate: said.birthDate ?? null,
+    // A date of death without the boolean says it too.
+    deceased: deceasedDateTime !== null || deceasedBoolean === true,
+    identifiers: said.identifiers ?? [],
+  };
   const details: Details = {
     active: said.active ?? null,
     deceasedDateTime,
@@ -62,9 +66,7 @@ export function keptPatient(said: SourcePatient): string {
     communication: said.communication ?? [],
     contacts: said.contacts ?? [],
   };
-  return [summary, details, { deceasedBoolean: said.deceasedBoolean }]
-    .map(membersJson)
-    .join(SECTION_END.text);
+  return [summary, details, { deceasedBoolean }].map(membersJson).join(SECTION_END.text);
 }
 
 function membersJson(object: object): string {
