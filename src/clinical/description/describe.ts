@@ -60,7 +60,6 @@ export interface RecordTable {
 export interface Description<Type extends DescribedType, Row extends object> {
   readonly resourceType: Type;
   readonly table: RecordTable;
-  readonly notKept: Readonly<Record<string, string>>;
   /** What a record is read from, of a row with this alias; `lesser`: without what may be left out. */
   fields(alias: string, options?: { lesser?: boolean }): readonly Field[];
   read(reader: ElementReader, context: ReadContext): RecordRow;
@@ -85,7 +84,7 @@ export interface DescriptionInput<Type extends DescribedType, Described extends 
 
 export function describeResource<const Type extends DescribedType, const Described extends Elements>(
   resourceType: Type,
-  { table: name, reach, elements, notKept }: DescriptionInput<Type, Described>,
+  { table: name, reach, elements }: DescriptionInput<Type, Described>,
 ): Description<Type, Members<Described> & object> {
   const entries = Object.entries(elements as Elements);
   const table: RecordTable = {
@@ -100,7 +99,6 @@ export function describeResource<const Type extends DescribedType, const Describ
   return {
     resourceType,
     table,
-    notKept,
     fields: (alias, options) => [
       { name: 'id', sql: `${alias}.id` },
       ...fieldsOf(elements, { alias, reach, id: 'id', ...options }),
