@@ -1,7 +1,8 @@
 /**
  * The elements of each R4 resource that the model holds, of parts of them, and of data types that have tables, in the
  * order of the FHIR pages (https://hl7.org/fhir/R4/resourcelist.html). A test compares them with HL7's definitions.
- * What every resource and every element can have is in {@link NOT_KEPT_OF_ALL}.
+ * What every resource and every element can have, such as `meta` and `text`, is left out: docs/fhir-mapping.md says why it is
+ * not kept.
  */
 export const R4_ELEMENTS = {
   Encounter:
@@ -45,14 +46,3 @@ type Words<Text extends string, Found = never> = Text extends `${infer First} ${
 
 /** Names of the elements of a resource or of one of its parts. */
 export type R4Element<Type extends DescribedType> = Words<(typeof R4_ELEMENTS)[Type]>;
-
-/** What R4 gives every resource, or every element of one, beside its id. */
-export const NOT_KEPT_OF_ALL = {
-  meta: 'profiles, tags and versions belong to the server that the resource comes from',
-  implicitRules: 'the service knows no rules besides those of FHIR',
-  language: 'it says the language of the narrative, which is not kept',
-  text: 'the narrative repeats what the elements say',
-  contained: 'a resource inside another resource has no id that others could refer to',
-  extension: 'extensions are not kept, but for those that a resource describes',
-  modifierExtension: 'extensions are not kept',
-} as const;
