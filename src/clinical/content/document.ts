@@ -12,12 +12,9 @@ export interface Field {
   read?: (value: never) => unknown;
 }
 
-/** Columns of the table aliased `alias`. `column>name` gives the member another name. */
+/** Columns of the table aliased `alias`. */
 export function columns(alias: string, names: readonly string[]): Field[] {
-  return names.map((column) => {
-    const [name = '', as = name] = column.split('>');
-    return { name: memberName(as), sql: `${alias}.${name}` };
-  });
+  return names.map((name) => ({ name: memberName(name), sql: `${alias}.${name}` }));
 }
 
 /** `numeric` columns, digits as they are stored. */

@@ -178,7 +178,9 @@ function documents(): Element<{ documents?: DocumentRecord[] }> {
     fields(owner) {
       const { lesser } = owner;
       const fields = [
-        ...columns('d', ['media_type', 'language', 'title', 'created_source>created', 'url']),
+        ...columns('d', ['media_type', 'language', 'title']),
+        { name: 'created', sql: 'd.created_source' },
+        ...columns('d', ['url']),
         // As the source gave it; of content that is left out, its size.
         {
           name: 'sizeBytes',
