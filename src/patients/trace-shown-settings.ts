@@ -12,7 +12,7 @@ import {
   OPERATOR_ACCOUNT_ID,
 } from '../privacy/access-log/access-log.ts';
 import { withOperatorLog } from '../privacy/access-log/operator-log.ts';
-import { accessEntry } from '../privacy/authorise-access.ts';
+import { accessEntry, type Reader } from '../privacy/authorise-access.ts';
 import type { WithAuditTraced } from '../tenancy/audit/audit.command.ts';
 import type { OnAuditShown } from '../tenancy/audit/list-audit.ts';
 import type { OrganisationScope } from '../tenancy/scope.ts';
@@ -20,11 +20,9 @@ import type { OrganisationScope } from '../tenancy/scope.ts';
 type Shown = Parameters<OnAuditShown>[0][number];
 
 /** Who reads the record of changes. */
-interface AuditReader {
+interface AuditReader extends Pick<Reader, 'caller' | 'correlationId'> {
   /** The operator is at no facility. */
   readonly scope: OrganisationScope & { readonly facilityId?: string };
-  readonly caller: { readonly accountId: string };
-  readonly correlationId: string;
 }
 
 /**
