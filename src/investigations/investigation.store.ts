@@ -80,15 +80,11 @@ const ORDER: Field = {
   read: (row: unknown[]) => readRow(ORDER_FIELDS, row),
 };
 
-/** The members of an order aliased `o` with everything that belongs to it but observations; `lesser`: without contents of documents. */
-function investigationFields(options: { lesser: boolean }): readonly Field[] {
-  return [ORDER, SPECIMENS, reports(options), STUDIES];
-}
-
+/** An order aliased `o` with everything that belongs to it. */
 const SOURCE: RecordSource<InvestigationKey> = {
   name: 'investigation-load',
   title: ({ discipline }) => ORDER_NAMES[discipline],
-  fields: investigationFields({ lesser: false }),
+  fields: [ORDER, SPECIMENS, reports({ lesser: false }), STUDIES],
   observations: OBSERVATIONS_OF_ORDER,
   // Documents are nearly all of a large order, and are written as base64.
   leastBytes: `(
@@ -107,7 +103,7 @@ const SOURCE: RecordSource<InvestigationKey> = {
 /** Documents come without their contents where all of them are too much for one answer. */
 const READABLE: RecordSource<InvestigationKey> = {
   ...SOURCE,
-  lesserFields: investigationFields({ lesser: true }),
+  lesserFields: [ORDER, SPECIMENS, reports({ lesser: true }), STUDIES],
 };
 
 export type InvestigationLoader = (key: InvestigationKey) => Promise<Loaded<InvestigationRecord> | undefined>;
