@@ -1,4 +1,5 @@
 /** SQL that reads the results to be put under orders, and what tells the order of each (see grouping.store.ts). */
+import { reportsListing } from '../clinical/fetch/resource-owner.store.ts';
 import type { CodeableConcept } from '../fhir/coded.ts';
 import { rowById, rowByKey } from '../platform/db/by-key.ts';
 import type { Queryable } from '../platform/db/database.ts';
@@ -31,12 +32,6 @@ const standingColumns = (
           then extract(epoch from ${result}.effective_at)::text
         end as "effectiveAt"`;
 
-/** From-clause of the reports `r` that list the result; `id` is the SQL of its id. */
-function reportsListing(id: string): string {
-  return `${rowByKey('investigation_report_result', 'e', { facility_id: '$2', observation_id: id }, 'e.report_id')} e
-          cross join ${rowById('investigation_report', 'r', 'e.report_id', 'r.id, r.order_id, r.issued_at, r.patient_id')} r`;
-}
-
 export async function observationsToGroup(
   db: Queryable,
   scope: FacilityScope,
@@ -48,7 +43,7 @@ export async function observationsToGroup(
       select ${standingColumns('o')}, o.kind, o.vital_sign as "vitalSign", o.category,
         array(
           select r.order_id
-          from ${reportsListing('o.id')}
+          from ${reportsListing('o.id', '$2')}
           where r.order_id is not null
           order by r.issued_at, r.id
         ) as "reportOrderIds"
@@ -226,7 +221,7 @@ const OF_ANOTHER = 'part.patient_id <> shared.patient_id';
 const NAMES_ANOTHER = 'part.based_on_id is distinct from part.order_id';
 const IS_LISTED_ELSEWHERE = `exists (
             select 1
-            from ${reportsListing('part.id')}
+            from ${reportsListing('part.id', '$2')}
             where r.order_id <> part.order_id
           )`;
 

@@ -68,10 +68,10 @@ export function ordersShowing(specimenId: string, facilityId: string): string {
       and r.order_id is not null`;
 }
 
-/** From-clause of the reports `r` that list a result. */
-function reportsListing(observationId: string, facilityId: string): string {
+/** From-clause of the reports `r` that list a result. Both ids are SQL. */
+export function reportsListing(observationId: string, facilityId: string): string {
   return `${rowByKey('investigation_report_result', 'e', { facility_id: facilityId, observation_id: observationId }, 'e.report_id')} e
-    cross join ${rowByKey('investigation_report', 'r', { facility_id: facilityId, id: 'e.report_id' }, 'r.order_id, r.patient_id')} r`;
+    cross join ${rowByKey('investigation_report', 'r', { facility_id: facilityId, id: 'e.report_id' }, 'r.id, r.order_id, r.issued_at, r.patient_id')} r`;
 }
 
 /**
