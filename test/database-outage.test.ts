@@ -5,7 +5,7 @@ import { connect } from 'node:net';
 import { after, afterEach, before, describe, test } from 'node:test';
 import pg from 'pg';
 import { createFhirServer } from '../src/publish/servers/manage-fhir-servers.ts';
-import { insertRefreshToken } from '../src/sign-in/sessions/refresh-token.store.ts';
+import { insertTokenSession } from '../src/sign-in/sessions/refresh-token.store.ts';
 import { newRefreshToken } from '../src/sign-in/sessions/refresh-token.ts';
 import { needsPlainPostgres } from '../test-support/database/plain-postgres.ts';
 import { requestBytes } from '../test-support/http/raw-http.ts';
@@ -187,12 +187,12 @@ function callOn(entry: RegisteredRoute, refreshToken: string) {
 }
 
 async function createRefreshToken(): Promise<string> {
-  const token = newRefreshToken(tenant.organisationId, account.sessionId);
-  await insertRefreshToken(api.database.pool, tenant, {
-    tokenHash: token.hash,
-    sessionId: account.sessionId,
-    issuedAt: api.clock.now,
-    expiresAt: new Date(api.clock.now.getTime() + 3_600_000),
+  const id = crypto.randomUUID();
+  const token = newRefreshToken(tenant.organisationId, id);
+  const expiresAt = new Date(api.clock.now.getTime() + 3_600_000);
+  await insertTokenSession(api.database.pool, tenant, {
+    session: { id, accountId: account.userId, createdAt: api.clock.now, expiresAt },
+    token: { hash: token.hash, expiresAt },
   });
   return token.text;
 }

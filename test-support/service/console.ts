@@ -2,7 +2,6 @@
 import { type ConsoleCookie, createConsoleCookie } from '../../src/sign-in/console/console-cookie.ts';
 import { insertConsoleSession } from '../../src/sign-in/console/console-session.store.ts';
 import { newOrganisationToken } from '../../src/sign-in/organisation-token.ts';
-import { insertSession } from '../../src/sign-in/sessions/session.store.ts';
 import { secondsAfter } from '../../src/sign-in/settings.ts';
 import type { Answer, CallOptions, TestAccount, TestApi, TestNode } from './api.ts';
 
@@ -45,21 +44,16 @@ export async function signInAtConsole(
   const token = newOrganisationToken(organisationId);
   const sessionId = crypto.randomUUID();
   const createdAt = api.clock.now;
-  const endsAt = secondsAfter(createdAt, 12 * 3_600);
-  const db = api.database.pool;
-  await insertSession(
-    db,
-    { organisationId },
-    { id: sessionId, accountId, createdAt, expiresAt: secondsAfter(createdAt, 1_800) },
-  );
   await insertConsoleSession(
-    db,
+    api.database.pool,
     { organisationId },
     {
-      sessionId,
+      id: sessionId,
+      accountId,
+      createdAt,
+      expiresAt: secondsAfter(createdAt, 1_800),
       tokenHash: token.hash,
-      now: createdAt,
-      endsAt,
+      endsAt: secondsAfter(createdAt, 12 * 3_600),
       userAgent: 'a browser',
       network: '127.0.0.0/24',
     },

@@ -3,7 +3,12 @@ import type { Queryable } from '../../platform/db/database.ts';
 import { type DatabaseTime, databaseTimeSql } from '../../platform/db/database-time.ts';
 import type { OrganisationScope } from '../../tenancy/scope.ts';
 import { SECOND_FACTOR_COLUMNS, type SecondFactor } from '../second-factor/second-factor.store.ts';
-import type { RevocationReason } from '../sessions/session.store.ts';
+import {
+  INSERT_SESSION,
+  type NewSession,
+  type RevocationReason,
+  sessionValues,
+} from '../sessions/session.store.ts';
 
 export interface ConsoleSession extends SecondFactor {
   sessionId: string;
@@ -18,34 +23,28 @@ export interface ConsoleSession extends SecondFactor {
   now: Date;
 }
 
-export interface NewConsoleSession {
-  sessionId: string;
+export interface NewConsoleSession extends NewSession {
   tokenHash: Buffer;
-  now: Date;
   endsAt: Date;
   userAgent: string;
   network: string;
 }
 
+/** Both rows. */
 export async function insertConsoleSession(
   db: Queryable,
-  { organisationId }: OrganisationScope,
+  scope: OrganisationScope,
   session: NewConsoleSession,
 ): Promise<void> {
+  const { tokenHash, endsAt, userAgent, network } = session;
   await db.query({
     name: 'console-session-insert',
     text: `
+      with ${INSERT_SESSION}
       insert into console_session (organisation_id, session_id, token_hash, last_used_at, ends_at, user_agent, network)
-      values ($1, $2, $3, $4, $5, $6, $7)`,
-    values: [
-      organisationId,
-      session.sessionId,
-      session.tokenHash,
-      session.now,
-      session.endsAt,
-      session.userAgent,
-      session.network,
-    ],
+      select $1, id, $6, $4, $7, $8, $9
+      from inserted`,
+    values: [...sessionValues(scope, session), tokenHash, endsAt, userAgent, network],
   });
 }
 

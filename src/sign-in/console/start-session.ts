@@ -18,7 +18,6 @@ import {
 import { networkOf } from '../lockout/network.ts';
 import { newOrganisationToken, parseOrganisationToken } from '../organisation-token.ts';
 import { consoleStageOf, methodsOf, type SecondFactorMethod } from '../second-factor/second-factor.ts';
-import { insertSession } from '../sessions/session.store.ts';
 import { insertConsoleSession, revokeSessionOfToken } from './console-session.store.ts';
 import { endsOf, type SessionEndSettings } from './session-ends.ts';
 
@@ -55,12 +54,12 @@ export async function startSession(
       const token = newOrganisationToken(proven.organisationId);
       const state = consoleStageOf(proven, { proven: false });
       const ends = endsOf(state, now, deps.settings);
-      await insertSession(client, proven, { id: sessionId, accountId: proven.id, createdAt: now, ...ends });
       await insertConsoleSession(client, proven, {
-        sessionId,
+        id: sessionId,
+        accountId: proven.id,
+        createdAt: now,
+        ...ends,
         tokenHash: token.hash,
-        now,
-        endsAt: ends.endsAt,
         userAgent: printable(context.userAgent).slice(0, USER_AGENT_LENGTH),
         network: networkOf(context.remoteAddress),
       });

@@ -11,9 +11,8 @@ import type { SigningKeys } from '../keys/signing-keys.ts';
 import { earlier, type SignInSettings, secondsAfter } from '../settings.ts';
 import { assertMayIssue, issueAccessToken } from './access-token.ts';
 import type { LoginReply } from './login-reply.ts';
-import { insertRefreshToken } from './refresh-token.store.ts';
+import { insertTokenSession } from './refresh-token.store.ts';
 import { newRefreshToken } from './refresh-token.ts';
-import { insertSession } from './session.store.ts';
 
 export interface LoginDependencies extends ProofDependencies {
   signingKeys: SigningKeys;
@@ -43,12 +42,10 @@ export async function login(
     },
     async commit(client, proven, { accessToken, now, expiresAt }) {
       const refreshToken = newRefreshToken(proven.organisationId, sessionId);
-      await insertSession(client, proven, { id: sessionId, accountId: proven.id, createdAt: now, expiresAt });
-      await insertRefreshToken(client, proven, {
-        tokenHash: refreshToken.hash,
-        sessionId,
-        issuedAt: now,
-        expiresAt: earlier(secondsAfter(now, deps.settings.refreshTokenSeconds), expiresAt),
+      const tokenExpiresAt = earlier(secondsAfter(now, deps.settings.refreshTokenSeconds), expiresAt);
+      await insertTokenSession(client, proven, {
+        session: { id: sessionId, accountId: proven.id, createdAt: now, expiresAt },
+        token: { hash: refreshToken.hash, expiresAt: tokenExpiresAt },
       });
       const { userType, mustChangePassword } = proven;
       return {

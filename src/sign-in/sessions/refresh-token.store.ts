@@ -8,6 +8,7 @@ import type { DatabaseTime } from '../../platform/db/database-time.ts';
 import { createOrganisationBatcher } from '../../tenancy/organisations/organisation-batch.ts';
 import type { OrganisationScope } from '../../tenancy/scope.ts';
 import type { UserType } from '../accounts/account.store.ts';
+import { INSERT_SESSION, type NewSession, sessionValues } from './session.store.ts';
 
 export interface StoredRefreshToken {
   /** The time of the database when the token was read. */
@@ -24,17 +25,20 @@ export interface StoredRefreshToken {
   accountDisabled: boolean;
 }
 
-export async function insertRefreshToken(
+/** A session with its first token. */
+export async function insertTokenSession(
   db: Queryable,
-  { organisationId }: OrganisationScope,
-  token: { tokenHash: Buffer; sessionId: string; issuedAt: Date; expiresAt: Date },
+  scope: OrganisationScope,
+  { session, token }: { session: NewSession; token: { hash: Buffer; expiresAt: Date } },
 ): Promise<void> {
   await db.query({
-    name: 'refresh-token-insert',
+    name: 'token-session-insert',
     text: `
+      with ${INSERT_SESSION}
       insert into refresh_token (organisation_id, token_hash, session_id, issued_at, expires_at)
-      values ($1, $2, $3, $4, $5)`,
-    values: [organisationId, token.tokenHash, token.sessionId, token.issuedAt, token.expiresAt],
+      select $1, $6, id, $4, $7
+      from inserted`,
+    values: [...sessionValues(scope, session), token.hash, token.expiresAt],
   });
 }
 

@@ -14,18 +14,27 @@ export type RevocationReason =
   | 'ended-by-administrator'
   | 'signed-in-again';
 
-export async function insertSession(
-  db: Queryable,
+export interface NewSession {
+  id: string;
+  accountId: string;
+  createdAt: Date;
+  expiresAt: Date;
+}
+
+/** A CTE that inserts a session. The statement goes on with what proves it, a token or a cookie: both rows, or none. */
+export const INSERT_SESSION = `
+      inserted as (
+        insert into session (organisation_id, id, account_id, created_at, expires_at)
+        values ($1, $2, $3, $4, $5)
+        returning id
+      )`;
+
+/** Of {@link INSERT_SESSION}. */
+export function sessionValues(
   { organisationId }: OrganisationScope,
-  session: { id: string; accountId: string; createdAt: Date; expiresAt: Date },
-): Promise<void> {
-  await db.query({
-    name: 'session-insert',
-    text: `
-      insert into session (organisation_id, id, account_id, created_at, expires_at)
-      values ($1, $2, $3, $4, $5)`,
-    values: [organisationId, session.id, session.accountId, session.createdAt, session.expiresAt],
-  });
+  { id, accountId, createdAt, expiresAt }: NewSession,
+): unknown[] {
+  return [organisationId, id, accountId, createdAt, expiresAt];
 }
 
 /** When a session began. */
