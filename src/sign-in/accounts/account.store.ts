@@ -14,7 +14,7 @@ export interface DirectoryEntry {
   organisationId: string;
 }
 
-export interface AccountCredentials extends SecondFactor {
+export interface AccountCredentials {
   id: string;
   userType: UserType;
   passwordHash: string | null;
@@ -52,22 +52,23 @@ export async function findByUserId(db: Queryable, userId: string): Promise<Direc
 }
 
 const CREDENTIALS = `
-      select a.id, a.user_type as "userType", a.password_hash as "passwordHash",
+        a.id, a.user_type as "userType", a.password_hash as "passwordHash",
         a.must_change_password as "mustChangePassword", a.requires_password_setup as "requiresPasswordSetup",
-        a.disabled_at is not null as disabled, ${SECOND_FACTOR_COLUMNS}
-      from account a
-      cross join ${rowsByIndex('role', 'r', { column: 'id', value: 'a.role_id' })} r
-      where a.organisation_id = $1
-        and a.id = $2`;
+        a.disabled_at is not null as disabled`;
 
 /** The credentials behind an entry; one read and nothing found where there is no entry, so that both cost the same. */
 export async function readCredentialsOf(
   db: Queryable,
   entry: DirectoryEntry | undefined,
-): Promise<AccountCredentials | undefined> {
-  const { rows } = await db.query<AccountCredentials>({
+): Promise<(AccountCredentials & SecondFactor) | undefined> {
+  const { rows } = await db.query<AccountCredentials & SecondFactor>({
     name: 'account-credentials',
-    text: CREDENTIALS,
+    text: `
+      select ${CREDENTIALS}, ${SECOND_FACTOR_COLUMNS}
+      from account a
+      cross join ${rowsByIndex('role', 'r', { column: 'id', value: 'a.role_id' })} r
+      where a.organisation_id = $1
+        and a.id = $2`,
     values: [entry?.organisationId ?? NOBODY, entry?.userId ?? NOBODY],
   });
   return rows[0];
@@ -75,7 +76,8 @@ export async function readCredentialsOf(
 
 /**
  * Credentials by id, held until the transaction ends: a password change, a disabling or a reset of the account waits
- * for it, or it for them, so that no session is opened beside one of them.
+ * for it, or it for them, so that no session is opened beside one of them. Second factors are read behind it: what the
+ * statement that waited for the lock sees of other tables may be older.
  */
 export async function lockCredentials(
   client: Client,
@@ -84,8 +86,12 @@ export async function lockCredentials(
 ): Promise<AccountCredentials | undefined> {
   const { rows } = await client.query<AccountCredentials>({
     name: 'account-credentials-lock',
-    text: `${CREDENTIALS}
-      for no key update of a`,
+    text: `
+      select ${CREDENTIALS}
+      from account a
+      where a.organisation_id = $1
+        and a.id = $2
+      for no key update`,
     values: [organisationId, accountId],
   });
   return rows[0];

@@ -10,11 +10,11 @@ import { isUuid } from '../../platform/uuid.ts';
 import type { Caller, TokenIdentity } from '../../tenancy/callers/caller.ts';
 import {
   type AccountCredentials,
+  type DirectoryEntry,
   findByUserId,
   lockCredentials,
   NOBODY,
   readCredentialsOf,
-  type UserType,
 } from '../accounts/account.store.ts';
 import type { Audit } from '../audit.ts';
 import { signInError } from '../errors.ts';
@@ -51,12 +51,9 @@ export function idsOf({ caller, correlationId }: Pick<OwnCall, 'caller' | 'corre
   return { correlationId, accountId, organisationId, sessionId };
 }
 
-export interface ProvenAccount extends AccountCredentials {
-  organisationId: string;
-  email: string;
-  userType: UserType;
-  passwordHash: string;
-}
+type AccountOfIdentity = AccountCredentials & SecondFactor & Pick<DirectoryEntry, 'organisationId' | 'email'>;
+
+export type ProvenAccount = AccountOfIdentity & { passwordHash: string };
 
 export interface ProofDependencies {
   db: Pool;
@@ -151,8 +148,6 @@ async function prove<Prepared, Result>(
   throw signInError('invalid_credentials');
 }
 
-type AccountOfIdentity = AccountCredentials & { organisationId: string; email: string };
-
 /** Two reads, also for an identity that does not exist or is no UUID. */
 async function findAccount(db: Pool, identity: string): Promise<AccountOfIdentity | undefined> {
   const entry = await findByUserId(db, isUuid(identity) ? identity : NOBODY);
@@ -188,7 +183,7 @@ async function enter<Prepared, Result>(
   const outcome = await transaction(deps.db, async (client) => {
     const held = await lockCredentials(client, account, account.id);
     if (held === undefined || held.disabled || held.passwordHash !== account.passwordHash) return undefined;
-    // Read once more: the lock was waited for, and what the statement that took it saw may be older.
+    // Behind the lock: it may have been waited for.
     const factor = await readSecondFactor(client, account, account.id);
     if (!suffices(factor, work)) return undefined;
     // The session may have ended while the password was being checked. Then nothing is done in it.
