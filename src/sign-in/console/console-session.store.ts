@@ -116,28 +116,25 @@ export async function raiseSession(
   { organisationId }: OrganisationScope,
   step: { sessionId: string; tokenHash: Buffer; now: Date; expiresAt: Date; endsAt: Date },
 ): Promise<boolean> {
-  const raised = await db.query({
+  const { rowCount } = await db.query({
     name: 'console-session-raise',
     text: `
-      update console_session
-      set proven = true, token_hash = $3, last_used_at = $4, ends_at = $5
-      where organisation_id = $1
-        and session_id = $2
-        and not proven
-        and ends_at > $4`,
-    values: [organisationId, step.sessionId, step.tokenHash, step.now, step.endsAt],
-  });
-  if (raised.rowCount !== 1) return false;
-  const { rowCount } = await db.query({
-    name: 'console-session-raise-end',
-    text: `
+      with raised as (
+        update console_session
+        set proven = true, token_hash = $3, last_used_at = $4, ends_at = $5
+        where organisation_id = $1
+          and session_id = $2
+          and not proven
+          and ends_at > $4
+        returning session_id
+      )
       update session
-      set expires_at = $3
+      set expires_at = $6
       where organisation_id = $1
-        and id = $2
+        and id = any(array(select session_id from raised))
         and expires_at > $4
         and revoked_at is null`,
-    values: [organisationId, step.sessionId, step.expiresAt, step.now],
+    values: [organisationId, step.sessionId, step.tokenHash, step.now, step.endsAt, step.expiresAt],
   });
   return rowCount === 1;
 }
