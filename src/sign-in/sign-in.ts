@@ -4,27 +4,16 @@ import type { ClockWatch } from '../platform/db/clock-watch.ts';
 import type { Pool } from '../platform/db/database.ts';
 import type { DatabaseTime } from '../platform/db/database-time.ts';
 import type { Log } from '../platform/log/log.ts';
-import { type Audit, createAudit } from './audit.ts';
+import { createAudit } from './audit.ts';
 import { DECOY_PURPOSE } from './credentials/decoy-user-id.ts';
-import { createPasswords, type Passwords } from './credentials/password.ts';
-import { createSigningKeys, type SigningKeys } from './keys/signing-keys.ts';
-import { createLockout, type Lockout } from './lockout/lockout.ts';
-import { createAuthenticator, type VerifyAccessToken } from './sessions/authenticate.ts';
-import { createRefreshTokens, type RefreshTokens } from './sessions/refresh-token.store.ts';
+import { createPasswords } from './credentials/password.ts';
+import { createSigningKeys } from './keys/signing-keys.ts';
+import { createLockout } from './lockout/lockout.ts';
+import { createAuthenticator } from './sessions/authenticate.ts';
+import { createRefreshTokens } from './sessions/refresh-token.store.ts';
 import { DEFAULT_SIGN_IN_SETTINGS, type SignInSettings } from './settings.ts';
 
-export interface SignIn {
-  db: Pool;
-  settings: SignInSettings;
-  passwords: Passwords;
-  lockout: Lockout;
-  signingKeys: SigningKeys;
-  refreshTokens: RefreshTokens;
-  clock: ClockWatch;
-  audit: Audit;
-  decoyKey: Buffer;
-  verifyAccessToken: VerifyAccessToken;
-}
+export type SignIn = ReturnType<typeof createSignIn>;
 
 export interface SignInOptions {
   db: Pool;
@@ -37,9 +26,9 @@ export interface SignInOptions {
   settings?: Partial<SignInSettings>;
 }
 
-export function createSignIn(options: SignInOptions): SignIn {
+export function createSignIn(options: SignInOptions) {
   const { db, keys, clock, databaseTime, log, settings: changed } = options;
-  const settings = { ...DEFAULT_SIGN_IN_SETTINGS, ...changed };
+  const settings: SignInSettings = { ...DEFAULT_SIGN_IN_SETTINGS, ...changed };
   const signingKeys = createSigningKeys({
     db,
     keys,

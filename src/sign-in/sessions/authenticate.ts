@@ -10,7 +10,7 @@ import type { SigningKeys } from '../keys/signing-keys.ts';
 import { checkAccessToken, epochSeconds, type VerifiedToken } from './access-token.ts';
 
 /** Resolves to the identity; throws 401. Whether the session still lives is for the caller of this to look up. */
-export type VerifyAccessToken = (token: string, now: Date) => Promise<TokenIdentity>;
+type VerifyAccessToken = (token: string, now: Date) => Promise<TokenIdentity>;
 
 const MAX_TOKENS = 10_000;
 
