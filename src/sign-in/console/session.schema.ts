@@ -25,57 +25,52 @@ export const SessionState = named(
   ),
 );
 
+const signedIn = Type.Partial(
+  Type.Object({
+    methods,
+    account: named(
+      'SignedInAccount',
+      Type.Object({
+        userId: uuid(),
+        email: text('Address of the account.'),
+        role: text('Name of its role.'),
+        mustChangePassword: Type.Boolean(),
+      }),
+    ),
+    organisation: named('SignedInOrganisation', Type.Object({ id: uuid(), name: Type.String() })),
+    facilities: Type.Array(
+      named(
+        'SignedInFacility',
+        Type.Object({
+          id: uuid(),
+          name: Type.String(),
+          timeZone: text('Name of the IANA time zone database.'),
+          modules: Type.Array(Type.String()),
+        }),
+      ),
+    ),
+    defaultFacilityId: Nullable(uuid()),
+    permissions: Type.Array(Type.String()),
+    secondFactor: named(
+      'SecondFactorState',
+      Type.Object({
+        required: Type.Boolean({ description: 'The role requires one.' }),
+        totp: Type.Boolean({ description: 'There is an authenticator app.' }),
+        passkeys: Type.Integer({ description: 'How many there are.' }),
+        recoveryCodesLeft: Type.Integer(),
+      }),
+    ),
+    idleEndsAt: Instant(),
+    endsAt: Instant(),
+    publicBaseUrl: text('Base address of the API.'),
+  }),
+);
+
 /** Without what an unfinished sign-in is not told. */
 export const ConsoleSessionSchema = named(
   'ConsoleSession',
   Type.Object(
-    {
-      state,
-      methods: Type.Optional(methods),
-      account: Type.Optional(
-        named(
-          'SignedInAccount',
-          Type.Object({
-            userId: uuid(),
-            email: text('Address of the account.'),
-            role: text('Name of its role.'),
-            mustChangePassword: Type.Boolean(),
-          }),
-        ),
-      ),
-      organisation: Type.Optional(
-        named('SignedInOrganisation', Type.Object({ id: uuid(), name: Type.String() })),
-      ),
-      facilities: Type.Optional(
-        Type.Array(
-          named(
-            'SignedInFacility',
-            Type.Object({
-              id: uuid(),
-              name: Type.String(),
-              timeZone: text('Name of the IANA time zone database.'),
-              modules: Type.Array(Type.String()),
-            }),
-          ),
-        ),
-      ),
-      defaultFacilityId: Type.Optional(Nullable(uuid())),
-      permissions: Type.Optional(Type.Array(Type.String())),
-      secondFactor: Type.Optional(
-        named(
-          'SecondFactorState',
-          Type.Object({
-            required: Type.Boolean({ description: 'The role requires one.' }),
-            totp: Type.Boolean({ description: 'There is an authenticator app.' }),
-            passkeys: Type.Integer({ description: 'How many there are.' }),
-            recoveryCodesLeft: Type.Integer(),
-          }),
-        ),
-      ),
-      idleEndsAt: Type.Optional(Instant()),
-      endsAt: Type.Optional(Instant()),
-      publicBaseUrl: Type.Optional(text('Base address of the API.')),
-    },
+    { state, ...signedIn.properties },
     {
       examples: [
         {
