@@ -92,10 +92,7 @@ export function housekeepingSteps({
   const replacements = inTurn('refresh-replacements');
   const orders = inTurn('order-texts');
   return [
-    {
-      name: 'refresh-replacements',
-      run: (now) => eraseExpiredReplacements(replacements, now, config.signIn),
-    },
+    { name: 'refresh-replacements', run: (now) => eraseExpiredReplacements(replacements, now) },
     { name: 'sign-in', run: createSignInSweep(inTurn('sign-in-sweep')) },
     {
       name: 'publishes',

@@ -15,9 +15,6 @@ export interface SignInSettings {
   refreshTokenSeconds: number;
   /** A session ends this long after its login, whatever is refreshed. */
   sessionSeconds: number;
-  /** How long a repeat of an exchanged refresh token answers with the same pair. */
-  refreshRepeatSeconds: number;
-  setupLinkSeconds: number;
   /** A session of the console ends this long after its last call. */
   consoleIdleSeconds: number;
   /** A session of the console ends this long after its sign-in, whatever is done in it. */
@@ -33,21 +30,19 @@ export const DEFAULT_SIGN_IN_SETTINGS: SignInSettings = {
   accessTokenSeconds: 900,
   refreshTokenSeconds: 30 * 86_400,
   sessionSeconds: 90 * 86_400,
-  refreshRepeatSeconds: 60,
-  setupLinkSeconds: 72 * 3_600,
   consoleIdleSeconds: 30 * 60,
   consoleSessionSeconds: 12 * 3_600,
 };
+
+/** How long a repeat of an exchanged refresh token answers with the same pair. */
+export const REFRESH_REPEAT_SECONDS = 60;
 
 /** The clock of a process may differ from the database's by this much. What is judged by that clock allows for it. */
 export const CLOCK_SKEW_SECONDS = 60;
 
 /** Sealed pairs of tokens exchanged before this are of no use to anybody, whichever clock is right. */
-export function replacementsUntil(
-  now: Date,
-  { refreshRepeatSeconds }: Pick<SignInSettings, 'refreshRepeatSeconds'>,
-): Date {
-  return secondsAfter(now, -(refreshRepeatSeconds + CLOCK_SKEW_SECONDS));
+export function replacementsUntil(now: Date): Date {
+  return secondsAfter(now, -(REFRESH_REPEAT_SECONDS + CLOCK_SKEW_SECONDS));
 }
 
 export function earlier(one: Date, other: Date): Date {

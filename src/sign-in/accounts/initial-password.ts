@@ -6,7 +6,7 @@ import type { Queryable } from '../../platform/db/database.ts';
 import { assertGoodPassword, generatePassword, type Passwords } from '../credentials/password.ts';
 import { deleteUnusedSetupLinks, insertSetupLink } from '../credentials/setup-link.store.ts';
 import { newOrganisationToken } from '../organisation-token.ts';
-import { DEFAULT_SIGN_IN_SETTINGS, secondsAfter } from '../settings.ts';
+import { secondsAfter } from '../settings.ts';
 
 export type PasswordSource =
   | { kind: 'generated' }
@@ -54,6 +54,7 @@ export async function revealOnce(
 
 /** Beside the API: two segments up from `…/api/v1`, behind a path prefix of a proxy too. */
 const SETUP_PAGE = '../../console/set-password';
+const SETUP_LINK_SECONDS = 72 * 3_600;
 
 /**
  * A new link for an account; earlier ones stop working. The token stands in the fragment, which browsers do
@@ -65,7 +66,7 @@ async function makeSetupLink(
 ): Promise<string> {
   const { text, hash: tokenHash } = newOrganisationToken(organisationId);
   await deleteUnusedSetupLinks(db, { organisationId }, accountId);
-  const expiresAt = secondsAfter(now, DEFAULT_SIGN_IN_SETTINGS.setupLinkSeconds);
+  const expiresAt = secondsAfter(now, SETUP_LINK_SECONDS);
   await insertSetupLink(db, { organisationId }, { tokenHash, accountId, createdAt: now, expiresAt });
   return `${new URL(SETUP_PAGE, `${publicBaseUrl}/`).href}#token=${text}`;
 }

@@ -11,7 +11,13 @@ import { notifyLive } from '../../tenancy/live.ts';
 import type { Audit } from '../audit.ts';
 import { signInError } from '../errors.ts';
 import type { SigningKeys } from '../keys/signing-keys.ts';
-import { earlier, replacementsUntil, type SignInSettings, secondsAfter } from '../settings.ts';
+import {
+  earlier,
+  REFRESH_REPEAT_SECONDS,
+  replacementsUntil,
+  type SignInSettings,
+  secondsAfter,
+} from '../settings.ts';
 import { assertMayIssue, issueAccessToken } from './access-token.ts';
 import type { LoginReply } from './login-reply.ts';
 import {
@@ -37,7 +43,7 @@ export interface RefreshDependencies {
   signingKeys: Pick<SigningKeys, 'prepare'>;
   clock: Pick<ClockWatch, 'isOff'>;
   audit: Audit;
-  settings: Pick<SignInSettings, 'accessTokenSeconds' | 'refreshTokenSeconds' | 'refreshRepeatSeconds'>;
+  settings: Pick<SignInSettings, 'accessTokenSeconds' | 'refreshTokenSeconds'>;
 }
 
 /** With the keys that were read before the transaction. */
@@ -91,9 +97,7 @@ async function outcomeOf(
     const locked = await lockRefreshToken(client, wanted);
     const alone = async (kept: Exchange) =>
       (await exchangeRefreshTokens(client, token, [kept])).includes(true);
-    return (
-      (await exchange(deps, alone, { token, databaseTime }, locked)) ?? repeat(deps, client, token, locked)
-    );
+    return (await exchange(deps, alone, { token, databaseTime }, locked)) ?? repeat(client, token, locked);
   });
 }
 
@@ -125,7 +129,7 @@ async function exchange(
     sealedReplacement: sealReplacement(token, pair),
     nextHash: next.hash,
     nextExpiresAt: earlier(secondsAfter(now, settings.refreshTokenSeconds), sessionExpiresAt),
-    eraseBefore: replacementsUntil(now, settings),
+    eraseBefore: replacementsUntil(now),
   });
   return kept ? { kind: 'pair', pair, stored } : undefined;
 }
@@ -139,14 +143,13 @@ function isLive({ sessionRevoked, sessionExpiresAt, accountDisabled, now }: Stor
  * pair that is gone inside the window was erased when that clock was wrong: that is no theft, so the session stays.
  */
 async function repeat(
-  deps: ExchangeDependencies,
   client: Client,
   token: RefreshToken,
   stored: StoredRefreshToken | undefined,
 ): Promise<Outcome> {
   if (stored === undefined || stored.exchangedAt === null) return { kind: 'refused' };
   const { exchangedAt, sealedReplacement, now } = stored;
-  if (now <= secondsAfter(exchangedAt, deps.settings.refreshRepeatSeconds))
+  if (now <= secondsAfter(exchangedAt, REFRESH_REPEAT_SECONDS))
     return sealedReplacement === null
       ? { kind: 'refused' }
       : { kind: 'pair', pair: openReplacement(token, sealedReplacement), stored };

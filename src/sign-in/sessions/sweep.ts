@@ -2,7 +2,7 @@
 import { listOrganisations } from '../../tenancy/organisations/organisation.store.ts';
 import { forEachOrganisation, type WorkContext } from '../../tenancy/organisations/organisation-work.ts';
 import { deleteKeysRetiredBefore } from '../keys/signing-key.store.ts';
-import { replacementsUntil, type SignInSettings, secondsAfter } from '../settings.ts';
+import { replacementsUntil, secondsAfter } from '../settings.ts';
 import {
   deleteEndedSessions,
   deleteEndedSetupLinks,
@@ -21,12 +21,8 @@ const HOUR_MS = 3_600_000;
 const NETWORK_DAYS = 180;
 
 /** Erase the sealed pairs whose repeat window has ended by every clock. Returns how many. */
-export async function eraseExpiredReplacements(
-  { db, work }: WorkContext,
-  now: Date,
-  settings: Pick<SignInSettings, 'refreshRepeatSeconds'>,
-): Promise<number> {
-  const before = replacementsUntil(now, settings);
+export async function eraseExpiredReplacements({ db, work }: WorkContext, now: Date): Promise<number> {
+  const before = replacementsUntil(now);
   let erased = 0;
   const organisations = await listOrganisations(db);
   await forEachOrganisation(
