@@ -86,7 +86,8 @@ export async function createAccounts(
 export async function signIn(db: Pool, keys: KeyRing, place: Place): Promise<string> {
   const [account] = await createAccounts(db, place, { count: 1 });
   if (account === undefined) throw new Error('No account was made.');
-  return issueAccessToken(createSigningKeys({ db, keys, accessTokenSeconds: LIFETIME_SECONDS }), {
+  const signingKeys = createSigningKeys({ db, keys, accessTokenSeconds: LIFETIME_SECONDS });
+  return issueAccessToken(await signingKeys.signer(), {
     accountId: account.userId,
     sessionId: account.sessionId,
     now: new Date(),

@@ -261,7 +261,8 @@ async function createAccount(
     'insert into session (organisation_id, id, account_id, created_at, expires_at) values ($1, $2, $3, $4, $5)',
     [organisationId, sessionId, userId, now, expiresAt],
   );
-  const token = await issueAccessToken(createSigningKeys({ db, keys, accessTokenSeconds: 900 }), {
+  const signingKeys = createSigningKeys({ db, keys, accessTokenSeconds: 900 });
+  const token = await issueAccessToken(await signingKeys.signer(), {
     accountId: userId,
     sessionId,
     now,

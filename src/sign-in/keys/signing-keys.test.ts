@@ -40,8 +40,8 @@ function startNode() {
     monotonicSeconds: () => age.seconds,
   });
   const verify = createAuthenticator(signingKeys);
-  const issue = (now: Date) =>
-    issueAccessToken(signingKeys, {
+  const issue = async (now: Date) =>
+    issueAccessToken(await signingKeys.signer(), {
       ...IDENTITY,
       now,
       ttlSeconds: 900,
@@ -73,7 +73,7 @@ test('the private key is sealed under the master key [SEC-14]', async () => {
     keys: createKeyRing(randomBytes(32)),
     accessTokenSeconds: 900,
   });
-  await assert.rejects(stranger.signer(NOW), /master key/);
+  await assert.rejects(async () => (await stranger.signer())(NOW), /master key/);
 });
 
 test('after a rotation the new key signs once every node knows it, and old tokens stay good [SIGN-IN-25]', async () => {

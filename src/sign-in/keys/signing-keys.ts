@@ -21,15 +21,16 @@ export interface KeySet {
 export interface SigningKeys {
   /** The set, at most 30 s old. A promise only when it has to be read. */
   current(): KeySet | Promise<KeySet>;
-  /** The keys as they are now, for a transaction: what it resolves to takes no connection any more. */
-  prepare(): Promise<Pick<SigningKeys, 'signer'>>;
-  /** The key that signs at `now`, by the clock of the database; the first is made when there is none. */
-  signer(now: Date): Promise<{ kid: string; privateKey: KeyObject }>;
+  /** The keys as they are now, opened: who signs in a transaction waits for no other connection. Makes the first one. */
+  signer(): Promise<Signer>;
   /** The public key by its id, while a token that it signed can be good. */
   verifier(kid: string, now: Date): Promise<KeyObject | undefined>;
   /** Every key that `verifier` knows at `now`. */
   published(now: Date): Promise<JWK[]>;
 }
+
+/** The key that signs at a time of the database. */
+export type Signer = (now: Date) => { kid: string; privateKey: KeyObject };
 
 export interface SigningKeyOptions {
   db: Pool;
@@ -86,8 +87,7 @@ export function createSigningKeys(options: SigningKeyOptions): SigningKeys {
     return reread();
   }
 
-  /** Opens the keys, too: whoever signs in a transaction then waits for no other connection. */
-  async function prepare(): Promise<Pick<SigningKeys, 'signer'>> {
+  async function signer(): Promise<Signer> {
     const isOld = monotonicSeconds() - readAt > SIGNING_MAX_AGE_SECONDS;
     const filled = await filledSet(isOld ? reread() : current());
     // One that cannot be opened stops only those who are to sign with it.
@@ -98,17 +98,13 @@ export function createSigningKeys(options: SigningKeyOptions): SigningKeys {
           (opened) => privateKeys.set(key.kid, opened),
           (fault: unknown) => faults.set(key.kid, fault),
         );
-    return {
-      async signer(now) {
-        const { kid } = signingAt(filled, now) ?? {};
-        const privateKey = kid === undefined ? undefined : privateKeys.get(kid);
-        if (kid !== undefined && privateKey !== undefined) return { kid, privateKey };
-        throw faults.get(kid ?? '') ?? new Error('no signing key after one was made');
-      },
+    return (now) => {
+      const { kid } = signingAt(filled, now) ?? {};
+      const privateKey = kid === undefined ? undefined : privateKeys.get(kid);
+      if (kid !== undefined && privateKey !== undefined) return { kid, privateKey };
+      throw faults.get(kid ?? '') ?? new Error('no signing key after one was made');
     };
   }
-
-  const signer = async (now: Date) => (await prepare()).signer(now);
 
   async function verifier(kid: string, now: Date): Promise<KeyObject | undefined> {
     let key = find(await current(), kid);
@@ -128,7 +124,7 @@ export function createSigningKeys(options: SigningKeyOptions): SigningKeys {
       .map(({ publicJwk }) => publicJwk);
   }
 
-  return { current, prepare, signer, verifier, published };
+  return { current, signer, verifier, published };
 }
 
 /** Until every token that the key signed has expired. */

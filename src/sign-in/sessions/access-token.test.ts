@@ -14,13 +14,13 @@ let fixture: SignInFixture;
 let signer: { kid: string; privateKey: KeyObject };
 before(async () => {
   fixture = await createSignInFixture();
-  signer = await fixture.signIn.signingKeys.signer(NOW);
+  signer = (await fixture.signIn.signingKeys.signer())(NOW);
 });
 after(() => fixture.close());
 
 const identity = { accountId: randomUUID(), sessionId: randomUUID() };
 const issue = (sessionExpiresAt = secondsAfter(NOW, 86_400)) =>
-  issueAccessToken(fixture.signIn.signingKeys, { ...identity, now: NOW, ttlSeconds: 900, sessionExpiresAt });
+  issueAccessToken(() => signer, { ...identity, now: NOW, ttlSeconds: 900, sessionExpiresAt });
 
 const CLAIMS: JWTPayload = {
   iss: 'urn:interchange:sign-in',

@@ -8,7 +8,7 @@ import type { ClockWatch } from '../../platform/db/clock-watch.ts';
 import { isUuid } from '../../platform/uuid.ts';
 import type { TokenIdentity } from '../../tenancy/callers/caller.ts';
 import { signInError } from '../errors.ts';
-import type { SigningKeys } from '../keys/signing-keys.ts';
+import type { Signer, SigningKeys } from '../keys/signing-keys.ts';
 import { CLOCK_SKEW_SECONDS } from '../settings.ts';
 
 /**
@@ -35,10 +35,10 @@ export function assertMayIssue(clock: Pick<ClockWatch, 'isOff'>): void {
 
 /** Sign a token for a session; it ends with the session where that is earlier. */
 export async function issueAccessToken(
-  signingKeys: Pick<SigningKeys, 'signer'>,
+  signer: Signer,
   token: TokenIdentity & { now: Date; ttlSeconds: number; sessionExpiresAt: Date },
 ): Promise<string> {
-  const { kid, privateKey } = await signingKeys.signer(token.now);
+  const { kid, privateKey } = signer(token.now);
   const issuedAt = epochSeconds(token.now);
   const expiresAt = Math.min(issuedAt + token.ttlSeconds, epochSeconds(token.sessionExpiresAt));
   return new SignJWT({ sid: token.sessionId })

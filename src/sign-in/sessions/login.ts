@@ -31,7 +31,7 @@ export async function login(
   const { account, reply } = await withProvenIdentity(deps, proof, context, {
     async prepare({ id }, { now }) {
       const expiresAt = secondsAfter(now, deps.settings.sessionSeconds);
-      const accessToken = await issueAccessToken(deps.signingKeys, {
+      const accessToken = await issueAccessToken(await deps.signingKeys.signer(), {
         accountId: id,
         sessionId,
         now,

@@ -78,7 +78,7 @@ test('ten racing refreshes, on two nodes, give one pair, byte for byte [SIGN-IN-
   const nodes = [fixture.signIn, fixture.another()];
   let { refreshToken } = first;
   for (let round = 1; round <= 5; round += 1) {
-    await Promise.all(nodes.map((node) => node.signingKeys.signer(NOW)));
+    await Promise.all(nodes.map((node) => node.signingKeys.signer()));
     await warmUp(fixture.database);
     const racing = Array.from({ length: 10 }, (_, index) => at(round, refreshToken, nodes[index % 2]));
     const replies = await Promise.all(racing);

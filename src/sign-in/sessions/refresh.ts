@@ -10,7 +10,7 @@ import type { DatabaseTime } from '../../platform/db/database-time.ts';
 import { notifyLive } from '../../tenancy/live.ts';
 import type { Audit } from '../audit.ts';
 import { signInError } from '../errors.ts';
-import type { SigningKeys } from '../keys/signing-keys.ts';
+import type { Signer, SigningKeys } from '../keys/signing-keys.ts';
 import {
   earlier,
   REFRESH_REPEAT_SECONDS,
@@ -40,16 +40,14 @@ import { revokeSessionsOf } from './session.store.ts';
 export interface RefreshDependencies {
   db: Pool;
   refreshTokens: RefreshTokens;
-  signingKeys: Pick<SigningKeys, 'prepare'>;
+  signingKeys: Pick<SigningKeys, 'signer'>;
   clock: Pick<ClockWatch, 'isOff'>;
   audit: Audit;
   settings: Pick<SignInSettings, 'accessTokenSeconds' | 'refreshTokenSeconds'>;
 }
 
 /** With the keys that were read before the transaction. */
-type ExchangeDependencies = Omit<RefreshDependencies, 'signingKeys'> & {
-  signingKeys: Pick<SigningKeys, 'signer'>;
-};
+type ExchangeDependencies = Omit<RefreshDependencies, 'signingKeys'> & { signer: Signer };
 
 type Outcome =
   | { kind: 'pair'; pair: TokenPair; stored: StoredRefreshToken }
@@ -69,8 +67,8 @@ export async function refresh(
   const token = parseRefreshToken(refreshToken);
   if (token === undefined) throw signInError('refresh_refused');
   // Read before the transaction, which would otherwise hold one connection while it waits for another.
-  const ready = { ...deps, signingKeys: await deps.signingKeys.prepare() };
-  const outcome = await outcomeOf(ready, token, databaseTime);
+  const signer = await deps.signingKeys.signer();
+  const outcome = await outcomeOf({ ...deps, signer }, token, databaseTime);
   if (outcome.kind === 'reused') {
     const { organisationId, sessionId } = token;
     const { accountId } = outcome.stored;
@@ -103,7 +101,7 @@ async function outcomeOf(
 
 /** Undefined when it was exchanged before, its session has ended, or somebody else exchanges it now. */
 async function exchange(
-  { signingKeys, settings }: ExchangeDependencies,
+  { signer, settings }: ExchangeDependencies,
   keep: (exchange: Exchange) => Promise<boolean>,
   { token, databaseTime }: { token: RefreshToken; databaseTime: DatabaseTime },
   stored: StoredRefreshToken | undefined,
@@ -113,7 +111,7 @@ async function exchange(
   if (stored.exchangedAt !== null) return undefined;
   if (stored.expiresAt <= now) return { kind: 'refused' };
   const next = newRefreshToken(token.organisationId, sessionId);
-  const accessToken = await issueAccessToken(signingKeys, {
+  const accessToken = await issueAccessToken(signer, {
     accountId,
     sessionId,
     now,
