@@ -33,7 +33,7 @@ import {
 import { repeatedKey } from '../source/repeated-key.ts';
 import { SourceError } from '../source/source-error.ts';
 import type { Spool } from '../source/spool.ts';
-import { checkedJson, recordIdOf } from './record-id.ts';
+import { recordIdOf } from './record-id.ts';
 
 /** Bundles that hold records to take (R4, Bundle.type). */
 const BUNDLE_TYPES = ['transaction', 'batch', 'collection', 'searchset'];
@@ -269,7 +269,7 @@ async function isRepeated(
   const before = unit.sameRecord(seen.resourceType, id);
   if (before === undefined) return false;
   const earlier = decodeUtf8(await spool.read(before.start, before.end));
-  if (checkedJson(exactResource(earlier)) === checkedJson(exactResource(text))) return true;
+  if (JSON.stringify(exactResource(earlier)) === JSON.stringify(exactResource(text))) return true;
   throw new ResourceRejected(
     seen.resource.id === undefined
       ? `The entry has no id, and its fullUrl or first identifier makes it the same record as entry ${before.number}, but it has other content`

@@ -43,18 +43,8 @@ export function recordIdOf(
   if (named !== undefined) return recordId(resourceType, named);
   const [first] = identifiersOf(resource);
   if (first !== undefined) return identifierName(resourceType, first);
-  const digest = hash('sha256', checkedJson(exact()));
+  const digest = hash('sha256', JSON.stringify(exact()));
   return nameUuid(`${resourceType}#${digest}`);
-}
-
-/** Throws ResourceRejected when it is nested deeper than can be written. */
-export function checkedJson(value: unknown): string {
-  try {
-    return JSON.stringify(value);
-  } catch (error) {
-    if (error instanceof RangeError) throw new ResourceRejected('The resource is nested too deeply');
-    throw error;
-  }
 }
 
 /** True when the sender named the resource by a UUID, which is then its id. */
