@@ -79,7 +79,7 @@ export function tooDeep(levels: number): string {
 }
 
 /** Index of the quote that closes the string which opens at `start`; the end of the text when none does. */
-function endOfString(text: string, start: number): number {
+export function endOfString(text: string, start: number): number {
   let end = text.indexOf('"', start + 1);
   while (end !== -1) {
     let backslashes = 0;

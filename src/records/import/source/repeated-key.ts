@@ -3,10 +3,11 @@
  * one was meant (RFC 8259, section 4; https://hl7.org/fhir/R4/json.html: names are unique).
  * Contract: IN-45.
  */
+import { endOfString } from '../../../platform/json-depth.ts';
+
 const QUOTE = 0x22;
 const COMMA = 0x2c;
 const OPEN_BRACKET = 0x5b;
-const BACKSLASH = 0x5c;
 const CLOSE_BRACKET = 0x5d;
 const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
@@ -59,18 +60,6 @@ export function repeatedKey(json: string): string | undefined {
     }
   }
   return undefined;
-}
-
-function endOfString(json: string, start: number): number {
-  let end = json.indexOf('"', start + 1);
-  while (isEscaped(json, end)) end = json.indexOf('"', end + 1);
-  return end;
-}
-
-function isEscaped(json: string, index: number): boolean {
-  let before = index - 1;
-  while (json.charCodeAt(before) === BACKSLASH) before -= 1;
-  return (index - before) % 2 === 0;
 }
 
 /** Keys may be written with escapes. */
