@@ -10,8 +10,6 @@ import { DryRun } from '../write/dry-run-tables.store.ts';
 /** Runs `work` in a transaction of its own; rolls it back when `work` throws. */
 export type RunTransaction = <T>(work: (client: Client) => Promise<T>) => Promise<T>;
 
-/** A serialization failure or a deadlock (PostgreSQL, appendix A): the same work may succeed when repeated. */
-const REPEATABLE = new Set(['40001', '40P01']);
 /** Eight workers that write records of the same patients may meet again and again while the machine is busy. */
 const ATTEMPTS = 12;
 const LONGEST_WAIT_MS = 3_000;
@@ -48,13 +46,13 @@ export async function inDryRun<T>(
   });
 }
 
-/** Do `work`, again when it met a deadlock or a serialization failure. */
+/** Do `work`, again when it met a deadlock or a serialization failure: it may succeed when repeated. */
 export async function repeatOnConflict<T>(work: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt += 1) {
     try {
       return await work();
     } catch (error) {
-      if (attempt === ATTEMPTS || !REPEATABLE.has(sqlState(error))) throw error;
+      if (attempt === ATTEMPTS || outageOf(error) !== 'conflict') throw error;
       await sleep(Math.random() * Math.min(50 * 2 ** attempt, LONGEST_WAIT_MS));
     }
   }
@@ -65,10 +63,9 @@ export async function repeatOnConflict<T>(work: () => Promise<T>): Promise<T> {
  * every other failure. The server's own message is left out: it repeats values.
  */
 export function dataFault(error: unknown): string | undefined {
-  const state = sqlState(error);
-  if (!/^(?:22|23|54)/.test(state)) return undefined;
-  const { constraint } = error as { constraint?: string };
-  return `could not be stored (SQLSTATE ${state}${constraint === undefined ? '' : `, ${constraint}`})`;
+  const { code, constraint } = (error ?? {}) as { code?: unknown; constraint?: string };
+  if (typeof code !== 'string' || !/^(?:22|23|54)/.test(code)) return undefined;
+  return `could not be stored (SQLSTATE ${code}${constraint === undefined ? '' : `, ${constraint}`})`;
 }
 
 /** True when the database is out of reach or takes no writes, so that nothing else can be done either. */
@@ -81,9 +78,4 @@ export function isDatabaseGone(error: unknown): boolean {
 export function faultText(error: unknown): string {
   const { code, name } = (error ?? {}) as { code?: unknown; name?: unknown };
   return typeof code === 'string' && /^[A-Z0-9_]{1,40}$/.test(code) ? code : String(name ?? 'unknown');
-}
-
-function sqlState(error: unknown): string {
-  const { code } = (error ?? {}) as { code?: unknown };
-  return typeof code === 'string' ? code : '';
 }
