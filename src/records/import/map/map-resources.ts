@@ -35,14 +35,8 @@ import { sourceVersion } from './source-version.ts';
 import { reportedPath, requireUnderstood } from './understood.ts';
 
 /** A referenced record that a resource cannot do without is not there, and may come with what is imported later. */
-export class ReferencedRecordMissing extends Error {
+class ReferencedRecordMissing extends Error {
   override name = 'ReferencedRecordMissing';
-  readonly entry: number;
-
-  constructor(entry: number) {
-    super('A referenced record is not there yet');
-    this.entry = entry;
-  }
 }
 
 export interface MapRequest {
@@ -141,7 +135,7 @@ function mapOne(
     if (referenced.length > 0) mapped.incomplete.push({ entry, resource, referenced, known });
   } catch (error) {
     if (context.pending) return false;
-    if (error instanceof ReferencedRecordMissing) outcome.waiting.push(error.entry);
+    if (error instanceof ReferencedRecordMissing) outcome.waiting.push(entry.number);
     else if (error instanceof ResourceRejected) outcome.rejected.push({ entry, reason: error.message });
     else throw error;
   }
@@ -193,8 +187,7 @@ class EntryMapContext implements ReadContext {
     const answer = this.#answer(reader, reference, types);
     if (answer === 'pending') return { type: '', id: '' };
     if (typeof answer === 'object') return answer;
-    if (answer === 'missing' && this.#request.moreToCome)
-      throw new ReferencedRecordMissing(this.#item.entry.number);
+    if (answer === 'missing' && this.#request.moreToCome) throw new ReferencedRecordMissing();
     return parent.fail(name, unusable(reference, answer, types.join(' or ')));
   }
 
@@ -265,7 +258,7 @@ class EntryMapContext implements ReadContext {
 
   #failConditional(reader: ElementReader, several: boolean): never {
     if (several) reader.fail('', 'is a conditional reference, and several records match it');
-    if (this.#request.moreToCome) throw new ReferencedRecordMissing(this.#item.entry.number);
+    if (this.#request.moreToCome) throw new ReferencedRecordMissing();
     return reader.fail('', 'is a conditional reference, and no record matches it. Import that record first.');
   }
 
