@@ -122,9 +122,8 @@ function clinicalRecord(
     table,
     map: read,
     async write(rows, context) {
-      const { placement } = context;
-      const result = await writeRecords(context, { table, rows, rendering, places, placement });
-      if (placement === undefined) noteTouched(context, kind, rows.filter(isGrouped), result);
+      const result = await writeRecords(context, { table, rows, rendering, places });
+      if (context.placement === undefined) noteTouched(context, kind, rows.filter(isGrouped), result);
       if (unusual !== undefined) {
         const written = new Set([...result.created, ...result.updated]);
         const looked = rows.filter((row) => written.has(row.id) && unusual.is(row));

@@ -10,7 +10,7 @@ import { DatabaseError } from 'pg';
 import type { RecordRow, RecordTable } from '../../../clinical/description/describe.ts';
 import type { Children, ChildTable, Column, Values } from '../../../clinical/description/element.ts';
 import type { FacilityScope } from '../../../tenancy/scope.ts';
-import type { MappedRecord, RecordPlacement, WriteContext, WriteResult } from '../map/resource-importer.ts';
+import type { MappedRecord, WriteContext, WriteResult } from '../map/resource-importer.ts';
 
 interface DigestedRow {
   row: MappedRecord;
@@ -58,15 +58,14 @@ interface RecordsToWrite {
   rendering?: TextRendering | undefined;
   /** Columns that only the insert of a record fills. */
   places?: readonly Column[] | undefined;
-  /** Where the unit's records are, whose columns it knows and which are not stored. */
-  placement?: Pick<RecordPlacement, 'columns'> | undefined;
 }
 
-/** Write what differs. */
+/** Write what differs. Of records that are placed already, none is stored. */
 export async function writeRecords(
   context: Destination,
-  { table, rows, beforeChange, rendering, places = [], placement }: RecordsToWrite,
+  { table, rows, beforeChange, rendering, places = [] }: RecordsToWrite,
 ): Promise<RecordsWritten> {
+  const { placement } = context;
   const digested = rows.map((row) => {
     const json = JSON.stringify(row.values);
     return { row, json, digest: digestOf(json, row.children) };
@@ -84,8 +83,7 @@ export async function writeRecords(
   if (beforeChange !== undefined && meeting.length > 0 && !(await beforeChange(meeting))) return NOTHING;
   const isNew = idsOf('created');
   const written = having('created', 'updated', 'renewed');
-  const upserted =
-    written.length === 0 ? [] : await upsert(context, { table, rendering, places, placement }, written);
+  const upserted = written.length === 0 ? [] : await upsert(context, { table, rendering, places }, written);
   const returned = new Map(upserted.map((one) => [one.id, one]));
   for (const { row } of written) fates.set(row.id, fateOfWritten(fates.get(row.id), returned.get(row.id)));
   const mustBeNew = beforeChange !== undefined || placement !== undefined;
@@ -248,16 +246,11 @@ async function storedRecords(
   return new Map(stored.map((record) => [record.id, record]));
 }
 
-type Destination = Pick<WriteContext, 'client' | 'scope' | 'dryRun'>;
+type Destination = Pick<WriteContext, 'client' | 'scope' | 'dryRun' | 'placement'>;
 
 async function upsert(
-  { client, scope }: Destination,
-  {
-    table,
-    rendering,
-    places = [],
-    placement,
-  }: Pick<RecordsToWrite, 'table' | 'rendering' | 'places' | 'placement'>,
+  { client, scope, placement }: Destination,
+  { table, rendering, places = [] }: Pick<RecordsToWrite, 'table' | 'rendering' | 'places'>,
   changed: readonly DigestedRow[],
 ): Promise<UpsertedRecord[]> {
   const { keys, values } = key(scope, table);
