@@ -24,6 +24,7 @@ export type Answer = ReferencedRecord | 'missing' | 'several' | 'pending';
 const REMEMBERED = 50_000;
 
 interface Questions {
+  importer: ResourceImporter;
   /** By the id in the organisation: what the record may be stored under. */
   ids: Map<string, readonly string[]>;
   keys: Map<string, IdentifierKey>;
@@ -52,20 +53,16 @@ export class ReferenceResolver {
     const id = recordId(type, sourceId);
     const inUnit = this.#unit.sameRecord(type, id);
     if (inUnit !== undefined) return inUnit.target;
-    return this.#ask(type, `${type}/${id}`, (questions) => {
-      const importer = IMPORTERS.get(type);
-      if (importer !== undefined)
-        questions.ids.set(id, storedIds(importer, this.#scope, { id, hasUuid: isUuid(sourceId) }));
-    });
+    return this.#ask(type, `${type}/${id}`, ({ importer, ids }) =>
+      ids.set(id, storedIds(importer, this.#scope, { id, hasUuid: isUuid(sourceId) })),
+    );
   }
 
   byIdentifier(type: string, key: IdentifierKey): Answer {
-    const stored = this.#ask(type, identifierText(type, key), (questions) =>
-      questions.keys.set(identifierText(type, key), key),
-    );
-    if (stored === 'pending') return stored;
+    const text = identifierText(type, key);
+    const stored = this.#ask(type, text, ({ keys }) => keys.set(text, key));
+    if (stored === 'pending' || stored === 'several') return stored;
     const found = new Map(this.#unit.findByIdentifier(type, key).map((target) => [target.id, target]));
-    if (stored === 'several') return stored;
     if (stored !== 'missing') found.set(stored.id, stored);
     const [only, ...others] = found.values();
     return only === undefined ? 'missing' : others.length === 0 ? only : 'several';
@@ -76,9 +73,7 @@ export class ReferenceResolver {
     const questions = this.#questions;
     this.#questions = new Map();
     if (this.#answers.size > REMEMBERED) this.#answers.clear();
-    for (const [type, { ids, keys }] of questions) {
-      const importer = IMPORTERS.get(type);
-      if (importer === undefined) continue;
+    for (const { importer, ids, keys } of questions.values()) {
       await this.#askIds(db, importer, ids);
       await this.#askKeys(db, importer, keys.values());
     }
@@ -87,8 +82,9 @@ export class ReferenceResolver {
   #ask(type: string, text: string, note: (questions: Questions) => void): Answer {
     const known = this.#answers.get(text);
     if (known !== undefined) return known;
-    if (!this.knows(type)) return 'missing';
-    const questions = this.#questions.get(type) ?? { ids: new Map(), keys: new Map() };
+    const importer = IMPORTERS.get(type);
+    if (importer === undefined) return 'missing';
+    const questions = this.#questions.get(type) ?? { importer, ids: new Map(), keys: new Map() };
     this.#questions.set(type, questions);
     note(questions);
     return 'pending';
