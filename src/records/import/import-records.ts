@@ -1,6 +1,6 @@
 /** The import: any number of sources, one after the other or by several workers. */
 import { randomUUID } from 'node:crypto';
-import type { Pool } from '../../platform/db/database.ts';
+import { type Pool, transaction } from '../../platform/db/database.ts';
 import type { FacilityScope } from '../../tenancy/scope.ts';
 import { createUnmappedRecorder } from '../../terminology/unmapped/record-unmapped.ts';
 import { inBatches } from './group/batches.ts';
@@ -10,7 +10,7 @@ import type { ImportReach } from './map/record-lookup.ts';
 import { patientLookup } from './resolve/lookups.store.ts';
 import type { OnPatients, OnPatientsChanged } from './run/import-run.ts';
 import { type ImportSource, importSources, type RunOfSources } from './run/import-sources.ts';
-import { inDryRun, inTransactions, type RunTransaction } from './run/import-transaction.ts';
+import { inDryRun, type RunTransaction } from './run/import-transaction.ts';
 import { fileLimits, type SourceLimits } from './source/limits.ts';
 import type { DryRun } from './write/dry-run-tables.store.ts';
 import { forgetMet } from './write/entry-positions.store.ts';
@@ -95,7 +95,7 @@ export async function importRecords(deps: ImportDependencies, request: ImportReq
     if (request.dryRun === true) {
       await inDryRun(deps.db, request.scope, (transaction, dryRun) => importAll(transaction, 1, dryRun));
     } else {
-      await importAll(inTransactions(deps.db), request.workers ?? 1);
+      await importAll((work) => transaction(deps.db, work), request.workers ?? 1);
       // The database may have gone away meanwhile: the report is worth more than what this takes from its counts.
       await report.notShown.settle(deps.db, request.scope).catch(() => undefined);
     }

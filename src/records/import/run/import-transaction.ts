@@ -1,7 +1,7 @@
 /** One transaction for one unit: normal ones, and those of a dry run. Contract: IN-24. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { onOwnConnection } from '../../../platform/db/connection/own-connection.ts';
-import { type Client, type Pool, transaction } from '../../../platform/db/database.ts';
+import type { Client, Pool } from '../../../platform/db/database.ts';
 import { outageOf } from '../../../platform/db/unavailable.ts';
 import type { FacilityScope } from '../../../tenancy/scope.ts';
 import { IMPORTERS } from '../map/importers.ts';
@@ -13,10 +13,6 @@ export type RunTransaction = <T>(work: (client: Client) => Promise<T>) => Promis
 /** Eight workers that write records of the same patients may meet again and again while the machine is busy. */
 const ATTEMPTS = 12;
 const LONGEST_WAIT_MS = 3_000;
-
-export function inTransactions(pool: Pool): RunTransaction {
-  return (work) => transaction(pool, work);
-}
 
 /**
  * Run `work` with transactions that see each other's work, and keep it from everyone else (docs/adr/0125): it goes to
