@@ -1,7 +1,6 @@
 /** Puts reports and studies under orders. */
 import {
   type GroupedReport,
-  type GroupedStudy,
   knownOrders,
   reportsToGroup,
   studiesToGroup,
@@ -10,7 +9,7 @@ import { writeMadeUpOrders } from '../../../investigations/place-parts.store.ts'
 import type { PartIds } from '../../../investigations/result-grouping.store.ts';
 import type { Client } from '../../../platform/db/database.ts';
 import type { FacilityScope } from '../../../tenancy/scope.ts';
-import { assignDocuments, madeUpId } from './assign-orders.ts';
+import { assignDocuments, type Documents, madeUpId } from './assign-orders.ts';
 import { batchesOf, inBatches } from './batches.ts';
 import { madeUpOrders, type Standing } from './made-up-orders.ts';
 import { type LeftOrders, move } from './move-parts.ts';
@@ -56,11 +55,6 @@ export async function groupDocuments(
     changed: touched.reports,
     ...placing,
   });
-}
-
-interface Documents {
-  reports: GroupedReport[];
-  studies: GroupedStudy[];
 }
 
 /**
