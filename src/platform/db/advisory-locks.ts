@@ -1,3 +1,5 @@
+import { hash } from 'node:crypto';
+
 /**
  * The advisory locks of the service, in one place so that no two share a number. Locks over one thing of many
  * (an import's conditions, a terminology map) take a 64-bit hash of its name instead.
@@ -22,3 +24,8 @@ export const ADVISORY_LOCKS = {
   /** One process at a time makes the demo organisation. */
   demo: 7_246_318_007,
 } as const;
+
+/** The number of the lock over the one of many things that has this name. */
+export function lockNumber(name: string): string {
+  return hash('sha256', name, 'buffer').readBigInt64BE(0).toString();
+}

@@ -1,5 +1,6 @@
 /** SQL of the lock that lets groupings of the same patients' records go one after the other. */
 import { hash } from 'node:crypto';
+import { lockNumber } from '../../../platform/db/advisory-locks.ts';
 import type { Client } from '../../../platform/db/database.ts';
 import type { FacilityScope } from '../../../tenancy/scope.ts';
 
@@ -15,11 +16,7 @@ export async function lockGrouping(
   const buckets = new Set([...patientIds].map((id) => hash('sha1', id, 'buffer').readUInt32BE(0) % BUCKETS));
   const keys = [...buckets]
     .sort((a, b) => a - b)
-    .map((bucket) =>
-      hash('sha256', `group ${organisationId} ${facilityId} ${bucket}`, 'buffer')
-        .readBigInt64BE(0)
-        .toString(),
-    );
+    .map((bucket) => lockNumber(`group ${organisationId} ${facilityId} ${bucket}`));
   await client.query({
     name: 'import-lock-grouping',
     // In one order for everyone: the rows come as they are given.

@@ -1,5 +1,5 @@
 /** Conditional creates and updates of a Bundle (R4, "Conditional create"). Contract: IN-11. */
-import { createHash } from 'node:crypto';
+import { lockNumber } from '../../../platform/db/advisory-locks.ts';
 import type { Client } from '../../../platform/db/database.ts';
 import type { ResourceImporter } from '../map/resource-importer.ts';
 import { chunks } from '../run/entry-chunks.ts';
@@ -20,7 +20,7 @@ export async function applyConditions(client: Client, request: UnitRequest): Pro
       const missing = await matchConditions(client, request, { importer, entries: chunk }, rejected);
       if (missing.length === 0 || request.dryRun !== undefined) continue;
       await client.query('select pg_advisory_xact_lock($1)', [
-        lockNumber(request.scope.organisationId, importer.type),
+        lockNumber(`import ${request.scope.organisationId} ${importer.type}`),
       ]);
       await matchConditions(client, request, { importer, entries: missing }, rejected);
     }
@@ -84,9 +84,4 @@ function writtenTwice({ entries }: Unit, conditional: readonly UnitEntry[]): Ent
       reason: `The entry is about the same record as entry ${first?.number}, because of a condition. Send one of them`,
     })),
   );
-}
-
-function lockNumber(organisationId: string, type: string): string {
-  const digest = createHash('sha256').update(`import ${organisationId} ${type}`).digest();
-  return digest.readBigInt64BE(0).toString();
 }
