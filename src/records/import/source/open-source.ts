@@ -6,9 +6,9 @@ import { constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { PassThrough, pipeline, type Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
-import { type SourceLimits, sizeText } from './limits.ts';
+import type { SourceLimits } from './limits.ts';
 import { SourceError } from './source-error.ts';
-import { fileSpool, type Spool, spoolChunks } from './spool.ts';
+import { fileSpool, requireSize, type Spool, spoolChunks } from './spool.ts';
 
 /** Throws SourceError when the file cannot be opened, is broken gzip, or is larger than the limits allow. */
 export async function openFile(path: string, limits: SourceLimits): Promise<Spool> {
@@ -18,7 +18,10 @@ export async function openFile(path: string, limits: SourceLimits): Promise<Spoo
     // A pipe has no offsets: it is read through, once.
     if (!stats.isFile()) return await openStream(file.createReadStream(), limits);
     const { buffer, bytesRead } = await file.read(Buffer.alloc(2), 0, 2, 0);
-    if (!isGzip(buffer.subarray(0, bytesRead))) return plainFile(file, stats.size, limits);
+    if (!isGzip(buffer.subarray(0, bytesRead))) {
+      requireSize(stats.size, limits);
+      return fileSpool(file, stats.size);
+    }
     const spool = await spoolChunks(
       gunzip(file.createReadStream({ start: 0, autoClose: false }), limits),
       limits,
@@ -62,12 +65,6 @@ async function openForReading(path: string): Promise<FileHandle> {
       cause: error,
     });
   }
-}
-
-function plainFile(file: FileHandle, sizeBytes: number, limits: SourceLimits): Spool {
-  if (sizeBytes > limits.maxSourceBytes)
-    throw new SourceError(`has more than ${sizeText(limits.maxSourceBytes)} of content, which is the limit`);
-  return fileSpool(file, sizeBytes);
 }
 
 async function* gunzip(

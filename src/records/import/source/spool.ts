@@ -71,10 +71,7 @@ export async function spoolChunks(chunks: AsyncIterable<Buffer>, limits: SourceL
   try {
     for await (const chunk of chunks) {
       sizeBytes += chunk.length;
-      if (sizeBytes > limits.maxSourceBytes)
-        throw new SourceError(
-          `has more than ${sizeText(limits.maxSourceBytes)} of content, which is the limit`,
-        );
+      requireSize(sizeBytes, limits);
       held.push(chunk);
       if (file === undefined && sizeBytes <= limits.maxMemoryBytes && memory?.take(chunk.length) !== false) {
         heldBytes += chunk.length;
@@ -93,6 +90,12 @@ export async function spoolChunks(chunks: AsyncIterable<Buffer>, limits: SourceL
   return file === undefined
     ? memorySpool(Buffer.concat(held), giveMemoryBack)
     : fileSpool(file.handle, sizeBytes, file.afterClose);
+}
+
+/** Throws SourceError for a source that is too large. */
+export function requireSize(sizeBytes: number, { maxSourceBytes }: SourceLimits): void {
+  if (sizeBytes > maxSourceBytes)
+    throw new SourceError(`has more than ${sizeText(maxSourceBytes)} of content, which is the limit`);
 }
 
 function isFull(error: unknown): boolean {
