@@ -37,15 +37,7 @@ export async function noteChanges(
     const given = placed[position];
     if (left[kind] === 0 || given === undefined) continue;
     left[kind] -= 1;
-    changes.push(changeOf(given, before, kind));
+    const { localSystem, localCode, targetSystem, ...after } = given.entry;
+    changes.push({ ...given.place, kind, localSystem, localCode, targetSystem, before, after });
   }
-}
-
-function changeOf(
-  { place, entry }: PlacedEntry,
-  before: MapContent | null,
-  kind: PreviewedChange['kind'],
-): PreviewedChange {
-  const { localSystem, localCode, targetSystem, ...after } = entry;
-  return { ...place, kind, localSystem, localCode, targetSystem, before, after };
 }
