@@ -51,8 +51,7 @@ export function normaliseUnit(source: QuantityUnit): QuantityUnit {
  * True where the unit text is a code of UCUM that measures the same as the code beside it in another size: `g/L` and
  * `g/dL`. Texts of other kinds are the language of a laboratory, and say nothing against the code.
  */
-export function differsInSize({ unit, system, code }: QuantityUnit): boolean {
-  if (unit === undefined || code === undefined || unit === code || (system ?? UCUM) !== UCUM) return false;
+export function differsInSize(unit: string, code: string): boolean {
   if (!isPlain(unit) || !isUcum(unit) || !isUcum(code)) return false;
   return remembered(`${unit} ${code}`, () => {
     const { status, toVal } = checker.convertUnitTo(unit, 1, code);

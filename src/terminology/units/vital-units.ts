@@ -17,6 +17,8 @@ interface KnownUnit {
 
 /** Units of one kind of quantity, by UCUM code (as written) and by folded spelling. */
 interface QuantityKind {
+  /** UCUM codes that are emitted. */
+  allowed: readonly string[];
   codes: ReadonlyMap<string, KnownUnit>;
   spellings: ReadonlyMap<string, KnownUnit>;
 }
@@ -46,25 +48,22 @@ export interface UnitFault {
 
 /** UCUM codes that the profile of a vital sign allows, by LOINC code; undefined for signs without a fixed unit. */
 export function allowedVitalUnits(loincCode: string): readonly string[] | undefined {
-  const kind = KINDS.get(loincCode);
-  return kind === undefined ? undefined : allowedOf(kind);
+  return KINDS.get(loincCode)?.allowed;
 }
 
 /**
  * True where the unit text and the code name different units of one kind, so that nobody can tell what the number means:
  * `Cel` beside `[degF]`, `°C` beside `[degF]`, `g/L` beside `g/dL`.
  */
-export function unitsDisagree(source: QuantityUnit): boolean {
-  const { unit, system, code } = source;
-  if (unit === undefined || code === undefined || (system ?? UCUM) !== UCUM) return false;
-  if (unit === code) return false;
+export function unitsDisagree({ unit, system, code }: QuantityUnit): boolean {
+  if (unit === undefined || code === undefined || unit === code || (system ?? UCUM) !== UCUM) return false;
   const differs = [...KINDS.values()].some((kind) => {
     const coded = kind.codes.get(code);
     const said = coded && knownUnit(kind, unit);
     if (coded === undefined || said === undefined) return false;
     return coded.ucum !== said.ucum || coded.convert !== said.convert;
   });
-  return differs || differsInSize(source);
+  return differs || differsInSize(unit, code);
 }
 
 /**
@@ -84,11 +83,11 @@ export function vitalQuantity(
   const known = knownUnit(kind, coded) ?? knownUnit(kind, source.unit);
   if (known === undefined) {
     const named = (source.code ?? '') !== '' || (source.unit ?? '') !== '';
-    return { fault: named ? 'unit-does-not-fit' : 'no-unit', allowed: allowedOf(kind) };
+    return { fault: named ? 'unit-does-not-fit' : 'no-unit', allowed: kind.allowed };
   }
   if (known.convert !== undefined) {
     // More digits than can be measured: nothing is said in a unit that it was not converted to.
-    if (!isConvertible(source.value)) return { fault: 'unit-does-not-fit', allowed: allowedOf(kind) };
+    if (!isConvertible(source.value)) return { fault: 'unit-does-not-fit', allowed: kind.allowed };
     const value = convertDecimal(source.value, known.convert);
     return { value, unit: known.ucum, system: UCUM, code: known.ucum, converted: true };
   }
@@ -109,12 +108,6 @@ function folded(text: string): string {
   const plain = text.replaceAll('º', '°').normalize('NFKC').trim().toLowerCase().replaceAll('.', '');
   const parts = plain.split('/').map((part) => part.trim());
   return parts.join('/').replaceAll(/\s+/g, ' ');
-}
-
-function allowedOf(kind: QuantityKind): string[] {
-  return [...kind.codes]
-    .filter(([code, known]) => known.convert === undefined && known.ucum === code)
-    .map(([c]) => c);
 }
 
 /**
@@ -138,7 +131,7 @@ function quantityKind(
     place(names, { ucum });
   }
   for (const { spellings: names, to, convert } of others) place(names, { ucum: to, convert });
-  return { codes, spellings };
+  return { allowed: Object.keys(allowed), codes, spellings };
 }
 
 const times = (numerator: bigint, denominator = 1n): Conversion => ({ numerator, denominator });
