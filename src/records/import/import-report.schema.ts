@@ -19,6 +19,8 @@ const Elements = (description: string) =>
     { description },
   );
 
+const RESOURCE = { file: Type.String(), entry: Type.Integer(), resourceType: Type.String() };
+
 export const ImportReportSchema = named(
   'ImportReport',
   Type.Object(
@@ -51,26 +53,13 @@ export const ImportReportSchema = named(
           'Number of reasons for a rejection, with those that `rejected` has no room for. A resource that is rejected for two reasons counts twice; a Bundle is rejected whole, and counts once for each reason that is named.',
       }),
       unchanged: Counts('Number of the `resources` that changed nothing, by type.'),
-      older: Type.Array(
-        named(
-          'OlderRecord',
-          Type.Object({ file: Type.String(), entry: Type.Integer(), resourceType: Type.String() }),
-        ),
-        { description: 'Not taken, because a newer version of the same record is there; the first 10,000.' },
-      ),
+      older: Type.Array(named('OlderRecord', Type.Object(RESOURCE)), {
+        description: 'Not taken, because a newer version of the same record is there; the first 10,000.',
+      }),
       olderCount: Type.Integer(),
-      notices: Type.Array(
-        named(
-          'ImportNotice',
-          Type.Object({
-            file: Type.String(),
-            entry: Type.Integer(),
-            resourceType: Type.String(),
-            reason: Type.String(),
-          }),
-        ),
-        { description: 'Taken, but somebody should look at it; the first 10,000.' },
-      ),
+      notices: Type.Array(named('ImportNotice', Type.Object({ ...RESOURCE, reason: Type.String() })), {
+        description: 'Taken, but somebody should look at it; the first 10,000.',
+      }),
       noticeCount: Type.Integer(),
       notShown: Counts(
         'Number of the `resources` that no fetch shows, by reason: `survey`, `social-history`, `imaging`, `vital-sign`, `other-order`, `other-report`. Empty in a dry run.',
