@@ -38,7 +38,7 @@ DEPTH_STEP[OPEN_BRACKET] = 1;
 DEPTH_STEP[CLOSE_BRACE] = -1;
 DEPTH_STEP[CLOSE_BRACKET] = -1;
 
-type Mode = 'envelope' | 'before-element' | 'element' | 'after-element';
+type Mode = 'envelope' | 'first-element' | 'element' | 'after-element' | 'next-element';
 
 export class BundleScanner {
   readonly #maxEntryBytes: number;
@@ -52,7 +52,6 @@ export class BundleScanner {
   #key = '';
   #keyBytes: number[] | undefined;
   #seenEntry = false;
-  #afterComma = false;
   #elementStart = 0;
   #elements = 0;
   #envelope: Buffer[] = [];
@@ -143,7 +142,7 @@ export class BundleScanner {
   #openEntries(): void {
     if (this.#seenEntry) throw this.#broken('has two entry lists');
     this.#seenEntry = true;
-    this.#mode = 'before-element';
+    this.#mode = 'first-element';
   }
 
   #scanBetween(chunk: Buffer, from: number): number {
@@ -151,7 +150,7 @@ export class BundleScanner {
     while (index < chunk.length && isSpace(chunk[index] as number)) index += 1;
     if (index === chunk.length) return index;
     const byte = chunk[index];
-    if (byte === CLOSE_BRACKET && !this.#afterComma) {
+    if (byte === CLOSE_BRACKET && this.#mode !== 'next-element') {
       // The envelope goes on with the bracket, as if the list were empty.
       this.#mode = 'envelope';
       this.#key = '';
@@ -159,13 +158,11 @@ export class BundleScanner {
     }
     if (this.#mode === 'after-element') {
       if (byte !== COMMA) throw this.#broken('has no comma after this entry', this.#elements);
-      this.#mode = 'before-element';
-      this.#afterComma = true;
+      this.#mode = 'next-element';
       return index + 1;
     }
     if (byte !== OPEN_BRACE) throw this.#broken('has an entry that is not an object', this.#elements + 1);
     this.#mode = 'element';
-    this.#afterComma = false;
     this.#elementStart = this.#position + index;
     this.#depth = LIST_DEPTH + 1;
     return index + 1;
