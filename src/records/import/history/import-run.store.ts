@@ -126,8 +126,6 @@ export async function endImport(
   });
 }
 
-type ListedImportRow = ListedImport & { position: TimePosition };
-
 /** A process says every few seconds that it is alive. One that has not for so long will not any more. */
 const DEAD = `(r.state = 'running' and r.alive_at < clock_timestamp() - interval '1 minute')`;
 const STATE = `case when ${DEAD} then 'failed' else r.state end`;
@@ -160,7 +158,7 @@ export async function listImportRuns(
   db: Queryable,
   { organisationId, facilityId }: FacilityScope,
   { state, after = BEFORE_ALL, limit }: Slice<TimePosition> & { state: ImportState | undefined },
-): Promise<ListedImportRow[]> {
+): Promise<ListedImport[]> {
   const { rows } = await db.query<StoredRow>({
     name: 'import-run-list',
     text: `
@@ -174,7 +172,7 @@ export async function listImportRuns(
       limit $6`,
     values: [organisationId, facilityId, ...after, state, limit],
   });
-  return rows.map((row) => ({ ...toListed(row), position: [row.startedText, row.id] }));
+  return rows.map(toListed);
 }
 
 /** With its report; null while it runs, and when it failed. */

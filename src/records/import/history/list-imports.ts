@@ -2,7 +2,6 @@
 import type { TimePosition } from '../../../clinical/fetch/patient-page.store.ts';
 import {
   type ListDependencies,
-  mapPage,
   openPage,
   type Page,
   type PageRequest,
@@ -22,9 +21,8 @@ export async function listImports(
 ): Promise<Page<ListedImport>> {
   const binding = ['imports', scope.organisationId, scope.facilityId, state];
   const page = openPage<TimePosition>(cursors, request, binding);
-  const rows = await listImportRuns(db, scope, { state, ...page.slice });
-  const shown = page.close(rows, ({ position }) => position);
-  return mapPage(shown, ({ position: _position, ...run }) => run);
+  const runs = await listImportRuns(db, scope, { state, ...page.slice });
+  return page.close(runs, ({ startedAt, id }) => [startedAt, id]);
 }
 
 /** 404 outside the facility. */
