@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto';
 import { basename, resolve } from 'node:path';
 import { Command } from 'commander';
-import { type CommandEnvironment, type CommandSession, UsageError } from '../../platform/command/command.ts';
+import { type CommandEnvironment, UsageError } from '../../platform/command/command.ts';
 import { progressLine } from '../../platform/command/progress-line.ts';
 import { type Pool, withPool } from '../../platform/db/database.ts';
 import { SERVICE_ROLE } from '../../platform/db/migrate.ts';
@@ -61,11 +61,12 @@ export function importCommand(environment: CommandEnvironment, parts: ImportComm
     .option('--dry-run', 'check and count everything, and keep nothing')
     .addHelpText('after', HELP)
     .action(async (paths: string[], options: Options) => {
-      const document = await environment.withSession(async (session) => {
-        const scope = await placeOf(session.db, options);
-        return withConnections(session, options.workers, (db) =>
-          importWithProgress(environment, { db, scope, paths, options, parts }),
-        );
+      const document = await environment.withSession(async ({ db: own, adminUrl: url }) => {
+        const scope = await placeOf(own, options);
+        // One for each worker, and one to tell that the import goes on.
+        const max = options.workers + 1;
+        const pool = { url, max, applicationName: 'interchange import', role: SERVICE_ROLE };
+        return withPool(pool, (db) => importWithProgress(environment, { db, scope, paths, options, parts }));
       });
       const text = importText(document);
       if (options.dryRun !== true) environment.print(document, text);
@@ -141,17 +142,6 @@ async function importAndRecord(
     document: await importPaths(deps, { ...request, onBegin }),
   }));
   return document;
-}
-
-/** One for each worker, and one to tell that the import goes on. */
-function withConnections<T>(
-  { adminUrl }: CommandSession,
-  workers: number,
-  work: (db: Pool) => Promise<T>,
-): Promise<T> {
-  const max = workers + 1;
-  const options = { url: adminUrl, max, applicationName: 'interchange import', role: SERVICE_ROLE };
-  return withPool(options, work);
 }
 
 async function placeOf(db: Pool, { organisation, facility }: Options): Promise<FacilityScope> {
