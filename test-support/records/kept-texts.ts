@@ -18,8 +18,8 @@ interface Kept {
 export const ALL_RIGHT = { missing: 0, different: [] };
 
 export interface KeptTextsTest {
-  readonly pool: Pool;
-  readonly scope: FacilityScope;
+  pool: Pool;
+  scope: FacilityScope;
   /** Import them whole. `__1.50__` stands for the number 1.50: JSON.stringify would write 1.5. */
   send(...resources: object[]): Promise<void>;
   kept(id: string): Promise<Kept>;
@@ -31,38 +31,33 @@ export function useKeptTexts(
   table: 'encounter' | 'observation' | 'patient' | 'investigation_order',
 ): KeptTextsTest {
   let database: TestDatabase;
-  let scope: FacilityScope;
-  before(async () => {
-    database = await createTestDatabase();
-  });
-  beforeEach(async () => {
-    scope = await createPlace(database.pool);
-  });
-  after(() => database.drop());
-  return {
-    get pool() {
-      return database.pool;
-    },
-    get scope() {
-      return scope;
-    },
+  const t = {
     async send(...resources) {
       const texts = resources.map((one) => JSON.stringify(one).replace(/"__(.*?)__"/g, '$1'));
-      const { rejected } = await importJson(database.pool, scope, ...texts);
+      const { rejected } = await importJson(t.pool, t.scope, ...texts);
       assert.deepEqual(rejected, []);
     },
     async kept(id) {
-      const { rows } = await database.pool.query({
+      const { rows } = await t.pool.query({
         text: `select rendered, rendered_version, rendered_mapping, version
           from ${table} where organisation_id = $1 and id = $2`,
-        values: [scope.organisationId, id],
+        values: [t.scope.organisationId, id],
       });
       return rows[0];
     },
     change: (id, set) =>
-      database.pool.query({
+      t.pool.query({
         text: `update ${table} set ${set} where organisation_id = $1 and id = $2`,
-        values: [scope.organisationId, id],
+        values: [t.scope.organisationId, id],
       }),
-  };
+  } as KeptTextsTest;
+  before(async () => {
+    database = await createTestDatabase();
+    t.pool = database.pool;
+  });
+  beforeEach(async () => {
+    t.scope = await createPlace(t.pool);
+  });
+  after(() => database.drop());
+  return t;
 }

@@ -48,32 +48,20 @@ export interface OpenPage {
 
 /** One service and one browser for a test file. Call it at the top of the file. */
 export function useConsole(): TestConsole {
-  let api: TestApi | undefined;
-  let browser: Browser | undefined;
-  let tenant: Tenant | undefined;
+  let browser: Browser;
+  const t = {
+    open: (test, path, options = {}) => openPage(test, { ...t, browser, path, options }),
+  } as TestConsole;
   before(async () => {
-    api = await startTestApi();
-    tenant = await api.createTenant({ timeZone: 'Europe/Paris' });
+    t.api = await startTestApi();
+    t.tenant = await t.api.createTenant({ timeZone: 'Europe/Paris' });
     browser = await startBrowser();
   });
   after(async () => {
     await browser?.close();
-    await api?.close();
+    await t.api?.close();
   });
-  const started = <Value>(value: Value | undefined): Value => {
-    assert.ok(value !== undefined, 'call it in a test');
-    return value;
-  };
-  return {
-    get api() {
-      return started(api);
-    },
-    get tenant() {
-      return started(tenant);
-    },
-    open: (t, path, options = {}) =>
-      openPage(t, { api: started(api), browser: started(browser), tenant: started(tenant), path, options }),
-  };
+  return t;
 }
 
 interface Opening {

@@ -30,9 +30,9 @@ export function says(found: Finding, outcome: string, text: RegExp, remedy: RegE
 }
 
 interface DoctorTest {
-  readonly database: TestDatabase;
-  readonly owner: Pool;
-  readonly env: Record<string, string>;
+  database: TestDatabase;
+  owner: Pool;
+  env: Record<string, string>;
   doctor(extra?: Record<string, string>, ...args: string[]): Promise<CommandResult>;
   /** What one check says. */
   examined(check: string, extra?: Record<string, string>): Promise<Finding>;
@@ -41,48 +41,34 @@ interface DoctorTest {
 }
 
 export function useDoctor(): DoctorTest {
-  let database: TestDatabase;
-  let owner: Pool;
-  let env: Record<string, string>;
-  before(async () => {
-    database = await createTestDatabase();
-    owner = createPool({ url: database.adminUrl, max: 2, applicationName: 'test' }, () => undefined);
-    env = { DATABASE_URL: database.url, MASTER_KEY: DOCTOR_MASTER_KEY };
-    assert.equal((await runCommand(['organisation', 'create', '--name', 'Clinic'], { env })).code, 0);
-    await makePartitions(owner, new Date(), 4);
-  });
-  after(async () => {
-    await owner.end();
-    await database.drop();
-  });
-
-  const doctor: DoctorTest['doctor'] = (extra = {}, ...args) =>
-    runCommand(['doctor', ...args], { env: { ...env, ...extra } });
-  const examined: DoctorTest['examined'] = async (check, extra = {}) => {
-    const result = await doctor(extra, '--json');
-    const report = reportOf(result);
-    assert.equal(result.code, report.outcome === 'failed' ? 1 : 0);
-    return finding(report, check);
-  };
-  return {
-    get database() {
-      return database;
+  const t = {
+    doctor: (extra = {}, ...args) => runCommand(['doctor', ...args], { env: { ...t.env, ...extra } }),
+    async examined(check, extra = {}) {
+      const result = await t.doctor(extra, '--json');
+      const report = reportOf(result);
+      assert.equal(result.code, report.outcome === 'failed' ? 1 : 0);
+      return finding(report, check);
     },
-    get owner() {
-      return owner;
-    },
-    get env() {
-      return env;
-    },
-    doctor,
-    examined,
     async broken(check, sql, undo) {
-      await owner.query(sql);
+      await t.owner.query(sql);
       try {
-        return await examined(check);
+        return await t.examined(check);
       } finally {
-        await owner.query(undo);
+        await t.owner.query(undo);
       }
     },
-  };
+  } as DoctorTest;
+  before(async () => {
+    t.database = await createTestDatabase();
+    const { url } = t.database;
+    t.owner = createPool({ url, max: 2, applicationName: 'test' }, () => undefined);
+    t.env = { DATABASE_URL: url, MASTER_KEY: DOCTOR_MASTER_KEY };
+    assert.equal((await runCommand(['organisation', 'create', '--name', 'Clinic'], t)).code, 0);
+    await makePartitions(t.owner, new Date(), 4);
+  });
+  after(async () => {
+    await t.owner.end();
+    await t.database.drop();
+  });
+  return t;
 }

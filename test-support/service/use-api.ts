@@ -3,30 +3,18 @@ import { after, before } from 'node:test';
 import { type AccountOptions, startTestApi, type Tenant, type TestAccount, type TestApi } from './api.ts';
 
 interface ApiTest {
-  readonly api: TestApi;
-  readonly tenant: Tenant;
-  readonly account: TestAccount;
+  api: TestApi;
+  tenant: Tenant;
+  account: TestAccount;
 }
 
 export function useTestApi(options: AccountOptions = {}): ApiTest {
-  let api: TestApi;
-  let tenant: Tenant;
-  let account: TestAccount;
+  const t = {} as ApiTest;
   before(async () => {
-    api = await startTestApi();
-    tenant = await api.createTenant();
-    account = await api.createAccount(tenant, options);
+    t.api = await startTestApi();
+    t.tenant = await t.api.createTenant();
+    t.account = await t.api.createAccount(t.tenant, options);
   });
-  after(() => api.close());
-  return {
-    get api() {
-      return api;
-    },
-    get tenant() {
-      return tenant;
-    },
-    get account() {
-      return account;
-    },
-  };
+  after(() => t.api.close());
+  return t;
 }
