@@ -4,15 +4,15 @@ import { randomBytes } from 'node:crypto';
 import { after, afterEach, before, describe, test } from 'node:test';
 import { createTestDatabase, type TestDatabase } from '../../../test-support/database/database.ts';
 import { startFhirServer, type TestFhirServer } from '../../../test-support/fhir-server/start.ts';
-import { runTargetCommand } from '../../../test-support/service/target-command.ts';
+import { runCommand } from '../../../test-support/service/command.ts';
 
 const TOKEN = 'tok-of-the-probe';
+const MASTER_KEY = randomBytes(32).toString('hex');
 
 describe('a probe of a target', () => {
   let database: TestDatabase;
   let server: TestFhirServer | undefined;
   let count = 0;
-  const masterKey = randomBytes(32);
   before(async () => {
     database = await createTestDatabase();
   });
@@ -22,7 +22,11 @@ describe('a probe of a target', () => {
     server = undefined;
   });
 
-  const run = (line: string, stdin?: string) => runTargetCommand({ database, masterKey }, line, stdin);
+  const run = (line: string, stdin = '') =>
+    runCommand(['target', ...line.split(' ')], {
+      env: { DATABASE_URL: database.url, MASTER_KEY },
+      stdin,
+    });
 
   /** A FHIR server for a server of these options. */
   async function start(options: string[], settings = ''): Promise<{ name: string; server: TestFhirServer }> {

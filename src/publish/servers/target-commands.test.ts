@@ -3,12 +3,13 @@ import assert from 'node:assert/strict';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
 import { createTestDatabase, type TestDatabase } from '../../../test-support/database/database.ts';
+import { insertKnownDataKey } from '../../../test-support/database/known-data-key.ts';
 import { startFhirServer, type TestFhirServer } from '../../../test-support/fhir-server/start.ts';
 import { createClinic } from '../../../test-support/publish/publish-records.ts';
 import { type CommandResult, runCommand } from '../../../test-support/service/command.ts';
-import { runTargetCommand } from '../../../test-support/service/target-command.ts';
 import { waitForLock } from '../../../test-support/wait-until.ts';
 import { createKeyRing } from '../../platform/crypto/key-ring.ts';
+import { withClient } from '../../platform/db/migrate.ts';
 import { createOrganisation } from '../../tenancy/organisations/facilities.ts';
 import { recordStored } from '../send/resource.store.ts';
 import { insertFhirServer, lockFhirServers } from './fhir-server.store.ts';
@@ -21,9 +22,12 @@ const SECRET = 'tok-33e1-of-the-target';
 describe('interchange target', () => {
   let database: TestDatabase;
   let server: TestFhirServer;
+  let env: Record<string, string>;
   const masterKey = randomBytes(32);
   before(async () => {
     database = await createTestDatabase();
+    await withClient(database.adminUrl, (owner) => insertKnownDataKey(owner, masterKey));
+    env = { DATABASE_URL: database.url, MASTER_KEY: masterKey.toString('hex') };
     server = await startFhirServer('--no-client-ids');
   });
   after(async () => {
@@ -31,7 +35,7 @@ describe('interchange target', () => {
     await database.drop();
   });
 
-  const run = (line: string, stdin?: string) => runTargetCommand({ database, masterKey }, line, stdin);
+  const run = (line: string, stdin = '') => runCommand(['target', ...line.split(' ')], { env, stdin });
   async function json(line: string, stdin?: string) {
     const { code, stdout, stderr } = await run(`${line} --json`, stdin);
     assert.equal(code, 0, stderr);
@@ -39,7 +43,6 @@ describe('interchange target', () => {
   }
 
   test('as a real process', async () => {
-    const env = { DATABASE_URL: database.url, MASTER_KEY: masterKey.toString('hex') };
     const args = [
       'target',
       'create',
