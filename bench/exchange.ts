@@ -1,6 +1,6 @@
 /** A local exchange for the measurement of deliveries: reads each request and answers 200. Prints its address. */
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { listenHere } from '../test-support/service/free-port.ts';
 
 const server = createServer((request, response) => {
   request.resume();
@@ -9,8 +9,5 @@ const server = createServer((request, response) => {
     response.end('{}');
   });
 });
-server.listen(0, '127.0.0.1', () => {
-  const { port } = server.address() as AddressInfo;
-  process.stdout.write(`http://127.0.0.1:${port}/patients\n`);
-});
+process.stdout.write(`http://127.0.0.1:${await listenHere(server)}/patients\n`);
 process.on('disconnect', () => process.exit());

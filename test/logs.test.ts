@@ -4,7 +4,6 @@
  */
 import assert from 'node:assert/strict';
 import { createHmac, randomUUID } from 'node:crypto';
-import { once } from 'node:events';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import { join } from 'node:path';
@@ -18,6 +17,7 @@ import { sampleBundle } from '../test-support/records/sample-bundle.ts';
 import type { Json } from '../test-support/service/api.ts';
 import { type Collector, startCollector } from '../test-support/service/collector.ts';
 import { runProcess, type StartedCommand, startCommand } from '../test-support/service/command.ts';
+import { listenHere } from '../test-support/service/free-port.ts';
 import { codesOf } from '../test-support/sign-in/second-factor.ts';
 import { waitUntil } from '../test-support/wait-until.ts';
 
@@ -529,9 +529,6 @@ async function startOutside() {
       }),
     );
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  const url = `http://127.0.0.1:${typeof address === 'object' ? address?.port : 0}`;
+  const url = `http://127.0.0.1:${await listenHere(server)}`;
   return Object.assign(outside, { server, url });
 }

@@ -6,6 +6,7 @@ import { after, afterEach, before, beforeEach, describe, test } from 'node:test'
 import type { Browser, Page } from 'playwright-core';
 import { startTestApi, type Tenant, type TestApi } from '../../test-support/service/api.ts';
 import { NO_BROWSER, startBrowser } from '../../test-support/service/browser.ts';
+import { listenHere } from '../../test-support/service/free-port.ts';
 import { cheapPasswords } from '../../test-support/sign-in/sign-in.ts';
 import { type CreatedAccount, createAccount } from '../sign-in/accounts/create-account.ts';
 import { OPERATOR } from '../tenancy/administration/author.ts';
@@ -220,10 +221,8 @@ async function startPrefixProxy(prefix: string): Promise<{ origin: string; close
       answer.pipe(outgoing);
     });
     return incoming.pipe(onward);
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  const port = typeof address === 'object' && address !== null ? address.port : 0;
+  });
+  const port = await listenHere(server);
   return {
     origin: `http://127.0.0.1:${port}`,
     async close() {

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer as createHttpServer } from 'node:http';
-import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
+import { createServer, type Server, type Socket } from 'node:net';
 import { afterEach, beforeEach, describe, test } from 'node:test';
+import { listenHere } from '../../test-support/service/free-port.ts';
 import { createOutboundClient, isUntrusted, NOT_WRITTEN, type OutboundClient } from './outbound-client.ts';
 
 test('what is wrong with a certificate or with TLS is told from what may pass', () => {
@@ -31,8 +32,7 @@ test('a request may have less time than the client; connecting and the whole ans
     response.writeHead(200);
     response.write('the answer begins, and never ends');
   });
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  const address = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const address = `http://127.0.0.1:${await listenHere(server)}`;
   const limits = { reach: 'operator', maxInFlight: 1, timeoutMs: 600_000, maxResponseBytes: 1_000 } as const;
   const client = createOutboundClient(address, limits);
   const begun = once(server, 'request');
@@ -50,8 +50,7 @@ test('a request is not at the server before TLS stands [EXC-22]', async () => {
     socket.on('error', () => undefined);
     socket.once('data', () => socket.resetAndDestroy());
   });
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  const { port } = server.address() as AddressInfo;
+  const port = await listenHere(server);
   const limits = { reach: 'operator', maxInFlight: 1, timeoutMs: 5_000, maxResponseBytes: 100 } as const;
   const client = createOutboundClient(`https://127.0.0.1:${port}`, limits);
   const answer = await client.send({ method: 'POST', path: '/', headers: {}, body: '{}' });
@@ -72,8 +71,7 @@ describe('an answer with more than it says', () => {
         socket.on('data', () => socket.write(text));
         socket.on('error', () => undefined);
       });
-      await once(server.listen(0, '127.0.0.1'), 'listening');
-      const { port } = server.address() as AddressInfo;
+      const port = await listenHere(server);
       const limits = { reach: 'operator', maxInFlight: 1, timeoutMs: 5_000, maxResponseBytes: 100 } as const;
       const client = createOutboundClient(`http://127.0.0.1:${port}`, limits);
       for (const time of ['first', 'second']) {
@@ -102,9 +100,7 @@ describe('a request that is asked about before it is written', () => {
       });
       socket.on('error', () => undefined);
     });
-    server.listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    const { port } = server.address() as AddressInfo;
+    const port = await listenHere(server);
     const limits = { reach: 'operator', maxInFlight: 1, timeoutMs: 5_000, maxResponseBytes: 100 } as const;
     client = createOutboundClient(`http://127.0.0.1:${port}/in`, limits);
   });

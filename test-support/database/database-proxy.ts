@@ -1,6 +1,7 @@
 /** Stands between clients and PostgreSQL, and fails as a network or a server does. */
 import { once } from 'node:events';
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { connect, createServer, type Socket } from 'node:net';
+import { listenHere } from '../service/free-port.ts';
 
 export interface DatabaseProxy {
   /** Of the database, through the proxy. */
@@ -49,12 +50,6 @@ export async function startDatabaseProxy(databaseUrl: string): Promise<DatabaseP
     }
   });
 
-  async function listen(port: number): Promise<number> {
-    server.listen(port, '127.0.0.1');
-    await once(server, 'listening');
-    return (server.address() as AddressInfo).port;
-  }
-
   function lose(): void {
     for (const socket of sockets) socket.destroy();
   }
@@ -66,7 +61,7 @@ export async function startDatabaseProxy(databaseUrl: string): Promise<DatabaseP
     await closed;
   }
 
-  const port = await listen(0);
+  const port = await listenHere(server);
   url.hostname = '127.0.0.1';
   url.port = String(port);
   return {
@@ -78,7 +73,7 @@ export async function startDatabaseProxy(databaseUrl: string): Promise<DatabaseP
     async mend() {
       lose();
       frozen = false;
-      if (!server.listening) await listen(port);
+      if (!server.listening) await listenHere(server, port);
     },
     swallow(text) {
       swallowed = text;

@@ -3,8 +3,9 @@
  * database, each for the time of a transaction. It asks its clients for no password.
  */
 import { once } from 'node:events';
-import { type AddressInfo, createServer, type Socket } from 'node:net';
+import { createServer, type Socket } from 'node:net';
 import pg from 'pg';
+import { listenHere } from '../service/free-port.ts';
 
 const SSL_REQUEST = 80_877_103;
 const READY = Buffer.from([0x5a, 0, 0, 0, 5, 0x49]);
@@ -67,10 +68,8 @@ export async function startTransactionPooler(url: string): Promise<{ url: string
       if (owner === socket) server.write(ROLLBACK);
     });
   });
-  listener.listen(0, '127.0.0.1');
-  await once(listener, 'listening');
   const pooled = new URL(url);
-  pooled.host = `127.0.0.1:${(listener.address() as AddressInfo).port}`;
+  pooled.host = `127.0.0.1:${await listenHere(listener)}`;
   return {
     url: pooled.href,
     async close() {

@@ -1,9 +1,10 @@
 /** A local exchange: a real HTTP server that checks signatures and answers as a test tells it. */
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { buffer } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Verdict, verifyRequest } from '../../src/exchange/signing/verify-request.ts';
+import { listenHere } from '../service/free-port.ts';
 import { waitUntil } from '../wait-until.ts';
 
 export interface Arrival {
@@ -45,11 +46,9 @@ export interface TestExchange {
 
 export async function startExchange(path = '/patients'): Promise<TestExchange> {
   const server = createServer((request, response) => void receive(request, response));
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
   const nonces = new Set<string>();
   const exchange: TestExchange = {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}${path}`,
+    url: `http://127.0.0.1:${await listenHere(server)}${path}`,
     arrivals: [],
     trust: undefined,
     behave: () => ({ status: 200, body: '{}' }),
@@ -64,9 +63,7 @@ export async function startExchange(path = '/patients'): Promise<TestExchange> {
   };
 
   async function receive(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const chunks: Buffer[] = [];
-    for await (const chunk of request) chunks.push(chunk as Buffer);
-    const body = Buffer.concat(chunks);
+    const body = await buffer(request);
     const { headers, method = '', url: target = '' } = request;
     const { trust } = exchange;
     const arrival: Arrival = {

@@ -9,7 +9,7 @@
  * POST /control/put, GET /control/state.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import {
@@ -21,6 +21,7 @@ import {
   readPath,
 } from '../../tools/fhir-simulator/fhir-interface.ts';
 import { type CallOutcome, FhirStore, type Resource } from '../../tools/fhir-simulator/fhir-store.ts';
+import { listenHere } from '../service/free-port.ts';
 import { createScript, type Fault } from './faults.ts';
 
 const { values } = parseArgs({
@@ -77,7 +78,7 @@ async function fhir(url: string, request: IncomingMessage, response: ServerRespo
   response.on('close', () => {
     inFlight -= 1;
   });
-  const body = await readText(request);
+  const body = await text(request);
   if (latencyMs > 0) await sleep(latencyMs);
   const { method = 'GET', headers } = request;
   const { path, type, id, query } = readPath(url);
@@ -103,12 +104,12 @@ async function commit(
       work();
       return void request.socket.destroy();
     case 'reset': {
-      const text = JSON.stringify(bodyOf(work()));
+      const answer = JSON.stringify(bodyOf(work()));
       response.writeHead(200, {
         'content-type': 'application/fhir+json',
-        'content-length': text.length + 10,
+        'content-length': answer.length + 10,
       });
-      response.write(text.slice(0, text.length / 2));
+      response.write(answer.slice(0, answer.length / 2));
       await sleep(2);
       return void request.socket.resetAndDestroy();
     }
@@ -122,9 +123,9 @@ async function commit(
       return answerWith(response, done);
     }
     case 'wrong-json': {
-      const text = JSON.stringify(bodyOf(work()));
+      const answer = JSON.stringify(bodyOf(work()));
       response.writeHead(200, { 'content-type': 'application/fhir+json' });
-      return void response.end(text.slice(0, text.length / 2));
+      return void response.end(answer.slice(0, answer.length / 2));
     }
     case 'other-id': {
       const done = work();
@@ -150,7 +151,7 @@ async function commit(
 }
 
 async function control(url: string, request: IncomingMessage, response: ServerResponse): Promise<void> {
-  const given = parseResource(await readText(request)) as unknown as Record<string, never> | undefined;
+  const given = parseResource(await text(request)) as unknown as Record<string, never> | undefined;
   if (url === '/control/script') script.set((given?.faults ?? []) as Fault[]);
   if (url === '/control/reset') store.clear();
   if (url === '/control/remove') store.remove(String(given?.key), given?.deleted === true);
@@ -169,13 +170,5 @@ async function control(url: string, request: IncomingMessage, response: ServerRe
   response.end(url === '/control/state' ? JSON.stringify(state) : '{}');
 }
 
-async function readText(request: IncomingMessage): Promise<string> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of request) chunks.push(chunk as Buffer);
-  return Buffer.concat(chunks).toString();
-}
-
-server.listen(0, '127.0.0.1', () => {
-  process.stdout.write(`http://127.0.0.1:${(server.address() as AddressInfo).port}\n`);
-});
+process.stdout.write(`http://127.0.0.1:${await listenHere(server)}\n`);
 process.on('disconnect', () => process.exit());

@@ -1,7 +1,8 @@
 /** An OpenTelemetry collector: takes OTLP in JSON over HTTP and reads the spans out of it. */
-import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
+import { text } from 'node:stream/consumers';
 import { waitUntil } from '../wait-until.ts';
+import { listenHere } from './free-port.ts';
 
 export interface CollectedSpan {
   name: string;
@@ -34,23 +35,18 @@ export interface Collector {
 
 export async function startCollector(): Promise<Collector> {
   const server = createServer(async (request, response) => {
-    const chunks: Buffer[] = [];
-    for await (const chunk of request) chunks.push(chunk as Buffer);
+    const body = await text(request);
     collector.requests.push({ path: request.url ?? '', headers: request.headers });
     if (collector.behaviour === 'silent') return;
     if (collector.behaviour === 'takes') {
-      const text = Buffer.concat(chunks).toString();
-      collector.bodies.push(text);
-      collector.spans.push(...spansOf(JSON.parse(text)));
+      collector.bodies.push(body);
+      collector.spans.push(...spansOf(JSON.parse(body)));
     }
     response.writeHead(collector.behaviour === 'takes' ? 200 : 400, { 'content-type': 'application/json' });
     response.end('{}');
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
   const collector: Collector = {
-    url: `http://127.0.0.1:${typeof address === 'object' ? address?.port : 0}`,
+    url: `http://127.0.0.1:${await listenHere(server)}`,
     spans: [],
     bodies: [],
     requests: [],

@@ -1,7 +1,6 @@
 /** What `npm start` prints, run line by line as a reader would. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { once } from 'node:events';
 import { chmod, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -11,7 +10,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { makeDataDir } from '../../test-support/database/embedded.ts';
 import { type StartedCommand, startCommand } from '../../test-support/service/command.ts';
-import { freePort } from '../../test-support/service/free-port.ts';
+import { freePort, listenHere } from '../../test-support/service/free-port.ts';
 import { waitUntil } from '../../test-support/wait-until.ts';
 import { demoIdentity } from './demo-organisation.ts';
 
@@ -268,8 +267,8 @@ describe('the demo', { timeout: 300_000 }, () => {
     const address = await exchangeAddress();
     demo.child.kill('SIGTERM');
     await demo.ended;
-    const taken = createServer().listen(Number(new URL(address).port), '127.0.0.1');
-    await once(taken, 'listening');
+    const taken = createServer();
+    await listenHere(taken, Number(new URL(address).port));
     try {
       await start();
       assert.notEqual(await exchangeAddress(), address);

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
 import { createServer, type RequestOptions, request } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { test } from 'node:test';
 import { runCommand, startCommand } from '../../test-support/service/command.ts';
+import { listenHere } from '../../test-support/service/free-port.ts';
 
 const call = (url: string, init?: RequestInit) => fetch(url, init).then((response) => response.status);
 const put = (base: string, path: string, resource: object) =>
@@ -67,9 +66,8 @@ test('a foreign Host, a body without end and an identifier that is none are refu
 
 test('a port that is taken is said, with all that has to be changed', async (t) => {
   const other = createServer();
-  await once(other.listen(0, '127.0.0.1'), 'listening');
   t.after(() => other.close());
-  const { port } = other.address() as AddressInfo;
+  const port = await listenHere(other);
   const { code, stderr } = await runCommand(['fhir-simulator', '--port', String(port)]);
   assert.equal(code, 1);
   assert.equal(

@@ -1,10 +1,10 @@
 /** What an operator is told when the database of a command cannot be used. */
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
-import { type AddressInfo, createServer, type Socket } from 'node:net';
+import { createServer, type Socket } from 'node:net';
 import { test } from 'node:test';
 import { DatabaseError } from 'pg';
 import { runCommand } from '../../../test-support/service/command.ts';
+import { listenHere } from '../../../test-support/service/free-port.ts';
 import { failureText } from './failure-text.ts';
 
 async function told(DATABASE_URL: string): Promise<string> {
@@ -20,13 +20,12 @@ test('a database that cannot be reached is told in words that say what to do [CM
   const server = createServer((socket) => {
     sockets.add(socket.on('error', () => undefined));
     answer(socket);
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
+  });
   t.after(() => {
     server.close();
     for (const socket of sockets) socket.destroy();
   });
-  const url = `postgres://user@127.0.0.1:${(server.address() as AddressInfo).port}/interchange`;
+  const url = `postgres://user@127.0.0.1:${await listenHere(server)}/interchange`;
   const unreached =
     /^error: the database of DATABASE_URL cannot be reached, or ended the connection\. Check host and port, .*\n$/;
   assert.match(await told(url), unreached, 'it ends the connection');

@@ -3,7 +3,6 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { chmod, rm } from 'node:fs/promises';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
@@ -21,7 +20,7 @@ import {
   says,
   useDoctor,
 } from '../../../test-support/service/doctor.ts';
-import { freePort } from '../../../test-support/service/free-port.ts';
+import { freePort, listenHere } from '../../../test-support/service/free-port.ts';
 import { createKeyRing } from '../../platform/crypto/key-ring.ts';
 import { createPool } from '../../platform/db/database.ts';
 import { makePartitions } from '../../privacy/access-log/access-log-partition.store.ts';
@@ -261,9 +260,8 @@ describe('interchange doctor', { timeout: 600_000 }, () => {
       else response.end(await (await fetch(`http://127.0.0.1:${port}${path}`)).text());
     });
     try {
-      await once(proxy.listen(0, '127.0.0.1'), 'listening');
+      const behind = `http://127.0.0.1:${await listenHere(proxy)}/records/api/v1`;
       await service.printed(/"event":"listening"/);
-      const behind = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}/records/api/v1`;
       assert.match(
         (await examined('address', { PUBLIC_BASE_URL: behind })).text,
         /answers, and is this service/,
@@ -271,7 +269,6 @@ describe('interchange doctor', { timeout: 600_000 }, () => {
       );
       assert.match((await examined('address')).text, /answers, and is this service/);
       assert.match((await doctor()).stdout, / ok\.\n$/);
-      stranger.listen(0, '127.0.0.1');
       const at = (port: number) => ({ PUBLIC_BASE_URL: `http://127.0.0.1:${port}/api/v1` });
       const gone = at(await freePort());
       says(
@@ -280,7 +277,7 @@ describe('interchange doctor', { timeout: 600_000 }, () => {
         /does not answer \(ECONNREFUSED\)/,
         /Correct PUBLIC_BASE_URL/,
       );
-      const { port } = stranger.address() as AddressInfo;
+      const port = await listenHere(stranger);
       for (strange of ['{"keys":[{"kid":"other"}]}', '{"keys":{}}', 'null', '<!doctype html>'])
         says(await examined('address', at(port)), 'failed', /is another service/, /Correct PUBLIC_BASE_URL/);
     } finally {

@@ -1,12 +1,12 @@
 /** Commands print the address that the service serves at, or say that they guess it. */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
-import { once } from 'node:events';
-import { type AddressInfo, createServer } from 'node:net';
+import { createServer } from 'node:net';
 import { after, before, test } from 'node:test';
 import pg from 'pg';
 import { createTestDatabase, type TestDatabase } from '../../../test-support/database/database.ts';
 import { runCommand, startCommand } from '../../../test-support/service/command.ts';
+import { listenHere } from '../../../test-support/service/free-port.ts';
 import { addTenant, type SignInTenant } from '../../../test-support/sign-in/sign-in.ts';
 
 let database: TestDatabase;
@@ -97,10 +97,9 @@ test('once a service ran, commands know its address, wherever they run', async (
 
 test('a service that cannot start leaves the address that commands know', async (t) => {
   const port = await serveOnce();
-  const taken = createServer().listen(0, '127.0.0.1');
+  const taken = createServer();
   t.after(() => taken.close());
-  await once(taken, 'listening');
-  const METRICS_PORT = String((taken.address() as AddressInfo).port);
+  const METRICS_PORT = String(await listenHere(taken));
   const refused = await startCommand(['serve', '--role', 'api'], { env: { ...env, PORT: '0', METRICS_PORT } })
     .ended;
   assert.equal(refused.code, 1);

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { hash, randomUUID } from 'node:crypto';
 import dns from 'node:dns';
-import { once } from 'node:events';
 import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import { syncBuiltinESMExports } from 'node:module';
-import { type AddressInfo, createServer as createNetServer } from 'node:net';
+import { createServer as createNetServer } from 'node:net';
 import { afterEach, describe, mock, test } from 'node:test';
+import { listenHere } from '../../../test-support/service/free-port.ts';
 import { guardedLookup } from '../../outbound/outbound-address.ts';
 import { createSender, type DeliveryAnswer, type Sender, type SignedPost } from './send.ts';
 
@@ -18,10 +18,9 @@ afterEach(() => {
 });
 
 async function listen(listener: RequestListener): Promise<string> {
-  const server = createServer(listener).listen(0, '127.0.0.1');
+  const server = createServer(listener);
   open.push(server);
-  await once(server, 'listening');
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return `http://127.0.0.1:${await listenHere(server)}`;
 }
 
 const LIMITS = { clientId: 'test-client', maxInFlight: 2, timeoutMs: 500, reach: 'operator' } as const;
@@ -121,9 +120,8 @@ describe('a sent request', () => {
     let connections = 0;
     const server = createNetServer(() => {
       connections += 1;
-    }).listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    const { port } = server.address() as AddressInfo;
+    });
+    const port = await listenHere(server);
     const resolved = mock.method(dns, 'lookup', ((_name, _options, found) =>
       found(null, [{ address: '127.0.0.1', family: 4 }] as never, 4)) as typeof dns.lookup);
     syncBuiltinESMExports();

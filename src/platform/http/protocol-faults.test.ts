@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer, type Server, type ServerResponse } from 'node:http';
-import { type AddressInfo, connect, type Socket } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { test } from 'node:test';
 import { parseAnswers } from '../../../test-support/http/raw-http.ts';
+import { listenHere } from '../../../test-support/service/free-port.ts';
 import { createLog } from '../log/log.ts';
 import { createMetrics } from '../metrics/metrics.ts';
 import { createAllowedMethods } from './allowed-methods.ts';
@@ -18,14 +19,13 @@ test('a request that does not arrive in time is 408, and says what to do [HTTP-1
   const faults = createFaultAnswers(createAllowedMethods());
   faults.attach(server);
   server.on('clientError', faults.answerBroken);
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
+  const port = await listenHere(server);
   try {
     for (const beginning of [
       'GET / HTTP/1.1\r\nhost: x\r\nx-slow: ',
       'POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 10\r\n\r\n{',
     ]) {
-      const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
+      const socket = connect(port, '127.0.0.1');
       const chunks: Buffer[] = [];
       socket.on('data', (chunk: Buffer) => chunks.push(chunk));
       socket.write(beginning);
@@ -59,10 +59,8 @@ test('a quiet connection is ended, but for one that waits for our answer [HTTP-2
   };
   const server: Server = createServer((request, response) => answers[request.url ?? '']?.(response));
   createFaultAnswers(createAllowedMethods()).attach(server);
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
+  const port = await listenHere(server);
   try {
-    const { port } = server.address() as AddressInfo;
     const slow = await fetch(`http://127.0.0.1:${port}/slow`);
     assert.equal(await slow.text(), 'done');
     server.timeout = 50;
@@ -87,10 +85,8 @@ test('a connection that is reset between a good request and the answer to its CO
   const held = Promise.withResolvers<ServerResponse>();
   const server: Server = createServer((_request, response) => held.resolve(response));
   createFaultAnswers(createAllowedMethods()).attach(server);
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
+  const port = await listenHere(server);
   try {
-    const { port } = server.address() as AddressInfo;
     const client = connect(port, '127.0.0.1');
     const connected = once(server, 'connect');
     client.write('GET / HTTP/1.1\r\nhost: x\r\n\r\nCONNECT a:1 HTTP/1.1\r\nhost: a:1\r\n\r\n');

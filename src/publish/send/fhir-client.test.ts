@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
+import { listenHere } from '../../../test-support/service/free-port.ts';
 import { DEFAULT_SETTINGS } from '../servers/fhir-server.ts';
 import { createFhirClient } from './fhir-client.ts';
 
@@ -38,10 +37,9 @@ test('a server that compresses where it may is asked not to', async (t) => {
 });
 
 async function clientOf(t: TestContext, answer: RequestListener) {
-  const server = createServer(answer).listen(0, '127.0.0.1');
+  const server = createServer(answer);
   t.after(() => server.close());
-  await once(server, 'listening');
-  const base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const base = `http://127.0.0.1:${await listenHere(server)}`;
   const fhir = createFhirClient({ ...DEFAULT_SETTINGS, name: 'n', base, auth: 'none' }, undefined);
   t.after(() => fhir.close());
   return fhir;

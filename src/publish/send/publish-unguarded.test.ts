@@ -1,8 +1,6 @@
 /** Servers that lack one of the two guards against doubles (docs/adr/0050). */
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
 import { createServer, type IncomingMessage } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { after, before, describe, test } from 'node:test';
 import { createTestDatabase, type TestDatabase } from '../../../test-support/database/database.ts';
@@ -13,6 +11,7 @@ import {
   type PublishClinic,
 } from '../../../test-support/publish/publish-records.ts';
 import { requireWhole } from '../../../test-support/publish/published.ts';
+import { listenHere } from '../../../test-support/service/free-port.ts';
 
 /** More than a target takes at once. */
 const RESULTS = 10;
@@ -90,10 +89,9 @@ describe('servers that lack what guards against doubles', () => {
       const [status, body] = answers(request, given === '' ? {} : JSON.parse(given));
       response.writeHead(status).end(body);
     });
-    await once(server.listen(0, '127.0.0.1'), 'listening');
+    const base = `http://127.0.0.1:${await listenHere(server)}`;
     try {
       const { addTarget, publish } = createTestPublisher(database.pool);
-      const base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
       const { id, name } = await addTarget(clinic, { base, idPolicy: 'server' });
       for (let time = 1; time <= times; time += 1)
         await assert.rejects(publish(clinic, { target: name }), { code: 'target_refused', message });
