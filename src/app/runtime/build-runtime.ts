@@ -3,7 +3,7 @@
 import { DELIVERY_CHANNEL } from '../../exchange/queue/delivery-call.ts';
 import { type ClockWatch, watchClock } from '../../platform/db/clock-watch.ts';
 import { type LiveConnection, openLiveConnection } from '../../platform/db/connection/live-connection.ts';
-import { createPool, type Pool } from '../../platform/db/database.ts';
+import { createPool, type Pool, type PoolOptions } from '../../platform/db/database.ts';
 import type { DatabaseTime } from '../../platform/db/database-time.ts';
 import { SERVICE_ROLE } from '../../platform/db/migrate.ts';
 import { createWriteWatch, type WriteWatch } from '../../platform/db/write-watch.ts';
@@ -89,43 +89,26 @@ export async function buildRuntime(options: RuntimeOptions): Promise<Runtime> {
   const writes = createWriteWatch();
   const onFailure = (error: unknown) => writes.note(error);
   const { requests, background: long } = config.timeLimits;
-  const service = { url: serviceUrl, role: SERVICE_ROLE, limits: requests, onFailure };
-  const db = createPool(
-    { ...service, max: config.databaseConnections, applicationName: 'interchange' },
-    onError,
-  );
-  const background = createPool(
-    {
-      ...service,
-      max: FURTHER_CONNECTIONS.background,
-      applicationName: 'interchange background',
-      limits: long,
-    },
-    onError,
-  );
+  const service = { url: serviceUrl, role: SERVICE_ROLE, onFailure };
+  const open = (
+    applicationName: string,
+    max: number,
+    options: Omit<PoolOptions, 'applicationName' | 'max'>,
+  ) => createPool({ ...options, applicationName, max }, onError);
+  const db = open('interchange', config.databaseConnections, { ...service, limits: requests });
+  const background = open('interchange background', FURTHER_CONNECTIONS.background, {
+    ...service,
+    limits: long,
+  });
   // A short wait for locks: whoever writes the access log queues behind it.
   const ownerLimits = { ...long, lockMs: shorter(requests.lockMs, OWNER_LOCK_MS) };
-  const owner = createPool(
-    {
-      url,
-      max: FURTHER_CONNECTIONS.owner,
-      applicationName: 'interchange owner',
-      limits: ownerLimits,
-      onFailure,
-    },
-    onError,
-  );
+  const owner = open('interchange owner', FURTHER_CONNECTIONS.owner, { url, limits: ownerLimits, onFailure });
   // Transactions wait for the access log: if it took its connection from their pool, they could all wait for ever.
-  const appending = { ...requests, statementMs: shorter(requests.statementMs, APPEND_LIMIT_MS) };
-  const accessLogDb = createPool(
-    {
-      ...service,
-      limits: appending,
-      max: FURTHER_CONNECTIONS.accessLog,
-      applicationName: 'interchange access log',
-    },
-    onError,
-  );
+  const appending = {
+    ...service,
+    limits: { ...requests, statementMs: shorter(requests.statementMs, APPEND_LIMIT_MS) },
+  };
+  const accessLogDb = open('interchange access log', FURTHER_CONNECTIONS.accessLog, appending);
   const clock = await watchClock({
     db,
     now,
@@ -145,7 +128,7 @@ export async function buildRuntime(options: RuntimeOptions): Promise<Runtime> {
   const callers = createCallerDirectory(db, databaseTime);
   const listeners = new Set<(organisationId: string | undefined) => void>();
   const live = await openLiveConnection({
-    connection: { ...service, limits: appending, applicationName: 'interchange live' },
+    connection: { ...appending, applicationName: 'interchange live' },
     channels: [LIVE_CHANNEL, KEYS_CHANNEL, DELIVERY_CHANNEL],
     prepare: (client) => announceKey(client, keys),
     onNotification: (channel, payload) => {
