@@ -16,9 +16,16 @@ export interface PlacementDifference {
   actual: string;
 }
 
+export interface TableToPlace {
+  table: string;
+  placement: Exclude<Placement, 'local'>;
+  /** With indexes, on the coordinator. */
+  sizeBytes: number;
+}
+
 export interface Comparison {
   /** Tables that are still to be placed, in the order in which that can be done. */
-  missing: { table: string; placement: Exclude<Placement, 'local'> }[];
+  missing: TableToPlace[];
   /** Tables that lie elsewhere than the list says. */
   misplaced: PlacementDifference[];
   /** Tables in no list. */
@@ -38,7 +45,7 @@ export async function comparePlacement(db: Queryable, tables: readonly StoredTab
     missing: here.flatMap((table) => {
       const placement = placementOf(table);
       if (placement === undefined || placement === 'local' || isPlaced(placed.get(table))) return [];
-      return [{ table, placement }];
+      return [{ table, placement, sizeBytes: stored.get(table)?.sizeBytes ?? 0 }];
     }),
     misplaced: here.flatMap((table) => misplaced(table, placed.get(table), coLocation)),
     unlisted: tables

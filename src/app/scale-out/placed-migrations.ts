@@ -23,8 +23,7 @@ export function placedMigrations(): MigrationHooks {
       const comparison = await compare(client);
       refuseUnlisted(comparison);
       if (comparison.missing.length === 0) return;
-      const toPlace = comparison.missing.map((one) => ({ ...one, sizeBytes: 0 }));
-      await runPlan(client, { toPlace, leftovers: [], placed: comparison.placed });
+      await runPlan(client, { ...comparison, leftovers: [] });
     },
   };
 }

@@ -68,14 +68,14 @@ async function run(environment: CommandEnvironment, client: Client): Promise<voi
     note('Another scale-out or migration is running. Waiting for it to end.'),
   );
   const plan = await planScaleOut(client);
-  if (plan.toPlace.length > 0) await refuseWhileServiceRuns(client);
-  const total = plan.toPlace.length;
+  const total = plan.missing.length;
+  if (total > 0) await refuseWhileServiceRuns(client);
   if (plan.placed > 0 && total > 0)
     note(`${plan.placed} tables were placed before. Going on with the other ${total}.`);
   await runPlan(client, plan, ({ table, placement, sizeBytes }, position) =>
     note(`[${position} of ${total}] ${table}, ${sizeInWords(sizeBytes)}: ${wordsOf(placement)}`),
   );
-  const placed = plan.toPlace.map(({ table, placement }) => ({ table, placement }));
+  const placed = plan.missing.map(({ table, placement }) => ({ table, placement }));
   environment.print(
     { dryRun: false, placed, placedBefore: plan.placed },
     total === 0

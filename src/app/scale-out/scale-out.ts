@@ -19,44 +19,29 @@ import {
   removeLocalRows,
   type StoredTable,
 } from './citus.store.ts';
-import { type Comparison, comparePlacement, type PlacementDifference, wordsOf } from './compare-placement.ts';
-import type { Placement } from './placement.ts';
-
-export interface TableToPlace {
-  table: string;
-  placement: Exclude<Placement, 'local'>;
-  /** With indexes, on the coordinator. */
-  sizeBytes: number;
-}
-
-export interface PlacementPlan {
-  toPlace: TableToPlace[];
-  /** Placed tables of which rows are left on the coordinator. */
-  leftovers: string[];
-  /** Tables that lie on the nodes already. */
-  placed: number;
-}
+import {
+  type Comparison,
+  comparePlacement,
+  type PlacementDifference,
+  type TableToPlace,
+  wordsOf,
+} from './compare-placement.ts';
 
 /** What a run would do. Throws a {@link CommandError} that lists all that stands in its way. */
-export async function planScaleOut(client: Client): Promise<PlacementPlan> {
+export async function planScaleOut(client: Client): Promise<Comparison> {
   const { problems, comparison, tables } = await examine(client);
   const all = [...problems, ...misplacedProblems(comparison), ...ownerProblems(comparison, tables)];
   if (all.length > 0) throw new CommandError(listed('The tables cannot be placed.', all));
-  const stored = new Map(tables.map((one) => [one.table, one]));
-  return {
-    toPlace: comparison.missing.map((one) => ({ ...one, sizeBytes: stored.get(one.table)?.sizeBytes ?? 0 })),
-    leftovers: comparison.leftovers,
-    placed: comparison.placed,
-  };
+  return comparison;
 }
 
 /** The rows of each table that would be placed; reads each of them once. */
 export async function countPlanned(
   client: Client,
-  plan: PlacementPlan,
+  { missing }: Comparison,
 ): Promise<(TableToPlace & { rows: number })[]> {
   const counted: (TableToPlace & { rows: number })[] = [];
-  for (const one of plan.toPlace) counted.push({ ...one, rows: await countRows(client, one.table) });
+  for (const one of missing) counted.push({ ...one, rows: await countRows(client, one.table) });
   return counted;
 }
 
@@ -82,16 +67,16 @@ export async function lockPlacement(client: Client, onWait: () => void): Promise
 /** Place the tables of the plan, then remove what is left of them on the coordinator. */
 export async function runPlan(
   client: Queryable,
-  plan: PlacementPlan,
+  { missing, leftovers }: Pick<Comparison, 'missing' | 'leftovers'>,
   onTable: (one: TableToPlace, position: number) => void = () => undefined,
 ): Promise<void> {
   await prepareSession(client);
-  for (const [index, one] of plan.toPlace.entries()) {
+  for (const [index, one] of missing.entries()) {
     onTable(one, index + 1);
     await placeTable(client, one);
   }
   // Only now: Citus refuses it while a table that is not placed yet refers to one of them.
-  const emptied = new Set([...plan.leftovers, ...plan.toPlace.map(({ table }) => table)]);
+  const emptied = new Set([...leftovers, ...missing.map(({ table }) => table)]);
   for (const { table, localBytes } of await listTables(client))
     if (emptied.has(table) && localBytes > 0) await removeLocalRows(client, table);
 }
