@@ -120,7 +120,11 @@ async function startParts(options: PartOptions): Promise<Running> {
     for (const step of stops.toReversed()) await step();
   };
   try {
-    if (role !== 'api') stops.push(startWorker(runtime));
+    if (role !== 'api') {
+      const worker = buildWorker(runtime, housekeepingSteps(runtime));
+      worker.start();
+      stops.push(worker.stop);
+    }
     if (cluster.isWorker) answerForMetrics(runtime.metrics.registry);
     else if (config.metricsPort !== undefined) {
       const metrics = await listenMetrics(runtime.metrics.registry, config.metricsHost, config.metricsPort);
@@ -154,12 +158,6 @@ async function startParts(options: PartOptions): Promise<Running> {
       log.info({ event: 'stopped', pid: process.pid }, 'stopped');
     },
   };
-}
-
-function startWorker(runtime: Runtime): () => Promise<void> {
-  const worker = buildWorker(runtime, housekeepingSteps(runtime));
-  worker.start();
-  return () => worker.stop();
 }
 
 interface StartedApi {
