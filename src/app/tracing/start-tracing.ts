@@ -27,7 +27,6 @@ import type { Log } from '../../platform/log/log.ts';
 import { packageVersion } from '../../platform/package-version.ts';
 import {
   listenToSpans,
-  type Span,
   TRACE_ATTRIBUTES,
   type TraceAttributes,
   type TraceContext,
@@ -66,7 +65,6 @@ export function startTracing(settings: TraceSettings, log: Log): Tracing {
     ],
   });
   const tracer = provider.getTracer('interchange', version);
-  const live = new WeakMap<Span, LiveContext>();
   const stopListening = listenToSpans({
     begin(span, given) {
       const parent = given as LiveContext | undefined;
@@ -75,18 +73,17 @@ export function startTracing(settings: TraceSettings, log: Log): Tracing {
       const options = { kind: KINDS[span.kind], links: links(span.link) };
       const started = tracer.startSpan(span.name, options, isPart ? parent.inside : ROOT_CONTEXT);
       const { traceId, spanId } = started.spanContext();
-      const context = {
+      const context: LiveContext = {
         traceId,
         spanId,
         span: started,
         inside: trace.setSpan(ROOT_CONTEXT, started),
         ended: false,
       };
-      live.set(span, context);
       return context;
     },
     end(span) {
-      const context = live.get(span);
+      const context = span.context as LiveContext | undefined;
       if (context === undefined || context.ended) return;
       context.ended = true;
       context.span.setAttributes(listed(span.attributes));
