@@ -11,11 +11,12 @@ import pg from 'pg';
 import { type ConnectionOptions, clientConfig, type Queryable, setUpConnection } from '../database.ts';
 import { DatabaseClient, isOfNoUse } from './database-client.ts';
 
+/** Between checks that the connection still answers. */
+const HEARTBEAT_MS = 5_000;
+
 export interface LiveConnectionOptions {
   connection: ConnectionOptions;
   channels: readonly string[];
-  /** Milliseconds between checks that the connection still answers. */
-  heartbeatMs?: number;
   /** Called on each new connection before it counts; when it rejects, the connection is given up. */
   prepare?: (client: pg.Client) => Promise<void>;
   onNotification: (channel: string, payload: string) => void;
@@ -33,7 +34,6 @@ export interface LiveConnection {
 }
 
 export async function openLiveConnection(options: LiveConnectionOptions): Promise<LiveConnection> {
-  const heartbeatMs = options.heartbeatMs ?? 5_000;
   const config = { query_timeout: 15_000, ...clientConfig(options.connection) };
   let current: Connection | undefined;
   let closed = false;
@@ -88,7 +88,7 @@ export async function openLiveConnection(options: LiveConnectionOptions): Promis
   const heartbeat = setInterval(() => {
     const connection = current;
     connection?.statements.query({ text: 'select 1' }).catch(() => drop(connection.client));
-  }, heartbeatMs);
+  }, HEARTBEAT_MS);
   heartbeat.unref();
   return {
     get up() {
