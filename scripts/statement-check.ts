@@ -5,9 +5,9 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { hasSqlDetails } from 'libpg-query';
-import { DISTRIBUTED_TABLES, LOCAL_TABLES, REFERENCE_TABLES } from '../src/app/scale-out/placement.ts';
+import { type Placement, placementOf } from '../src/app/scale-out/placement.ts';
 import { EXCEPTIONS, type Exception } from './statement-exceptions.ts';
-import { type Fault, type Place, statementFaults } from './statement-rules.ts';
+import { type Fault, statementFaults } from './statement-rules.ts';
 
 export interface RecordedStatement {
   /** Of the prepared statement. */
@@ -17,15 +17,9 @@ export interface RecordedStatement {
   text: string;
 }
 
-const PLACES: ReadonlyMap<string, Place> = new Map([
-  ...DISTRIBUTED_TABLES.map((name) => [name, 'distributed'] as const),
-  ...REFERENCE_TABLES.map((name) => [name, 'reference'] as const),
-  ...Object.keys(LOCAL_TABLES).map((name) => [name, 'local'] as const),
-]);
-
 /** Catalogues and temporary tables are on the coordinator; Citus places a partition with its table. */
-export function placeOf(table: string): Place {
-  return PLACES.get(table.replace(/^(access_log)_(?:\d.*|default)$/, '$1')) ?? 'local';
+export function placeOf(table: string): Placement {
+  return placementOf(table.replace(/^(access_log)_(?:\d.*|default)$/, '$1')) ?? 'local';
 }
 
 /** Every statement once. */

@@ -11,6 +11,7 @@
  * 4. An insert names the organisation, has no sub-select among its values, and no statement changes the organisation.
  * 5. No `force_generic_plan`. No function of the session, such as `pg_notify`, in a statement that a node runs.
  */
+import type { Placement } from '../src/app/scale-out/placement.ts';
 import {
   columnNames,
   conjuncts,
@@ -27,8 +28,6 @@ import {
 } from './statement-tree.ts';
 import { mutableParts } from './statement-volatility.ts';
 
-export type Place = 'distributed' | 'reference' | 'local';
-
 export interface Fault {
   rule: 1 | 2 | 3 | 4 | 5;
   message: string;
@@ -43,7 +42,7 @@ const SESSION_FUNCTION =
 interface Source {
   table: string;
   alias: string;
-  place: Place;
+  place: Placement;
 }
 
 /** What one query level reads, and the conditions that hold for its rows. */
@@ -70,12 +69,12 @@ const OF_WHOLE_TABLES = new Set(['MergeStmt', 'CopyStmt', 'TruncateStmt']);
 
 /** What is planned together: a statement without its materialised and writing CTEs. */
 interface Unit {
-  places: Map<Place, string>;
+  places: Map<Placement, string>;
   sessionFunctions: Set<string>;
 }
 
 interface Context {
-  placeOf: (table: string) => Place;
+  placeOf: (table: string) => Placement;
   faults: Fault[];
   /** The parameters that state the organisation. */
   organisations: Set<string>;
@@ -85,7 +84,7 @@ interface Context {
 }
 
 /** What Citus would refuse, or run on all nodes, in selects, inserts, updates, deletes, and statements that hold these. */
-export function statementFaults(sql: string, placeOf: (table: string) => Place): Fault[] {
+export function statementFaults(sql: string, placeOf: (table: string) => Placement): Fault[] {
   const faults: Fault[] = [];
   if (/force_generic_plan/i.test(sql))
     faults.push({ rule: 5, message: 'force_generic_plan: Citus has no generic plans' });
