@@ -13,6 +13,7 @@ import {
   openEmbeddedPostgres,
   stopAbandoned,
 } from '../../local-postgres/embedded-postgres.ts';
+import { endProcess } from '../service/end-process.ts';
 import { waitUntil } from '../wait-until.ts';
 
 const HOLD = fileURLToPath(new URL('hold-postgres.ts', import.meta.url));
@@ -51,11 +52,7 @@ export async function openElsewhere(dataDir: string, prefix: readonly string[] =
   return {
     url: (JSON.parse(line) as { url: string }).url,
     process: child,
-    async kill() {
-      const gone = once(child, 'exit');
-      child.kill('SIGKILL');
-      await gone;
-    },
+    kill: () => endProcess(child, 'SIGKILL'),
     async release() {
       const gone = once(child, 'exit');
       child.stdin?.end();

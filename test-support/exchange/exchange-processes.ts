@@ -3,9 +3,9 @@
  * under a supervisor (docs/operations.md), one that ends is started again: a start ends when the database is down.
  */
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { endProcess } from '../service/end-process.ts';
 import { freePort } from '../service/free-port.ts';
 
 const PROGRAM = fileURLToPath(new URL('../../src/bin/interchange.ts', import.meta.url));
@@ -67,21 +67,11 @@ export async function createService(env: Record<string, string>): Promise<Servic
     },
     async kill(index) {
       const child = processes[index];
-      if (child === undefined) return;
-      const gone = once(child, 'exit');
-      child.kill('SIGKILL');
-      await gone;
+      if (child !== undefined) await endProcess(child, 'SIGKILL');
     },
     async stop() {
       stopping = true;
-      await Promise.all(
-        processes.map(async (child) => {
-          if (child.exitCode !== null || child.signalCode !== null) return;
-          const gone = once(child, 'exit');
-          child.kill('SIGTERM');
-          await gone;
-        }),
-      );
+      await Promise.all(processes.map((child) => endProcess(child)));
     },
     logs: () => logged,
   };

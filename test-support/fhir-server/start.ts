@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import type { Resource } from '../../tools/fhir-simulator/fhir-store.ts';
+import { endProcess } from '../service/end-process.ts';
 import type { Fault } from './faults.ts';
 
 export interface SeenRequest {
@@ -75,11 +76,6 @@ export async function startFhirServer(...options: string[]): Promise<TestFhirSer
     },
     remove: async (key, { deleted } = { deleted: false }) => void (await control('remove', { key, deleted })),
     put: async (resource) => void (await control('put', { resource, id: resource.id })),
-    async stop() {
-      if (child.exitCode !== null || child.signalCode !== null) return;
-      const exited = once(child, 'exit');
-      child.kill();
-      await exited;
-    },
+    stop: () => endProcess(child),
   };
 }

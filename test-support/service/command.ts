@@ -118,13 +118,3 @@ export function startCommand(
       }),
   };
 }
-
-/** Whether no process has this id any more. */
-export function isGone(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return false;
-  } catch {
-    return true;
-  }
-}

@@ -4,9 +4,10 @@ import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { after, before, describe, test } from 'node:test';
+import { isAlive } from '../../../local-postgres/postgres-process.ts';
 import { requestBytes } from '../../../test-support/http/raw-http.ts';
 import { startTestApi, type TestApi } from '../../../test-support/service/api.ts';
-import { isGone, type StartedCommand, startCommand } from '../../../test-support/service/command.ts';
+import { type StartedCommand, startCommand } from '../../../test-support/service/command.ts';
 import { freePort } from '../../../test-support/service/free-port.ts';
 import { waitUntil } from '../../../test-support/wait-until.ts';
 
@@ -69,7 +70,7 @@ describe('processes of one port', { timeout: 600_000 }, () => {
     const service = start(2);
     const { port, pids } = await serving(service, 2);
     service.child.kill('SIGKILL');
-    await waitUntil(() => pids.every(isGone), 'no process goes on alone');
+    await waitUntil(() => !pids.some(isAlive), 'no process goes on alone');
     const next = start(2, port);
     assert.equal((await serving(next, 2)).port, port);
   });

@@ -4,6 +4,7 @@ import { connect, type Socket } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { after, before, describe, test } from 'node:test';
 import pg from 'pg';
+import { isAlive } from '../../../local-postgres/postgres-process.ts';
 import { startDatabaseProxy } from '../../../test-support/database/database-proxy.ts';
 import { parseAnswers, requestBytes } from '../../../test-support/http/raw-http.ts';
 import { insertEncounter, insertPatient } from '../../../test-support/records/clinical-records.ts';
@@ -13,7 +14,7 @@ import {
   type TestAccount,
   type TestApi,
 } from '../../../test-support/service/api.ts';
-import { isGone, type StartedCommand, startCommand } from '../../../test-support/service/command.ts';
+import { type StartedCommand, startCommand } from '../../../test-support/service/command.ts';
 import { freePort } from '../../../test-support/service/free-port.ts';
 import { waitForLock, waitUntil } from '../../../test-support/wait-until.ts';
 
@@ -153,7 +154,7 @@ describe('serve', { timeout: 600_000 }, () => {
         // Signals of one second count as one; a later one ends it at once.
         await waitUntil(() => service.child.kill('SIGTERM') === false, 'it ends at a later signal');
         assert.equal((await service.ended).code, 1);
-        await waitUntil(() => servingPids(service).every(isGone));
+        await waitUntil(() => !servingPids(service).some(isAlive));
       });
 
     test('ends by itself when the time is over', async () => {
@@ -330,7 +331,7 @@ describe('serve', { timeout: 600_000 }, () => {
     service.child.kill('SIGTERM');
     const { pid = 0 } = service.child;
     try {
-      await waitUntil(() => isGone(pid), 'its connections to the database are not waited for');
+      await waitUntil(() => !isAlive(pid), 'its connections to the database are not waited for');
     } finally {
       await proxy.close();
     }
