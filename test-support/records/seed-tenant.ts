@@ -2,6 +2,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { Queryable } from '../../src/platform/db/database.ts';
 import type { Tenant } from '../service/api.ts';
+import { insertAccount } from '../sign-in/insert-account.ts';
 import { insertEncounter, insertPatient } from './clinical-records.ts';
 
 export interface SeededRecords {
@@ -119,7 +120,7 @@ export async function seedRecords(
       values ($1, $2, $3, 'command', now(), 'finished')`,
     values: [tenant.organisationId, tenant.facilityId, importId],
   });
-  const account = await insertAccount(db, tenant);
+  const { userId: accountId, sessionId, roleId } = await insertAccount(db, tenant);
   return {
     patientId,
     encounterId,
@@ -133,7 +134,9 @@ export async function seedRecords(
     connectionId,
     deliveryId,
     importId,
-    ...account,
+    accountId,
+    sessionId,
+    roleId,
     facilityId: tenant.facilityId,
   };
 }
@@ -234,38 +237,4 @@ async function insertCallback(
       MARKS.assignedId,
     ],
   });
-}
-
-/** An account with a session. */
-async function insertAccount(
-  db: Queryable,
-  { organisationId, facilityId }: Tenant,
-): Promise<Pick<SeededRecords, 'accountId' | 'sessionId' | 'roleId'>> {
-  const [accountId, sessionId, roleId] = [randomUUID(), randomUUID(), randomUUID()];
-  const run = (text: string, ...values: unknown[]) => db.query({ text, values: [organisationId, ...values] });
-  await run(`insert into role (organisation_id, id, name) values ($1, $2, $3)`, roleId, `role ${roleId}`);
-  await run(
-    `insert into account_directory (organisation_id, user_id, email) values ($1, $2, $3)`,
-    accountId,
-    `seeded-${accountId}@example.org`,
-  );
-  await run(
-    `insert into account (organisation_id, id, user_type, role_id, default_facility_id)
-     values ($1, $2, 'EHR', $3, $4)`,
-    accountId,
-    roleId,
-    facilityId,
-  );
-  await run(
-    `insert into account_facility (organisation_id, account_id, facility_id) values ($1, $2, $3)`,
-    accountId,
-    facilityId,
-  );
-  await run(
-    `insert into session (organisation_id, id, account_id, created_at, expires_at)
-     values ($1, $2, $3, now(), now() + interval '90 days')`,
-    sessionId,
-    accountId,
-  );
-  return { accountId, sessionId, roleId };
 }

@@ -1,5 +1,5 @@
 /** A started API on a database of its own, with organisations, facilities and accounts to call it as. */
-import { randomBytes, randomUUID } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { PassThrough } from 'node:stream';
 import { type Api, buildApi } from '../../src/app/build-api.ts';
 import { type Config, loadConfig } from '../../src/app/config/config.ts';
@@ -13,6 +13,7 @@ import { issueAccessToken } from '../../src/sign-in/sessions/access-token.ts';
 import { createFacility, createOrganisation } from '../../src/tenancy/organisations/facilities.ts';
 import { PERMISSIONS } from '../../src/tenancy/roles/permissions.ts';
 import { createTestDatabase, type TestDatabase } from '../database/database.ts';
+import { insertAccount } from '../sign-in/insert-account.ts';
 import { freePort } from './free-port.ts';
 
 /** The answer of a call: status, headers, text, and the JSON of it (undefined when it is none). */
@@ -223,44 +224,10 @@ async function createAccount(
   tenant: Tenant,
   options: AccountOptions,
 ): Promise<TestAccount> {
-  const { organisationId, facilityId } = tenant;
-  const [userId, roleId, sessionId] = [randomUUID(), randomUUID(), randomUUID()];
-  const email = `system-${userId.slice(0, 8)}@example.org`;
-  const permissions = options.permissions ?? Object.keys(PERMISSIONS);
   const db = database.pool;
-  const run = (text: string, values: unknown[]) => db.query({ text, values });
-  await run('insert into role (organisation_id, id, name, permissions) values ($1, $2, $3, $4)', [
-    organisationId,
-    roleId,
-    `role ${roleId}`,
-    permissions,
-  ]);
-  await run('insert into account_directory (user_id, email, organisation_id) values ($1, $2, $3)', [
-    userId,
-    email,
-    organisationId,
-  ]);
-  await run(
-    `insert into account (organisation_id, id, user_type, role_id, default_facility_id, must_change_password)
-     values ($1, $2, $3, $4, $5, $6)`,
-    [
-      organisationId,
-      userId,
-      options.userType ?? 'EHR',
-      roleId,
-      facilityId,
-      options.mustChangePassword ?? false,
-    ],
-  );
-  await run(
-    'insert into account_facility (organisation_id, account_id, facility_id) select $1, $2, unnest($3::uuid[])',
-    [organisationId, userId, options.facilityIds ?? [facilityId]],
-  );
-  const expiresAt = new Date(now.getTime() + 90 * 86_400_000);
-  await run(
-    'insert into session (organisation_id, id, account_id, created_at, expires_at) values ($1, $2, $3, $4, $5)',
-    [organisationId, sessionId, userId, now, expiresAt],
-  );
+  const permissions = options.permissions ?? Object.keys(PERMISSIONS);
+  const account = await insertAccount(db, tenant, { ...options, permissions, now });
+  const { userId, email, sessionId, expiresAt } = account;
   const signingKeys = createSigningKeys({ db, keys, accessTokenSeconds: 900 });
   const token = await issueAccessToken(await signingKeys.signer(), {
     accountId: userId,
