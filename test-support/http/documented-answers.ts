@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import type { Answer, Json, TestApi } from '../service/api.ts';
 import type { RegisteredRoute } from './route-requests.ts';
+import { resolveIn } from './schema-examples.ts';
 
 export interface GivenAnswer {
   status: number;
@@ -41,15 +42,6 @@ export function createAnswerCheck(document: Json): AnswerCheck {
   ajv.addSchema(document, 'document');
   const compiled = new Map<string, ValidateFunction>();
 
-  /** What `$ref` names, whatever stands beside it. */
-  const resolve = (value: Json): Json =>
-    value?.$ref === undefined
-      ? value
-      : value.$ref
-          .slice(2)
-          .split('/')
-          .reduce((at: Json, key: string) => at[key], document);
-
   function validate(pointer: string, value: unknown): string {
     const check = compiled.get(pointer) ?? ajv.compile({ $ref: `document#${pointer}` });
     compiled.set(pointer, check);
@@ -65,7 +57,7 @@ export function createAnswerCheck(document: Json): AnswerCheck {
     assert.ok(operation, `${where}: no such operation`);
     const given = operation.responses[status] ?? usualAnswer(operation, { method, status });
     assert.ok(given, `${where}: the status is not documented: ${body.slice(0, 200)}`);
-    const response = resolve(given);
+    const response = resolveIn(document, given);
     const names = Object.keys(headers).filter((name) => !TRANSPORT.has(name));
     const unknown = names.filter((name) => response.headers?.[name] === undefined);
     assert.deepEqual(unknown, [], `${where}: headers that are not documented`);

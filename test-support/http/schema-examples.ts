@@ -10,12 +10,15 @@ export interface SchemaReader {
   exampleOf(given: Json): Json | undefined;
 }
 
+/** What `$ref` names in the document, whatever stands beside it; the value itself without one. */
+export function resolveIn(document: Json, value: Json): Json {
+  if (value.$ref === undefined) return value;
+  const keys: string[] = value.$ref.slice(2).split('/');
+  return keys.reduce((at: Json, key) => at[key], document);
+}
+
 export function createSchemaReader(document: Json): SchemaReader {
-  function resolve(value: Json): Json {
-    if (value.$ref === undefined) return value;
-    const keys: string[] = value.$ref.slice(2).split('/');
-    return keys.reduce((at: Json, key) => at[key], document);
-  }
+  const resolve = (value: Json): Json => resolveIn(document, value);
 
   function whole(value: Json): Json {
     const schema = resolve(value);
