@@ -306,20 +306,3 @@ export function contextOf(
   const context = { scope, purposeOfUse, correlationId, caller, now: new Date(), stillAllowed };
   return context as unknown as FacilityContext;
 }
-
-/** The database, with something that happens before the n-th statement of that name, or instead where it throws. */
-export function withStatement(pool: Pool, name: string, happens: () => Promise<void>, nth = 1): Pool {
-  let met = 0;
-  return new Proxy(pool, {
-    get(target, member) {
-      const value: unknown = Reflect.get(target, member);
-      if (typeof value !== 'function') return value;
-      return async (...given: unknown[]) => {
-        const [statement] = given as { name?: string }[];
-        if (member === 'query' && statement?.name === name) met += 1;
-        if (member === 'query' && statement?.name === name && met === nth) await happens();
-        return value.apply(target, given);
-      };
-    },
-  });
-}

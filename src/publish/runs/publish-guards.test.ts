@@ -2,13 +2,12 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { describe, test } from 'node:test';
-import { watchPool } from '../../../test-support/database/watched-pool.ts';
+import { watchPool, withStatement } from '../../../test-support/database/watched-pool.ts';
 import {
   createClinic,
   createTestClock,
   createTestPublisher,
   startPublishing,
-  withStatement,
 } from '../../../test-support/publish/publish-records.ts';
 import { requireWhole } from '../../../test-support/publish/published.ts';
 import { waitForLock, waitUntil } from '../../../test-support/wait-until.ts';

@@ -2,11 +2,11 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { describe, test } from 'node:test';
+import { withStatement } from '../../../test-support/database/watched-pool.ts';
 import {
   createClinic,
   createTestPublisher,
   startPublishing,
-  withStatement,
 } from '../../../test-support/publish/publish-records.ts';
 import { requireWhole } from '../../../test-support/publish/published.ts';
 import { waitUntil } from '../../../test-support/wait-until.ts';
