@@ -79,6 +79,11 @@ export function inTurn(paths: readonly string[]): () => LoadRequest {
   };
 }
 
+/** A rate alone. */
+export function rateOf(count: number, seconds: number): Measurement {
+  return { perSecond: count / seconds, p50Ms: 0, p99Ms: 0 };
+}
+
 /** The one with the middle rate. */
 export function median(measurements: readonly Measurement[]): Measurement {
   const sorted = [...measurements].sort((a, b) => a.perSecond - b.perSecond);

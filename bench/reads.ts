@@ -54,7 +54,7 @@ export async function withReads<T>(
   }
 }
 
-function readsOf(records: Records, service: Running, floor: Running): Reads {
+function readsOf(records: Records, service: Running, floor: Pick<Running, 'url'>): Reads {
   const { databaseUrl, size, token } = records;
   const headers = { authorization: `Bearer ${token}` };
   return {

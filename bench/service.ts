@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { json } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { endProcess } from '../test-support/service/end-process.ts';
 import { freePort } from '../test-support/service/free-port.ts';
 import { cpuMsOf } from './cpu.ts';
 
@@ -48,7 +49,7 @@ export async function startService(
     startedMs: performance.now() - begunMs,
     memory: () => memoryOf(child.pid),
     cpuMs: () => cpuMsOf(child.pid),
-    stop: () => stop(child),
+    stop: () => endProcess(child),
   };
 }
 
@@ -56,9 +57,8 @@ export async function startService(
 export async function startFloor(
   databaseUrl: string,
   place: { organisationId: string; facilityId: string },
-): Promise<Running> {
+): Promise<Pick<Running, 'url' | 'stop'>> {
   const port = await freePort();
-  const begunMs = performance.now();
   const child = fork(new URL('floors/http.ts', import.meta.url), [
     databaseUrl,
     String(port),
@@ -66,13 +66,7 @@ export async function startFloor(
     place.facilityId,
   ]);
   await once(child, 'message');
-  return {
-    url: `http://127.0.0.1:${port}`,
-    startedMs: performance.now() - begunMs,
-    memory: () => memoryOf(child.pid),
-    cpuMs: () => cpuMsOf(child.pid),
-    stop: () => stop(child),
-  };
+  return { url: `http://127.0.0.1:${port}`, stop: () => endProcess(child) };
 }
 
 /** A command to its end: the JSON that it printed, its time, and the most memory that it had. */
@@ -133,10 +127,4 @@ async function memoryOf(pid: number | undefined): Promise<Memory> {
     return kilobytes === undefined ? undefined : Math.round(Number(kilobytes) / 1_024);
   };
   return { nowMb: megabytes('VmRSS'), peakMb: megabytes('VmHWM') };
-}
-
-async function stop(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null) return;
-  child.kill('SIGTERM');
-  await once(child, 'exit');
 }

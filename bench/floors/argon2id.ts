@@ -1,7 +1,7 @@
 /** Floor (b): Argon2id and nothing else, as many at once as the service computes, at the cost of the service. */
 import { argon2, randomBytes } from 'node:crypto';
 import { ARGON2ID_COST } from '../../src/sign-in/credentials/argon2id.ts';
-import type { Measurement } from '../measure.ts';
+import { type Measurement, rateOf } from '../measure.ts';
 
 export async function measureArgon2id(seconds: number, atOnce: number): Promise<Measurement> {
   const startedMs = performance.now();
@@ -14,7 +14,7 @@ export async function measureArgon2id(seconds: number, atOnce: number): Promise<
     }
   };
   await Promise.all(Array.from({ length: atOnce }, loop));
-  return { perSecond: (hashes * 1_000) / (performance.now() - startedMs), p50Ms: 0, p99Ms: 0 };
+  return rateOf(hashes, (performance.now() - startedMs) / 1_000);
 }
 
 function hashOne(): Promise<void> {

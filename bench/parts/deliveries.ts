@@ -22,8 +22,8 @@ import { createFacility, createOrganisation } from '../../src/tenancy/organisati
 import { createWorkWatch } from '../../src/tenancy/organisations/organisation-work.ts';
 import type { Bench, Part, Row } from '../bench.ts';
 import { compare } from '../compare.ts';
-import { withTemporaryDatabase } from '../databases.ts';
-import { describe } from '../measure.ts';
+import { onServer, withTemporaryDatabase } from '../databases.ts';
+import { describe, type Measurement, rateOf } from '../measure.ts';
 import { times } from '../report.ts';
 
 const CONCURRENCY = 32;
@@ -61,12 +61,11 @@ async function measureDeliveries(bench: Bench, url: string): Promise<Row[]> {
       place: await seedPatients(db, patients),
     };
     const longBacklog = await seedBacklog(setup, patients, longEach);
-    const rate = (perSecond: number) => ({ perSecond, p50Ms: 0, p99Ms: 0 });
     const result = await compare(bench, {
-      c: async () => rate(await bareLoop(setup, patients)),
-      queued: async () => rate(await drain(setup, await seedBacklog(setup, patients, 1), patients)),
-      short: async () => rate(await drain(setup, await seedBacklog(setup, short, 1), short)),
-      long: async () => rate(await drain(setup, longBacklog, short)),
+      c: () => bareLoop(setup, patients),
+      queued: async () => drain(setup, await seedBacklog(setup, patients, 1), patients),
+      short: async () => drain(setup, await seedBacklog(setup, short, 1), short),
+      long: () => drain(setup, longBacklog, short),
     });
     const waiting = (count: number) => count.toLocaleString('en');
     return [
@@ -156,12 +155,11 @@ async function seedBacklog(
 }
 
 async function quieten(url: string): Promise<void> {
-  const owner = createPool({ url, max: 1, applicationName: 'bench' }, () => undefined);
-  for (const table of ['exchange_lane', 'exchange_delivery', 'exchange_head', 'exchange_attempt'])
-    await owner.query(`vacuum (analyze) ${table}`);
-  // Needs a superuser; without one the measurement is only less even.
-  await owner.query('checkpoint').catch(() => undefined);
-  await owner.end();
+  await onServer(url, async (owner) => {
+    await owner.query('vacuum (analyze) exchange_lane, exchange_delivery, exchange_head, exchange_attempt');
+    // Needs a superuser; without one the measurement is only less even.
+    await owner.query('checkpoint').catch(() => undefined);
+  });
 }
 
 async function disable(db: Pool, organisationId: string, id: string, disabled: boolean): Promise<void> {
@@ -207,8 +205,8 @@ function body(): string {
   });
 }
 
-/** Signs and posts, nothing else. Returns requests per second. */
-async function bareLoop({ address }: Setup, count: number): Promise<number> {
+/** Signs and posts, nothing else. */
+async function bareLoop({ address }: Setup, count: number): Promise<Measurement> {
   const sender = createSender(address, {
     clientId: 'bench',
     maxInFlight: CONCURRENCY,
@@ -229,11 +227,15 @@ async function bareLoop({ address }: Setup, count: number): Promise<number> {
   };
   await Promise.all(Array.from({ length: CONCURRENCY }, loop));
   sender.close();
-  return (count * 1_000) / (performance.now() - startedMs);
+  return rateOf(count, (performance.now() - startedMs) / 1_000);
 }
 
-/** Runs one worker until `count` deliveries are done and written down. Returns deliveries per second. */
-async function drain({ db, workerPool, place }: Setup, connectionId: string, count: number): Promise<number> {
+/** Runs one worker until `count` deliveries are done and written down. */
+async function drain(
+  { db, workerPool, place }: Setup,
+  connectionId: string,
+  count: number,
+): Promise<Measurement> {
   await disable(db, place.organisationId, connectionId, false);
   const accessLog = createAccessLogWriter({
     pool: db,
@@ -261,7 +263,7 @@ async function drain({ db, workerPool, place }: Setup, connectionId: string, cou
   await finished.promise;
   await worker.stop();
   await accessLog.close();
-  const rate = (done * 1_000) / (performance.now() - startedMs);
+  const rate = rateOf(done, (performance.now() - startedMs) / 1_000);
   await disable(db, place.organisationId, connectionId, true);
   return rate;
 }

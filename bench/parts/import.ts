@@ -11,7 +11,7 @@ import type { Bench, Part, Row } from '../bench.ts';
 import { compare } from '../compare.ts';
 import { withTemporaryDatabase } from '../databases.ts';
 import { copyFiles } from '../floors/copy-files.ts';
-import { describe, type Measurement } from '../measure.ts';
+import { describe, rateOf } from '../measure.ts';
 import { writeCopies } from '../records/copies.ts';
 import { environmentOf, withService } from '../records/open-records.ts';
 import { createPlace, type Place } from '../records/sign-in.ts';
@@ -47,12 +47,12 @@ async function measureImport(bench: Bench, databaseUrl: string, folder: string):
       rejected = done.document.rejectedCount;
       types = new Set(Object.keys(done.document.resources));
       const taken = Object.values(done.document.resources).reduce((sum, count) => sum + count, 0);
-      return rate(taken, done.seconds);
+      return rateOf(taken, done.seconds);
     },
     d: async () => {
       const startedMs = performance.now();
       const rows = await copyFiles(databaseUrl, await emptyPlace(databaseUrl), { folder, types });
-      return rate(rows, (performance.now() - startedMs) / 1_000);
+      return rateOf(rows, (performance.now() - startedMs) / 1_000);
     },
   });
   const refused = rejected === 0 ? '' : `; ${rejected} REJECTED`;
@@ -65,10 +65,6 @@ async function measureImport(bench: Bench, databaseUrl: string, folder: string):
     },
     { what: 'Memory of the importer', measured: '', reached: `at most ${inMb(peakMb)}`, aim: 'under 400 MB' },
   ];
-}
-
-function rate(count: number, seconds: number): Measurement {
-  return { perSecond: count / seconds, p50Ms: 0, p99Ms: 0 };
 }
 
 async function emptyPlace(databaseUrl: string): Promise<Place> {

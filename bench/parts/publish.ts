@@ -27,7 +27,7 @@ import {
 import type { Bench, Part, Row } from '../bench.ts';
 import { compare } from '../compare.ts';
 import { withTemporaryDatabase } from '../databases.ts';
-import { describe } from '../measure.ts';
+import { describe, type Measurement, rateOf } from '../measure.ts';
 import { times } from '../report.ts';
 
 /** Publishes under way. */
@@ -93,22 +93,21 @@ async function measurePublishes(bench: Bench, url: string): Promise<Row[]> {
 async function measureRounds(
   bench: Bench,
   server: TestFhirServer,
-  publishFor: (seconds: number) => Promise<number>,
+  publishFor: (seconds: number) => Promise<Measurement>,
 ): Promise<Row> {
   await publishFor(0);
   const sent = groupByOrder(await server.state());
   const bare = createBareLoop(server);
-  const rate = (perSecond: number) => ({ perSecond, p50Ms: 0, p99Ms: 0 });
   const result = await compare(bench, {
     bare: async ({ seconds }) => {
       await server.reset();
-      return rate(await inTurn(sent, seconds, (requests) => bare.send(requests)));
+      return inTurn(sent, seconds, (requests) => bare.send(requests));
     },
     published: async ({ seconds }) => {
       await server.reset();
       // The first publishes fill the server again. A publish to a server that has lost everything is another measure.
       await publishFor(0);
-      return rate(await publishFor(seconds));
+      return publishFor(seconds);
     },
   });
   bare.close();
@@ -120,12 +119,12 @@ async function measureRounds(
   };
 }
 
-/** Works on all items, and on them again until the seconds are over, {@link AT_ONCE} at a time. Returns items per second. */
+/** Works on all items, and on them again until the seconds are over, {@link AT_ONCE} at a time. */
 async function inTurn<T>(
   items: readonly T[],
   seconds: number,
   work: (item: T) => Promise<unknown>,
-): Promise<number> {
+): Promise<Measurement> {
   const startedMs = performance.now();
   const secondsGone = () => (performance.now() - startedMs) / 1_000;
   let begun = 0;
@@ -137,7 +136,7 @@ async function inTurn<T>(
     }
   };
   await Promise.all(Array.from({ length: AT_ONCE }, worker));
-  return begun / secondsGone();
+  return rateOf(begun, secondsGone());
 }
 
 async function seed(db: Pool, orders: number): Promise<PublishClinic[]> {

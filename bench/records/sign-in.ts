@@ -4,6 +4,7 @@ import type { KeyRing } from '../../src/platform/crypto/key-ring.ts';
 import type { Pool } from '../../src/platform/db/database.ts';
 import { createSigningKeys } from '../../src/sign-in/keys/signing-keys.ts';
 import { issueAccessToken } from '../../src/sign-in/sessions/access-token.ts';
+import { createFacility, createOrganisation } from '../../src/tenancy/organisations/facilities.ts';
 import { PERMISSIONS } from '../../src/tenancy/roles/permissions.ts';
 
 export interface Place {
@@ -19,23 +20,9 @@ export interface SignedIn {
 
 const LIFETIME_SECONDS = 86_400;
 
-/** Does nothing when it is there. */
 export async function createPlace(db: Pool, { organisationId, facilityId }: Place): Promise<void> {
-  const run = (text: string, values: unknown[]) => db.query({ text, values });
-  await run('insert into organisation (id, name) values ($1, $2) on conflict do nothing', [
-    organisationId,
-    `Bench ${organisationId}`,
-  ]);
-  await run('insert into facility (organisation_id, id, name) values ($1, $2, $3) on conflict do nothing', [
-    organisationId,
-    facilityId,
-    'Bench',
-  ]);
-  await run(
-    `insert into facility_module (organisation_id, facility_id, module)
-     select $1, $2, unnest(array['patients', 'encounters', 'vitals', 'lab', 'imaging']) on conflict do nothing`,
-    [organisationId, facilityId],
-  );
+  await createOrganisation(db, { id: organisationId, name: 'Bench' });
+  await createFacility(db, { organisationId, id: facilityId, name: 'Bench' });
 }
 
 /** Accounts with every permission at the facility, each with a session that lasts a day. */
