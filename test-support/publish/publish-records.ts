@@ -21,6 +21,7 @@ import { createTestDatabase, type TestDatabase } from '../database/database.ts';
 import { startFhirServer, type TestFhirServer } from '../fhir-server/start.ts';
 import { bundle, encounter, organization, patient, practitioner, type Resource } from '../records/clinic.ts';
 import { importJson } from '../records/import-files.ts';
+import { createPlace } from '../records/place.ts';
 import { answered } from '../service/worded-errors.ts';
 
 /** A database and a FHIR server for the tests of a file. They end with the file; each test finds the server empty. */
@@ -128,20 +129,6 @@ export async function createClinic(
     observationIds: ids.observations,
     change: load,
   };
-}
-
-async function createPlace(db: Pool): Promise<FacilityScope> {
-  const [organisationId, facilityId] = [randomUUID(), randomUUID()];
-  await db.query('insert into organisation (id, name) values ($1, $2)', [
-    organisationId,
-    'Publishing Organisation',
-  ]);
-  await db.query('insert into facility (organisation_id, id, name) values ($1, $2, $3)', [
-    organisationId,
-    facilityId,
-    'Publishing Facility',
-  ]);
-  return { organisationId, facilityId, timeZone: 'UTC' };
 }
 
 interface ClinicIds {

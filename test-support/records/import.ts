@@ -11,6 +11,7 @@ import {
 import type { ImportDocument } from '../../src/records/import/import-report.ts';
 import type { ImportSource } from '../../src/records/import/run/import-sources.ts';
 import { memorySpool } from '../../src/records/import/source/spool.ts';
+import { createFacility, createOrganisation } from '../../src/tenancy/organisations/facilities.ts';
 import type { FacilityScope } from '../../src/tenancy/scope.ts';
 import { createTestDatabase, type TestDatabase } from '../database/database.ts';
 import type { TestAccount } from '../service/api.ts';
@@ -54,32 +55,24 @@ export async function createImportTest(): Promise<ImportTest> {
     (await database.pool.query({ text, values })).rows as never;
   const addFacility = async (
     organisationId: string,
-    timeZone: string,
-    facilityId: string,
+    timeZone = 'Africa/Lagos',
+    id = randomUUID(),
   ): Promise<FacilityScope> => {
-    await rows('insert into facility (organisation_id, id, name, time_zone) values ($1, $2, $3, $4)', [
-      organisationId,
-      facilityId,
-      'Facility',
-      timeZone,
-    ]);
-    return { organisationId, facilityId, timeZone };
+    await createFacility(database.pool, { organisationId, id, name: 'Facility', timeZone });
+    return { organisationId, facilityId: id, timeZone };
   };
-  const createFacility: ImportTest['createFacility'] = (organisationId, timeZone = 'Africa/Lagos') =>
-    addFacility(organisationId, timeZone, randomUUID());
   // The same in every organisation: ids that are made for a facility can be compared.
   const firstFacilityId = randomUUID();
-  const createOrganisation = async (): Promise<FacilityScope> => {
-    const organisationId = randomUUID();
-    await rows('insert into organisation (id, name) values ($1, $2)', [organisationId, 'Organisation']);
-    return addFacility(organisationId, 'Africa/Lagos', firstFacilityId);
+  const addOrganisation = async (): Promise<FacilityScope> => {
+    const { id } = await createOrganisation(database.pool, { name: 'Organisation' });
+    return addFacility(id, undefined, firstFacilityId);
   };
-  const scope = await createOrganisation();
+  const scope = await addOrganisation();
   return {
     database,
     scope,
-    createOrganisation,
-    createFacility,
+    createOrganisation: addOrganisation,
+    createFacility: addFacility,
     rows,
     encounterRow: async ({ id }) => (await rows('select * from encounter where id = $1', [id]))[0],
     participantsOf: ({ id }) =>
