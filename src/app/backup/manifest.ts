@@ -40,12 +40,11 @@ export async function writeManifest(folder: string, facts: BackupFacts, onBytes:
   const buffer = Buffer.allocUnsafe(PIECE_BYTES);
   let bytes = 0;
   const add = async (path: string) => {
-    const file = await opened(join(folder, path), 'r', async (handle) => {
-      await handle.sync();
-      return digestOf({ file: handle, buffer });
-    });
-    manifest.files.push({ path, ...file });
-    bytes += file.sizeBytes;
+    await using file = await open(join(folder, path), 'r');
+    await file.sync();
+    const digest = await digestOf({ file, buffer });
+    manifest.files.push({ path, ...digest });
+    bytes += digest.sizeBytes;
     onBytes(bytes);
   };
   await add(PASSWORD);
@@ -125,9 +124,9 @@ export async function readBackup(
   for (const { path, sizeBytes, sha256 } of manifest.files) {
     const found = await lstatOrNothing(join(folder, path));
     if (found?.isFile() !== true || found.size !== sizeBytes) throw damaged(folder, path);
-    const read = await opened(join(folder, path), 'r', (file) =>
-      to === undefined ? digestOf({ file, buffer }) : copyTo(join(to, path), { file, buffer }),
-    );
+    await using file = await open(join(folder, path), 'r');
+    const reading = { file, buffer };
+    const read = await (to === undefined ? digestOf(reading) : copyTo(join(to, path), reading));
     if (read.sha256 !== sha256) throw damaged(folder, path);
     bytes += sizeBytes;
     onBytes(bytes);
@@ -135,11 +134,10 @@ export async function readBackup(
 }
 
 async function copyTo(path: string, reading: Reading): Promise<Digest> {
-  return opened(path, 'wx', async (copy) => {
-    const digest = await digestOf(reading, (piece) => copy.writeFile(piece));
-    await copy.sync();
-    return digest;
-  });
+  await using copy = await open(path, 'wx', 0o600);
+  const digest = await digestOf(reading, (piece) => copy.writeFile(piece));
+  await copy.sync();
+  return digest;
 }
 
 async function lstatOrNothing(path: string): Promise<Stats | undefined> {
@@ -147,19 +145,6 @@ async function lstatOrNothing(path: string): Promise<Stats | undefined> {
     if (error.code !== 'ENOENT') throw error;
     return undefined;
   });
-}
-
-async function opened<T>(
-  path: string,
-  flags: 'r' | 'wx',
-  work: (file: FileHandle) => Promise<T>,
-): Promise<T> {
-  const file = await open(path, flags, 0o600);
-  try {
-    return await work(file);
-  } finally {
-    await file.close();
-  }
 }
 
 interface Digest {
