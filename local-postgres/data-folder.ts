@@ -96,14 +96,18 @@ const REASONS: Readonly<Record<string, string>> = {
 /** The password of the embedded server's owner, generated once. On a full disk it is still read. */
 export async function readOrMakePassword(dataDir: string): Promise<string> {
   const path = join(dataDir, 'postgresql.password');
-  if (!existsSync(path)) await makePassword(dataDir, path);
+  if (!existsSync(path)) await makeFileOnce(dataDir, path, randomBytes(24).toString('base64url'));
   return (await readFile(path, 'utf8')).trim();
 }
 
-async function makePassword(dataDir: string, path: string): Promise<void> {
+/**
+ * Make a file in the folder, for its owner only, unless it is there. Written beside and linked into place, so that a crash or
+ * a second process never leaves half of it.
+ */
+export async function makeFileOnce(dataDir: string, path: string, content: string): Promise<void> {
   const draft = `${path}.${randomBytes(6).toString('hex')}`;
   try {
-    await writeFile(draft, randomBytes(24).toString('base64url'), { mode: 0o600, flag: 'wx' });
+    await writeFile(draft, content, { mode: 0o600, flag: 'wx', flush: true });
     await handToOwnerOf(dataDir, draft);
     await link(draft, path).catch(unlessExists);
   } finally {

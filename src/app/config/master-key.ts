@@ -4,9 +4,9 @@
  */
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { link, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { handToOwnerOf } from '../../../local-postgres/data-folder.ts';
+import { makeFileOnce } from '../../../local-postgres/data-folder.ts';
 import { createMasterKey, type MasterKeySource } from '../../platform/crypto/master-key.ts';
 import { type Config, MASTER_KEY_SHAPE, parseMasterKey } from './config.ts';
 import { ConfigError } from './environment.ts';
@@ -82,17 +82,8 @@ async function makeFirstKey(dataDir: string, path: string): Promise<void> {
   await makeKeyOnce(dataDir, path);
 }
 
-/** Written beside and linked into place, so that a crash or a second process never leaves half a key. */
+/** Nothing where there is a key already. */
 export async function makeKeyOnce(dataDir: string, path: string): Promise<void> {
   await mkdir(dataDir, { recursive: true });
-  const draft = `${path}.${process.pid}.${randomBytes(4).toString('hex')}`;
-  try {
-    await writeFile(draft, `${randomBytes(32).toString('hex')}\n`, { mode: 0o600, flush: true });
-    await handToOwnerOf(dataDir, draft);
-    await link(draft, path);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-  } finally {
-    await rm(draft, { force: true });
-  }
+  await makeFileOnce(dataDir, path, `${randomBytes(32).toString('hex')}\n`);
 }
