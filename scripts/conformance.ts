@@ -7,11 +7,11 @@
  * Exits 1 when a resource does not conform or a difference is not explained, and 2 when there are no files.
  */
 import { existsSync, globSync, statSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtempDisposable } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openEmbeddedPostgres } from '../local-postgres/embedded-postgres.ts';
-import { createPool } from '../src/platform/db/database.ts';
+import { withPool } from '../src/platform/db/database.ts';
 import { migrate, SERVICE_ROLE } from '../src/platform/db/migrate.ts';
 import { createFacility, createOrganisation } from '../src/tenancy/organisations/facilities.ts';
 import { type ClinicalCheck, checkClinicalRecords } from '../test-support/fhir/clinical-check.ts';
@@ -27,32 +27,21 @@ async function main(paths: readonly string[]): Promise<number> {
     return say(2, `Not there: ${missing.join(', ')}. Name files or folders of FHIR R4 JSON.`);
   const files = (paths.length === 0 ? [RECORDS] : paths).flatMap(filesOf);
   if (files.length === 0) return say(2, 'No .json or .json.gz files there.');
-  return withGenerated(async (generated) => report(await withDatabase((url) => run(url, files, generated))));
+  await using folder = await mkdtempDisposable(join(tmpdir(), 'interchange-conformance-'));
+  const generated = await writeGenerated(folder.path);
+  const server = await openEmbeddedPostgres({
+    dataDir: join(folder.path, 'data'),
+    settings: { fsync: 'off' },
+  });
+  try {
+    return report(await run(server.url, files, generated));
+  } finally {
+    await server.release();
+  }
 }
 
 function filesOf(path: string): string[] {
   return statSync(path).isDirectory() ? globSync(join(path, '**/*.{json,json.gz}')).sort() : [path];
-}
-
-async function withGenerated<T>(work: (files: readonly string[]) => Promise<T>): Promise<T> {
-  const folder = await mkdtemp(join(tmpdir(), 'interchange-generated-'));
-  try {
-    return await work(await writeGenerated(folder));
-  } finally {
-    await rm(folder, { recursive: true });
-  }
-}
-
-async function withDatabase<T>(work: (url: string) => Promise<T>): Promise<T> {
-  const dataDir = await mkdtemp(join(tmpdir(), 'interchange-conformance-'));
-  const server = await openEmbeddedPostgres({ dataDir, settings: { fsync: 'off' } });
-  try {
-    await migrate(server.url);
-    return await work(server.url);
-  } finally {
-    await server.release();
-    await rm(dataDir, { recursive: true, force: true, maxRetries: 5 });
-  }
 }
 
 async function run(
@@ -60,18 +49,13 @@ async function run(
   files: readonly string[],
   generated: readonly string[],
 ): Promise<ClinicalCheck> {
-  const pool = createPool(
-    { url, max: 4, applicationName: 'conformance', role: SERVICE_ROLE },
-    () => undefined,
-  );
-  try {
+  await migrate(url);
+  return withPool({ url, max: 4, applicationName: 'conformance', role: SERVICE_ROLE }, async (pool) => {
     const { id: organisationId } = await createOrganisation(pool, { name: 'Conformance' });
     const { id: facilityId } = await createFacility(pool, { organisationId, name: 'Conformance' });
     const scope = { organisationId, facilityId, timeZone: 'UTC' };
-    return await checkClinicalRecords(pool, scope, files, generated);
-  } finally {
-    await pool.end();
-  }
+    return checkClinicalRecords(pool, scope, files, generated);
+  });
 }
 
 function report({ imported, emitted, faults, differences, notShown }: ClinicalCheck): number {

@@ -1,5 +1,5 @@
 /** Writes openapi.json from the routes, or with `--check` fails when the file differs. */
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtempDisposable, readFile, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buildApi } from '../src/app/build-api.ts';
@@ -12,20 +12,14 @@ const LINE_LENGTH = 200;
 const FILE = new URL('../openapi.json', import.meta.url);
 
 async function generate(): Promise<string> {
-  const dataDir = await mkdtemp(join(tmpdir(), 'interchange-openapi-'));
-  const config = loadConfig({ DATA_DIR: dataDir, LOG_LEVEL: 'silent' });
+  await using folder = await mkdtempDisposable(join(tmpdir(), 'interchange-openapi-'));
+  const config = loadConfig({ DATA_DIR: folder.path, LOG_LEVEL: 'silent' });
   const log = createLog('silent');
   const opened = await openDatabase(config, log);
   try {
     await requireSchema(opened, config);
     const { keys } = await openKeys(opened, config);
-    const runtime = await buildRuntime({
-      config,
-      log,
-      now: () => new Date(),
-      url: opened.url,
-      keys,
-    });
+    const runtime = await buildRuntime({ config, log, now: () => new Date(), url: opened.url, keys });
     const { server, openApi } = await buildApi(runtime);
     const document = openApi();
     await server.close();
@@ -33,7 +27,6 @@ async function generate(): Promise<string> {
     return `${written(document)}\n`;
   } finally {
     await opened.release();
-    await rm(dataDir, { recursive: true, force: true });
   }
 }
 
