@@ -169,19 +169,20 @@ function sayLeftOut(count: number): void {
 /** False when the service issued a statement that Citus would refuse, or run on all nodes; says which. */
 async function canBeDistributed(recorded: string, { whole }: { whole: boolean }): Promise<boolean> {
   const faults = checkStatements(await readStatements(recorded), { whole });
-  for (const fault of faults) process.stderr.write(`${fault}\n`);
-  if (faults.length > 0)
-    process.stderr.write('Mend each statement: docs/adr/0130-statements-for-citus.md.\n');
-  return faults.length === 0;
+  return holds(faults, 'Mend each statement: docs/adr/0130-statements-for-citus.md.');
 }
 
 /** False when a sentence is proved by no test that passed; says which. */
 async function provesContract(passed: string): Promise<boolean> {
   const sentences = parseContract(await readFile('docs/contract.md', 'utf8'));
   const faults = unprovenFaults(sentences, (await readFile(passed, 'utf8')).split('\n'));
-  for (const fault of faults) process.stderr.write(`${fault}\n`);
-  if (faults.length > 0)
-    process.stderr.write('Each needs a test that runs here, with its id in the title: CONTRIBUTING.md.\n');
+  return holds(faults, 'Each needs a test that runs here, with its id in the title: CONTRIBUTING.md.');
+}
+
+/** Whether there are no faults; says each, and then what to do. */
+function holds(faults: readonly string[], remedy: string): boolean {
+  const lines = faults.length === 0 ? [] : [...faults, remedy];
+  for (const line of lines) process.stderr.write(`${line}\n`);
   return faults.length === 0;
 }
 
