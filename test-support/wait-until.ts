@@ -43,7 +43,7 @@ export async function waitForLock(db: Queryable, wanted: LockWait = {}): Promise
       : await (await import('./database/citus-cluster.ts')).watchNodes(clusterUrl, db);
   try {
     await waitUntil(
-      async () => (await waitsHere(db, wanted)) || (await nodes?.waits(wanted)) === true,
+      async () => (await countWaiting(db, wanted)) > 0 || (await nodes?.waits(wanted)) === true,
       `a connection waits for a lock: ${JSON.stringify(wanted)}`,
     );
   } finally {
@@ -51,13 +51,15 @@ export async function waitForLock(db: Queryable, wanted: LockWait = {}): Promise
   }
 }
 
-async function waitsHere(
+/** Connections to this database that wait for a lock now. `db` must not be in a transaction. */
+export async function countWaiting(
   db: Queryable,
-  { relation, mode, application, blockedBy }: LockWait,
-): Promise<boolean> {
-  const { rows } = await db.query({
+  { relation, mode, application, blockedBy }: LockWait = {},
+): Promise<number> {
+  const { rows } = await db.query<{ waiting: number }>({
     text: `
-        select from pg_locks l
+        select count(distinct l.pid)::int as waiting
+        from pg_locks l
         join pg_stat_activity a using (pid)
         where not l.granted
           and a.datname = current_database()
@@ -67,22 +69,13 @@ async function waitsHere(
           and ($4::integer is null or $4 = any(pg_blocking_pids(a.pid)))`,
     values: [relation, mode, application, blockedBy],
   });
-  return rows.length > 0;
+  return rows[0]?.waiting ?? 0;
 }
 
 /** Until so many connections to this database wait for a lock. `db` must not be in a transaction. */
 export async function waitForLocks(db: Queryable, connections: number): Promise<void> {
-  await waitUntil(async () => {
-    const { rows } = await db.query<{ waiting: number }>({
-      text: `
-        select count(distinct l.pid)::int as waiting
-        from pg_locks l
-        join pg_stat_activity a using (pid)
-        where not l.granted
-          and a.datname = current_database()`,
-    });
-    return (rows[0]?.waiting ?? 0) >= connections;
-  }, `${connections} connections wait for a lock`);
+  const name = `${connections} connections wait for a lock`;
+  await waitUntil(async () => (await countWaiting(db)) >= connections, name);
 }
 
 /**

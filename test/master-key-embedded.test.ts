@@ -12,13 +12,7 @@ import { createPool, type Pool } from '../src/platform/db/database.ts';
 import { makeDataDir, openHere } from '../test-support/database/embedded.ts';
 import { type Clinic, openClinic } from '../test-support/service/clinic-process.ts';
 import { runProcess, startCommand } from '../test-support/service/command.ts';
-import {
-  isRefused,
-  ROTATE,
-  rotationWaits,
-  verifyIsWhole,
-  waitingRotations,
-} from '../test-support/sign-in/master-key.ts';
+import { isRefused, ROTATE, verifyIsWhole, waitingRotations } from '../test-support/sign-in/master-key.ts';
 import { waitUntil } from '../test-support/wait-until.ts';
 
 describe('rotation of the master key of the embedded database', { timeout: 1_800_000 }, () => {
@@ -116,11 +110,11 @@ describe('rotation of the master key of the embedded database', { timeout: 1_800
     await blocker.query(block);
     const started = startCommand(ROTATE, { env: clinic.env });
     started.child.stdin.end();
-    await waitUntil(() => rotationWaits(owner), 'the rotation waits');
+    await waitUntil(async () => (await waitingRotations(owner)) > 0, 'the rotation waits');
     started.child.kill('SIGKILL');
     await started.ended;
     blocker.release(true);
-    await waitUntil(async () => !(await rotationWaits(owner)), 'the rotation is gone');
+    await waitUntil(async () => (await waitingRotations(owner)) === 0, 'the rotation is gone');
   }
 
   test('says of another MASTER_KEY where the key of this database is', async () => {

@@ -15,7 +15,13 @@ import { createTestDatabase, type TestDatabase } from '../test-support/database/
 import { addPersonWithApp, type ClinicPerson } from '../test-support/service/clinic-person.ts';
 import { type Clinic, openClinic } from '../test-support/service/clinic-process.ts';
 import { runCommand, startCommand } from '../test-support/service/command.ts';
-import { idOf, isRefused, ROTATE, rotationWaits, verifyIsWhole } from '../test-support/sign-in/master-key.ts';
+import {
+  idOf,
+  isRefused,
+  ROTATE,
+  verifyIsWhole,
+  waitingRotations,
+} from '../test-support/sign-in/master-key.ts';
 import { waitUntil } from '../test-support/wait-until.ts';
 
 /** What is killed, and how far the command has come by then (a condition on pg_stat_activity). */
@@ -301,7 +307,7 @@ describe('rotation of the master key of a database of the operator', { timeout: 
     await owner.query('lock table access_log_writer in share row exclusive mode');
     const started = startCommand([...ROTATE, '--finish'], { env: clinic.env });
     started.child.stdin.end();
-    await waitUntil(() => rotationWaits(database.pool), 'the rotation waits');
+    await waitUntil(async () => (await waitingRotations(database.pool)) > 0, 'the rotation waits');
     started.child.kill('SIGKILL');
     await started.ended;
     await owner.query('rollback');

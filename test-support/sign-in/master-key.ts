@@ -4,6 +4,7 @@ import { createMasterKey } from '../../src/platform/crypto/master-key.ts';
 import type { Queryable } from '../../src/platform/db/database.ts';
 import type { Clinic } from '../service/clinic-process.ts';
 import { runCommand } from '../service/command.ts';
+import { countWaiting } from '../wait-until.ts';
 
 export const ROTATE = ['master-key', 'rotate'];
 /** As messages name a key that is given in hex. */
@@ -22,20 +23,7 @@ export async function isRefused(clinic: Clinic, key: string): Promise<void> {
   assert.match(stderr, new RegExp(`is key ${idOf(key)}, but the database expects`));
 }
 
-/** Whether a rotation waits for a lock that a test holds. */
-export async function rotationWaits(db: Queryable): Promise<boolean> {
-  return (await waitingRotations(db)) > 0;
-}
-
-export async function waitingRotations(db: Queryable): Promise<number> {
-  const { rows } = await db.query({
-    text: `
-      select
-      from pg_locks l
-      join pg_stat_activity a using (pid)
-      where not l.granted
-        and a.application_name = 'interchange keys'
-        and a.datname = current_database()`,
-  });
-  return rows.length;
+/** How many rotations wait for a lock that a test holds. */
+export function waitingRotations(db: Queryable): Promise<number> {
+  return countWaiting(db, { application: 'interchange keys' });
 }
