@@ -65,11 +65,11 @@ export async function seedRecords(
       values ($1, $2, $3, $4, $5, '2026-01-10T08:15:00Z')`,
     values: [tenant.organisationId, tenant.facilityId, vitalSetId, patientId, encounterId],
   });
-  const [observationId, reportId, studyId, specimenId] = Array.from({ length: 4 }, () => randomUUID()) as [
-    string,
-    string,
-    string,
-    string,
+  const [observationId, reportId, studyId, specimenId] = [
+    randomUUID(),
+    randomUUID(),
+    randomUUID(),
+    randomUUID(),
   ];
   const insertPart = (text: string, id: string, ownerId: string) => {
     const { organisationId, facilityId } = tenant;
@@ -87,8 +87,9 @@ export async function seedRecords(
   );
   await insertPart(
     `insert into investigation_report (organisation_id, facility_id, id, order_id, patient_id, discipline, status,
-       code, content_digest)
-     values ($1, $2, $3, $4, $5, 'laboratory', 'final', '{"text":"HbA1c"}', $6)`,
+       code, specimen, content_digest)
+     values ($1, $2, $3, $4, $5, 'laboratory', 'final', '{"text":"HbA1c"}',
+       '[{"type":"Specimen","id":"${specimenId}"}]', $6)`,
     reportId,
     labOrderId,
   );
@@ -96,14 +97,6 @@ export async function seedRecords(
     text: `insert into specimen (organisation_id, facility_id, id, patient_id, content_digest)
       values ($1, $2, $3, $4, $5)`,
     values: [tenant.organisationId, tenant.facilityId, specimenId, patientId, randomBytes(32)],
-  });
-  await db.query({
-    text: `update investigation_report
-      set specimen = jsonb_build_array(jsonb_build_object('type', 'Specimen', 'id', $4::text))
-      where organisation_id = $1
-        and facility_id = $2
-        and id = $3`,
-    values: [tenant.organisationId, tenant.facilityId, reportId, specimenId],
   });
   await insertPart(
     `insert into imaging_study (organisation_id, facility_id, id, order_id, patient_id, status, content_digest)
