@@ -1,7 +1,7 @@
 /** `interchange migrate`. Contract: CMD-16, OPS-35. */
 import { Command } from 'commander';
 import type { CommandEnvironment } from '../../platform/command/command.ts';
-import { pendingMigrations, SERVICE_ROLE, withClient } from '../../platform/db/migrate.ts';
+import { missingMigrations, SERVICE_ROLE, withClient } from '../../platform/db/migrate.ts';
 import { findRoleFault, type RoleFault } from '../../platform/db/service-role.ts';
 import { loadConfig } from '../config/config.ts';
 import { openKeys, updateSchema, withDatabase } from '../runtime/open-database.ts';
@@ -21,7 +21,7 @@ export function migrateCommand(environment: CommandEnvironment): Command {
         const fault = await withClient(opened.url, findRoleFault);
         const applied =
           dryRun === true
-            ? await pendingMigrations(opened.url)
+            ? await withClient(opened.url, missingMigrations)
             : await updateSchema(opened.url, placedMigrations());
         // The database belongs to this master key from the first migration on.
         if (dryRun !== true) await (await openKeys(opened, config)).keys.close();

@@ -4,7 +4,10 @@ import { after, afterEach, before, describe, test } from 'node:test';
 import pg from 'pg';
 import { createTestDatabase, type TestDatabase } from '../../../test-support/database/database.ts';
 import { createPool } from './database.ts';
-import { MigrationError, migrate, pendingMigrations, SERVICE_ROLE, withClient } from './migrate.ts';
+import { MigrationError, migrate, missingMigrations, SERVICE_ROLE, withClient } from './migrate.ts';
+
+const pendingMigrations = (url: string) => withClient(url, missingMigrations);
+
 import { findRoleFault } from './service-role.ts';
 
 describe('migrate', () => {

@@ -23,12 +23,7 @@ export class MigrationError extends Error {
   override name = 'MigrationError';
 }
 
-/** Migrations that the database at `url` still lacks, by file name. Throws {@link MigrationError} for a newer schema. */
-export function pendingMigrations(url: string): Promise<string[]> {
-  return withClient(url, missingMigrations);
-}
-
-/** The same, of the database of this connection. */
+/** Migrations that the database still lacks, by file name. Throws {@link MigrationError} for a newer schema. */
 export async function missingMigrations(db: Queryable): Promise<string[]> {
   const applied = await appliedMigrations(db);
   const names = await migrationNames();
