@@ -1,8 +1,8 @@
 /** The PostgreSQL server of the benchmark, and the databases on it. */
 import { randomBytes } from 'node:crypto';
-import pg from 'pg';
 import { openEmbeddedPostgres } from '../local-postgres/embedded-postgres.ts';
-import { migrate } from '../src/platform/db/migrate.ts';
+import { migrate, withClient } from '../src/platform/db/migrate.ts';
+import { databaseUrl } from '../test-support/database/template.ts';
 
 const DATA_DIR = 'data/bench';
 
@@ -20,8 +20,8 @@ export async function keptDatabase(
   serverUrl: string,
   { name, mark, fill }: { name: string; mark: string; fill(url: string): Promise<void> },
 ): Promise<string> {
-  const url = urlOf(serverUrl, name);
-  const found = await onServer(serverUrl, async (client) => {
+  const url = databaseUrl(serverUrl, name);
+  const found = await withClient(serverUrl, async (client) => {
     const { rows } = await client.query<{ mark: string | null }>(
       `select shobj_description(oid, 'pg_database') as mark from pg_database where datname = $1`,
       [name],
@@ -34,7 +34,7 @@ export async function keptDatabase(
   await migrate(url);
   if (found) return url;
   await fill(url);
-  await onServer(serverUrl, (client) => client.query(`comment on database ${name} is '${mark}'`));
+  await withClient(serverUrl, (client) => client.query(`comment on database ${name} is '${mark}'`));
   return url;
 }
 
@@ -44,27 +44,11 @@ export async function withTemporaryDatabase<T>(
   work: (url: string) => Promise<T>,
 ): Promise<T> {
   const name = `bench_${randomBytes(6).toString('hex')}`;
-  await onServer(serverUrl, (client) => client.query(`create database ${name}`));
+  await withClient(serverUrl, (client) => client.query(`create database ${name}`));
   try {
-    await migrate(urlOf(serverUrl, name));
-    return await work(urlOf(serverUrl, name));
+    await migrate(databaseUrl(serverUrl, name));
+    return await work(databaseUrl(serverUrl, name));
   } finally {
-    await onServer(serverUrl, (client) => client.query(`drop database ${name} with (force)`));
+    await withClient(serverUrl, (client) => client.query(`drop database ${name} with (force)`));
   }
-}
-
-export async function onServer<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
-  const client = new pg.Client({ connectionString: url, application_name: 'interchange bench' });
-  await client.connect();
-  try {
-    return await work(client);
-  } finally {
-    await client.end();
-  }
-}
-
-function urlOf(serverUrl: string, database: string): string {
-  const url = new URL(serverUrl);
-  url.pathname = `/${database}`;
-  return url.href;
 }

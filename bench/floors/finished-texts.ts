@@ -1,5 +1,5 @@
 /** Puts answers of the service into the table that floor (e) reads: the same bytes, ready to be sent. */
-import { onServer } from '../databases.ts';
+import { withClient } from '../../src/platform/db/migrate.ts';
 
 export interface AnswerSource {
   databaseUrl: string;
@@ -12,7 +12,7 @@ export async function fillFinishedTexts(
   { databaseUrl, serviceUrl, headers }: AnswerSource,
   paths: readonly string[],
 ): Promise<string[]> {
-  await onServer(databaseUrl, async (client) => {
+  await withClient(databaseUrl, async (client) => {
     await client.query('drop table if exists bench_text');
     await client.query('create table bench_text (number integer primary key, body text not null)');
     // Not compressed: reading it has to cost no more than its bytes.

@@ -15,14 +15,14 @@ import { createDeliveryWorker } from '../../src/exchange/worker/delivery-worker.
 import { createSender } from '../../src/exchange/worker/send.ts';
 import { createKeyRing } from '../../src/platform/crypto/key-ring.ts';
 import { createPool, type Pool } from '../../src/platform/db/database.ts';
-import { SERVICE_ROLE } from '../../src/platform/db/migrate.ts';
+import { SERVICE_ROLE, withClient } from '../../src/platform/db/migrate.ts';
 import { createLog } from '../../src/platform/log/log.ts';
 import { createAccessLogWriter } from '../../src/privacy/access-log/access-log.writer.ts';
 import { createFacility, createOrganisation } from '../../src/tenancy/organisations/facilities.ts';
 import { createWorkWatch } from '../../src/tenancy/organisations/organisation-work.ts';
 import type { Bench, Part, Row } from '../bench.ts';
 import { compare } from '../compare.ts';
-import { onServer, withTemporaryDatabase } from '../databases.ts';
+import { withTemporaryDatabase } from '../databases.ts';
 import { describe, type Measurement, rateOf } from '../measure.ts';
 import { times } from '../report.ts';
 
@@ -155,7 +155,7 @@ async function seedBacklog(
 }
 
 async function quieten(url: string): Promise<void> {
-  await onServer(url, async (owner) => {
+  await withClient(url, async (owner) => {
     await owner.query('vacuum (analyze) exchange_lane, exchange_delivery, exchange_head, exchange_attempt');
     // Needs a superuser; without one the measurement is only less even.
     await owner.query('checkpoint').catch(() => undefined);

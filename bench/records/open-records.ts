@@ -10,9 +10,9 @@ import { ORDER_TEXTS } from '../../src/investigations/kept/order-rendering.store
 import { PATIENT_TEXTS } from '../../src/patients/kept/patient-texts.store.ts';
 import type { KeyRing } from '../../src/platform/crypto/key-ring.ts';
 import { createPool, type Pool } from '../../src/platform/db/database.ts';
-import { SERVICE_ROLE } from '../../src/platform/db/migrate.ts';
+import { SERVICE_ROLE, withClient } from '../../src/platform/db/migrate.ts';
 import type { Bench } from '../bench.ts';
-import { keptDatabase, onServer } from '../databases.ts';
+import { keptDatabase } from '../databases.ts';
 import { orderStatements } from './orders.ts';
 import { peopleStatements } from './people.ts';
 import { createPlace, type Place, signIn } from './sign-in.ts';
@@ -51,7 +51,7 @@ export async function openRecords({ serverUrl, say }: Bench, size: LoadSize): Pr
     fill: async (url) => {
       say(`loading ${size.patients} patients, ${size.encounters} encounters, ${size.orders} orders (once) …`);
       await withService(url, (db) => createPlace(db, PLACE));
-      await onServer(url, async (client) => {
+      await withClient(url, async (client) => {
         await client.query('set synchronous_commit = off');
         for (const text of statements) await client.query(text, [PLACE.organisationId, PLACE.facilityId]);
         // An import leaves each row with its text; a row that got it later lies beside its dead one.
@@ -65,7 +65,7 @@ export async function openRecords({ serverUrl, say }: Bench, size: LoadSize): Pr
     },
   });
   // The entries of earlier runs would make this one slower.
-  await onServer(databaseUrl, (client) => client.query('truncate access_log'));
+  await withClient(databaseUrl, (client) => client.query('truncate access_log'));
   const token = await withService(databaseUrl, (db, keys) => signIn(db, keys, PLACE));
   return { size, databaseUrl, token };
 }

@@ -6,7 +6,7 @@
 import pg from 'pg';
 import { planScaleOut, runPlan } from '../../src/app/scale-out/scale-out.ts';
 import { createPool, type Queryable } from '../../src/platform/db/database.ts';
-import { migrate, SERVICE_ROLE } from '../../src/platform/db/migrate.ts';
+import { migrate, SERVICE_ROLE, withClient } from '../../src/platform/db/migrate.ts';
 import { type LockWait, waitUntil } from '../wait-until.ts';
 
 /** Parts of each table: few, so that a copy is quick, and some on each of two workers. */
@@ -182,15 +182,4 @@ async function seal({ everywhere }: Cluster, name: string): Promise<void> {
 
 function databaseUrl(clusterUrl: string, name: string): string {
   return Object.assign(new URL(clusterUrl), { pathname: `/${name}` }).href;
-}
-
-async function withClient<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
-  const client = new pg.Client({ connectionString: url, application_name: 'interchange test' });
-  client.on('error', () => undefined);
-  await client.connect();
-  try {
-    return await work(client);
-  } finally {
-    await client.end();
-  }
 }

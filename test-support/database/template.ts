@@ -1,7 +1,6 @@
 /** The migrated database that every test database is a clone of. Made by scripts/test.ts. */
 import { randomBytes } from 'node:crypto';
-import pg from 'pg';
-import { migrate } from '../../src/platform/db/migrate.ts';
+import { migrate, withClient } from '../../src/platform/db/migrate.ts';
 import { waitUntil } from '../wait-until.ts';
 
 /** With TEST_CITUS_URL, which is `adminUrl` then, databases are distributed; without, none of that is loaded. */
@@ -57,13 +56,9 @@ async function dropPlain(adminUrl: string, name: string): Promise<void> {
 }
 
 export async function administer(adminUrl: string, statements: readonly string[]): Promise<void> {
-  const client = new pg.Client({ connectionString: adminUrl, application_name: 'interchange test' });
-  await client.connect();
-  try {
+  await withClient(adminUrl, async (client) => {
     for (const statement of statements) await client.query(statement);
-  } finally {
-    await client.end();
-  }
+  });
 }
 
 export function databaseUrl(adminUrl: string, database: string): string {
