@@ -10,7 +10,7 @@ const ROOT = new URL('..', import.meta.url).href;
 const FOLDER = process.env.STATEMENTS_FOLDER;
 /** They hand on what others submit. */
 const PASSED_THROUGH =
-  /^(?:src\/platform\/(?:db\/(?!write-watch|database-time|connection\/live-connection)|trace\/)|test-support\/watched-pool)/;
+  /^(?:src\/platform\/(?:db\/(?!write-watch|database-time|connection\/live-connection)|trace\/)|test-support\/database\/watched-pool)/;
 const FRAMES = 40;
 
 const [major = 0] = process.versions.node.split('.').map(Number);
