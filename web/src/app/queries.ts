@@ -29,15 +29,7 @@ export function isPassing(error: unknown): boolean {
   return error instanceof ApiError && (error.status === 0 || error.status >= 502);
 }
 
-/** The session ended by itself: the person did not sign out. */
-let wasEnded = false;
-
-export function sessionWasEnded(): boolean {
-  return wasEnded;
-}
-
-/** Whose session this tab knows of. */
-let owner: string | undefined;
+/** Who is signed in, as this tab knows it. */
 let person: SignedIn | undefined;
 
 /** Their session ended by itself while what they typed was not saved. */
@@ -48,35 +40,54 @@ export function awaitedPerson(): SignedIn | undefined {
   return awaited;
 }
 
-/** Names a session; undefined before somebody is signed in. Its end stays, however much it is used. */
-export function ownerOf(session: Session | null | undefined): string | undefined {
-  return session?.state === 'signed-in' ? `${session.account.userId} ${session.endsAt}` : undefined;
+/** The session ended by itself: the person did not sign out. */
+let wasEnded = false;
+
+export function sessionWasEnded(): boolean {
+  return wasEnded;
 }
 
-/**
- * The sign-in page shows at the same address, and what was read goes, but for what a page shows that stays: the next person may
- * not read it.
- */
+/** The sign-in page shows at the same address. */
 export function endSession(how: 'signed-out' | 'ended'): void {
   wasEnded = how === 'ended';
-  changeOwner(null);
+  if (how === 'signed-out') {
+    person = undefined;
+    forget();
+  }
   queries.setQueryData(sessionQuery.queryKey, null);
 }
 
-function changeOwner(session: Session | null): void {
+// All tabs share the cookie: somebody may have signed in, or out, in another one.
+queries.getQueryCache().subscribe(({ type, query }) => {
+  if (type !== 'updated' || isRead(query) || query.state.status !== 'success') return;
+  const session = query.state.data as Session | null;
+  const now = session?.state === 'signed-in' ? session : undefined;
+  if (nameOf(now) !== nameOf(person)) changeSession(now);
+  person = now;
+  keepTextsOf(nameOf(now));
+});
+
+/** Names a session: its end stays, however much it is used. */
+function nameOf(session: SignedIn | undefined): string | undefined {
+  return session && `${session.account.userId} ${session.endsAt}`;
+}
+
+/** What was read goes, but for what a page shows that stays: the next person may not read it. */
+function changeSession(now: SignedIn | undefined): void {
   const before = awaited ?? person;
-  if (!wasEnded) awaited = undefined;
-  else if (person !== undefined) {
+  if (person !== undefined) {
+    wasEnded ||= now === undefined;
     awaited = isSomethingTyped() ? person : undefined;
-    keepWhatIsShown();
   }
-  person = session?.state === 'signed-in' ? session : undefined;
-  const isSame = person !== undefined && person.account.userId === before?.account.userId;
-  if (person !== undefined && !isSame) awaited = undefined;
-  if (isSame) nothingIsFresh();
-  else if (awaited === undefined && before !== undefined) queries.removeQueries({ predicate: isRead });
-  owner = ownerOf(session);
-  keepTextsOf(owner);
+  if (now !== undefined && now.account.userId === before?.account.userId) nothingIsFresh();
+  else if (now === undefined && awaited !== undefined) keepWhatIsShown();
+  else forget();
+}
+
+/** No page stays, nor what was read for it. */
+function forget(): void {
+  awaited = undefined;
+  queries.removeQueries({ predicate: isRead });
 }
 
 /** The hidden page shows it again, however long it waits. What other pages have read goes. */
@@ -91,19 +102,6 @@ function keepWhatIsShown(): void {
 function isRead({ queryKey }: { queryKey: readonly unknown[] }): boolean {
   return queryKey[0] !== 'session';
 }
-
-// All tabs share the cookie: somebody may have signed in, or out, in another one.
-queries.getQueryCache().subscribe(({ type, query }) => {
-  if (type !== 'updated' || query.queryKey[0] !== 'session' || query.state.status !== 'success') return;
-  const session = query.state.data as Session | null;
-  const next = ownerOf(session);
-  if (next === owner && next !== undefined) {
-    person = session as SignedIn;
-    return;
-  }
-  wasEnded ||= owner !== undefined && next === undefined;
-  changeOwner(session);
-});
 
 /** Somebody has signed in or gone a step further, or what the session says of the account was changed. */
 export async function readSessionAgain(): Promise<void> {
@@ -133,7 +131,7 @@ export async function readWordsAgain(): Promise<void> {
 
 /** The navigation and the facility are those of the session: what was taken away is in them no more. Contract: WEB-6, WEB-7. */
 function readSessionOfRefused(): void {
-  if (owner === undefined) return;
+  if (person === undefined) return;
   void queries.refetchQueries({ queryKey: sessionQuery.queryKey }, { cancelRefetch: false });
 }
 
