@@ -8,32 +8,18 @@ import { errorOf, unreachable } from './api-error.ts';
 import { CONSOLE_HEADER, callHeaders, languageHeader } from './call-headers.ts';
 import type { paths } from './schema.d.ts';
 
-let sessionEnded: () => void = () => undefined;
+type Listener = (method: string, status: number) => void;
 
-/** What to do when the service says that the session has ended. */
-export function onSessionEnd(listener: () => void): void {
-  sessionEnded = listener;
+let listener: Listener = () => undefined;
+
+/** What to do with each answer: it may have ended the session, been a refusal, or have changed something. */
+export function onAnswer(listens: Listener): void {
+  listener = listens;
 }
 
-let changed: () => void = () => undefined;
-
-/** What to do when a call may have changed something at the service. */
-export function onChange(listener: () => void): void {
-  changed = listener;
-}
-
-let refused: () => void = () => undefined;
-
-/** What to do when the service refuses a call or finds nothing: a permission or a facility may have been taken away. */
-export function onRefusal(listener: () => void): void {
-  refused = listener;
-}
-
-/** A call that was answered: it may have ended the session, been refused, or changed something. */
+/** A call was answered. */
 export function tellOf(method: string, status: number): void {
-  if (status === 401) sessionEnded();
-  if (status === 403 || status === 404) refused();
-  if (method !== 'GET' && status < 300) changed();
+  listener(method, status);
 }
 
 const callerHeaders: Middleware = {

@@ -1,6 +1,6 @@
 /** What the console has read, for how long it counts as fresh, and for whom it is. Contract: WEB-66, WEB-75. */
 import { QueryClient } from '@tanstack/react-query';
-import { onChange, onRefusal, onSessionEnd } from '../api/api.ts';
+import { onAnswer } from '../api/api.ts';
 import { ApiError } from '../api/api-error.ts';
 import { type Session, type SignedIn, sessionQuery } from '../api/session.ts';
 import { keepTextsOf } from './unaddressed-texts.ts';
@@ -129,12 +129,10 @@ export async function readWordsAgain(): Promise<void> {
   });
 }
 
-/** The navigation and the facility are those of the session: what was taken away is in them no more. Contract: WEB-6, WEB-7. */
-function readSessionOfRefused(): void {
-  if (person === undefined) return;
-  void queries.refetchQueries({ queryKey: sessionQuery.queryKey }, { cancelRefetch: false });
-}
-
-onSessionEnd(() => endSession('ended'));
-onRefusal(readSessionOfRefused);
-onChange(nothingIsFresh);
+onAnswer((method, status) => {
+  if (status === 401) endSession('ended');
+  // The navigation and the facility are those of the session: what was taken away is in them no more. Contract: WEB-6, WEB-7.
+  if ((status === 403 || status === 404) && person !== undefined)
+    void queries.refetchQueries({ queryKey: sessionQuery.queryKey }, { cancelRefetch: false });
+  if (method !== 'GET' && status < 300) nothingIsFresh();
+});
