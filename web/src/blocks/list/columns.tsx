@@ -5,20 +5,18 @@ import type { Column } from './record-table.tsx';
 
 /** Moments: wide enough for a date, a time and the zone. */
 export function timeColumn<Row>(
-  name: string,
   heading: string,
   momentOf: (row: Row) => string | null | undefined,
 ): Column<Row> {
-  return { name, heading, width: '13.5rem', cell: (row) => <ZonedTime at={momentOf(row)} /> };
+  return { heading, width: '13.5rem', cell: (row) => <ZonedTime at={momentOf(row)} /> };
 }
 
 /** Counts, below each other by their digits. */
 export function numberColumn<Row>(
-  name: string,
   look: Pick<Column<Row>, 'heading' | 'width'>,
   numberOf: (row: Row) => number,
 ): Column<Row> {
-  return { name, ...look, isNumber: true, cell: (row) => <Count of={numberOf(row)} /> };
+  return { ...look, isNumber: true, cell: (row) => <Count of={numberOf(row)} /> };
 }
 
 function Count({ of: count }: { of: number }) {

@@ -10,7 +10,6 @@ import type { CursorList } from './cursor-list.ts';
 import css from './record-table.module.css';
 
 export interface Column<Row> {
-  name: string;
   /** One or two words: headings never wrap. */
   heading: string;
   /** Of the width that is left over, how many parts; default 1. */
@@ -87,9 +86,10 @@ export function RecordTable<Row>(properties: RecordTableProperties<Row>) {
                 aria-rowindex={index + 2}
                 ref={virtual.measureElement}
               >
-                {columns.map(({ name, heading, isNumber, cell }) => (
+                {columns.map(({ heading, isNumber, cell }, column) => (
                   <td
-                    key={name}
+                    // biome-ignore lint/suspicious/noArrayIndexKey: columns keep their places.
+                    key={column}
                     role="cell"
                     data-heading={heading}
                     className={isNumber ? css.number : undefined}
@@ -120,15 +120,17 @@ function Headings<Row>({ columns }: { columns: readonly Column<Row>[] }) {
   return (
     <>
       <colgroup>
-        {columns.map((column) => (
-          <col key={column.name} style={widthOf(column)} />
+        {columns.map((column, index) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: columns keep their places.
+          <col key={index} style={widthOf(column)} />
         ))}
       </colgroup>
       {/* biome-ignore-start lint/a11y/noRedundantRoles: where rows are cards, the browser forgets them. */}
       <thead role="rowgroup" className={css.head}>
         <tr role="row">
-          {columns.map(({ name, heading, isNumber }) => (
-            <th key={name} scope="col" role="columnheader" className={isNumber ? css.number : undefined}>
+          {columns.map(({ heading, isNumber }, index) => (
+            // biome-ignore lint/suspicious/noArrayIndexKey: columns keep their places.
+            <th key={index} scope="col" role="columnheader" className={isNumber ? css.number : undefined}>
               {heading}
             </th>
           ))}

@@ -111,7 +111,6 @@ function useColumns(kind: AccountKind): Column<Account>[] {
   const t = useTranslations('accounts');
   return [
     {
-      name: 'email',
       heading: t('email'),
       share: 1.9,
       cell: ({ email, userId }) => (
@@ -121,26 +120,19 @@ function useColumns(kind: AccountKind): Column<Account>[] {
       ),
     },
     {
-      name: 'state',
       heading: t('state'),
       width: '13.5rem',
       cell: ({ state }) => <StatusBadge tone={STATE_TONES[state]} label={t(`states.${state}`)} />,
     },
-    { name: 'role', heading: t('role'), cell: ({ role }) => role.name },
+    { heading: t('role'), cell: ({ role }) => role.name },
     kind === 'EHR'
-      ? numberColumn(
-          'sessions',
-          { heading: t('sessions'), width: '6rem' },
-          ({ liveSessions }) => liveSessions,
-        )
+      ? numberColumn({ heading: t('sessions'), width: '6rem' }, ({ liveSessions }) => liveSessions)
       : {
-          name: 'secondFactor',
           heading: t('secondFactor'),
           width: '8rem',
           cell: ({ secondFactor }) => (secondFactor ? t('has') : t('hasNot')),
         },
     {
-      name: 'used',
       heading: t('lastUsed'),
       width: '13.5rem',
       cell: ({ lastUsedAt }) => (lastUsedAt === null ? t('notUsed') : <ZonedTime at={lastUsedAt} />),

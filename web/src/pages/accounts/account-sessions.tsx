@@ -71,11 +71,10 @@ function useColumns(accountId: string): Column<AccountSession>[] {
   }
   return [
     useDeviceColumn(),
-    timeColumn('created', t('sessionBegan'), ({ createdAt }) => createdAt),
-    timeColumn('used', t('lastUsed'), ({ lastUsedAt }) => lastUsedAt),
-    timeColumn('ends', t('sessionEnds'), ({ expiresAt }) => expiresAt),
+    timeColumn(t('sessionBegan'), ({ createdAt }) => createdAt),
+    timeColumn(t('lastUsed'), ({ lastUsedAt }) => lastUsedAt),
+    timeColumn(t('sessionEnds'), ({ expiresAt }) => expiresAt),
     {
-      name: 'end',
       heading: t('action'),
       width: '6rem',
       cell: (one) => <EndSession session={one} end={() => end(one.id)} />,

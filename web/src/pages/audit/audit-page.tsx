@@ -65,23 +65,20 @@ function useColumns(): Column<Change>[] {
   const t = useTranslations('audit');
   const wordsOf = useActionWords();
   return [
-    timeColumn('at', t('at'), ({ at }) => at),
+    timeColumn(t('at'), ({ at }) => at),
     {
-      name: 'actor',
       heading: t('actor'),
       share: 1.1,
       cell: ({ actor }) =>
         actor.kind === 'operator' ? t('operator') : <Email address={actor.email ?? actor.id ?? ''} />,
     },
     {
-      name: 'action',
       heading: t('action'),
       // Room for the longest word of each language: a share would cut it at 1280 px.
       width: '11.5rem',
       cell: ({ action }) => <span title={action}>{wordsOf(action)}</span>,
     },
     {
-      name: 'subject',
       heading: t('subject'),
       share: 1.1,
       cell: ({ subject: { type, id, name } }) => (
@@ -92,7 +89,6 @@ function useColumns(): Column<Change>[] {
       ),
     },
     {
-      name: 'change',
       heading: t('change'),
       share: 2,
       cell: ({ before, after }) => <ChangedMembers before={before} after={after} />,

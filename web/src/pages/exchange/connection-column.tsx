@@ -16,7 +16,6 @@ export function useConnectionColumn(rows: readonly Delivery[]): Column<Delivery>
   if (ids.size < 2) return [];
   return [
     {
-      name: 'connection',
       heading: t('connection'),
       share: 1.5,
       cell: ({ connectionId }) => {

@@ -64,16 +64,13 @@ interface EntriesProperties {
 function Entries({ title, rows, count, hasFiles }: EntriesProperties) {
   const t = useTranslations('imports');
   const columns: Column<Numbered>[] = [
-    ...(hasFiles
-      ? [{ name: 'file', heading: t('file'), width: '7rem', cell: ({ row }: Numbered) => row.file }]
-      : []),
-    { name: 'entry', heading: t('entry'), width: '6rem', cell: ({ row }) => row.entry ?? t('whole') },
-    { name: 'type', heading: t('type'), width: '12rem', cell: ({ row }) => row.resourceType ?? '–' },
+    ...(hasFiles ? [{ heading: t('file'), width: '7rem', cell: ({ row }: Numbered) => row.file }] : []),
+    { heading: t('entry'), width: '6rem', cell: ({ row }) => row.entry ?? t('whole') },
+    { heading: t('type'), width: '12rem', cell: ({ row }) => row.resourceType ?? '–' },
     ...(title === 'older'
       ? []
       : [
           {
-            name: 'reason',
             heading: t('reason'),
             share: 2,
             cell: ({ row }: Numbered) => (row.reason === undefined ? '–' : <InEnglish text={row.reason} />),
@@ -105,16 +102,10 @@ interface CountsProperties {
 function Counts({ title, rows }: CountsProperties) {
   const t = useTranslations('imports');
   const columns: Column<ByType>[] = [
-    { name: 'type', heading: title === 'notShown' ? t('reason') : t('type'), cell: ([name]) => name },
-    numberColumn('count', { heading: t('count'), width: '7rem' }, ([, count]) => count),
+    { heading: title === 'notShown' ? t('reason') : t('type'), cell: ([name]) => name },
+    numberColumn({ heading: t('count'), width: '7rem' }, ([, count]) => count),
     ...(title === 'taken'
-      ? [
-          numberColumn(
-            'unchanged',
-            { heading: t('unchanged'), width: '7rem' },
-            ([, , same = 0]: ByType) => same,
-          ),
-        ]
+      ? [numberColumn({ heading: t('unchanged'), width: '7rem' }, ([, , same = 0]: ByType) => same)]
       : []),
   ];
   return <Part title={title} columns={columns} rows={rows} rowId={([name]) => name} />;
@@ -129,15 +120,14 @@ interface ElementsProperties {
 function Elements({ title, rows, hasFiles }: ElementsProperties) {
   const t = useTranslations('imports');
   const columns: Column<Counted>[] = [
-    { name: 'element', heading: t('element'), cell: ({ element }) => <code>{element}</code> },
+    { heading: t('element'), cell: ({ element }) => <code>{element}</code> },
     {
-      name: 'first',
       heading: t('first'),
       width: hasFiles ? '12rem' : '8rem',
       cell: ({ file, entry }) =>
         hasFiles ? t('place', { file, entry: String(entry) }) : t('placeInFile', { entry: String(entry) }),
     },
-    numberColumn('count', { heading: t('count'), width: '6rem' }, ({ count }) => count),
+    numberColumn({ heading: t('count'), width: '6rem' }, ({ count }) => count),
   ];
   return <Part title={title} columns={columns} rows={rows} rowId={({ element }) => element} />;
 }

@@ -86,7 +86,6 @@ function useColumns(): Column<Import>[] {
   const nameOf = useImportName();
   return [
     {
-      name: 'file',
       heading: t('file'),
       share: 2,
       cell: (one) => (
@@ -96,20 +95,18 @@ function useColumns(): Column<Import>[] {
       ),
     },
     {
-      name: 'state',
       heading: t('state'),
       width: '9.5rem',
       cell: (one) => <ImportState one={one} />,
     },
-    timeColumn('started', t('started'), ({ startedAt }) => startedAt),
+    timeColumn(t('started'), ({ startedAt }) => startedAt),
     {
-      name: 'by',
       heading: t('by'),
       share: 1.5,
       cell: ({ startedBy }) =>
         startedBy.kind === 'operator' ? t('operator') : <Email address={startedBy.email ?? '–'} />,
     },
-    numberColumn('taken', { heading: t('resources'), width: '6rem' }, ({ progress }) => progress.resources),
-    numberColumn('rejected', { heading: t('rejected'), width: '6rem' }, ({ progress }) => progress.rejected),
+    numberColumn({ heading: t('resources'), width: '6rem' }, ({ progress }) => progress.resources),
+    numberColumn({ heading: t('rejected'), width: '6rem' }, ({ progress }) => progress.rejected),
   ];
 }

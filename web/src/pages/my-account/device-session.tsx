@@ -16,7 +16,6 @@ export function useDeviceColumn(): Column<Session> {
   const t = useTranslations('devices');
   const nameOf = useDeviceName();
   return {
-    name: 'device',
     heading: t('device'),
     cell: ({ userAgent }) => <span title={userAgent ?? undefined}>{nameOf(userAgent)}</span>,
   };

@@ -43,11 +43,10 @@ function useColumns(): Column<OwnSession>[] {
   }
   return [
     useDeviceColumn(),
-    { name: 'network', heading: t('network'), width: '11rem', cell: ({ network }) => network ?? '–' },
-    timeColumn('signedIn', t('signedIn'), ({ createdAt }) => createdAt),
-    timeColumn('used', t('used'), ({ lastUsedAt }) => lastUsedAt),
+    { heading: t('network'), width: '11rem', cell: ({ network }) => network ?? '–' },
+    timeColumn(t('signedIn'), ({ createdAt }) => createdAt),
+    timeColumn(t('used'), ({ lastUsedAt }) => lastUsedAt),
     {
-      name: 'state',
       heading: t('state'),
       width: '8rem',
       cell: (one) =>

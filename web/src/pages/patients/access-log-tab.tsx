@@ -96,27 +96,23 @@ function useColumns(): Column<AccessEntry>[] {
   const nameOf = usePurposeName();
   return [
     {
-      name: 'at',
       heading: t('at'),
       width: '16.5rem',
       cell: ({ occurredAt }) => <ZonedTime at={occurredAt} to="second" />,
     },
     {
-      name: 'account',
       heading: t('account'),
       share: 1.3,
       cell: ({ accountEmail, accountId }) => accountEmail ?? accountId,
     },
-    { name: 'action', heading: t('action'), cell: ({ action }) => <code>{action}</code> },
-    { name: 'record', heading: t('record'), share: 0.9, cell: ({ resourceType }) => resourceType },
+    { heading: t('action'), cell: ({ action }) => <code>{action}</code> },
+    { heading: t('record'), share: 0.9, cell: ({ resourceType }) => resourceType },
     {
-      name: 'purpose',
       heading: t('purpose'),
       width: '7rem',
       cell: ({ purposeOfUse }) => nameOf(purposeOfUse),
     },
     {
-      name: 'outcome',
       heading: t('outcome'),
       width: '7rem',
       cell: ({ outcome }) => <StatusBadge tone={outcome === 'allowed' ? 'good' : 'bad'} label={t(outcome)} />,

@@ -35,18 +35,16 @@ function useColumns(rows: readonly Delivery[]): Column<Delivery>[] {
   const connection = useConnectionColumn(rows);
   return [
     {
-      name: 'status',
       heading: t('status'),
       width: '8rem',
       cell: ({ status }) => <StatusBadge tone={DELIVERY_TONES[status]} label={t(`statuses.${status}`)} />,
     },
     {
-      name: 'event',
       heading: t('event'),
       cell: ({ event }) => (event === 'patient.created' ? t('events.created') : t('events.updated')),
     },
     ...connection,
-    timeColumn('occurred', t('occurred'), ({ occurredAt }) => occurredAt),
-    timeColumn('attempt', t('attempt'), ({ lastAttempt }) => lastAttempt?.startedAt),
+    timeColumn(t('occurred'), ({ occurredAt }) => occurredAt),
+    timeColumn(t('attempt'), ({ lastAttempt }) => lastAttempt?.startedAt),
   ];
 }

@@ -59,7 +59,6 @@ function useColumns(purpose: string | undefined): Column<Patient>[] {
   const t = useTranslations('patients');
   return [
     {
-      name: 'name',
       heading: t('name'),
       cell: ({ id, name }) => (
         <Link to="/patients/$patientId" params={{ patientId: id }} search={{ purpose }} preload={false}>
@@ -67,20 +66,17 @@ function useColumns(purpose: string | undefined): Column<Patient>[] {
         </Link>
       ),
     },
-    { name: 'born', heading: t('birthDate'), width: '8rem', cell: ({ birthDate }) => birthDate ?? '–' },
+    { heading: t('birthDate'), width: '8rem', cell: ({ birthDate }) => birthDate ?? '–' },
     {
-      name: 'gender',
       heading: t('gender'),
       width: '7rem',
       cell: ({ gender }) => (gender === null ? '–' : t(`genders.${gender}`)),
     },
     {
-      name: 'identifiers',
       heading: t('identifiers'),
       cell: ({ identifiers }) => identifiers.map(({ value }) => value).join(', ') || '–',
     },
     {
-      name: 'state',
       heading: t('state'),
       width: '14rem',
       cell: (patient) => <PatientState patient={patient} />,

@@ -35,21 +35,18 @@ function useColumns(): Column<Publication>[] {
   const ofPatient = useTranslations('patient');
   return [
     {
-      name: 'state',
       heading: t('state'),
       width: '8.5rem',
       cell: ({ state }) => <StatusBadge tone={PUBLICATION_TONES[state]} label={t(`states.${state}`)} />,
     },
     {
-      name: 'kind',
       heading: t('kind'),
       width: '10rem',
       cell: ({ kind }) => t(`kinds.${kind}`),
     },
-    { name: 'target', heading: t('target'), width: '9rem', cell: ({ target }) => target },
-    timeColumn('started', t('started'), ({ startedAt }) => startedAt),
+    { heading: t('target'), width: '9rem', cell: ({ target }) => target },
+    timeColumn(t('started'), ({ startedAt }) => startedAt),
     {
-      name: 'outcome',
       heading: ofPatient('outcomeOf'),
       cell: ({ failure, stored }) =>
         failure === null ? ofPatient('stored', { count: stored }) : <InEnglish text={failure} />,

@@ -111,12 +111,11 @@ function RecordList({ kind, patientId, purpose, onShow }: RecordListProperties) 
 function useColumns(onShow: (id: string) => void): Column<RecordRow>[] {
   const t = useTranslations('patient');
   return [
-    { name: 'code', heading: t('code'), share: 0.6, cell: ({ code }) => code ?? '–' },
-    { name: 'status', heading: t('status'), width: '8rem', cell: ({ status }) => status ?? '–' },
-    timeColumn('at', t('when'), ({ at }) => at),
-    { name: 'id', heading: t('record'), cell: ({ id }) => <code>{id}</code> },
+    { heading: t('code'), share: 0.6, cell: ({ code }) => code ?? '–' },
+    { heading: t('status'), width: '8rem', cell: ({ status }) => status ?? '–' },
+    timeColumn(t('when'), ({ at }) => at),
+    { heading: t('record'), cell: ({ id }) => <code>{id}</code> },
     {
-      name: 'show',
       heading: t('asFhir'),
       width: '7rem',
       cell: ({ id }) => (

@@ -81,13 +81,11 @@ function useColumns(): Column<Publication>[] {
   const t = useTranslations('publishing');
   return [
     {
-      name: 'state',
       heading: t('state'),
       width: '8.75rem',
       cell: ({ state }) => <StatusBadge tone={PUBLICATION_TONES[state]} label={t(`states.${state}`)} />,
     },
     {
-      name: 'kind',
       heading: t('kind'),
       width: '10rem',
       cell: ({ kind, recordId }) => (
@@ -96,11 +94,10 @@ function useColumns(): Column<Publication>[] {
         </Link>
       ),
     },
-    { name: 'target', heading: t('target'), width: '9rem', cell: ({ target }) => target },
-    timeColumn('started', t('started'), ({ startedAt }) => startedAt),
-    numberColumn('stored', { heading: t('stored'), width: '5rem' }, ({ stored }) => stored),
+    { heading: t('target'), width: '9rem', cell: ({ target }) => target },
+    timeColumn(t('started'), ({ startedAt }) => startedAt),
+    numberColumn({ heading: t('stored'), width: '5rem' }, ({ stored }) => stored),
     {
-      name: 'failure',
       heading: t('failure'),
       cell: ({ failure }) => (failure === null ? '–' : <InEnglish text={failure} />),
     },

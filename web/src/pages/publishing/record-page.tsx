@@ -72,16 +72,14 @@ function useColumns(): Column<Run>[] {
   const t = useTranslations('publishing');
   return [
     {
-      name: 'state',
       heading: t('state'),
       width: '9rem',
       cell: ({ outcome }) => <StatusBadge tone={PUBLICATION_TONES[outcome]} label={t(`states.${outcome}`)} />,
     },
-    { name: 'target', heading: t('target'), width: '9rem', cell: ({ target }) => target },
-    timeColumn('started', t('started'), ({ startedAt }) => startedAt),
-    numberColumn('stored', { heading: t('stored'), width: '5.5rem' }, ({ published }) => published.length),
+    { heading: t('target'), width: '9rem', cell: ({ target }) => target },
+    timeColumn(t('started'), ({ startedAt }) => startedAt),
+    numberColumn({ heading: t('stored'), width: '5.5rem' }, ({ published }) => published.length),
     {
-      name: 'failure',
       heading: t('failure'),
       cell: ({ failure }) => (failure === null ? '–' : <InEnglish text={failure} />),
     },

@@ -48,7 +48,6 @@ function useColumns(): Column<Target>[] {
   const t = useTranslations('publishing');
   return [
     {
-      name: 'name',
       heading: t('name'),
       share: 1.2,
       cell: ({ name, base, default: isDefault }) => (
@@ -59,7 +58,6 @@ function useColumns(): Column<Target>[] {
       ),
     },
     {
-      name: 'state',
       heading: t('health'),
       width: '9.5rem',
       cell: (target) => {
@@ -67,9 +65,8 @@ function useColumns(): Column<Target>[] {
         return <StatusBadge tone={TONES[shown]} label={t(`healths.${shown}`)} />;
       },
     },
-    timeColumn('success', t('lastSuccess'), ({ lastSuccessAt }) => lastSuccessAt),
+    timeColumn(t('lastSuccess'), ({ lastSuccessAt }) => lastSuccessAt),
     {
-      name: 'failure',
       heading: t('lastFailure'),
       share: 1.4,
       cell: ({ lastFailure }) =>

@@ -46,7 +46,6 @@ function useColumns(): Column<Role>[] {
   const t = useTranslations('roles');
   return [
     {
-      name: 'name',
       heading: t('name'),
       share: 2,
       cell: ({ id, name }) => (
@@ -55,27 +54,20 @@ function useColumns(): Column<Role>[] {
         </Link>
       ),
     },
-    numberColumn(
-      'permissions',
-      { heading: t('permissions'), width: '8rem' },
-      (role) => role.permissions.length,
-    ),
+    numberColumn({ heading: t('permissions'), width: '8rem' }, (role) => role.permissions.length),
     {
-      name: 'systems',
       heading: t('systems'),
       width: '8rem',
       isNumber: true,
       cell: (role) => <Holders role={role} kind="EHR" />,
     },
     {
-      name: 'people',
       heading: t('people'),
       width: '8rem',
       isNumber: true,
       cell: (role) => <Holders role={role} kind="STAFF" />,
     },
     {
-      name: 'secondFactor',
       heading: t('secondFactor'),
       width: '9rem',
       cell: ({ requiresSecondFactor }) =>

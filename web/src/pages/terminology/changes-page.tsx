@@ -56,18 +56,15 @@ function useColumns(): Column<MapChange>[] {
   };
   return [
     {
-      name: 'kind',
       heading: ofChange('kind'),
       width: '7.5rem',
       cell: ({ kind }) => <StatusBadge tone={TONES[kind]} label={ofChange(`kinds.${kind}`)} />,
     },
     {
-      name: 'code',
       heading: t('code'),
       cell: ({ localCode, localSystem }) => <Coded code={localCode} display={null} system={localSystem} />,
     },
     {
-      name: 'standard',
       heading: t('standard'),
       share: 1.6,
       cell: ({ targetCode, targetDisplay, targetSystem }) => (
@@ -75,12 +72,11 @@ function useColumns(): Column<MapChange>[] {
       ),
     },
     {
-      name: 'level',
       heading: t('level'),
       share: 0.8,
       cell: ({ facilityId }) => level(facilityId),
     },
-    timeColumn('at', t('changed'), ({ changedAt }) => changedAt),
-    { name: 'by', heading: t('by'), width: '7.5rem', cell: ({ changedBy }) => author(changedBy) },
+    timeColumn(t('changed'), ({ changedAt }) => changedAt),
+    { heading: t('by'), width: '7.5rem', cell: ({ changedBy }) => author(changedBy) },
   ];
 }

@@ -82,26 +82,23 @@ function useColumns(onMap: (row: UnmappedCode) => void): Column<UnmappedCode>[] 
   const { may } = useSession();
   const columns: Column<UnmappedCode>[] = [
     {
-      name: 'code',
       heading: t('code'),
       share: 2,
       cell: ({ localCode, localDisplay, localSystem }) => (
         <Coded code={localCode} display={localDisplay} system={localSystem} />
       ),
     },
-    numberColumn('count', { heading: t('count'), width: '8rem' }, ({ count }) => count),
+    numberColumn({ heading: t('count'), width: '8rem' }, ({ count }) => count),
     {
-      name: 'places',
       heading: t('places'),
       cell: ({ places }) => places.map(({ place }) => t(`place.${place as Place}`)).join(', '),
     },
-    timeColumn('last', t('lastMet'), ({ lastMetAt }) => lastMetAt),
+    timeColumn(t('lastMet'), ({ lastMetAt }) => lastMetAt),
   ];
   if (!may('terminology.maps.manage')) return columns;
   return [
     ...columns,
     {
-      name: 'map',
       heading: ofMaps('actions'),
       width: '7rem',
       cell: (row) => (

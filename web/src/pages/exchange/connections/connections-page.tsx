@@ -62,7 +62,6 @@ function useColumns(): Column<Connection>[] {
   const t = useTranslations('exchangeConnections');
   return [
     {
-      name: 'name',
       heading: t('name'),
       share: 2,
       cell: ({ id, name }) => (
@@ -72,14 +71,12 @@ function useColumns(): Column<Connection>[] {
       ),
     },
     {
-      name: 'state',
       heading: t('state'),
       width: '17rem',
       cell: (connection) => <ConnectionState connection={connection} />,
     },
-    { name: 'address', heading: t('address'), share: 3, cell: ({ address }) => address },
+    { heading: t('address'), share: 3, cell: ({ address }) => address },
     {
-      name: 'created',
       heading: t('created'),
       width: '9rem',
       cell: ({ createdAt }) => <ZonedTime at={createdAt} to="day" />,

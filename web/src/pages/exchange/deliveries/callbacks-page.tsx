@@ -49,7 +49,6 @@ function useColumns(): Column<Callback>[] {
   const t = useTranslations('exchangeCallbacks');
   return [
     {
-      name: 'status',
       heading: t('status'),
       width: '8rem',
       cell: ({ status }) =>
@@ -60,7 +59,6 @@ function useColumns(): Column<Callback>[] {
         ),
     },
     {
-      name: 'outcome',
       heading: t('outcome'),
       width: '8rem',
       cell: ({ outcome }) =>
@@ -71,15 +69,13 @@ function useColumns(): Column<Callback>[] {
         ),
     },
     {
-      name: 'assigned',
       heading: t('assignedId'),
       width: '12rem',
       cell: ({ assignedId }) => (assignedId === null ? '–' : <code>{assignedId}</code>),
     },
-    { name: 'message', heading: t('message'), cell: ({ message }) => message ?? '–' },
-    timeColumn('received', t('received'), ({ receivedAt }) => receivedAt),
+    { heading: t('message'), cell: ({ message }) => message ?? '–' },
+    timeColumn(t('received'), ({ receivedAt }) => receivedAt),
     {
-      name: 'delivery',
       heading: t('delivery'),
       width: '9rem',
       cell: ({ deliveryId }) => (

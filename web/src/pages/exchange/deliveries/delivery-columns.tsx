@@ -50,7 +50,6 @@ export function useChoice({ chosen, toggle }: { chosen: readonly string[]; toggl
   const t = useTranslations('exchange');
   const format = useFormatter();
   const column: Column<Delivery> = {
-    name: 'choose',
     heading: t('choose'),
     width: '4.75rem',
     cell: ({ id, patientId, occurredAt }) => (
@@ -76,22 +75,19 @@ export function useColumns(
   const connection = useConnectionColumn(rows);
   const reasonOf = useHeldReason();
   const status: Column<Delivery> = {
-    name: 'status',
     heading: t('status'),
     width: '8rem',
     cell: ({ status }) => <StatusBadge tone={DELIVERY_TONES[status]} label={t(`statuses.${status}`)} />,
   };
   const reason: Column<Delivery> = {
-    name: 'reason',
     heading: t('reason'),
     width: '10.5rem',
     cell: ({ heldReason }) => (heldReason === null ? '–' : reasonOf(heldReason).short),
   };
-  const occurred = timeColumn<Delivery>('occurred', t('occurred'), ({ occurredAt }) => occurredAt);
+  const occurred = timeColumn<Delivery>(t('occurred'), ({ occurredAt }) => occurredAt);
   return [
     isReview ? reason : status,
     {
-      name: 'event',
       heading: t('event'),
       width: '9.5rem',
       cell: ({ id, event }) => (
@@ -101,13 +97,12 @@ export function useColumns(
       ),
     },
     {
-      name: 'patient',
       heading: t('patient'),
       cell: ({ patientId }) =>
         patientId === null ? t('patientHidden') : <PatientLink patientId={patientId} />,
     },
     ...connection,
     ...(isReview ? [] : [occurred]),
-    timeColumn('attempt', t('attempt'), ({ lastAttempt }) => lastAttempt?.startedAt),
+    timeColumn(t('attempt'), ({ lastAttempt }) => lastAttempt?.startedAt),
   ];
 }

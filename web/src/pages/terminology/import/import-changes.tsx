@@ -72,7 +72,6 @@ function listed(changes: readonly EntryChange[], kind: EntryChange['kind']): num
 function useColumns(changes: readonly EntryChange[]): Column<EntryChange>[] {
   const t = useTranslations('mapImport');
   const line: Column<EntryChange> = {
-    name: 'line',
     heading: t('line'),
     width: '4.5rem',
     isNumber: true,
@@ -81,7 +80,6 @@ function useColumns(changes: readonly EntryChange[]): Column<EntryChange>[] {
   return [
     ...(changes.some((change) => change.line !== undefined) ? [line] : []),
     {
-      name: 'kind',
       heading: t('kind'),
       width: '7.5rem',
       cell: ({ kind }) => (
@@ -89,7 +87,6 @@ function useColumns(changes: readonly EntryChange[]): Column<EntryChange>[] {
       ),
     },
     {
-      name: 'code',
       heading: t('code'),
       cell: ({ localCode, localSystem, before, after, path }) => (
         <div>
@@ -99,7 +96,6 @@ function useColumns(changes: readonly EntryChange[]): Column<EntryChange>[] {
       ),
     },
     {
-      name: 'standard',
       heading: t('standard'),
       share: 1.6,
       cell: ({ targetSystem, before, after }) =>

@@ -20,28 +20,24 @@ export function useMapColumns(edit: MapEdit, onDelete: (entry: MapEntry) => void
   const { may } = useSession();
   const columns: Column<MapEntry>[] = [
     {
-      name: 'code',
       heading: t('code'),
       cell: ({ localCode, localDisplay, localSystem }) => (
         <Coded code={localCode} display={localDisplay} system={localSystem} />
       ),
     },
     {
-      name: 'standard',
       heading: t('standard'),
       share: 1.5,
       cell: (entry) =>
         edit.entryId === entry.id ? <EditedTarget edit={edit} /> : <StandardCode entry={entry} />,
     },
     {
-      name: 'relation',
       heading: t('relation'),
       share: 0.7,
       cell: (entry) =>
         edit.entryId === entry.id ? <EditedRelation edit={edit} /> : <Relation entry={entry} />,
     },
     {
-      name: 'level',
       heading: t('level'),
       width: '10.5rem',
       cell: ({ facilityId }) => levels[facilityId === null ? 0 : 1]?.label,
@@ -49,7 +45,6 @@ export function useMapColumns(edit: MapEdit, onDelete: (entry: MapEntry) => void
   ];
   if (!may('terminology.maps.manage')) return columns;
   const actions = {
-    name: 'actions',
     heading: ofMaps('actions'),
     width: '7.5rem',
     cell: (entry: MapEntry) => <Actions entry={entry} edit={edit} onDelete={onDelete} />,
