@@ -53,7 +53,6 @@ export const exchangeConnections = {
   secrets: 'Secrets',
   secretsText: 'Never shown again after they were made.',
   directions: { outbound: 'Outbound', callback: 'Callback' },
-  direction: 'For',
   secretStates: {
     waiting: 'Waits for activation',
     planned: 'Begins later',

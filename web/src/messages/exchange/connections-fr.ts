@@ -55,7 +55,6 @@ export const exchangeConnections: Catalogue['exchangeConnections'] = {
   secrets: 'Secrets',
   secretsText: 'Ils ne sont plus jamais affichés après leur création.',
   directions: { outbound: 'Envoi', callback: 'Réponse' },
-  direction: 'Pour',
   secretStates: {
     waiting: 'Attend l’activation',
     planned: 'Commence plus tard',

@@ -8,7 +8,6 @@ export const myAccount = {
   secondFactor: 'Second factor',
   required: 'Your role asks for one at each sign-in.',
   optional: 'With one, your password alone opens nothing. Your role does not ask for it; we recommend it.',
-  kind: 'Kind',
   app: 'Authenticator app',
   appOn: 'Set up',
   none: 'Not set up',

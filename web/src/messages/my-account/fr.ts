@@ -9,7 +9,6 @@ export const myAccount = {
   required: 'Votre rôle en demande un à chaque connexion.',
   optional:
     'Avec lui, votre mot de passe seul n’ouvre rien. Votre rôle ne le demande pas ; nous le recommandons.',
-  kind: 'Sorte',
   app: 'Application d’authentification',
   appOn: 'Configurée',
   none: 'Non configurée',

@@ -44,7 +44,6 @@ export const secondFactor = {
   appText: 'An app on your telephone shows a new code every half minute.',
   passkey: 'Passkey',
   passkeyText: 'Your device confirms it is you: fingerprint, face, PIN, or a security key. Nothing to type.',
-  addPasskey: 'Add a passkey',
   password: 'Your password, once more',
   passwordText: 'So that nobody else changes your second factors while you are away.',
   next: 'Continue',

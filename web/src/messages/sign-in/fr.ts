@@ -49,7 +49,6 @@ export const secondFactor = {
   passkey: 'Clé d’accès',
   passkeyText:
     'Votre appareil confirme que c’est vous : empreinte, visage, code PIN ou clé de sécurité. Rien à saisir.',
-  addPasskey: 'Ajouter une clé d’accès',
   password: 'Votre mot de passe, encore une fois',
   passwordText: 'Pour que personne d’autre ne change vos seconds facteurs en votre absence.',
   next: 'Continuer',
