@@ -32,3 +32,10 @@ export function errorOf(response: Response, body: unknown): ApiError {
 export function unreachable(): ApiError {
   return new ApiError('', { status: 0 });
 }
+
+/** What comes from the service, and may not arrive, or break off on its way: the console did not fail then. */
+export function arrived<Value>(coming: Promise<Value>): Promise<Value> {
+  return coming.catch(() => {
+    throw unreachable();
+  });
+}

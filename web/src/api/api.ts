@@ -4,7 +4,7 @@
  */
 import createClient, { type Middleware } from 'openapi-fetch';
 import { apiBase } from '../app/address.ts';
-import { errorOf, unreachable } from './api-error.ts';
+import { arrived, errorOf } from './api-error.ts';
 import { CONSOLE_HEADER, callHeaders, languageHeader } from './call-headers.ts';
 import type { paths } from './schema.d.ts';
 
@@ -49,55 +49,46 @@ export interface Outcome<Data> {
 
 /** The body of the answer; throws an ApiError for every other one. */
 export async function answered<Data>(call: Promise<Outcome<Data>>): Promise<Exclude<Data, undefined>> {
-  const { data, error, response } = await call.catch(() => {
-    throw unreachable();
-  });
+  const { data, error, response } = await arrived(call);
   if (!response.ok) throw errorOf(response, error);
   return data as Exclude<Data, undefined>;
 }
 
 /** A call below /console/api that openapi.json does not describe, or whose answer is a file. */
 export async function send(method: string, path: string, body?: unknown): Promise<Response> {
-  const response = await fetch(apiBase + path, {
-    method,
-    credentials: 'same-origin',
-    redirect: 'error',
-    headers: {
-      ...CONSOLE_HEADER,
-      ...callHeaders(),
-      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-    },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-  }).catch(() => {
-    throw unreachable();
-  });
+  const response = await arrived(
+    fetch(apiBase + path, {
+      method,
+      credentials: 'same-origin',
+      redirect: 'error',
+      headers: {
+        ...CONSOLE_HEADER,
+        ...callHeaders(),
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      },
+      body: JSON.stringify(body),
+    }),
+  );
   // Reading the session is how the console learns that there is none, or what it lost.
   if (response.ok || path !== '/session') tellOf(method, response.status);
   if (response.ok) return response;
   throw errorOf(response, await response.json().catch(() => undefined));
 }
 
-/** The body of an answer, which may break off on its way: the console did not fail then. */
-export function arrived<Body>(body: Promise<Body>): Promise<Body> {
-  return body.catch(() => {
-    throw unreachable();
-  });
-}
-
 const OPEN_TIMEOUT_MS = 30_000;
 
 /** A call of the API itself, by somebody who is not signed in: calls below /console/api are proved by the cookie. */
 export async function sendOpenly(path: `/auth/${string}`, body: object): Promise<unknown> {
-  const response = await fetch(`${apiBase}/../../api/v1${path}`, {
-    method: 'POST',
-    credentials: 'omit',
-    redirect: 'error',
-    headers: { ...languageHeader(), 'content-type': 'application/json' },
-    body: JSON.stringify(body),
-    signal: AbortSignal.timeout(OPEN_TIMEOUT_MS),
-  }).catch(() => {
-    throw unreachable();
-  });
+  const response = await arrived(
+    fetch(`${apiBase}/../../api/v1${path}`, {
+      method: 'POST',
+      credentials: 'omit',
+      redirect: 'error',
+      headers: { ...languageHeader(), 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+      signal: AbortSignal.timeout(OPEN_TIMEOUT_MS),
+    }),
+  );
   const answer: unknown = await response.json().catch(() => undefined);
   if (!response.ok) throw errorOf(response, answer);
   return answer;

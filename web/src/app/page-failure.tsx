@@ -1,7 +1,7 @@
 /** In place of a page that failed while it was drawn, or whose code did not arrive. Contract: WEB-74. */
 import { useQuery } from '@tanstack/react-query';
 import type { ErrorComponentProps } from '@tanstack/react-router';
-import { errorOf, unreachable } from '../api/api-error.ts';
+import { arrived, errorOf } from '../api/api-error.ts';
 import { ErrorState } from '../blocks/states/error-state.tsx';
 import { PageSkeleton } from '../blocks/states/page-skeleton.tsx';
 import { basePath } from './address.ts';
@@ -34,10 +34,6 @@ function NotLoaded({ error: notLoaded }: { error: PageNotLoaded }) {
 }
 
 async function askForConsole(): Promise<void> {
-  const response = await fetch(basePath, { method: 'HEAD', redirect: 'error', cache: 'no-store' }).catch(
-    () => {
-      throw unreachable();
-    },
-  );
+  const response = await arrived(fetch(basePath, { method: 'HEAD', redirect: 'error', cache: 'no-store' }));
   if (!response.ok) throw errorOf(response, undefined);
 }

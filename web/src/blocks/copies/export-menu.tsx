@@ -2,7 +2,8 @@
 import { Button, Menu } from '@mantine/core';
 import { Download } from 'lucide-react';
 import { useTranslations } from 'use-intl';
-import { arrived, send } from '../../api/api.ts';
+import { send } from '../../api/api.ts';
+import { arrived } from '../../api/api-error.ts';
 import { useCommands } from '../dialogs/commands.ts';
 import { announce } from '../page/announcements.tsx';
 import { useErrorText } from '../states/error-text.ts';
