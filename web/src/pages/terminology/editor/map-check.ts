@@ -37,24 +37,16 @@ function isComplete({ localCode, targetSystem, targetCode, equivalence }: Draft)
   return localCode.trim() !== '' && targetSystem !== '' && (targetCode !== '' || equivalence === 'unmatched');
 }
 
+/** What is empty is left out. */
 function conceptMap(draft: Draft): string {
-  const { localSystem, localCode, localDisplay, targetSystem, targetCode, targetDisplay } = draft;
   const target = {
-    ...(targetCode === '' ? {} : { code: targetCode }),
-    ...(targetDisplay === '' ? {} : { display: targetDisplay }),
-    ...(draft.comment === '' ? {} : { comment: draft.comment }),
+    code: draft.targetCode || undefined,
+    display: draft.targetDisplay || undefined,
+    comment: draft.comment || undefined,
     equivalence: draft.equivalence,
   };
-  const element = {
-    code: localCode,
-    ...(localDisplay === '' ? {} : { display: localDisplay }),
-    target: [target],
-  };
-  const group = {
-    ...(localSystem === '' ? {} : { source: localSystem }),
-    target: targetSystem,
-    element: [element],
-  };
+  const element = { code: draft.localCode, display: draft.localDisplay || undefined, target: [target] };
+  const group = { source: draft.localSystem || undefined, target: draft.targetSystem, element: [element] };
   return JSON.stringify({ resourceType: 'ConceptMap', status: 'active', group: [group] });
 }
 
