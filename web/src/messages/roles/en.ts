@@ -29,8 +29,10 @@ export const role = {
   gone: 'There is no such role',
   goneText: 'Somebody may have deleted it. Go back to the list.',
   heldBy: 'Who holds it',
-  allSystems: '{count, plural, one {See the system} other {See all # systems}}',
-  allPeople: '{count, plural, one {See the person} other {See all # people}}',
+  all: {
+    EHR: '{count, plural, one {See the system} other {See all # systems}}',
+    STAFF: '{count, plural, one {See the person} other {See all # people}}',
+  },
   holdersNone: 'Nobody yet. Give it to an account, or delete it.',
   holdersElsewhere: 'They are at facilities that are not yours, so they are not shown to you.',
   holdersHidden: 'Who they are is shown to those who manage integration accounts or people.',

@@ -29,8 +29,10 @@ export const role = {
   gone: 'Ce rôle n’existe pas',
   goneText: 'Quelqu’un l’a peut-être supprimé. Revenez à la liste.',
   heldBy: 'Qui l’a',
-  allSystems: '{count, plural, one {Voir le système} other {Voir les # systèmes}}',
-  allPeople: '{count, plural, one {Voir la personne} other {Voir les # personnes}}',
+  all: {
+    EHR: '{count, plural, one {Voir le système} other {Voir les # systèmes}}',
+    STAFF: '{count, plural, one {Voir la personne} other {Voir les # personnes}}',
+  },
   holdersNone: 'Personne pour l’instant. Attribuez-le à un compte, ou supprimez-le.',
   holdersElsewhere:
     'Leurs comptes sont dans des établissements qui ne sont pas les vôtres : ils ne vous sont pas montrés.',

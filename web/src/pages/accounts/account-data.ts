@@ -12,6 +12,16 @@ export type Role = Item<'/roles'>;
 /** EHR: a system. STAFF: a person. */
 export type AccountKind = Account['userType'];
 
+/** Where the accounts of each kind are, and the permission that opens them. */
+export const ACCOUNT_PLACES = {
+  EHR: {
+    list: '/integration-accounts',
+    one: '/integration-accounts/$accountId',
+    permission: 'accounts.manage',
+  },
+  STAFF: { list: '/people', one: '/people/$accountId', permission: 'people.manage' },
+} as const;
+
 export const STATE_TONES: Record<Account['state'], Tone> = {
   active: 'good',
   'must-change-password': 'warning',

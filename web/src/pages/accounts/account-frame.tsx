@@ -13,7 +13,7 @@ import { StatusBadge } from '../../blocks/values/status-badge.tsx';
 import { ZonedTime } from '../../blocks/values/zoned-time.tsx';
 import { useSession } from '../../shell/session-context.tsx';
 import { AccountActions } from './account-actions.tsx';
-import { type Account, type AccountKind, readAccount, STATE_TONES } from './account-data.ts';
+import { ACCOUNT_PLACES, type Account, type AccountKind, readAccount, STATE_TONES } from './account-data.ts';
 import { AccountSessions } from './account-sessions.tsx';
 
 interface AccountFrameProperties {
@@ -27,17 +27,11 @@ export function AccountFrame({ kind, accountId, children }: AccountFrameProperti
   const t = useTranslations('accounts');
   const query = useQuery(readAccount(accountId));
   const { data, isPending } = query;
-  const back = <Link to={kind === 'EHR' ? '/integration-accounts' : '/people'}>{t(`${kind}.title`)}</Link>;
+  const back = <Link to={ACCOUNT_PLACES[kind].list}>{t(`${kind}.title`)}</Link>;
   if (isPending) return <PageSkeleton />;
   if (data === undefined) return <PageNotRead title={t(`${kind}.one`)} back={back} query={query} />;
   if (data.userType !== kind)
-    return (
-      <Navigate
-        to={kind === 'EHR' ? '/people/$accountId' : '/integration-accounts/$accountId'}
-        params={{ accountId }}
-        replace
-      />
-    );
+    return <Navigate to={ACCOUNT_PLACES[data.userType].one} params={{ accountId }} replace />;
   return (
     <>
       <PageHeader title={data.email} back={back} actions={<AccountActions account={data} />} />

@@ -14,15 +14,19 @@ import { PageHeader } from '../../blocks/page/page-header.tsx';
 import { EmptyState } from '../../blocks/states/empty-state.tsx';
 import { StatusBadge } from '../../blocks/values/status-badge.tsx';
 import { ZonedTime } from '../../blocks/values/zoned-time.tsx';
-import { type Account, type AccountKind, type Issued, STATE_TONES, useRoles } from './account-data.ts';
+import {
+  ACCOUNT_PLACES,
+  type Account,
+  type AccountKind,
+  type Issued,
+  STATE_TONES,
+  useRoles,
+} from './account-data.ts';
 import { CreateAccount } from './create-account.tsx';
 import { useIssuedSecrets } from './issued-secrets.ts';
 
 type State = Account['state'];
 const STATES = Object.keys(STATE_TONES) as State[];
-
-/** The page of one account. */
-const PLACES = { EHR: '/integration-accounts/$accountId', STAFF: '/people/$accountId' } as const;
 
 interface AccountSearch {
   search?: string;
@@ -46,7 +50,7 @@ export function AccountList({ kind, search }: { kind: AccountKind; search: Accou
   const signsInBy = ({ userId }: Issued) => (kind === 'EHR' ? [{ name: t('userId'), value: userId }] : []);
   function kept(accountId: string) {
     setIssued(undefined);
-    void navigate({ to: PLACES[kind], params: { accountId }, ignoreBlocker: true });
+    void navigate({ to: ACCOUNT_PLACES[kind].one, params: { accountId }, ignoreBlocker: true });
   }
   return (
     <>
@@ -87,7 +91,7 @@ function NextStep({ accountId }: { accountId: string }) {
   const t = useTranslations('accounts');
   return t.rich('nextStep', {
     link: (words) => (
-      <Link to={PLACES.EHR} params={{ accountId }} target="_blank">
+      <Link to={ACCOUNT_PLACES.EHR.one} params={{ accountId }} target="_blank">
         {words}
       </Link>
     ),
@@ -114,7 +118,7 @@ function useColumns(kind: AccountKind): Column<Account>[] {
       heading: t('email'),
       share: 1.9,
       cell: ({ email, userId }) => (
-        <Link to={PLACES[kind]} params={{ accountId: userId }}>
+        <Link to={ACCOUNT_PLACES[kind].one} params={{ accountId: userId }}>
           {email}
         </Link>
       ),

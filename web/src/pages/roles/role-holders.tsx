@@ -8,9 +8,10 @@ import { Section } from '../../blocks/page/section.tsx';
 import { ErrorState } from '../../blocks/states/error-state.tsx';
 import { StatusBadge } from '../../blocks/values/status-badge.tsx';
 import { useSession } from '../../shell/session-context.tsx';
-import { type Account, type Role, STATE_TONES } from '../accounts/account-data.ts';
+import { ACCOUNT_PLACES, type Account, type Role, STATE_TONES } from '../accounts/account-data.ts';
 import css from './role-holders.module.css';
 
+const KINDS = ['EHR', 'STAFF'] as const;
 /** Shown here; the lists have all. */
 const FIRST = 5;
 /** The height of one, as role-holders.module.css has it. */
@@ -20,30 +21,25 @@ export function RoleHolders({ role }: { role: Role }) {
   const t = useTranslations('role');
   const { may } = useSession();
   const { EHR: systems, STAFF: people } = role.holders;
-  const [seesSystems, seesPeople] = [may('accounts.manage'), may('people.manage')];
-  const mayLook = (seesSystems && systems > 0) || (seesPeople && people > 0);
-  const search = { role: role.id };
+  const seen = KINDS.filter((kind) => role.holders[kind] > 0 && may(ACCOUNT_PLACES[kind].permission));
   return (
     <Section
       title={t('heldBy')}
       text={systems + people === 0 ? t('holdersNone') : t('holders', { systems, people })}
       actions={
         <div className={css.ways}>
-          {seesSystems && systems > 0 ? (
-            <Link to="/integration-accounts" search={search}>
-              {t('allSystems', { count: systems })}
+          {seen.map((kind) => (
+            <Link key={kind} to={ACCOUNT_PLACES[kind].list} search={{ role: role.id }}>
+              {t(`all.${kind}`, { count: role.holders[kind] })}
             </Link>
-          ) : undefined}
-          {seesPeople && people > 0 ? (
-            <Link to="/people" search={search}>
-              {t('allPeople', { count: people })}
-            </Link>
-          ) : undefined}
+          ))}
         </div>
       }
     >
-      {mayLook ? <First roleId={role.id} count={systems + people} /> : undefined}
-      {systems + people > 0 && !mayLook ? <p className={css.quiet}>{t('holdersHidden')}</p> : undefined}
+      {seen.length > 0 ? <First roleId={role.id} count={systems + people} /> : undefined}
+      {systems + people > 0 && seen.length === 0 ? (
+        <p className={css.quiet}>{t('holdersHidden')}</p>
+      ) : undefined}
     </Section>
   );
 }
@@ -52,10 +48,7 @@ function First({ roleId, count }: { roleId: string; count: number }) {
   const t = useTranslations('role');
   const { data, error, refetch } = useQuery({
     queryKey: ['accounts', 'holders', roleId],
-    queryFn: () =>
-      answered(api.GET('/accounts', { params: { query: { role: roleId, limit: FIRST } } })).then(
-        ({ items }) => items,
-      ),
+    queryFn: () => answered(api.GET('/accounts', { params: { query: { role: roleId, limit: FIRST } } })),
   });
   if (error !== null) return <ErrorState error={error} onRetry={() => void refetch()} />;
   if (data === undefined)
@@ -64,10 +57,10 @@ function First({ roleId, count }: { roleId: string; count: number }) {
         <Skeleton height={`${LINE_REM * Math.min(count, FIRST)}rem`} animate={false} />
       </div>
     );
-  if (data.length === 0) return <p className={css.quiet}>{t('holdersElsewhere')}</p>;
+  if (data.items.length === 0) return <p className={css.quiet}>{t('holdersElsewhere')}</p>;
   return (
     <ul className={css.holders}>
-      {data.map((account) => (
+      {data.items.map((account) => (
         <Holder key={account.userId} account={account} />
       ))}
     </ul>
@@ -78,10 +71,7 @@ function Holder({ account: { userId, email, userType, state } }: { account: Acco
   const words = useTranslations('accounts');
   return (
     <li>
-      <Link
-        to={userType === 'EHR' ? '/integration-accounts/$accountId' : '/people/$accountId'}
-        params={{ accountId: userId }}
-      >
+      <Link to={ACCOUNT_PLACES[userType].one} params={{ accountId: userId }}>
         {email}
       </Link>
       <span className={css.quiet}>{words(`${userType}.one`)}</span>

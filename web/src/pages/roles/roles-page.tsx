@@ -10,7 +10,7 @@ import type { Column } from '../../blocks/list/record-table.tsx';
 import { PageHeader } from '../../blocks/page/page-header.tsx';
 import { EmptyState } from '../../blocks/states/empty-state.tsx';
 import { useSession } from '../../shell/session-context.tsx';
-import type { AccountKind, Role } from '../accounts/account-data.ts';
+import { ACCOUNT_PLACES, type AccountKind, type Role } from '../accounts/account-data.ts';
 
 const route = getRouteApi('/shell/roles');
 
@@ -82,10 +82,10 @@ function Holders({ role: { id, name, holders }, kind }: { role: Role; kind: Acco
   const { may } = useSession();
   const count = holders[kind];
   const shown = useFormatter().number(count);
-  if (count === 0 || !may(kind === 'EHR' ? 'accounts.manage' : 'people.manage')) return shown;
+  if (count === 0 || !may(ACCOUNT_PLACES[kind].permission)) return shown;
   return (
     <Link
-      to={kind === 'EHR' ? '/integration-accounts' : '/people'}
+      to={ACCOUNT_PLACES[kind].list}
       search={{ role: id }}
       aria-label={t(`holders.${kind}`, { count, name })}
     >
