@@ -1,6 +1,11 @@
 /** What a page says about itself, as `staticData` of its route. */
 import type { LucideIcon } from 'lucide-react';
-import type { PageName } from '../messages/page-name.ts';
+import type { en } from '../messages/en.ts';
+
+/** A section of the catalogue that has a title: a page. */
+type PageName = {
+  [Name in keyof typeof en]: (typeof en)[Name] extends { title: string } ? Name : never;
+}[keyof typeof en];
 
 export interface PageDefinition {
   /** Its section of the message catalogues, where `title` stands. */
