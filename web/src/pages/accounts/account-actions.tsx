@@ -1,18 +1,21 @@
 /** What can be done with an account: change, reset, unlock, disable, enable, remove its second factor. Contract: WEB-22, WEB-28. */
-import { Button, Modal } from '@mantine/core';
+import { Button, Modal, Text } from '@mantine/core';
 import { useState } from 'react';
 import { useTranslations } from 'use-intl';
 import { answered, api } from '../../api/api.ts';
 import { findFocus } from '../../app/focus.ts';
 import { useCommands } from '../../blocks/dialogs/commands.ts';
 import { ConfirmDialog } from '../../blocks/dialogs/confirm-dialog.tsx';
+import { FormButtons } from '../../blocks/dialogs/form-buttons.tsx';
 import { SecretOnce } from '../../blocks/dialogs/secret-once.tsx';
 import { announce } from '../../blocks/page/announcements.tsx';
+import { useServerForm } from '../../blocks/page/server-form.ts';
+import { ServerFormFields } from '../../blocks/page/server-form-fields.tsx';
 import { useErrorText } from '../../blocks/states/error-text.ts';
 import { type Account, type Issued, readAccountsAgain } from './account-data.ts';
+import { PasswordField, usePasswordChoice } from './account-fields.tsx';
 import { EditAccount } from './edit-account.tsx';
 import { useIssuedSecrets } from './issued-secrets.ts';
-import { ResetPassword } from './reset-password.tsx';
 
 type Question = 'edit' | 'reset' | 'disable' | 'second-factor';
 
@@ -98,5 +101,40 @@ export function AccountActions({ account }: { account: Account }) {
         onClose={() => setIssued(undefined)}
       />
     </>
+  );
+}
+
+interface ResetPasswordProperties {
+  account: Account;
+  onClose: () => void;
+  onReset: (issued: Issued) => void;
+}
+
+/** A new password for an account, or a link to set one. */
+function ResetPassword({ account, onClose, onReset }: ResetPasswordProperties) {
+  const t = useTranslations('accounts');
+  const password = usePasswordChoice(account.userType);
+  const form = useServerForm({
+    values: {},
+    asksForSecret: true,
+    submit: async () => {
+      const issued = await answered(
+        api.POST('/accounts/{accountId}/reset-password', {
+          params: { path: { accountId: account.userId } },
+          body: password.body,
+        }),
+      );
+      // Before the list is read again, which may take long: the password or link is shown only once.
+      onClose();
+      onReset(issued);
+      void readAccountsAgain();
+    },
+  });
+  return (
+    <ServerFormFields form={form}>
+      <Text>{t('resetText')}</Text>
+      <PasswordField choice={password} />
+      <FormButtons action={t('resetSubmit')} isSending={form.isSending} isDangerous onCancel={onClose} />
+    </ServerFormFields>
   );
 }
