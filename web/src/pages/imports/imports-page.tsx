@@ -1,5 +1,7 @@
 /** Records from files: check and import them, and what was imported so far. Contract: WEB-47, WEB-48, WEB-64. */
+import { Button, FileButton } from '@mantine/core';
 import { getRouteApi, Link } from '@tanstack/react-router';
+import { useRef, useState } from 'react';
 import { useTranslations } from 'use-intl';
 import { answered, api } from '../../api/api.ts';
 import { useCommands } from '../../blocks/dialogs/commands.ts';
@@ -11,7 +13,6 @@ import type { Column } from '../../blocks/list/record-table.tsx';
 import { PageHeader } from '../../blocks/page/page-header.tsx';
 import { EmptyState } from '../../blocks/states/empty-state.tsx';
 import { Email } from '../../blocks/values/email.tsx';
-import { DropZone } from './drop-zone.tsx';
 import { type Import, STATES } from './import-data.ts';
 import { useImportName } from './import-name.ts';
 import { ImportState } from './import-state.tsx';
@@ -36,6 +37,59 @@ export function ImportsPage() {
       <p className={css.quiet}>{t('listText')}</p>
       <Imports />
     </>
+  );
+}
+
+const ACCEPTED = '.json,.ndjson,.gz,application/json,application/fhir+json,application/gzip';
+
+/** Where files are dropped or chosen. */
+function DropZone({ onFiles }: { onFiles: (files: Iterable<File>) => void }) {
+  const t = useTranslations('imports');
+  const [isOver, setOver] = useState(false);
+  const forget = useRef<() => void>(null);
+  return (
+    // biome-ignore lint/a11y/noStaticElementInteractions: the button in it does the same with the keyboard.
+    <div
+      className={`${css.drop} ${isOver ? css.over : ''}`}
+      onDragOver={(event) => {
+        event.preventDefault();
+        setOver(true);
+      }}
+      onDragLeave={() => setOver(false)}
+      onDrop={(event) => {
+        event.preventDefault();
+        setOver(false);
+        onFiles(event.dataTransfer.files);
+      }}
+    >
+      <div className={css.dropLine}>
+        <span>{t('drop')}</span>
+        <FileButton
+          multiple
+          accept={ACCEPTED}
+          resetRef={forget}
+          onChange={(files) => {
+            onFiles(files);
+            // So that the same file can be chosen again after it was mended.
+            forget.current?.();
+          }}
+        >
+          {({ onClick }) => <Choose onClick={onClick} />}
+        </FileButton>
+      </div>
+      <p className={css.quiet}>{t('dropHelp')}</p>
+    </div>
+  );
+}
+
+function Choose({ onClick }: { onClick: () => void }) {
+  const t = useTranslations('imports');
+  const label = useTranslations('blocks')('named', { name: t('title'), what: t('choose') });
+  useCommands([{ id: 'imports-choose', label, run: onClick }]);
+  return (
+    <Button size="xs" variant="default" onClick={onClick}>
+      {t('choose')}
+    </Button>
   );
 }
 
