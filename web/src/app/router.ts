@@ -1,8 +1,7 @@
 /** Addresses and pages. A page adds itself by one line in pages/index.ts. Contract: WEB-4. */
 import { createRouter } from '@tanstack/react-router';
 import * as pages from '../pages/index.ts';
-import { openPasswordRoute } from '../passwords/open-password-route.ts';
-import { setPasswordRoute } from '../passwords/set-password-route.ts';
+import { openPasswordRoute, setPasswordRoute } from '../passwords/password-routes.ts';
 import { shellRoute } from '../shell/shell-route.tsx';
 import { basePath } from './address.ts';
 import { PageFailure } from './page-failure.tsx';
