@@ -75,8 +75,8 @@ function MapForm({ waiting, onSaved, onClose }: Omit<MapDialogProperties, 'opene
         </>
       )}
       <SystemField draft={draft} onChange={change} />
-      <TargetFields draft={draft} onChange={change} size="sm" check={check} focus={waiting !== undefined} />
-      <RelationFields draft={draft} onChange={change} size="sm" />
+      <TargetFields draft={draft} onChange={change} check={check} focus={waiting !== undefined} />
+      <RelationFields draft={draft} onChange={change} />
       {waiting === undefined ? undefined : (
         <ResultExample waiting={waiting} draft={draft} example={example} />
       )}

@@ -10,15 +10,12 @@ import css from './target-fields.module.css';
 interface FieldsProperties {
   draft: Draft;
   onChange: (change: Partial<Draft>) => void;
-  size: 'xs' | 'sm';
-  /** In a table the heading of the column is the label. */
-  hasLabels?: boolean;
-  /** The form that they belong to, where they do not stand in it. */
-  form?: string;
+  /** In a row of a table: the form that they belong to, which stands elsewhere. The heading of the column is their label. */
+  rowForm?: string;
 }
 
 export function TargetFields(properties: FieldsProperties & { check: MapCheck; focus?: boolean }) {
-  const { draft, onChange, size, hasLabels = true, form, check, focus = false } = properties;
+  const { draft, onChange, rowForm, check, focus = false } = properties;
   const t = useTranslations('mapEditor');
   const id = useId();
   const code = useRef<HTMLInputElement>(null);
@@ -27,14 +24,13 @@ export function TargetFields(properties: FieldsProperties & { check: MapCheck; f
     code.current?.focus({ preventScroll: true });
     code.current?.select();
   }, [focus]);
-  const name = (text: string) => (hasLabels ? { label: text } : { 'aria-label': text, placeholder: text });
   const hasTarget = draft.equivalence !== 'unmatched';
   return (
-    <div className={hasLabels ? css.fields : css.stacked}>
+    <div className={rowForm === undefined ? css.fields : css.stacked}>
       <TextInput
-        {...name(t('targetCode'))}
+        {...named(t('targetCode'), rowForm)}
         ref={code}
-        size={size}
+        placeholder={rowForm && t('targetCode')}
         value={hasTarget ? draft.targetCode : ''}
         disabled={!hasTarget}
         autoComplete="off"
@@ -42,15 +38,13 @@ export function TargetFields(properties: FieldsProperties & { check: MapCheck; f
         data-autofocus={focus || undefined}
         aria-describedby={id}
         aria-invalid={check.state === 'fault'}
-        form={form}
         onChange={(event) => onChange({ targetCode: event.currentTarget.value })}
       />
       <TextInput
-        {...name(t('targetDisplay'))}
-        size={size}
+        {...named(t('targetDisplay'), rowForm)}
+        placeholder={rowForm && t('targetDisplay')}
         value={hasTarget ? draft.targetDisplay : ''}
         disabled={!hasTarget}
-        form={form}
         onChange={(event) => onChange({ targetDisplay: event.currentTarget.value })}
       />
       <CheckLine id={id} check={check} />
@@ -71,31 +65,31 @@ function CheckLine({ id, check }: { id: string; check: MapCheck }) {
   );
 }
 
-export function RelationFields({ draft, onChange, size, hasLabels = true, form }: FieldsProperties) {
+export function RelationFields({ draft, onChange, rowForm }: FieldsProperties) {
   const t = useTranslations('mapEditor');
-  const name = (text: string) => (hasLabels ? { label: text } : { 'aria-label': text });
   return (
     <div>
       <NativeSelect
-        {...name(t('equivalence'))}
-        size={size}
+        {...named(t('equivalence'), rowForm)}
         value={draft.equivalence}
-        form={form}
         data={EQUIVALENCES.map((value) => ({ value, label: t(`equivalences.${value}`) }))}
-        description={hasLabels && !isSent(draft.equivalence) ? t('notSent') : undefined}
+        description={rowForm === undefined && !isSent(draft.equivalence) ? t('notSent') : undefined}
         onChange={(event) => onChange({ equivalence: event.currentTarget.value as Equivalence })}
       />
       {draft.comment !== '' || needsComment(draft.equivalence) ? (
         <TextInput
-          {...name(t('comment'))}
+          {...named(t('comment'), rowForm)}
           mt="xs"
-          size={size}
           value={draft.comment}
           placeholder={needsComment(draft.equivalence) ? t('commentRequired') : undefined}
-          form={form}
           onChange={(event) => onChange({ comment: event.currentTarget.value })}
         />
       ) : undefined}
     </div>
   );
+}
+
+/** What a field is called, and its look in a row. */
+function named(text: string, rowForm: string | undefined) {
+  return rowForm === undefined ? { label: text } : { 'aria-label': text, size: 'xs', form: rowForm };
 }

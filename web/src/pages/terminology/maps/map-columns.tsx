@@ -80,15 +80,7 @@ function EditedTarget({ edit }: { edit: MapEdit }) {
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: the fields inside have the focus; this only hears Escape.
     <div onKeyDown={({ key }) => key === 'Escape' && edit.cancel()}>
-      <TargetFields
-        draft={edit.draft}
-        onChange={edit.change}
-        size="xs"
-        hasLabels={false}
-        form={EDIT_FORM}
-        check={edit.check}
-        focus
-      />
+      <TargetFields draft={edit.draft} onChange={edit.change} rowForm={EDIT_FORM} check={edit.check} focus />
       <CallFault error={edit.error} />
     </div>
   );
@@ -96,9 +88,7 @@ function EditedTarget({ edit }: { edit: MapEdit }) {
 
 function EditedRelation({ edit }: { edit: MapEdit }) {
   if (edit.draft === undefined) return undefined;
-  return (
-    <RelationFields draft={edit.draft} onChange={edit.change} size="xs" hasLabels={false} form={EDIT_FORM} />
-  );
+  return <RelationFields draft={edit.draft} onChange={edit.change} rowForm={EDIT_FORM} />;
 }
 
 interface ActionsProperties {
