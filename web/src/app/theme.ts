@@ -3,16 +3,13 @@
  * style element, which the content security policy would refuse.
  */
 import {
-  Button,
   Checkbox,
   createTheme,
   Drawer,
   Modal,
   ModalRoot,
-  NativeSelect,
   PasswordInput,
   Radio,
-  TextInput,
   Tooltip,
 } from '@mantine/core';
 import { findFocus } from './focus.ts';
@@ -40,25 +37,20 @@ export function themeOf(close: string, show: string) {
     primaryColor: 'indigo',
     primaryShade: { light: 8, dark: 8 },
     defaultRadius: 'sm',
-    focusRing: 'auto',
     respectReducedMotion: true,
     components: {
-      Button: Button.extend({ defaultProps: { size: 'sm' } }),
       Checkbox: Checkbox.extend({ styles: ticked }),
       Radio: Radio.extend({ styles: ticked }),
       // Nearly every field is required.
       InputWrapper: { vars: () => hints, defaultProps: { withAsterisk: false } },
       InputDescription: { vars: () => hints },
       InputError: { vars: () => hints },
-      TextInput: TextInput.extend({ defaultProps: { size: 'sm' } }),
       PasswordInput: PasswordInput.extend({
         defaultProps: {
-          size: 'sm',
           visibilityToggleFocusable: true,
           visibilityToggleButtonProps: { 'aria-label': show },
         },
       }),
-      NativeSelect: NativeSelect.extend({ defaultProps: { size: 'sm' } }),
       Modal: Modal.extend({
         defaultProps: {
           lockScroll,
