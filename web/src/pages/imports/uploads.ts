@@ -2,7 +2,7 @@
  * The files that were chosen: each is checked first, one after the other, and imported when somebody says so. Contract: WEB-65.
  */
 import { useQuery } from '@tanstack/react-query';
-import { useEffect, useReducer, useRef } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { queries } from '../../app/queries.ts';
 import { readRunning } from './import-data.ts';
 import { type ImportReport, sendFile } from './send-file.ts';
@@ -19,19 +19,14 @@ export interface Upload {
   error?: unknown;
 }
 
-type Change =
-  | { kind: 'add'; uploads: readonly Upload[] }
-  | { kind: 'set'; id: string; to: Partial<Upload> }
-  | { kind: 'remove'; id: string };
+type Uploads = readonly Upload[];
 
-function reduce(uploads: readonly Upload[], change: Change): readonly Upload[] {
-  if (change.kind === 'add') return [...uploads, ...change.uploads];
-  if (change.kind === 'remove') return uploads.filter(({ id }) => id !== change.id);
-  return uploads.map((one) => (one.id === change.id ? { ...one, ...change.to } : one));
+function changed(id: string, to: Partial<Upload>): (uploads: Uploads) => Uploads {
+  return (uploads) => uploads.map((one) => (one.id === id ? { ...one, ...to } : one));
 }
 
 export function useUploads() {
-  const [uploads, change] = useReducer(reduce, []);
+  const [uploads, setUploads] = useState<Uploads>([]);
   const sending = useRef<{ id: string; abort: AbortController }>(undefined);
   const next = uploads.find(({ phase }) => phase === 'waiting');
   const isBusy = uploads.some(({ phase }) => phase === 'sending');
@@ -41,17 +36,17 @@ export function useUploads() {
     const { id, importId, file, action } = next;
     const abort = new AbortController();
     sending.current = { id, abort };
-    change({ kind: 'set', id, to: { phase: 'sending', sentBytes: 0, error: undefined } });
+    setUploads(changed(id, { phase: 'sending', sentBytes: 0, error: undefined }));
     sendFile(file, {
       dryRun: action === 'check',
       importId,
       signal: abort.signal,
-      onSent: (sentBytes) => change({ kind: 'set', id, to: { sentBytes } }),
+      onSent: (sentBytes) => setUploads(changed(id, { sentBytes })),
     })
       .then((report) =>
-        change({ kind: 'set', id, to: { phase: action === 'check' ? 'checked' : 'imported', report } }),
+        setUploads(changed(id, { phase: action === 'check' ? 'checked' : 'imported', report })),
       )
-      .catch((error: unknown) => change({ kind: 'set', id, to: { phase: 'failed', error } }))
+      .catch((error: unknown) => setUploads(changed(id, { phase: 'failed', error })))
       .finally(() => {
         if (action === 'import') void queries.invalidateQueries({ queryKey: ['imports'] });
       });
@@ -65,27 +60,31 @@ export function useUploads() {
 
   return {
     uploads,
-    add: (files: Iterable<File>) =>
-      change({
-        kind: 'add',
-        uploads: [...files].map((file) => ({
-          id: crypto.randomUUID(),
-          importId: crypto.randomUUID(),
-          file,
-          action: 'check',
-          phase: 'waiting',
-          sentBytes: 0,
-        })),
-      }),
+    add: (files: Iterable<File>) => {
+      // At once: what was dropped is gone after the event.
+      const added = Array.from(files, newUpload);
+      setUploads((old) => [...old, ...added]);
+    },
     /** Also once more, after it failed. */
     importNow: (id: string) =>
-      change({ kind: 'set', id, to: { action: 'import', phase: 'waiting', importId: crypto.randomUUID() } }),
+      setUploads(changed(id, { action: 'import', phase: 'waiting', importId: crypto.randomUUID() })),
     /** After the check failed. */
-    checkAgain: (id: string) => change({ kind: 'set', id, to: { phase: 'waiting' } }),
+    checkAgain: (id: string) => setUploads(changed(id, { phase: 'waiting' })),
     remove: (id: string) => {
       if (sending.current?.id === id) sending.current.abort.abort();
-      change({ kind: 'remove', id });
+      setUploads((old) => old.filter((one) => one.id !== id));
     },
+  };
+}
+
+function newUpload(file: File): Upload {
+  return {
+    id: crypto.randomUUID(),
+    importId: crypto.randomUUID(),
+    file,
+    action: 'check',
+    phase: 'waiting',
+    sentBytes: 0,
   };
 }
 
