@@ -1,6 +1,6 @@
 /** What people do before they are in: second factors and new passwords. In a real browser. */
 import assert from 'node:assert/strict';
-import { before, describe, test } from 'node:test';
+import { before, describe, type TestContext, test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { signInAtConsole } from '../../../test-support/service/console.ts';
 import { addAuthenticator, NO_BROWSER, useConsole } from '../../../test-support/service/console-page.ts';
@@ -117,16 +117,7 @@ describe('sign-in', { skip: NO_BROWSER, timeout: 240_000 }, () => {
   });
 
   test('a passkey is set up, and signs in [WEB-50, WEB-51]', async (t) => {
-    const strict = await addTenant(web.api.database);
-    await requireSecondFactor(strict);
-    const account = await person({}, strict);
-    const { page } = await web.open(t, '/', { signedOut: true, atLocalhost: true, expected: /401/ });
-    await addAuthenticator(page);
-    await fillSignIn(page, account.email);
-    await page.getByRole('button', { name: /^Passkey/ }).click();
-    await page.getByLabel('Name of the passkey').fill('laptop');
-    await page.getByRole('textbox', { name: 'Your password, once more' }).fill(PASSWORD);
-    await page.getByRole('button', { name: 'Create the passkey' }).click();
+    const { page, account } = await setUpPasskey(t);
     await page.getByRole('button', { name: 'I have kept them' }).click();
     await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor();
     await signOut(page);
@@ -140,16 +131,7 @@ describe('sign-in', { skip: NO_BROWSER, timeout: 240_000 }, () => {
   });
 
   test('recovery codes stay until they are kept, also after a look at another tab [WEB-51]', async (t) => {
-    const strict = await addTenant(web.api.database);
-    await requireSecondFactor(strict);
-    const account = await person({}, strict);
-    const { page } = await web.open(t, '/', { signedOut: true, atLocalhost: true, expected: /401/ });
-    await addAuthenticator(page);
-    await fillSignIn(page, account.email);
-    await page.getByRole('button', { name: /^Passkey/ }).click();
-    await page.getByLabel('Name of the passkey').fill('laptop');
-    await page.getByRole('textbox', { name: 'Your password, once more' }).fill(PASSWORD);
-    await page.getByRole('button', { name: 'Create the passkey' }).click();
+    const { page } = await setUpPasskey(t);
     await page.getByRole('list', { name: 'Recovery codes' }).waitFor();
     const read = page.waitForResponse('**/console/api/session');
     await page.evaluate('document.dispatchEvent(new Event("visibilitychange", { bubbles: true }))');
@@ -268,6 +250,21 @@ describe('sign-in', { skip: NO_BROWSER, timeout: 240_000 }, () => {
     await page.getByText('Your session has ended. Sign in, and you are back on this page.').waitFor();
     assert.equal(await password.count(), 0);
   });
+
+  /** Somebody whose role asks for a second factor, at the first sign-in. */
+  async function setUpPasskey(t: TestContext) {
+    const strict = await addTenant(web.api.database);
+    await requireSecondFactor(strict);
+    const account = await person({}, strict);
+    const { page } = await web.open(t, '/', { signedOut: true, atLocalhost: true, expected: /401/ });
+    await addAuthenticator(page);
+    await fillSignIn(page, account.email);
+    await page.getByRole('button', { name: /^Passkey/ }).click();
+    await page.getByLabel('Name of the passkey').fill('laptop');
+    await page.getByRole('textbox', { name: 'Your password, once more' }).fill(PASSWORD);
+    await page.getByRole('button', { name: 'Create the passkey' }).click();
+    return { page, account };
+  }
 
   /** A tenant whose people manage people and roles. */
   async function managers(): Promise<SignInTenant> {
