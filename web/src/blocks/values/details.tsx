@@ -2,15 +2,20 @@
 import type { ReactNode } from 'react';
 import css from './details.module.css';
 
-export function Details({ items }: { items: readonly (readonly [name: string, value: ReactNode])[] }) {
+type Detail = readonly [name: string, value: ReactNode];
+
+/** What is undefined is left out. */
+export function Details({ items }: { items: readonly (Detail | undefined)[] }) {
   return (
     <dl className={css.details}>
-      {items.map(([name, value]) => (
-        <div key={name} className={css.item}>
-          <dt>{name}</dt>
-          <dd>{value ?? '–'}</dd>
-        </div>
-      ))}
+      {items
+        .filter((one) => one !== undefined)
+        .map(([name, value]) => (
+          <div key={name} className={css.item}>
+            <dt>{name}</dt>
+            <dd>{value ?? '–'}</dd>
+          </div>
+        ))}
     </dl>
   );
 }

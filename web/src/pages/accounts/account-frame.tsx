@@ -46,6 +46,7 @@ function Properties({ account }: { account: Account }) {
   const t = useTranslations('accounts');
   const { session } = useSession();
   const { state, role, facilityIds, defaultFacilityId, userId, userType, createdAt, lastUsedAt } = account;
+  const isSystem = userType === 'EHR';
   const nameOf = (id: string) => session.facilities.find((one) => one.id === id)?.name ?? id;
   const facilities = facilityIds.map((id) =>
     id === defaultFacilityId && facilityIds.length > 1
@@ -69,13 +70,9 @@ function Properties({ account }: { account: Account }) {
             </Link>,
           ],
           [t('facilities'), facilities.join(', ')],
+          isSystem ? undefined : [t('secondFactor'), account.secondFactor ? t('hasHelp') : t('hasNotHelp')],
           // Of a system, the quick start says it.
-          ...(userType === 'EHR'
-            ? []
-            : [
-                [t('secondFactor'), account.secondFactor ? t('hasHelp') : t('hasNotHelp')] as const,
-                [t('userId'), <CopiedValue key="id" name={t('userId')} value={userId} />] as const,
-              ]),
+          isSystem ? undefined : [t('userId'), <CopiedValue key="id" name={t('userId')} value={userId} />],
           [t('created'), <ZonedTime key="created" at={createdAt} />],
           [t('lastUsed'), lastUsedAt === null ? t('notUsed') : <ZonedTime key="used" at={lastUsedAt} />],
         ]}

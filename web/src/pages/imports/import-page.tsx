@@ -48,17 +48,15 @@ function Summary({ one }: { one: Import }) {
       <Details
         items={[
           [t('state'), <ImportState key="state" one={one} />],
-          ...(failure === null
-            ? []
+          failure === null
+            ? undefined
             : [
-                [
-                  t('failure'),
-                  <span key="failure">
-                    <InEnglish text={failure} /> {t('noReport')}
-                  </span>,
-                ] as const,
-              ]),
-          ...(one.fileName === null ? [] : [[t('kind'), kindOf(one)] as const]),
+                t('failure'),
+                <span key="failure">
+                  <InEnglish text={failure} /> {t('noReport')}
+                </span>,
+              ],
+          one.fileName === null ? undefined : [t('kind'), kindOf(one)],
           [t('resources'), format.number(progress.resources)],
           [t('rejected'), format.number(progress.rejected)],
           [t('started'), <ZonedTime key="started" at={startedAt} to="second" />],

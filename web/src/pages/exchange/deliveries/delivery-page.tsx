@@ -130,9 +130,9 @@ function What({ delivery }: { delivery: DeliveryDetail }) {
               {heldReason === null ? undefined : reasonOf(heldReason).short}
             </span>,
           ],
-          ...(nextAttemptAt === null
-            ? []
-            : [[t('delivery.next'), <ZonedTime key="next" at={nextAttemptAt} to="second" />] as const]),
+          nextAttemptAt === null
+            ? undefined
+            : [t('delivery.next'), <ZonedTime key="next" at={nextAttemptAt} to="second" />],
           [t('delivery.confirmation'), <Confirmation key="confirmation" delivery={delivery} />],
           [t('occurred'), <ZonedTime key="occurred" at={occurredAt} to="second" />],
           [
