@@ -168,6 +168,14 @@ test('a wrong text is found and written anew; the version stays [CMD-22]', async
   assert.deepEqual(await kept(id), right);
 });
 
+test('a text of an older mapping is missing, and is written anew [CMD-22]', async () => {
+  const { id } = await imported();
+  const right = await kept(id);
+  await change(id, `rendered = 'older', rendered_mapping = ${ENCOUNTER_MAPPING - 1}`);
+  assert.deepEqual(await check({ renew: true }), { records: 1, missing: 1, different: [] });
+  assert.deepEqual(await kept(id), right);
+});
+
 test('a text of another version of the row does not count: an older process may have changed the columns', async () => {
   const { id, patientId } = await imported();
   await change(id, "status = 'cancelled', version = version + 1");
