@@ -2,9 +2,9 @@
 import { mayBeMapped } from '../clinical/content/coded-content.ts';
 import { withOfficialDisplays } from '../clinical/content/official-display.ts';
 import type { RecordRow } from '../clinical/description/describe.ts';
-import { jsonText } from '../clinical/description/output.ts';
+import { jsonObject } from '../clinical/description/output.ts';
 import type { FhirResource } from '../clinical/fetch/fhir-resource.ts';
-import { membersAsText } from '../clinical/kept/stored-row.fhir.ts';
+import { membersAsObjects } from '../clinical/kept/stored-row.fhir.ts';
 import { ENCOUNTER, type EncounterRow } from '../clinical/resources/encounter.fhir.ts';
 import type { CodeableConcept } from '../fhir/coded.ts';
 import { parseFhirJson } from '../fhir/json.ts';
@@ -14,7 +14,7 @@ import { parseFhirJson } from '../fhir/json.ts';
  * stays as it is, such as for a new element: kept texts of another version are rendered anew (docs/adr/0120).
  * `encounter.fhir.test.ts` says when it was forgotten.
  */
-export const ENCOUNTER_MAPPING = 3;
+export const ENCOUNTER_MAPPING = 4;
 
 /** An Encounter as it is answered. */
 export interface RenderedEncounter {
@@ -40,10 +40,8 @@ const MAY_BE_MAPPED = ' ';
 /** What follows `meta` in the JSON text of the resource, to the end of the object. */
 export function encounterElements(encounter: EncounterRow, organisationId: string): string {
   const context = { organisationId, translate: asItIs };
-  const text = jsonText((output) => ENCOUNTER.write(output, encounter, context));
-  const written = parseFhirJson(text) as Participated;
-  const official = withOfficialDisplays(written);
-  const elements = (official === written ? text : JSON.stringify(official)).slice(1);
+  const written = jsonObject((output) => ENCOUNTER.write(output, encounter, context)) as Participated;
+  const elements = JSON.stringify(withOfficialDisplays(written)).slice(1);
   return participations(written).some(mayBeMapped) ? `${MAY_BE_MAPPED}${elements}` : elements;
 }
 
@@ -71,12 +69,12 @@ export function encounterResource(encounter: RenderedEncounter): FhirResource {
 export function storedEncounter({ id, values, children }: RecordRow): EncounterRow {
   const { encounter_participant: participants = [], encounter_location: locations = [] } = children;
   return {
-    ...membersAsText(values),
+    ...membersAsObjects(values),
     id,
     start: values.period_start_source,
     end: values.period_end_source,
-    participants: participants.map(membersAsText),
-    locations: locations.map(membersAsText),
+    participants: participants.map(membersAsObjects),
+    locations: locations.map(membersAsObjects),
   } as unknown as EncounterRow;
 }
 

@@ -1,13 +1,11 @@
 /** What the compiler and the descriptions hold: no element is forgotten, misspelt, or said twice. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { parseFhirJson } from '../../fhir/json.ts';
 import { emitContext } from '../content/coded-content.ts';
 import { describeResource, resourceObject } from './describe.ts';
 import { onlyStored } from './element.ts';
-import { concepts, copied, integer, string } from './kinds.ts';
+import { concepts, integer, string } from './kinds.ts';
 import { list } from './list.ts';
-import { jsonText } from './output.ts';
 
 const CONTEXT = emitContext('organisation', new Map());
 const REST = {
@@ -45,34 +43,27 @@ test('an element that R4 does not have does not compile', () => {
 const { type: _type, ...withoutType } = REST;
 const TRIED = describeResource('Organization', {
   ...table,
-  elements: { type: copied('type', concepts), name: string('name') },
+  elements: { type: concepts('type'), name: string('name') },
   notKept: withoutType,
 });
 
-test('text and object of a record say the same, in the order of the FHIR page', () => {
-  const record = { id: 'i', name: 'Ward "3"', type: '[{"text": "1.20", "coding": [{"code": "a"}]}]' };
-  const text = jsonText((output) => TRIED.write(output, record, CONTEXT));
-  assert.equal(text, '{"type":[{"text": "1.20", "coding": [{"code": "a"}]}],"name":"Ward \\"3\\""}');
-  assert.deepEqual(resourceObject(TRIED, record, CONTEXT), {
-    resourceType: 'Organization',
-    id: 'i',
-    ...(parseFhirJson(text) as object),
-  });
+test('a record is written in the order of the FHIR page', () => {
+  const record = { id: 'i', name: 'Ward "3"', type: [{ text: '1.20', coding: [{ code: 'a' }] }] };
+  assert.equal(
+    JSON.stringify(resourceObject(TRIED, record, CONTEXT)),
+    '{"resourceType":"Organization","id":"i","type":[{"text":"1.20","coding":[{"code":"a"}]}],"name":"Ward \\"3\\""}',
+  );
 });
 
-test('what says nothing is left out of both', () => {
-  const record = { id: 'i', name: '' };
-  assert.equal(
-    jsonText((output) => TRIED.write(output, record, CONTEXT)),
-    '{}',
-  );
+test('what says nothing is left out', () => {
+  const record = { id: 'i', name: '', type: [] };
   assert.deepEqual(resourceObject(TRIED, record, CONTEXT), { resourceType: 'Organization', id: 'i' });
 });
 
 test('a record has the members that the columns are named after', () => {
   assert.deepEqual(
     TRIED.fields('r').map(({ name, sql }) => `${name}: ${sql}`),
-    ['id: r.id', 'type: r.type::text', 'name: r.name'],
+    ['id: r.id', 'type: r.type', 'name: r.name'],
   );
   assert.deepEqual(integer('number_of_series').fields({ alias: 's', reach: 'facility', id: 'id' }), [
     { name: 'numberOfSeries', sql: 's.number_of_series' },

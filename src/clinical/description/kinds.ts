@@ -4,7 +4,6 @@ import { codeableConcept, coding, nonEmpty, readIdentifier } from '../../fhir/re
 import type { ElementReader } from '../../fhir/reading/element-reader.ts';
 import { exactJson } from '../content/document.ts';
 import { type Element, type EmitContext, type Member, type Single, single } from './element.ts';
-import type { JsonText } from './output.ts';
 import type { ReadContext } from './read-context.ts';
 
 type Primitive = string | number | boolean;
@@ -105,18 +104,6 @@ export function exactList<const Column extends string, Value extends object>(
   written?: Written<Value>,
 ): Element<Member<Column, Value[]>> {
   return { ...jsonList(column, read, written), fields: ({ alias }) => exactJson(alias, [column]) };
-}
-
-/** What {@link json} and {@link jsonList} keep, selected as JSON text, which is copied into the resource. */
-export function copied<const Column extends string, Value extends object>(
-  column: Column,
-  kind: (column: Column, ...rest: never[]) => Element<Member<Column, Value>>,
-): Element<Member<Column, JsonText>> {
-  const kept = kind(column);
-  return {
-    ...kept,
-    fields: (owner) => kept.fields(owner).map(({ name, sql }) => ({ name, sql: `${sql}::text` })),
-  } as Element<Member<Column, JsonText>>;
 }
 
 export function concept<const Column extends string>(column: Column) {

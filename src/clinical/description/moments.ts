@@ -117,8 +117,9 @@ function timeChoice(
     },
     write(output, name, record) {
       const members = record as Readonly<Record<string, string | undefined>>;
+      const timings = record as Readonly<Record<string, Timing | undefined>>;
       const written = members[type];
-      if (written === 'Timing') output.json(`${name}Timing`, members[`${prefix}Timing`]);
+      if (written === 'Timing') output.json(`${name}Timing`, timings[`${prefix}Timing`]);
       else if (written === 'Period') output.json(`${name}Period`, periodOf(members[start], members[end]));
       else if (written !== undefined) output.value(`${name}${suffix(written)}`, members[start]);
     },

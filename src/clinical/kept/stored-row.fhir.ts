@@ -3,35 +3,15 @@ import { Decimal, decimalText } from '../../fhir/json.ts';
 import { exactNumber, memberName } from '../content/document.ts';
 import type { Values } from '../description/element.ts';
 
-/** Values by member instead of column, as PostgreSQL gives them back; `jsonb` as JSON text. */
-export function membersAsText(values: Values): Record<string, unknown> {
-  return members(values, (value) => (typeof value === 'object' ? jsonbText(value) : value));
-}
-
-/** The same, with what `jsonb` holds as objects. */
+/** Values by member instead of column, as PostgreSQL gives them back. */
 export function membersAsObjects(values: Values): Record<string, unknown> {
-  return members(values, jsonbValue);
-}
-
-function members(values: Values, stored: (value: NonNullable<unknown>) => unknown): Record<string, unknown> {
   const record: Record<string, unknown> = {};
   for (const [column, value] of Object.entries(values))
-    if (value !== undefined && value !== null) record[memberName(column)] = stored(value);
+    if (value !== undefined && value !== null) record[memberName(column)] = jsonbValue(value);
   return record;
 }
 
-/** As PostgreSQL writes `jsonb`, to the byte: shorter names come before longer ones, and zero has no sign. */
-function jsonbText(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map(jsonbText).join(', ')}]`;
-  const number = storedDigits(value);
-  if (number !== undefined) return number;
-  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
-  return `{${storedMembers(value)
-    .map(([name, member]) => `"${name}": ${jsonbText(member)}`)
-    .join(', ')}}`;
-}
-
-/** What is read of a `jsonb` value or a number that is stored. */
+/** What is read of a `jsonb` value or a number that is stored: shorter names come before longer ones, zero has no sign. */
 export function jsonbValue(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(jsonbValue);
   const number = storedDigits(value);

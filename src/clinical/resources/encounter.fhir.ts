@@ -1,10 +1,9 @@
 /**
- * Encounter (https://hl7.org/fhir/R4/encounter.html). It is read most of all, so coded values are copied as the JSON
- * text that the database holds (docs/adr/0007). Only what is kept of a stay is parsed.
+ * Encounter (https://hl7.org/fhir/R4/encounter.html).
  * Contract: HTTP-30, ENC-3, ENC-5, ENC-6, ENC-7, ENC-8, ENC-9, ENC-36, ENC-38.
  */
 import { ACT_CODE_SYSTEM, ENCOUNTER_CLASS_DISPLAY } from '../../fhir/act-code.ts';
-import { businessIdentifiers, type CodeableConcept, type Identifier } from '../../fhir/coded.ts';
+import type { CodeableConcept, Coding, Identifier } from '../../fhir/coded.ts';
 import { instantText } from '../../fhir/date-time.ts';
 import {
   codeableConcept,
@@ -27,10 +26,10 @@ import {
   required,
   single,
 } from '../description/element.ts';
-import { code, concept, concepts, copied, identifiers, json } from '../description/kinds.ts';
+import { code, concept, concepts, exact, identifiers } from '../description/kinds.ts';
 import { list } from '../description/list.ts';
 import { instant, periodOf, periodTexts } from '../description/moments.ts';
-import type { JsonText, Output } from '../description/output.ts';
+import type { Output } from '../description/output.ts';
 import {
   pointer,
   type RecordPointer,
@@ -55,17 +54,18 @@ const LOCATION_STATUSES = ['planned', 'active', 'reserved', 'completed'] as cons
 
 const NO_HISTORY = 'the present state is held, not how it came to be';
 
-/** The Coding of each encounter class, as JSON text. */
-const CLASSES: ReadonlyMap<string, JsonText> = new Map(
+/** The Coding of each encounter class. */
+const CLASSES: ReadonlyMap<string, Coding> = new Map(
   Object.entries(ENCOUNTER_CLASS_DISPLAY).map(([code, display]) => [
     code,
-    JSON.stringify({ system: ACT_CODE_SYSTEM, code, display }),
+    { system: ACT_CODE_SYSTEM, code, display },
   ]),
 );
 
 /** What stands for an element whose value is not known. */
-const UNKNOWN: JsonText =
-  '{"extension":[{"url":"http://hl7.org/fhir/StructureDefinition/data-absent-reason","valueCode":"unknown"}]}';
+const UNKNOWN = {
+  extension: [{ url: 'http://hl7.org/fhir/StructureDefinition/data-absent-reason', valueCode: 'unknown' }],
+};
 
 export const ENCOUNTER = describeResource('Encounter', {
   table: 'encounter',
@@ -77,10 +77,10 @@ export const ENCOUNTER = describeResource('Encounter', {
     period: visitPeriod(),
     /** What searches are ordered by. */
     sortStart: onlyStored('sort_start', 'timestamptz', ({ values }) => values.period_start ?? '-infinity'),
-    identifier: copiedIdentifiers(),
-    type: copied('type', concepts),
-    priority: copied('priority', concept),
-    reasonCode: copied('reason_code', concepts),
+    identifier: identifiers(),
+    type: concepts('type'),
+    priority: concept('priority'),
+    reasonCode: concepts('reason_code'),
     hospitalization: hospitalization(),
     serviceProvider: serviceProvider(),
     participant: list('Encounter.participant', {
@@ -91,7 +91,7 @@ export const ENCOUNTER = describeResource('Encounter', {
       position: 'smallint',
       elements: {
         individual: referenceColumns('Practitioner', 'practitioner_id', 'display'),
-        type: copied('type', concepts),
+        type: concepts('type'),
         period: periodTexts(),
       },
       notKept: {},
@@ -107,14 +107,14 @@ export const ENCOUNTER = describeResource('Encounter', {
         location: place(),
         status: code('status', LOCATION_STATUSES),
         period: periodTexts(),
-        physicalType: copied('physical_type', concept),
+        physicalType: concept('physical_type'),
       },
       notKept: {},
       isShown: ({ locationId, display }) => Boolean(locationId) || Boolean(display),
     }),
     identifierKeys: identifierKeys(),
-    serviceType: copied('service_type', concept),
-    length: copied('length', (column: 'length') => json(column, duration)),
+    serviceType: concept('service_type'),
+    length: exact('length', duration),
     partOf: wholeVisit(),
   },
   notKept: {
@@ -237,17 +237,6 @@ function visitPeriod(): Element<{ start?: string; end?: string; status: Encounte
   };
 }
 
-function copiedIdentifiers(): Element<{ identifier?: JsonText }> {
-  return {
-    ...identifiers(),
-    fields: ({ alias }) => [{ name: 'identifier', sql: `${alias}.identifier::text` }],
-    write(output, name, record, { organisationId }) {
-      const given = record.identifier ? (JSON.parse(record.identifier) as Identifier[]) : undefined;
-      output.json(name, businessIdentifiers(given, organisationId, (record as { id: string }).id));
-    },
-  };
-}
-
 /** What is kept of a stay beside its `dischargeDisposition`, which has a column of its own. */
 interface Stay {
   preAdmissionIdentifier?: Identifier;
@@ -262,13 +251,13 @@ interface Stay {
 
 const PLACES = ['Location', 'Organization'];
 
-function hospitalization(): Element<{ dischargeDisposition?: JsonText; hospitalization?: JsonText }> {
-  const disposition = copied('discharge_disposition', concept);
+function hospitalization(): Element<{ dischargeDisposition?: CodeableConcept; hospitalization?: Stay }> {
+  const disposition = concept('discharge_disposition');
   return {
     columns: [...disposition.columns, ['hospitalization', 'jsonb']],
     fields: (owner) => [
       ...disposition.fields(owner),
-      { name: 'hospitalization', sql: `${owner.alias}.hospitalization::text` },
+      { name: 'hospitalization', sql: `${owner.alias}.hospitalization` },
     ],
     read(encounter, name, context) {
       const reader = encounter.child(name);
@@ -280,10 +269,8 @@ function hospitalization(): Element<{ dischargeDisposition?: JsonText; hospitali
       };
     },
     write(output, name, record, context) {
-      const { hospitalization: text, dischargeDisposition } = record;
-      if (!text && !dischargeDisposition) return;
       output.object(name, (stay) => {
-        if (text) writeStay(stay, JSON.parse(text) as Stay);
+        if (record.hospitalization) writeStay(stay, record.hospitalization);
         disposition.write(stay, 'dischargeDisposition', record, context);
       });
     },
