@@ -82,6 +82,8 @@ Try this in another terminal:
      | npx interchange import --organisation ${facts.organisationId} --facility ${facts.facilityId} -
    npx interchange delivery list
 
+If the first try failed, the simulator did not listen yet. The service tries again within seconds.
+
 12. Publish the laboratory order to a FHIR server. A simulator stands in for one and shows what it gets:
    npx interchange fhir-simulator &
    npx interchange target create --name local --base http://127.0.0.1:4200/fhir --auth none --references send

@@ -37,7 +37,9 @@ export function replayDeliveriesCommand(environment: CommandEnvironment): Comman
 
 export function skipDeliveriesCommand(environment: CommandEnvironment): Command {
   return withSelection(new Command('skip'), HELD_ONLY)
-    .description('give up held deliveries; the next delivery of the same patient is then sent')
+    .description(
+      'give up held deliveries: the chosen ones, or all without options; the next one of each patient is then sent',
+    )
     .option(
       '--reason <text>',
       'why you skip them; the reason is kept with the deliveries (required, except with --dry-run)',
