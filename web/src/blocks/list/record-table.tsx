@@ -10,7 +10,7 @@ import type { CursorList } from './cursor-list.ts';
 import css from './record-table.module.css';
 
 export interface Column<Row> {
-  /** One or two words: headings never wrap. */
+  /** One or two words: headings never wrap. No two columns of a table have the same. */
   heading: string;
   /** Of the width that is left over, how many parts; default 1. */
   share?: number;
@@ -86,10 +86,9 @@ export function RecordTable<Row>(properties: RecordTableProperties<Row>) {
                 aria-rowindex={index + 2}
                 ref={virtual.measureElement}
               >
-                {columns.map(({ heading, isNumber, cell }, column) => (
+                {columns.map(({ heading, isNumber, cell }) => (
                   <td
-                    // biome-ignore lint/suspicious/noArrayIndexKey: columns keep their places.
-                    key={column}
+                    key={heading}
                     role="cell"
                     data-heading={heading}
                     className={isNumber ? css.number : undefined}
@@ -120,17 +119,15 @@ function Headings<Row>({ columns }: { columns: readonly Column<Row>[] }) {
   return (
     <>
       <colgroup>
-        {columns.map((column, index) => (
-          // biome-ignore lint/suspicious/noArrayIndexKey: columns keep their places.
-          <col key={index} style={widthOf(column)} />
+        {columns.map((column) => (
+          <col key={column.heading} style={widthOf(column)} />
         ))}
       </colgroup>
       {/* biome-ignore-start lint/a11y/noRedundantRoles: where rows are cards, the browser forgets them. */}
       <thead role="rowgroup" className={css.head}>
         <tr role="row">
-          {columns.map(({ heading, isNumber }, index) => (
-            // biome-ignore lint/suspicious/noArrayIndexKey: columns keep their places.
-            <th key={index} scope="col" role="columnheader" className={isNumber ? css.number : undefined}>
+          {columns.map(({ heading, isNumber }) => (
+            <th key={heading} scope="col" role="columnheader" className={isNumber ? css.number : undefined}>
               {heading}
             </th>
           ))}
