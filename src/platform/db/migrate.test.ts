@@ -5,10 +5,9 @@ import pg from 'pg';
 import { createTestDatabase, type TestDatabase } from '../../../test-support/database/database.ts';
 import { createPool } from './database.ts';
 import { MigrationError, migrate, missingMigrations, SERVICE_ROLE, withClient } from './migrate.ts';
+import { findRoleFault } from './service-role.ts';
 
 const pendingMigrations = (url: string) => withClient(url, missingMigrations);
-
-import { findRoleFault } from './service-role.ts';
 
 describe('migrate', () => {
   const id = randomBytes(4).toString('hex');
