@@ -82,7 +82,7 @@ async function makeFirstKey(dataDir: string, path: string): Promise<void> {
   await makeKeyOnce(dataDir, path);
 }
 
-/** Nothing where there is a key already. */
+/** Makes a new key, unless there is one already. */
 export async function makeKeyOnce(dataDir: string, path: string): Promise<void> {
   await mkdir(dataDir, { recursive: true });
   await makeFileOnce(dataDir, path, `${randomBytes(32).toString('hex')}\n`);
