@@ -25,7 +25,7 @@ export const ADVISORY_LOCKS = {
   demo: 7_246_318_007,
 } as const;
 
-/** The number of the lock over the one of many things that has this name. */
+/** The number of a lock over one thing of many: a hash of the thing's name. */
 export function lockNumber(name: string): string {
   return hash('sha256', name, 'buffer').readBigInt64BE(0).toString();
 }
