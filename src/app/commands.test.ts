@@ -439,8 +439,13 @@ describe('the command line', { timeout: 600_000 }, () => {
       const own = { DATA_DIR: folder };
       const made = await runProcess(['organisation', 'create', '--name', 'Own', '--json'], { env: own });
       const id = one(made);
-      const { items } = document(await runProcess(['organisation', 'list', '--json'], { env: own }));
-      assert.equal((items as { id: string }[])[0]?.id, id);
+      assert.match(
+        made.stderr,
+        /^note: There was no database in .*, so a new one was made there\. .* DATA_DIR/,
+      );
+      const listed = await runProcess(['organisation', 'list', '--json'], { env: own });
+      assert.equal((document(listed).items as { id: string }[])[0]?.id, id);
+      assert.equal(listed.stderr, '');
     } finally {
       await rm(folder, { recursive: true, force: true });
     }

@@ -22,7 +22,7 @@ export function createCommandEnvironment(
 
   return {
     withSession: (work) =>
-      withSession(env, (session, guessed) => {
+      withSession({ env, stderr }, (session, guessed) => {
         guess = guessed;
         return work(session);
       }),
@@ -63,10 +63,17 @@ function escaped(json: string): string {
 
 type Work<T> = (session: CommandSession, guessedBaseUrl: string | undefined) => Promise<T>;
 
-async function withSession<T>(env: NodeJS.ProcessEnv, work: Work<T>): Promise<T> {
+async function withSession<T>(
+  { env, stderr }: Pick<CommandCaller, 'env' | 'stderr'>,
+  work: Work<T>,
+): Promise<T> {
   const config = loadConfig(env);
   return withDatabase(config, async (opened) => {
-    await requireSchema(opened, config);
+    // Who forgot to say where the records are would take an empty answer for the truth.
+    if (await requireSchema(opened, config))
+      stderr.write(
+        `note: There was no database in ${config.dataDir}, so a new one was made there. If your records are elsewhere, set DATA_DIR or DATABASE_URL.\n`,
+      );
     const { keys } = await openKeys(opened, config);
     const { url } = opened;
     const pool = { url, max: 4, applicationName: 'interchange command', role: SERVICE_ROLE };

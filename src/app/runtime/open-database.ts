@@ -81,13 +81,11 @@ export async function updateSchema(url: string, hooks?: MigrationHooks): Promise
 
 /**
  * Make sure that the schema is that of this version. The embedded database is migrated as it is met; an operator's
- * own is left to `interchange migrate`.
+ * own is left to `interchange migrate`. True for an embedded one that was empty until now.
  */
-export async function requireSchema({ url }: OpenDatabase, config: Config): Promise<void> {
-  if (config.database.kind === 'embedded') {
-    await updateSchema(url);
-    return;
-  }
+export async function requireSchema({ url }: OpenDatabase, config: Config): Promise<boolean> {
+  if (config.database.kind === 'embedded')
+    return (await updateSchema(url)).some((name) => name.startsWith('0001-'));
   await withClient(url, async (client) => {
     const missing = await missingMigrations(client);
     if (missing.length > 0)
@@ -97,6 +95,7 @@ export async function requireSchema({ url }: OpenDatabase, config: Config): Prom
     await requireServiceRole(client);
     await requireWholePlacement(client);
   });
+  return false;
 }
 
 /** A database whose schema is current, with its keys. */
