@@ -129,7 +129,7 @@ test('a database that does not start because its disk is full says so', {
   skip: whyNoSmallDisk() ?? false,
 }, async () => {
   saysFull(
-    await listOrganisations(`mount -t tmpfs -o size=128m,mode=711 none "$DATA_DIR" && "$@" > /dev/null || exit
+    await listOrganisations(`mount -t tmpfs -o size=128m,mode=711 none "$DATA_DIR" && "$@" > /dev/null 2>&1 || exit
       for size in 64k 512; do dd if=/dev/zero of="$DATA_DIR/ballast-$size" bs=$size 2>/dev/null; done
       "$@"`),
   );
@@ -141,7 +141,7 @@ test('a system that gives no shared memory is named, for a new database too, and
   const { code, stderr } = await listOrganisations(
     `cd /proc/sys/kernel && count=$(cat shmmni) && echo 0 > shmmni
       "$@"
-      echo "$count" > shmmni && "$@" > /dev/null && echo 0 > shmmni && "$@"`,
+      echo "$count" > shmmni && "$@" > /dev/null 2>&1 && echo 0 > shmmni && "$@"`,
     ['--ipc'],
   );
   assert.equal(code, 1);
