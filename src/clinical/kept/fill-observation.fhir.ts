@@ -62,7 +62,7 @@ export function fillVitalSet(kept: readonly KeptObservation[], translations: Tra
     ...filledText(one, { translations, inLaboratoryOrder: false }),
     inOrder: one.orderId !== undefined,
   }));
-  // As a rule: the text of a vital sign follows its profile, but for pressures to join and codes that the maps decide.
+  // Only pressures, and signs whose code a map decides, still need their profile.
   if (!texts.some(({ needsProfile }) => needsProfile)) return texts;
   const joined = joinedOf(texts.filter(({ needsProfile }) => needsProfile));
   const parts = texts.filter(({ id, needsProfile }) => needsProfile && !joined.has(id));

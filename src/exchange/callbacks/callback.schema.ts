@@ -20,7 +20,7 @@ export const CallbackBody = named(
 );
 export type Confirmation = Static<typeof CallbackBody>;
 
-/** The first time, and to every repeat of the same bytes. */
+/** Every repeat of the same bytes is answered as the first time. */
 export const ConfirmedSchema = named(
   'ConfirmedCallback',
   Type.Object(

@@ -117,7 +117,7 @@ export async function listDeliveries(
   query: Slice<readonly [id: string]> & { filter: DeliveryFilter; status?: DeliveryStatus | undefined },
 ): Promise<Delivery[]> {
   const kind = query.status ?? 'any';
-  // The others are told apart by where they start.
+  // The lists of held and of queued ones start at those alone.
   const isDone = kind === 'delivered' || kind === 'skipped';
   const { since, until } = query.filter;
   const { rows } = await db.query<DeliveryRow>({

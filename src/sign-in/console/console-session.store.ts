@@ -30,7 +30,7 @@ export interface NewConsoleSession extends NewSession {
   network: string;
 }
 
-/** Both rows. */
+/** A session and its cookie. */
 export async function insertConsoleSession(
   db: Queryable,
   scope: OrganisationScope,

@@ -29,7 +29,7 @@ export const INSERT_SESSION = `
         returning id
       )`;
 
-/** Of {@link INSERT_SESSION}. */
+/** The parameters of {@link INSERT_SESSION}, `$1` to `$5`. */
 export function sessionValues(
   { organisationId }: OrganisationScope,
   { id, accountId, createdAt, expiresAt }: NewSession,
