@@ -2,7 +2,9 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import { connect, type Socket } from 'node:net';
+import { PassThrough } from 'node:stream';
 import { test } from 'node:test';
+import { cpuMs } from '../../../test-support/cpu-time.ts';
 import { parseAnswers } from '../../../test-support/http/raw-http.ts';
 import { listenHere } from '../../../test-support/service/free-port.ts';
 import { createLog } from '../log/log.ts';
@@ -99,4 +101,22 @@ test('a connection that is reset between a good request and the answer to its CO
   } finally {
     server.close();
   }
+});
+
+test('a packet that is full of one word before an unknown method is looked at in linear time [HTTP-12]', async () => {
+  const allowed = createAllowedMethods();
+  allowed.add('GET', '/a');
+  const faults = createFaultAnswers(allowed);
+  // As much as a socket gives at once: the body of a request before it, and the beginning of the method.
+  const before = `${'a'.repeat(65_000)} Q`;
+  const socket = new PassThrough();
+  const broken = {
+    code: 'HPE_INVALID_METHOD',
+    rawPacket: Buffer.from(`${before}X /a HTTP/1.1\r\n\r\n`),
+    bytesParsed: before.length,
+  };
+  assert.ok((await cpuMs(() => faults.answerBroken(broken, socket))) < 1_000);
+  const [answer] = parseAnswers(socket.read());
+  assert.equal(answer?.status, 405);
+  assert.equal(answer?.headers.allow, 'GET');
 });

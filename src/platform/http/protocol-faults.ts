@@ -145,14 +145,15 @@ function stopsBeyondAscii({ rawPacket, bytesParsed = 0 }: BrokenRequest): boolea
   return Buffer.isBuffer(rawPacket) && (rawPacket[bytesParsed] ?? 0) > 0x7f;
 }
 
-const TOKEN_BEFORE = /[\w!#$%&'*+.^`|~-]*$/;
+const TOKEN_CHARACTER = /[\w!#$%&'*+.^`|~-]/;
 const REQUEST_LINE = /^[\w!#$%&'*+.^`|~-]+ ([\x21-\x7e]+) HTTP\/1\.[01]\r?\n/;
 
 /** The target of a request line that is sound but for a method that the parser does not know. */
 function targetOfUnknownMethod({ rawPacket, bytesParsed = 0 }: BrokenRequest): string | undefined {
   const text = Buffer.isBuffer(rawPacket) ? rawPacket.toString('latin1') : '';
-  // The parser stops somewhere inside the method.
-  const start = text.slice(0, bytesParsed).search(TOKEN_BEFORE);
+  // The parser stops somewhere inside the method. Walked back once: before it may stand 64 KiB of what the caller likes.
+  let start = bytesParsed;
+  while (TOKEN_CHARACTER.test(text.charAt(start - 1))) start -= 1;
   return REQUEST_LINE.exec(text.slice(start))?.[1];
 }
 
