@@ -1,4 +1,5 @@
 /** Email addresses as sign-in compares them: without case. Contract: SIGN-IN-4. */
+import { isPlainLine } from '../../tenancy/organisations/name.ts';
 
 /** RFC 5321 section 4.5.3.1 and RFC 3696 erratum 1690: 64 + 1 + 255. */
 export const EMAIL_MAX_LENGTH = 320;
@@ -11,7 +12,7 @@ export function normaliseEmail(email: string): string {
   return email.normalize('NFC').toLowerCase().normalize('NFC');
 }
 
-/** A local part, one @ and a domain, without spaces or control characters. */
+/** A local part, one @ and a domain, without spaces. Lists and logs tell accounts apart by it, so it is a plain line, too. */
 export function isEmail(text: string): boolean {
-  return text.length <= EMAIL_MAX_LENGTH && /^[^\s@\p{Cc}]{1,64}@[^\s@\p{Cc}]{1,255}$/u.test(text);
+  return text.length <= EMAIL_MAX_LENGTH && /^[^\s@]{1,64}@[^\s@]{1,255}$/u.test(text) && isPlainLine(text);
 }
