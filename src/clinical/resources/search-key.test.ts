@@ -20,6 +20,28 @@ test('folding what is folded changes nothing', () => {
   );
 });
 
+test('a key is not cut inside a character [PAT-2]', () => {
+  const many = (count: number) => '𠮷'.repeat(count);
+  const [long, cut] = [`a${many(150)}`, `a${many(99)}`];
+  const widened = `æb${many(99)}`;
+  assert.deepEqual(
+    patientSearchKeys({
+      names: [{ family: long }, { family: widened }],
+      identifiers: [{ value: long }],
+      telecoms: [{ system: 'email', value: long }],
+    }),
+    [
+      { kind: 'email', key: cut },
+      { kind: 'identifier', key: cut },
+      { kind: 'name', key: `aeb${many(98)}` },
+      { kind: 'name', key: cut },
+      { kind: 'name', key: widened },
+    ],
+  );
+  assert.equal(sortName([{ family: long }]), cut);
+  assert.deepEqual(searchTerms(long).nameStarts, [cut]);
+});
+
 test('every part of a name is a key, whole and by its words [PAT-2]', () => {
   const keys = patientSearchKeys({
     names: [{ family: 'van der Berg', given: ['Anne-Marie', 'Zoë'], text: 'Zoë Berg' }],

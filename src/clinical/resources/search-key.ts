@@ -58,14 +58,12 @@ export function foldText(text: string): string {
     .replace(/\p{M}/gu, '')
     .replace(APOSTROPHES, '');
   // By way of upper case, which joins ß with ss; from lower case, which joins ẞ with ß.
-  return plain
-    .toLowerCase()
-    .toUpperCase()
-    .toLowerCase()
-    .replace(/ς/g, 'σ')
-    .replace(/\s+/g, ' ')
-    .trim()
-    .slice(0, KEY_MAX);
+  return cut(plain.toLowerCase().toUpperCase().toLowerCase().replace(/ς/g, 'σ').replace(/\s+/g, ' ').trim());
+}
+
+/** At most {@link KEY_MAX} characters. Of a character that JavaScript counts as two, not the first half alone: PostgreSQL refuses it. */
+function cut(text: string): string {
+  return text.slice(0, KEY_MAX).replace(/[\ud800-\udbff]$/, '');
 }
 
 /** Digits only, of whichever script: `+1 (555) 378-2854` → `15553782854`. */
@@ -136,7 +134,7 @@ function nameKeys(part: string): string[] {
 }
 
 function withPlainLetters(folded: string): string {
-  return folded.replace(/[łøđðħŧæœþ]/g, (letter) => PLAIN_LETTERS[letter] ?? letter).slice(0, KEY_MAX);
+  return cut(folded.replace(/[łøđðħŧæœþ]/g, (letter) => PLAIN_LETTERS[letter] ?? letter));
 }
 
 function withPlainHyphens(folded: string): string {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { insertPatient, registerPatient } from '../../../test-support/records/clinical-records.ts';
+import { importJson } from '../../../test-support/records/import-files.ts';
 import {
   startTestApi,
   type Tenant,
@@ -95,6 +96,17 @@ test('every word must start a part of the name; an identifier, phone or email mu
     ["'; drop table patient; --", []],
   ];
   for (const [search, patients] of expected) assert.deepEqual(await found(search), patients, search);
+});
+
+test('a patient whose name is longer than a key is imported, and found [PAT-2]', async () => {
+  const place = await api.createTenant();
+  const { token } = await api.createAccount(place);
+  const [id, search] = [randomUUID(), `a${'𠮷'.repeat(150)}`];
+  const text = JSON.stringify({ resourceType: 'Patient', id, name: [{ family: search }] });
+  const { rejected } = await importJson(api.database.pool, place, text);
+  assert.deepEqual(rejected, []);
+  const { items } = (await call({ search }, token)).json;
+  assert.deepEqual([items.length, items[0]?.id], [1, id]);
 });
 
 test('without search every patient is listed, by name, page by page [PAT-4]', async () => {
