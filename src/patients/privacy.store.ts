@@ -15,8 +15,11 @@ const SELECT = `
         and g.facility_id = $2
         and g.patient_id = $3`;
 const FIND = { name: 'patient-privacy-find', text: SELECT };
-/** So that of two changes at once the later one knows what the earlier one made. */
-const LOCK = { name: 'patient-privacy-lock', text: `${SELECT} for update of p` };
+/**
+ * So that of two changes at once the later one knows what the earlier one made. Not `for update`: that would wait for each import
+ * that is writing records about the patient.
+ */
+const LOCK = { name: 'patient-privacy-lock', text: `${SELECT} for no key update of p` };
 
 /** The purposes that a patient refuses. Undefined: no such patient is registered at the facility. */
 export async function findRefusedPurposes(

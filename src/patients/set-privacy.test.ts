@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
+import { insertEncounter } from '../../test-support/records/clinical-records.ts';
 import {
   startTestApi,
   type TestAccount,
@@ -8,6 +9,7 @@ import {
   type TestNode,
 } from '../../test-support/service/api.ts';
 import { PURPOSES_OF_USE } from '../fhir/purpose-of-use.ts';
+import { transaction } from '../platform/db/database.ts';
 
 let api: TestApi;
 let other: TestNode;
@@ -52,6 +54,13 @@ test('an empty list refuses none [LOG-3]', async () => {
   await put({ refusedPurposes: [...PURPOSES_OF_USE] });
   assert.equal((await put({ refusedPurposes: [] })).status, 200);
   assert.equal((await api.call(`/patients/base/${patientId}`, { token: account.token })).status, 200);
+});
+
+test('a purpose is refused while an import writes records about the patient [LOG-3]', async () => {
+  await transaction(api.database.pool, async (client) => {
+    await insertEncounter(client, account, { patientId });
+    assert.equal((await put({ refusedPurposes: ['RESEARCH'] })).status, 200);
+  });
 });
 
 test("the change stands in the patient's access log [LOG-6]", async () => {
