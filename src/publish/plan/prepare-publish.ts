@@ -1,13 +1,14 @@
 /**
  * What comes before anything is sent: the record in scope, the privacy decision and its trace, the server, the records
  * that are referred to, the ids on record.
- * Contract: PUB-43, PUB-44, PUB-49.
+ * Contract: PUB-43, PUB-44, PUB-49, PUB-59.
  */
 import type { Registry } from 'prom-client';
 import type { UnmappedCode } from '../../clinical/content/coded-content.ts';
 import { requireReplacement } from '../../clinical/fetch/fetch-clinical.ts';
 import type { FhirResource } from '../../clinical/fetch/fhir-resource.ts';
 import { onceAuthorised, type RecordPatient } from '../../clinical/fetch/record-loader.ts';
+import { findRefusedPurposes } from '../../patients/privacy.store.ts';
 import type { KeyRing } from '../../platform/crypto/key-ring.ts';
 import type { Queryable } from '../../platform/db/database.ts';
 import type { DomainError } from '../../platform/domain-error.ts';
@@ -148,6 +149,19 @@ export async function prepareAgain(deps: PrepareDependencies, prepared: Prepared
   const current = { ...prepared, ...record };
   requireMapped(current);
   return current;
+}
+
+/**
+ * After a wait in the middle of a publish. Throws when the caller has lost the right, and when the patient refuses the purpose
+ * by now.
+ */
+export async function requireStillAllowed(deps: PrepareDependencies, prepared: Prepared): Promise<void> {
+  const { source, context, patientId, subject } = prepared;
+  await context.stillAllowed();
+  const refusedPurposes = await findRefusedPurposes(deps.db, context.scope, patientId);
+  if (refusedPurposes === undefined) throw notFound(source.name);
+  if (!allowsPurpose(refusedPurposes, context.purposeOfUse))
+    await authorise(deps, prepared, { id: subject.id, record: { patientId, refusedPurposes } });
 }
 
 /**

@@ -13,6 +13,7 @@ import {
 } from '../../../test-support/publish/publish-records.ts';
 import { answered } from '../../../test-support/service/worded-errors.ts';
 import { waitUntil } from '../../../test-support/wait-until.ts';
+import { unauthorized } from '../../platform/http/errors.ts';
 import type { FacilityContext } from '../../tenancy/callers/access.ts';
 import { tenancyError } from '../../tenancy/errors.ts';
 import { giveLeaseBack, takeLease } from './lease.store.ts';
@@ -148,6 +149,71 @@ describe('publishes that wait', () => {
     clock.pass(A_WHILE_MS);
     await refused;
     assert.equal((await server.state()).seen.length, 0);
+  });
+
+  /** A publish that waits in its middle, for a record that patients share. What it is refused with, and what it has sent. */
+  async function refusedInTheMiddle(lose: (patientId: string) => Promise<Error | undefined>) {
+    const clinic = await createClinic(database.pool, { results: 1 });
+    const clock = createHeldClock();
+    const node = createTestPublisher(database.pool, { clock });
+    const policies = { idPolicy: 'server', referencePolicy: 'send' } as const;
+    const target = await node.addTarget(clinic, { base: server.base, ...policies });
+    const { organisationId } = clinic.scope;
+    const records = [`Organization/${clinic.hospital.id}`] as const;
+    const [key, token] = [{ organisationId, fhirServerId: target.id, records }, randomUUID()];
+    await takeLease(database.pool, { key, token, durationMs: 600_000 });
+    let lost: Error | undefined;
+    const context = {
+      ...contextOf(clinic.scope, { purposeOfUse: 'OPS', correlationId: randomUUID() }),
+      async stillAllowed() {
+        if (lost !== undefined) throw lost;
+      },
+    };
+    const source = labOrderSource(database.pool);
+    const publish = node.publisher.publish(source, { id: clinic.orderId, target: target.name }, context);
+    const refused = publish.then(
+      () => assert.fail('it was not refused'),
+      (error: Error & { code: string }) => error,
+    );
+    await waitUntil(async () => clock.sleepers() === 1 && (await server.state()).resources.length === 2);
+    lost = await lose(clinic.patientId);
+    await giveLeaseBack(database.pool, { key, token });
+    clock.pass(A_WHILE_MS);
+    const { code, message } = await refused;
+    const { rows } = await database.pool.query('select failure from publish_run where target_id = $1', [
+      target.id,
+    ]);
+    assert.deepEqual(rows, [{ failure: message }], 'the history says it too');
+    const { seen } = await server.state();
+    return {
+      code,
+      sent: seen.map(({ path }) => path).sort(),
+      outcomes: node.entries.map((one) => one.outcome),
+    };
+  }
+  const BEFORE = ['Patient', 'Practitioner'];
+
+  test('a caller who loses the right while a publish waits in its middle sends nothing more [PUB-59]', async () => {
+    const lost = tenancyError('module_disabled', { module: 'publish' });
+    const { code, sent } = await refusedInTheMiddle(async () => lost);
+    assert.deepEqual({ code, sent }, { code: 'module_disabled', sent: BEFORE });
+  });
+
+  test('a caller whose session ends while a publish waits in its middle sends nothing more [PUB-59]', async () => {
+    const words = { en: 'The session has ended.', fr: 'La session est terminée.' };
+    const lost = unauthorized(words, 'session_ended', 'Bearer');
+    const { code, sent } = await refusedInTheMiddle(async () => lost);
+    assert.deepEqual({ code, sent }, { code: 'session_ended', sent: BEFORE });
+  });
+
+  test('of a patient who refuses the purpose while a publish waits in its middle nothing more is sent [PUB-59]', async () => {
+    const refusal = await refusedInTheMiddle(async (patientId) => {
+      const values = [patientId, ['OPS']];
+      await database.pool.query('update patient set refused_purposes = $2 where id = $1', values);
+      return undefined;
+    });
+    const outcomes = ['allowed', 'refused'];
+    assert.deepEqual(refusal, { code: 'purpose_refused', sent: BEFORE, outcomes });
   });
 
   test('an account may let so many publishes wait; one more is 503, and others are not kept out [PUB-38]', async () => {

@@ -15,6 +15,7 @@ import {
   type PublisherDependencies,
   prepareAgain,
   type ReadyToSend,
+  requireStillAllowed,
   requireUnchangedServer,
   withReferenced,
 } from '../plan/prepare-publish.ts';
@@ -53,7 +54,9 @@ export async function runPublish(
   try {
     const current = await loadCurrent(deps, prepared, lease);
     const found = await lookUpRecorded(db, current);
-    const sent = await sendLevels({ ...deps, ...found, lease, chainId, scope, server, correlationId });
+    const requireAllowed = () => requireStillAllowed(deps, current);
+    const sending = { lease, chainId, scope, server, correlationId, requireAllowed };
+    const sent = await sendLevels({ ...deps, ...found, ...sending });
     const all = found.rendering.levels.flat();
     reached.published = all.flatMap((resource) => toPublished(sent.done.get(keyOf(resource))));
     if (sent.failure !== undefined) {
@@ -66,7 +69,7 @@ export async function runPublish(
     await endRun(db, scope, { id, finishedAt: now(), failure: null, resumable: false, published });
     return { published, ...saysNotSent(all, current.referenced) };
   } catch (error) {
-    const failure = error instanceof DomainError ? error.message : 'The service failed.';
+    const failure = isTold(error) ? error.message : 'The service failed.';
     await endRun(db, scope, { id, finishedAt: now(), failure, ...reached }).catch((lost: unknown) =>
       noteUnrecorded(deps, prepared, lost),
     );
@@ -127,12 +130,17 @@ function noteFailure(
   const fields = {
     ...logFields('publish.failed', prepared),
     count: sent.done.size,
-    code: answer instanceof DomainError ? answer.code : undefined,
+    code: isTold(answer) ? answer.code : undefined,
     status: isOfServer ? failure.status : undefined,
   };
-  if (answer instanceof DomainError) log.warn(fields, 'publish stopped');
+  if (isTold(answer)) log.warn(fields, 'publish stopped');
   else log.error({ ...fields, ...errorFields(failure) }, 'publish stopped');
   return answer;
+}
+
+/** Whether callers are told it in its own words: also that a session has ended, which is an error of HTTP. */
+function isTold(error: unknown): error is Error & { code: string } {
+  return error instanceof DomainError || (error instanceof Error && 'words' in error);
 }
 
 /** The caller is told why the publish failed. The next publish finds this one interrupted, and continues it. */

@@ -29,6 +29,8 @@ export interface StoreDependencies extends LeaseDependencies {
   /** What the server held of them before. */
   recorded: ReadonlyMap<ResourceKey, RecordedResource>;
   chainId: string;
+  /** Asked after a wait for another publish. Rejects when nothing more may be sent. */
+  requireAllowed: () => Promise<void>;
 }
 
 export interface Storing extends StoreDependencies {
@@ -92,6 +94,7 @@ async function storeAlone(
       storing.requireMaySend();
       guard.requireHeld();
     };
+    if (guard.waited) await storing.requireAllowed();
     const [current] = await findRecorded(db, scope, { fhirServerId, keys: [key] });
     const isLost = lostId !== undefined && current?.serverId === lostId;
     if (current?.serverId != null && !isLost) return current;
