@@ -123,6 +123,26 @@ describe('a decision about a held delivery', () => {
       assert.deepEqual(await deciding, [second?.id]);
     });
 
+  test('is later than one that was made while it waited for the lock', async () => {
+    const { place, key } = await setUp();
+    await queue(database.pool, place, await insertPatients(database.pool, place, 1));
+    await refuseDue(database.pool, key, 2);
+    const held = await listDeliveries(database.pool, place, { filter: {}, limit: 2 });
+    const [first, second] = held.toSorted((a, b) => (a.patientId < b.patientId ? -1 : 1));
+    const other = await database.pool.connect();
+    await other.query('begin');
+    await other.query('select from exchange_head where patient_id = $1 for update', [first?.patientId]);
+    const skipping = decide(database.pool, place, { filter: {}, decision: SKIP });
+    await waitForLock(database.pool);
+    const ids = [second?.id ?? ''];
+    assert.deepEqual(await decide(database.pool, place, { filter: { ids }, decision: REPLAY }), ids);
+    await hold(key);
+    await other.query('commit');
+    other.release();
+    assert.equal((await skipping).length, 2);
+    assert.deepEqual(await statuses(place), ['skipped', 'skipped']);
+  });
+
   test('tells a delivery that was delivered after all from one that was skipped', async () => {
     const { place, key, patientId } = await setUp();
     await rename(database.pool, place, [patientId], 'second');

@@ -168,7 +168,8 @@ const HEAD_OF_CHOSEN = `
 
 /**
  * `next` is what each lane goes on with. What is recorded and returned is what was moved. The heads are locked, so they are
- * still held. A condition that says so is left out: with it the planner expects one row.
+ * still held. A condition that says so is left out: with it the planner expects one row. Not at the time of the transaction,
+ * which began before it waited for the locks: of two decisions about one delivery, the last one counts.
  */
 async function decideLocked(
   db: Queryable,
@@ -202,8 +203,8 @@ async function decideLocked(
         select * from finished
       ), recorded as (
         insert into exchange_review (organisation_id, connection_id, patient_id, sequence, delivery_id, id, action, reason,
-          account_id)
-        select $1, connection_id, patient_id, sequence, id, gen_random_uuid(), $3, $4, $5::uuid
+          account_id, decided_at)
+        select $1, connection_id, patient_id, sequence, id, gen_random_uuid(), $3, $4, $5::uuid, clock_timestamp()
         from moved
       )
       select id
