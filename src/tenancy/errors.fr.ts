@@ -24,7 +24,7 @@ export const french = {
   module_disabled: ({ module }: { module: Module }) =>
     `Le module ${module} est désactivé pour cet établissement. Adressez-vous à l’administrateur de l’établissement.`,
   not_found: ({ record }: { record: RecordName }) =>
-    `${RECORD_NAMES[record]} est introuvable. Vérifiez l’identifiant et les en-têtes d’établissement.`,
+    `${RECORD_NAMES[record]} est introuvable. Vérifiez l’identifiant. S’il est juste, il appartient peut-être à un autre établissement : vérifiez x-org-id et x-facility-id.`,
   name_length: ({ field, max }: { field: string; max: number }) =>
     `${field} doit avoir de 1 à ${max} caractères.`,
   name_not_one_line: ({ field }: { field: string }) =>

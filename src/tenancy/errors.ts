@@ -56,7 +56,7 @@ export const tenancyError = domainErrors(
     not_found: {
       status: 404,
       text: ({ record }: { record: RecordName }) =>
-        `${record} was not found. Check the id and the facility headers.`,
+        `${record} was not found. Check the id. If the id is right, it may belong to another facility: check x-org-id and x-facility-id.`,
       example: { record: 'The patient' },
     },
     malformed_id: {

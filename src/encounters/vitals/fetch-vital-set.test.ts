@@ -216,5 +216,11 @@ describe('GET /encounters/vitals/<id>/clinical/fhir', () => {
       (await api.call('/encounters/vitals/x/clinical/fhir', { token: account.token })).status,
       404,
     );
+    // The id is what is wrong most often.
+    const unknown = await api.call(`/encounters/vitals/${PATIENT}/clinical/fhir`, { token: account.token });
+    assert.equal(
+      unknown.json.message,
+      'The vital set was not found. Check the id. If the id is right, it may belong to another facility: check x-org-id and x-facility-id.',
+    );
   });
 });
