@@ -206,12 +206,20 @@ function logRefusal(
   { id: correlationId }: FastifyRequest,
   { answer, error }: { answer: HttpError; error: unknown },
 ): void {
-  const { code, statusCode, cause, isLogged } = answer;
+  const { code, statusCode, cause, isLogged, message } = answer;
   if (code === HUNG_UP) log.info({ correlationId, code }, 'the caller hung up');
   else if (code === 'internal') log.error({ correlationId, ...errorFields(error) }, 'unexpected error');
   else if (statusCode >= 500 && !isLogged)
-    // Without a cause, the code says it all.
-    log.warn({ correlationId, code, ...(cause === undefined ? {} : errorFields(cause)) }, 'not available');
+    // Without a cause, the code says it all. One code has several reasons: its words tell which.
+    log.warn(
+      {
+        correlationId,
+        code,
+        ...(code === 'unavailable' ? { reason: message } : {}),
+        ...(cause === undefined ? {} : errorFields(cause)),
+      },
+      'not available',
+    );
 }
 
 declare module 'fastify' {
