@@ -75,18 +75,20 @@ Try this in another terminal:
    npx interchange import --organisation ${facts.organisationId} --facility ${facts.facilityId} demo/records
 
 11. Deliver patients to an exchange. A simulator stands in for one, with secrets from a file that only you may read:
-   (umask 077; npx interchange connection create --organisation ${facts.organisationId} --name "Local exchange" \\
-     --address http://127.0.0.1:4100/patients --client-id demo --json > "$DATA_DIR/connection.json")
+   [ -s "$DATA_DIR/connection.json" ] || (umask 077; npx interchange connection create --organisation ${facts.organisationId} \\
+     --name "Local exchange" --address http://127.0.0.1:4100/patients --client-id demo --json > "$DATA_DIR/connection.json")
    npx interchange exchange-simulator --connection "$DATA_DIR/connection.json" &
    echo '{"resourceType":"Patient","identifier":[{"system":"https://example.org/mrn","value":"1001"}],"name":[{"family":"Example","given":["Ada"]}]}' \\
      | npx interchange import --organisation ${facts.organisationId} --facility ${facts.facilityId} -
    npx interchange delivery list
 
 If the first try failed, the simulator did not listen yet. The service tries again within seconds.
+On another day this uses the connection that is there. A patient who did not change is not delivered again: change Ada.
 
 12. Publish the laboratory order to a FHIR server. A simulator stands in for one and shows what it gets:
    npx interchange fhir-simulator &
-   npx interchange target create --name local --base http://127.0.0.1:4200/fhir --auth none --references send
+   npx interchange target show --name local > /dev/null 2>&1 \\
+     || npx interchange target create --name local --base http://127.0.0.1:4200/fhir --auth none --references send
    curl -s -X POST "${base}/investigations/lab/orders/${facts.labOrderId}/clinical/publish-fhir" -H "authorization: Bearer $TOKEN"
 
 13. Sign out:

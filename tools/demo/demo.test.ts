@@ -1,7 +1,7 @@
 /** What `npm start` prints, run line by line as a reader would. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { chmod, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -212,6 +212,15 @@ describe('the demo', { timeout: 300_000 }, () => {
     const printed = await step(12);
     assert.match(printed, /PUT DiagnosticReport\/\S+ 201/);
     assert.match(printed, /"target":"local","published":\[\{/);
+  });
+
+  test('delivers and publishes on another day, by what is there already [CMD-20]', async () => {
+    const secrets = await readFile(join(data.path, 'connection.json'), 'utf8');
+    assert.match(await step(11), /patient\.created/);
+    assert.equal(await readFile(join(data.path, 'connection.json'), 'utf8'), secrets);
+    const { items } = (await (await atConsole())('exchange/connections')) as { items: { name: string }[] };
+    assert.deepEqual(items.map(({ name }) => name).sort(), ['Demo exchange', 'Local exchange']);
+    assert.match(await step(12), /"target":"local","published":\[\{/);
   });
 
   test('signs out', async () => {
