@@ -13,13 +13,14 @@ export interface DemoFacts extends DemoIdentity, Showcase {
   console: string;
 }
 
-export function demoPage(facts: DemoFacts): string {
-  const { publicBaseUrl: base } = facts;
+/** `base`: the base address on this machine, which the lines of the page call. PUBLIC_BASE_URL may be another one. */
+export function demoPage(facts: DemoFacts, base: string): string {
+  const { publicBaseUrl } = facts;
   const origin = new URL(base).origin;
   return `
 interchange is running with a demo organisation.
 
-  Base address   ${base}
+  Base address   ${base}${base === publicBaseUrl ? '' : publicAddress(publicBaseUrl)}
   Reference      ${base}/docs
   Health         ${origin}/healthz  ${origin}/readyz
 
@@ -66,7 +67,7 @@ Try this in another terminal:
    curl -s "${base}/patients/base/${facts.patientId}/access-log" -H "authorization: Bearer $TOKEN"
 
 8. Prepare this terminal for commands on the same data. Be in the folder of the checkout:
-   export DATA_DIR=${shellWord(facts.dataDir)} PUBLIC_BASE_URL=${base}
+   export DATA_DIR=${shellWord(facts.dataDir)} PUBLIC_BASE_URL=${publicBaseUrl}
 
 9. Check that nobody changed that log:
    npx interchange access-log verify
@@ -96,4 +97,10 @@ On another day this uses the connection that is there. A patient who did not cha
 
 Stop it with Ctrl-C. The records stay in the data folder. Remove the folder to start again with new data.
 `;
+}
+
+function publicAddress(publicBaseUrl: string): string {
+  return `
+  Public address ${publicBaseUrl}
+                 This is PUBLIC_BASE_URL: links and the console use it. If it does not lead here, stop this, unset it and start again.`;
 }

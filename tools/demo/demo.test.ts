@@ -272,6 +272,26 @@ describe('the demo', { timeout: 300_000 }, () => {
     assert.equal(await exchangeAddress(), exchange, 'a second process leaves the exchange of the first');
   });
 
+  test('prints where it listens, and PUBLIC_BASE_URL as that [CMD-19]', async (t) => {
+    const PUBLIC_BASE_URL = 'https://records.example.org/clinic/api/v1';
+    const env = { DATA_DIR: data.path, PORT: '0', LOG_LEVEL: 'error', PUBLIC_BASE_URL };
+    const other = startCommand(['start'], { env });
+    t.after(async () => {
+      other.child.kill('SIGTERM');
+      await other.ended;
+    });
+    await other.printed(/start again with new data\.\n/);
+    const { stdout } = other.output();
+    const told = (name: string) => new RegExp(`^  ${name} +(\\S+)$`, 'm').exec(stdout)?.[1] ?? '';
+    const base = told('Base address');
+    assert.equal((await fetch(`${base}/docs`)).status, 200);
+    assert.equal(told('Public address'), PUBLIC_BASE_URL);
+    assert.match(stdout, /This is PUBLIC_BASE_URL/);
+    assert.doesNotMatch(page, /Public address/, 'where it is not set');
+    assert.ok(stdout.includes(`curl -s ${base}/auth/verify`));
+    assert.match(stdout, new RegExp(`export DATA_DIR=\\S+ PUBLIC_BASE_URL=${PUBLIC_BASE_URL}\\n`));
+  });
+
   test('the exchange moves when its port is taken [CMD-26]', async () => {
     const address = await exchangeAddress();
     demo.child.kill('SIGTERM');

@@ -18,7 +18,7 @@ import { importPaths } from '../../records/import/import-paths.ts';
 import { consoleAddress } from '../../sign-in/console/console-address.ts';
 import { createPasswords } from '../../sign-in/credentials/password.ts';
 import type { FacilityScope } from '../../tenancy/scope.ts';
-import { baseUrlOf, type Config, loadConfig } from '../config/config.ts';
+import { baseUrlOf, type Config, loadConfig, localBaseUrlOf } from '../config/config.ts';
 import { runningProcesses } from '../doctor/check-server.ts';
 import { openKeys, requireSchema, withDatabase } from '../runtime/open-database.ts';
 import { type ServeOptions, serve, withFreePort } from '../serving/serve.ts';
@@ -80,7 +80,9 @@ async function prepareAndServe(
       ...(json ? { logTo: process.stderr } : {}),
       onReady(publicBaseUrl) {
         const facts = { publicBaseUrl, console: consoleAddress(publicBaseUrl), ...demo };
-        process.stdout.write(json ? `${JSON.stringify(facts, null, 2)}\n` : demoPage(facts));
+        process.stdout.write(
+          json ? `${JSON.stringify(facts, null, 2)}\n` : demoPage(facts, localBaseUrlOf(session.config)),
+        );
       },
     });
   } finally {

@@ -130,8 +130,12 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
 }
 
 /** The public base address: the configured one, or the address that is listened on. */
-export function baseUrlOf({ publicBaseUrl, host: given, port }: Config): string {
-  if (publicBaseUrl !== undefined) return publicBaseUrl;
+export function baseUrlOf(config: Config): string {
+  return config.publicBaseUrl ?? localBaseUrlOf(config);
+}
+
+/** The base address on this machine, whatever PUBLIC_BASE_URL says. */
+export function localBaseUrlOf({ host: given, port }: Pick<Config, 'host' | 'port'>): string {
   const host = given === '0.0.0.0' || given === '::' ? 'localhost' : given;
   return `http://${host.includes(':') ? `[${host}]` : host}:${port}/api/v1`;
 }
