@@ -279,6 +279,29 @@ test('deliveries: list, count, show, replay and skip what is held [EXC-6, EXC-28
   );
 });
 
+test('a second connection of a name is made, with a note [CMD-12]', async () => {
+  const { id: organisationId } = await createOrganisation(database.pool, { name: 'Twice' });
+  const make = async (name: string) => {
+    const given = [
+      '--organisation',
+      organisationId,
+      '--name',
+      name,
+      '--address',
+      'https://hie.example.org/in',
+    ];
+    const made = await runCommand(['connection', 'create', ...given, '--client-id', 'c', '--json'], { env });
+    assert.equal(made.code, 0, made.stderr);
+    return { id: JSON.parse(made.stdout).id as string, note: made.stderr };
+  };
+  const first = await make('HIE');
+  assert.deepEqual([first.note, (await make('Other')).note], ['', '']);
+  const second = await make('HIE');
+  assert.match(second.note, new RegExp(`^note: .*already: ${first.id}\\. .*connection disable --id`));
+  for (const { id } of [first, second]) await json('connection', 'disable', '--id', id);
+  assert.equal((await make('HIE')).note, '', 'a disabled one delivers nothing');
+});
+
 test('the simulator takes a signed delivery, confirms it, and fails when told to [EXC-52]', async () => {
   const file = join(folder, 'connection.json');
   const address = `http://127.0.0.1:${await freePort()}`;

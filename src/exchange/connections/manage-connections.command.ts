@@ -36,19 +36,30 @@ function createConnectionCommand(environment: CommandEnvironment): Command {
     .action(async ({ organisation, ...options }: SettingOptions & Needed) => {
       const { name, address, clientId } = options;
       const settings = givenSettings(options);
-      const created = await environment.withSession(async ({ db, keys, publicBaseUrl }) => {
+      const { created, alike } = await environment.withSession(async ({ db, keys, publicBaseUrl }) => {
         await requireOrganisation(db, organisation);
         for (const facility of options.facility ?? []) await requireFacility(db, organisation, facility);
         const input = { facilityIds: null, ...settings, name, address, clientId };
         const scope = { organisationId: organisation.toLowerCase() };
+        const alike = (await listConnections(db, scope)).filter(
+          (other) => other.enabled && other.name === name,
+        );
         const now = environment.now();
-        return createConnection({ db, keys, publicBaseUrl, now, author: BY_OPERATOR }, scope, input);
+        const making = { db, keys, publicBaseUrl, now, author: BY_OPERATOR };
+        return { created: await createConnection(making, scope, input), alike };
       });
       environment.print(
         created,
         `connection       ${created.id}\noutbound secret  ${created.outboundSecret}\ncallback secret  ${created.callbackSecret}\ncallback address ${created.callbackUrl}\nGive both secrets to the exchange now. They are not shown again.`,
       );
+      if (alike.length > 0) environment.stderr.write(noteOf(alike));
     });
+}
+
+/** Who runs the command again may mean the connection that is there. A disabled one delivers nothing. */
+function noteOf(alike: readonly Connection[]): string {
+  const ids = alike.map(({ id }) => id).join(', ');
+  return `note: The organisation had an enabled connection of this name already: ${ids}. A patient whom several connections cover is delivered by each of them. To stop one: npx interchange connection disable --id <id>\n`;
 }
 
 function listConnectionsCommand(environment: CommandEnvironment): Command {
