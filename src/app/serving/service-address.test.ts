@@ -62,6 +62,9 @@ test('while no service ever ran, the address is called a guess', async () => {
   const members = ['callbackSecret', 'callbackUrl', 'id', 'outboundSecret'];
   assert.deepEqual(Object.keys(JSON.parse(connection.stdout)).sort(), members);
   assert.match(connection.stderr, /is a guess/);
+  // What follows the guess is right: only its beginning is to be replaced.
+  assert.match(JSON.parse(connection.stdout).callbackUrl, /^http:\/\/127\.0\.0\.1:3000\/api\/v1\/exchange\//);
+  assert.match(connection.stderr, /put the address of the service in its place, and keep what follows/);
 });
 
 test('what carries no address says nothing of it', async () => {
