@@ -277,6 +277,18 @@ test('deliveries: list, count, show, replay and skip what is held [EXC-6, EXC-28
     [status, reviews[0].action, reviews[0].reason, reviews[0].accountId],
     ['skipped', 'skip', 'a duplicate', null],
   );
+  const line = await runCommand(['delivery', 'list', '--status', 'skipped'], { env });
+  assert.match(line.stdout, /, skipped \d{4}-\d\d-\d\dT\S+Z by an operator: a duplicate$/m);
+  await database.pool.query(
+    `update patient set refused_purposes = '{OPS}' where organisation_id = $1 and id = $2`,
+    [place.organisationId, second.patientId],
+  );
+  const unnamed = await json('delivery', 'show', '--id', second.id);
+  assert.deepEqual(
+    [unnamed.patientId, unnamed.lastReview.reason, unnamed.reviews[0].reason],
+    [null, null, null],
+    'the reason may name the patient',
+  );
 });
 
 test('a second connection of a name is made, with a note [CMD-12]', async () => {

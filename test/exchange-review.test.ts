@@ -378,7 +378,27 @@ describe('/exchange/deliveries', () => {
       [caller.tenant.organisationId, read.patientId],
     );
     assert.deepEqual(rows, [{ sequence: 2, due: true }]);
-    assert.equal((await list('?status=skipped')).items.length, 1);
+    const [listed, ...others] = (await list('?status=skipped')).items;
+    assert.deepEqual(others, []);
+    assert.deepEqual(listed.lastReview, read.reviews[0]);
+    assert.deepEqual(
+      [listed.lastReview.action, listed.lastReview.reason, listed.lastReview.accountId],
+      ['skip', 'entered twice', caller.account.userId],
+    );
+    await pool().query(
+      `update patient set refused_purposes = '{OPS}' where organisation_id = $1 and id = $2`,
+      [caller.tenant.organisationId, read.patientId],
+    );
+    const [unnamed] = (await list('?status=skipped')).items;
+    assert.deepEqual(
+      unnamed.lastReview,
+      { ...listed.lastReview, reason: null },
+      'the reason may name the patient',
+    );
+    await pool().query(`update patient set refused_purposes = '{}' where organisation_id = $1 and id = $2`, [
+      caller.tenant.organisationId,
+      read.patientId,
+    ]);
     for (let rest = 0; rest < 2; rest += 1) {
       await hold(read.patientId, 'refused_400');
       await post('/exchange/deliveries/skip', { patientId: read.patientId, reason: 'all of them' });

@@ -29,7 +29,21 @@ const DELIVERY_EXAMPLE = {
   nextAttemptAt: null,
   lastAttempt: { startedAt: '2026-01-10T08:00:02.020Z', outcome: 'refused', status: 422, failure: null },
   confirmation: null,
+  lastReview: null,
 };
+
+const ReviewSchema = named(
+  'DeliveryReview',
+  Type.Object({
+    action: Type.String({ enum: ['replay', 'skip'] }),
+    reason: Nullable(Type.String({ description: 'Also null if the patient refuses the purpose.' })),
+    accountId: Nullable(
+      Type.String({ description: 'The account that decided. null: an operator at the command line.' }),
+    ),
+    decidedAt: Time,
+  }),
+);
+type Review = Static<typeof ReviewSchema>;
 
 export const DeliverySchema = named(
   'Delivery',
@@ -70,6 +84,7 @@ export const DeliverySchema = named(
           ),
         ),
       ),
+      lastReview: Nullable(ReviewSchema),
     },
     { examples: [DELIVERY_EXAMPLE] },
   ),
@@ -99,17 +114,6 @@ const AttemptSchema = named(
     counted: Type.Boolean({
       description: 'false if the try did not count as a failure, because the exchange was down.',
     }),
-  }),
-);
-const ReviewSchema = named(
-  'DeliveryReview',
-  Type.Object({
-    action: Type.String({ enum: ['replay', 'skip'] }),
-    reason: NullableText(),
-    accountId: Nullable(
-      Type.String({ description: 'The account that decided. null: an operator at the command line.' }),
-    ),
-    decidedAt: Time,
   }),
 );
 export const DeliveryDetailSchema = named(
@@ -182,12 +186,28 @@ export const DeliveryParams = Type.Object({
 /** Without what concerns the patient, unless it may be shown. */
 export function deliveryView(delivery: Delivery, mayShow: boolean): DeliveryView {
   const { refusedPurposes: _refusedPurposes, ...view } = delivery;
-  return mayShow ? view : { ...view, patientId: null, confirmation: null };
+  if (mayShow) return view;
+  const { lastReview } = view;
+  return {
+    ...view,
+    patientId: null,
+    confirmation: null,
+    lastReview: lastReview === null ? null : withoutReason(lastReview),
+  };
+}
+
+/** The reason is free text, and may name the patient. */
+function withoutReason(review: Review): Review {
+  return { ...review, reason: null };
 }
 
 export function deliveryDetailView(
   { attempts, reviews, ...delivery }: DeliveryDetail,
   mayShow: boolean,
 ): Static<typeof DeliveryDetailSchema> {
-  return { ...deliveryView(delivery, mayShow), attempts, reviews };
+  return {
+    ...deliveryView(delivery, mayShow),
+    attempts,
+    reviews: mayShow ? reviews : reviews.map(withoutReason),
+  };
 }

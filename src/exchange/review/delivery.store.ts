@@ -136,7 +136,8 @@ export async function listDeliveries(
         limit $11
       )
       select d.*, a.started_at as "startedAt", a.outcome, a.status as "httpStatus", a.failure,
-        c.status as confirmed, c.assigned_id as "assignedId", (
+        c.status as confirmed, c.assigned_id as "assignedId", v.action as "reviewAction",
+        v.reason as "reviewReason", v.account_id as "reviewAccountId", v.decided_at as "reviewedAt", (
           select refused_purposes
           from patient p
           where p.organisation_id = $1
@@ -162,6 +163,16 @@ export async function listDeliveries(
         order by c.delivery_id, received_at desc
         limit 1
       ) c on true
+      left join lateral (
+        select action, reason, account_id, decided_at
+        from exchange_review v
+        where v.organisation_id = $1
+          and v.connection_id = d."connectionId"
+          and v.patient_id = d."patientId"
+          and v.sequence = d.sequence
+        order by decided_at desc, v.id desc
+        limit 1
+      ) v on true
       order by d.id desc`,
     values: [
       ...filterValues(scope, query.filter),
@@ -186,22 +197,40 @@ function ofHead(column: string): string {
 }
 
 type LastAttempt = NonNullable<Delivery['lastAttempt']>;
+type LastReview = NonNullable<Delivery['lastReview']>;
 
-interface DeliveryRow extends Omit<Delivery, 'lastAttempt' | 'confirmation'> {
+interface DeliveryRow extends Omit<Delivery, 'lastAttempt' | 'confirmation' | 'lastReview'> {
   startedAt: Date | null;
   outcome: LastAttempt['outcome'] | null;
   httpStatus: number | null;
   failure: string | null;
   confirmed: 'accepted' | 'rejected' | null;
   assignedId: string | null;
+  reviewAction: LastReview['action'] | null;
+  reviewReason: string | null;
+  reviewAccountId: string | null;
+  reviewedAt: Date | null;
 }
 
 function toDelivery(row: DeliveryRow): Delivery {
-  const { startedAt, outcome, httpStatus: status, failure, confirmed, assignedId, ...delivery } = row;
+  const {
+    startedAt,
+    outcome,
+    httpStatus: status,
+    failure,
+    confirmed,
+    assignedId,
+    reviewAction: action,
+    reviewReason: reason,
+    reviewAccountId: accountId,
+    reviewedAt: decidedAt,
+    ...delivery
+  } = row;
   return {
     ...delivery,
     lastAttempt: startedAt === null || outcome === null ? null : { startedAt, outcome, status, failure },
     confirmation: confirmed === null ? null : { status: confirmed, assignedId },
+    lastReview: decidedAt === null || action === null ? null : { action, reason, accountId, decidedAt },
   };
 }
 

@@ -148,17 +148,27 @@ export function deliveryLine(delivery: DeliveryView): string {
 }
 
 /** How the last try went, and what comes next. */
-function progress({ status, heldReason, lastAttempt, nextAttemptAt, confirmation }: DeliveryView): string {
+function progress(delivery: DeliveryView): string {
+  const { status, heldReason, lastAttempt, nextAttemptAt, confirmation, lastReview } = delivery;
   const last =
     lastAttempt === null
       ? 'not tried'
       : `${lastAttempt.outcome} ${lastAttempt.status ?? lastAttempt.failure ?? ''}`.trim();
   if (heldReason !== null) return `${heldReason}, ${last}`;
   if (status === 'delivered') return `${last}, ${confirmed(confirmation)}`;
+  if (status === 'skipped') return `${last}, ${skipped(lastReview)}`;
   if (status !== 'queued') return last;
   if (nextAttemptAt === null)
     return `${last}, waits for the delivery before it, or for the exchange module to be on`;
   return `${last}, next try not before ${nextAttemptAt.toISOString()}`;
+}
+
+/** When it was skipped, by whom, and why. A reason that speaks of a patient who refuses the purpose is left out. */
+function skipped(review: DeliveryView['lastReview']): string {
+  if (review === null) return 'skipped';
+  const { decidedAt, accountId, reason } = review;
+  const who = accountId === null ? 'an operator' : `account ${accountId}`;
+  return `skipped ${decidedAt.toISOString()} by ${who}${reason === null ? '' : `: ${reason}`}`;
 }
 
 /** What the exchange said in its callback. */
