@@ -3,7 +3,7 @@ import type { Readable } from 'node:stream';
 import { type ImportDependencies, type ImportRequest, importRecords } from './import-records.ts';
 import type { ImportDocument, Rejection } from './import-report.ts';
 import type { ImportSource } from './run/import-sources.ts';
-import { findFiles } from './source/find-sources.ts';
+import { type FoundFiles, findFiles } from './source/find-sources.ts';
 import { fileLimits } from './source/limits.ts';
 import { openFile, openStream } from './source/open-source.ts';
 import { SourceError } from './source/source-error.ts';
@@ -25,9 +25,17 @@ export interface ImportPathsDocument extends ImportDocument {
 /** Import everything; paths that lead nowhere are among the rejected. */
 export async function importPaths(
   deps: ImportDependencies,
-  { paths, stdin, onFound, ...request }: ImportPathsRequest,
+  request: ImportPathsRequest,
 ): Promise<ImportPathsDocument> {
-  const { files, missing, otherFiles } = await findFiles(paths.filter((path) => path !== '-'));
+  return importFound(deps, request, await findFiles(request.paths));
+}
+
+/** Import what was found under the paths. */
+export async function importFound(
+  deps: ImportDependencies,
+  { paths, stdin, onFound, ...request }: ImportPathsRequest,
+  { files, missing, otherFiles }: FoundFiles,
+): Promise<ImportPathsDocument> {
   const given = files.length + (paths.includes('-') ? 1 : 0);
   const atOnce = Math.min(request.workers ?? 1, Math.max(1, given));
   const limits = deps.limits ?? fileLimits(atOnce);

@@ -380,6 +380,17 @@ test('an import at the command line is kept, without the names of its files [ADM
   assert.equal(rows.length, 1);
 });
 
+test('an import that finds nothing to read is not kept: its path is wrong [ADM-46]', async () => {
+  const where = await facility();
+  const empty = await mkdtemp(path.join(folder, 'nothing-'));
+  const gone = path.join(folder, 'gone.json');
+  for (const paths of [[gone], [empty], [gone, empty]]) {
+    const { stdout, code } = await run([...where, ...paths, '--json']);
+    assert.deepEqual([code, JSON.parse(stdout).rejectedCount], [1, paths.length]);
+  }
+  assert.deepEqual(await t.rows('select from import_run where organisation_id = $1', [where[1]]), []);
+});
+
 test('of one file or folder the last part of its path is kept with the import [ADM-73]', async () => {
   const [, organisationId, , facilityId] = await facility();
   const where = ['--organisation', String(organisationId), '--facility', String(facilityId)];

@@ -12,10 +12,11 @@ import { requireFacility } from '../../tenancy/organisations/facilities.ts';
 import type { FacilityScope } from '../../tenancy/scope.ts';
 import { recordImport } from './history/record-import.ts';
 import { toSourceName } from './history/source-name.ts';
-import { type ImportPathsDocument, type ImportPathsRequest, importPaths } from './import-paths.ts';
+import { type ImportPathsDocument, type ImportPathsRequest, importFound } from './import-paths.ts';
 import type { ImportDependencies } from './import-records.ts';
 import { importText } from './import-report.ts';
 import type { OnPatientsChanged } from './run/import-run.ts';
+import { findFiles } from './source/find-sources.ts';
 
 interface Options {
   organisation: string;
@@ -123,12 +124,14 @@ async function importWithProgress(
   return importing.finally(progress.end);
 }
 
-/** A dry run leaves nothing behind, so it is not kept either. */
+/** An import that finds nothing to read is not kept. A dry run leaves nothing behind, so it is not kept either. */
 async function importAndRecord(
   deps: ImportDependencies & { log: Log },
   request: ImportPathsRequest,
 ): Promise<ImportPathsDocument> {
-  if (request.dryRun === true) return importPaths(deps, request);
+  const found = await findFiles(request.paths);
+  const findsNothing = found.files.length === 0 && !request.paths.includes('-');
+  if (request.dryRun === true || findsNothing) return importFound(deps, request, found);
   const run = {
     id: randomUUID(),
     scope: request.scope,
@@ -139,7 +142,7 @@ async function importAndRecord(
   const onError = (error: unknown) =>
     deps.log.warn(errorFields(error), 'the state of the import could not be written');
   const { document } = await recordImport({ db: deps.db, onError }, run, async (onBegin) => ({
-    document: await importPaths(deps, { ...request, onBegin }),
+    document: await importFound(deps, { ...request, onBegin }, found),
   }));
   return document;
 }

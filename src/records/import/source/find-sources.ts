@@ -28,11 +28,13 @@ const OPEN_BRACE = 0x7b;
 
 /**
  * Paths keep the order they are given in; a folder's files are sorted by name, subfolders in their place among
- * them, so that `0-hospitals.json` comes before `patients/`. Hidden files are passed over.
+ * them, so that `0-hospitals.json` comes before `patients/`. Hidden files are passed over, and so is `-`, which is
+ * standard input.
  */
 export async function findFiles(paths: readonly string[]): Promise<FoundFiles> {
   const found: FoundFiles = { files: [], missing: [], otherFiles: 0 };
   for (const given of paths) {
+    if (given === '-') continue;
     try {
       const stats = await stat(given);
       if (stats.isDirectory()) await findInGivenFolder(given, found);
