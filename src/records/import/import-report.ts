@@ -202,13 +202,13 @@ function elements(title: string, all: readonly ElementCount[]): string[] {
   ];
 }
 
-/** `Observation 7, Patient 2, Encounter 1 and 3 other types, first in a.json, entry 4` */
+/** `Observation 7, Patient 2, Encounter 1 and 3 other types, for example in a.json, entry 4` */
 function typesText(counts: readonly ElementCount[]): string {
   const [first] = counts;
   const types = counts.slice(0, SHOWN_TYPES).map(({ element, count }) => `${element.split('.')[0]} ${count}`);
   const others = counts.length - types.length;
   const more = others > 0 ? ` and ${others} other ${others === 1 ? 'type' : 'types'}` : '';
-  return `${types.join(', ')}${more}, first in ${first?.file}, entry ${first?.entry}`;
+  return `${types.join(', ')}${more}, for example in ${first?.file}, entry ${first?.entry}`;
 }
 
 function addCounts(counts: Map<string, number>, more: ReadonlyMap<string, number>): void {

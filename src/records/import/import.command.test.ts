@@ -139,14 +139,14 @@ test('what is not kept is listed for people, most frequent first, and in full as
   const two = await file('two.ndjson', lines([patient(), patient({ extension: [{ url: 'x:y' }], ...many })]));
   const { stdout, code } = await run([...where, one, two]);
   assert.equal(code, 0);
-  assert.ok(stdout.includes(`not kept\n  extension  2  Patient 2, first in ${one}, entry 1\n`), stdout);
+  assert.ok(stdout.includes(`not kept\n  extension  2  Patient 2, for example in ${one}, entry 1\n`), stdout);
   assert.match(stdout, /\n {2}and 12 more elements: --json names them\n/);
   const types = [patient({ meta: {} }), practitioner({ meta: {} }), organization({ meta: {} })];
   const three = await file('three.ndjson', lines([...types, practitioner({ meta: {} })]));
   const grouped = await run([...where, three]);
   assert.ok(
     grouped.stdout.includes(
-      `  meta  4  Practitioner 2, Organization 1, Patient 1, first in ${three}, entry 2\n`,
+      `  meta  4  Practitioner 2, Organization 1, Patient 1, for example in ${three}, entry 2\n`,
     ),
     grouped.stdout,
   );
