@@ -69,6 +69,7 @@ const USUAL: Readonly<Record<number, string>> = {
 /** Headers that some answers have, by status. */
 const HEADERS_OF: Readonly<Record<number, readonly ResponseHeader[]>> = {
   401: ['www-authenticate'],
+  408: ['x-import-id'],
   415: ['accept-encoding'],
   429: ['retry-after'],
   502: ['retry-after'],
@@ -78,7 +79,8 @@ const HEADERS_OF: Readonly<Record<number, readonly ResponseHeader[]>> = {
 const HEADERS: Readonly<Record<ResponseHeader, string>> = {
   'x-correlation-id':
     'The id that the request sent, or a new one. Give it to the operator when you report a problem.',
-  'x-import-id': 'Id of the import: GET /imports/<id> shows it.',
+  'x-import-id':
+    'Id of the import: GET /imports/<id> shows it. An error of POST /imports/fhir has it where the import is kept.',
   'content-language': '`fr`, when the texts of the answer are in French.',
   etag: 'Version of the record. Send it in `If-None-Match`.',
   'last-modified': 'When the record last changed.',
@@ -150,7 +152,13 @@ export function sharedComponents(schemas: SchemaComponents): Record<string, Json
   );
   const usual = {
     description: ['What calls may answer beside what stands with each:', ...sentences].join('\n- '),
-    ...describedHeaders(['content-language', 'www-authenticate', 'accept-encoding', 'retry-after']),
+    ...describedHeaders([
+      'content-language',
+      'www-authenticate',
+      'accept-encoding',
+      'retry-after',
+      'x-import-id',
+    ]),
   };
   const responses = Object.keys(ERRORS).map((text) => {
     const status = Number(text);

@@ -32,6 +32,18 @@ export function toHttpError(error: unknown): HttpError | undefined {
   return outage === undefined ? undefined : Object.assign(OUTAGES[outage](), { cause: error });
 }
 
+const ADDED_HEADERS = new WeakMap<object, Readonly<Record<string, string>>>();
+
+/** Have the answer to this failure carry these headers, whatever else it is. */
+export function addAnswerHeaders(headers: Readonly<Record<string, string>>, error: unknown): void {
+  if (typeof error === 'object' && error !== null) ADDED_HEADERS.set(error, headers);
+}
+
+/** What {@link addAnswerHeaders} said of this failure. */
+export function addedHeadersOf(error: unknown): Readonly<Record<string, string>> {
+  return (typeof error === 'object' && error !== null && ADDED_HEADERS.get(error)) || {};
+}
+
 export const HUNG_UP = 'caller_hung_up';
 
 /** The connection ended before all of the request was read. Nobody is left to read the answer. */

@@ -9,7 +9,7 @@ import { requireRelease } from '../../fhir/media-type.ts';
 import { DEFAULT_PURPOSE_OF_USE } from '../../fhir/purpose-of-use.ts';
 import type { Pool } from '../../platform/db/database.ts';
 import { bodyTooLarge } from '../../platform/http/body.ts';
-import { hungUp, toHttpError } from '../../platform/http/caught-errors.ts';
+import { addAnswerHeaders, hungUp, toHttpError } from '../../platform/http/caught-errors.ts';
 import { firstWord, mediaTypeOf } from '../../platform/http/content-type.ts';
 import { badRequest, HttpError, unavailable } from '../../platform/http/errors.ts';
 import { requireUuid } from '../../platform/http/input.ts';
@@ -90,7 +90,7 @@ export function importRecordsRoute(deps: ImportRouteDependencies): Route<Access>
         operationId: 'importRecords',
         summary: 'Import FHIR R4 records',
         description:
-          'The body is a Bundle (transaction, batch, collection, searchset), a single resource, or NDJSON, plain or gzip. A Bundle is imported completely or not at all. Each NDJSON line is imported by itself. The answer is 200 also if something was rejected; it lists the entry number and the reason. Sending the same body again changes nothing.',
+          'The body is a Bundle (transaction, batch, collection, searchset), a single resource, or NDJSON, plain or gzip. A Bundle is imported completely or not at all. Each NDJSON line is imported by itself. The answer is 200 also if something was rejected; it lists the entry number and the reason. Sending the same body again changes nothing. Every answer about an import that is kept has its id in `x-import-id`, errors too.',
         tag: 'Records',
       },
       query: Type.Object({
@@ -186,8 +186,18 @@ export function importRecordsRoute(deps: ImportRouteDependencies): Route<Access>
           accountId: context.caller.accountId,
           fileName: fileName ?? null,
         } as const;
-        const result = await recordImport({ db: deps.db, ...recording(deps.log, body) }, run, work);
-        return { headers: { 'x-import-id': id }, body: documentOf(result) };
+        const headers = { 'x-import-id': id };
+        let isKept = false;
+        try {
+          const result = await recordImport({ db: deps.db, ...recording(deps.log, body) }, run, (onBegin) => {
+            isKept = true;
+            return work(onBegin);
+          });
+          return { headers, body: documentOf(result) };
+        } catch (error) {
+          if (isKept) addAnswerHeaders(headers, error);
+          throw error;
+        }
       },
     },
   );

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { request } from 'node:http';
 import { after, before, test } from 'node:test';
+import { gzipSync } from 'node:zlib';
 import pg from 'pg';
 import { documentedCalls } from '../../../../test-support/http/documented-answers.ts';
 import { bundle, encounter, patient } from '../../../../test-support/records/clinic.ts';
@@ -108,8 +109,9 @@ test('one that rejected something is rejected, one that did not come to its end 
   const rejectedId = refused.headers.get('x-import-id') ?? '';
   const rejected = (await read(rejectedId)).json;
   assert.deepEqual([rejected.state, rejected.report.rejectedCount], ['rejected', 1]);
-  const id = randomUUID();
-  assert.equal((await send('no json', `?importId=${id}`)).status, 400);
+  const unread = await send('no json');
+  assert.equal(unread.status, 400);
+  const id = unread.headers.get('x-import-id') ?? '';
   assert.equal((await read(id)).json.state, 'rejected');
   const failedId = randomUUID();
   const broken = recordImport(
@@ -126,6 +128,30 @@ test('one that rejected something is rejected, one that did not come to its end 
     assert.equal(items[0].id, wanted);
     assert.ok(items.every((item: { state: string }) => item.state === state));
   }
+});
+
+test('the answer names the import where it is kept, also when it is an error [ADM-47]', async () => {
+  const idOf = async (answer: ReturnType<typeof send>) => (await answer).headers.get('x-import-id');
+  const halfOfGzip = gzipSync(JSON.stringify(visits())).subarray(0, 20);
+  const id = randomUUID();
+  assert.equal(await idOf(send(halfOfGzip, `?importId=${id.toUpperCase()}`)), id);
+  assert.equal((await read(id)).json.state, 'failed');
+  const owner = new pg.Client({ connectionString: api.database.url });
+  await owner.connect();
+  await owner.query('alter table encounter rename to encounter_away');
+  const lost = await idOf(send(visits()));
+  await owner.query('alter table encounter_away rename to encounter');
+  await owner.end();
+  assert.equal((await read(lost ?? '')).json.failure, 'The service failed.');
+  const taken = await idOf(send(visits()));
+  assert.deepEqual(
+    await Promise.all([
+      idOf(send(visits(), `?importId=${taken}`)),
+      idOf(send('no json', '?dryRun=true')),
+      idOf(send(visits(), '?importId=1')),
+    ]),
+    [null, null, null],
+  );
 });
 
 test('a caller who hangs up while the body is on its way: the reason says so [ADM-46]', async () => {
