@@ -3,6 +3,7 @@ import cluster from 'node:cluster';
 import { lookup } from 'node:dns/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
+import { hearStopSignals, type StopSignal } from '../../platform/command/stop-signals.ts';
 import { withClient } from '../../platform/db/migrate.ts';
 import { createLog, errorFields, type Log } from '../../platform/log/log.ts';
 import { requireKnownPlace } from '../backup/database-place.ts';
@@ -239,27 +240,19 @@ async function serveProcesses(options: ServeOptions, config: Config, log: Log): 
   }
 }
 
-/** What npm and terminals pass on of one Ctrl-C arrives within this time and counts once. */
-const SAME_SIGNAL_MS = 1_000;
-
-export type StopSignal = 'SIGTERM' | 'SIGINT';
-
 /**
  * Resolves at the first SIGTERM or SIGINT; a second one ends the process at once. Of several processes the one that
  * started the others decides that for all: they end with it, and may get each signal twice.
  */
 function stopSignal(log: Log): Promise<StopSignal> {
   return new Promise((resolve) => {
-    let firstAt: number | undefined;
-    for (const signal of ['SIGTERM', 'SIGINT'] as const)
-      process.on(signal, () => {
-        const again = firstAt !== undefined && performance.now() - firstAt > SAME_SIGNAL_MS;
-        if (again && !cluster.isWorker) process.exit(1);
-        if (firstAt !== undefined) return;
-        firstAt = performance.now();
-        log.info({ event: 'stopping', signal }, 'stopping: finishing the requests in progress');
-        resolve(signal);
-      });
+    const onFirst = (signal: StopSignal): void => {
+      log.info({ event: 'stopping', signal }, 'stopping: finishing the requests in progress');
+      resolve(signal);
+    };
+    hearStopSignals(onFirst, () => {
+      if (!cluster.isWorker) process.exit(1);
+    });
     process.on('unhandledRejection', (error) => log.error(errorFields(error), 'unhandled rejection'));
   });
 }
