@@ -1,7 +1,7 @@
 /** Every link between the pages of this repository leads to a file, and to a heading or an anchor in it. */
 import assert from 'node:assert/strict';
 import { existsSync, globSync, readFileSync } from 'node:fs';
-import { basename, dirname, join, relative } from 'node:path';
+import { basename, dirname, join, relative, sep } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 
@@ -42,7 +42,7 @@ test('files and folders that pages name are there', () => {
   for (const page of PAGES) {
     const text = readFileSync(join(ROOT, page), 'utf8');
     for (const [, path = ''] of text.matchAll(
-      /`((?:src|tools|local-postgres|test|test-support|scripts|bench|migrations)\/[\w./*-]+)`/g,
+      /`((?:src|tools|local-postgres|test|test-support|scripts|bench|soak|demo|deploy|docs|migrations)\/[\w./*-]+)`/g,
     )) {
       named += 1;
       if (globSync(path, { cwd: ROOT }).length === 0) missing.push(`${page}: ${path}`);
@@ -50,6 +50,31 @@ test('files and folders that pages name are there', () => {
   }
   assert.deepEqual(missing, []);
   assert.ok(named > 100, 'the pages are read');
+});
+
+test('ARCHITECTURE.md names every room', () => {
+  const rows = readFileSync(join(ROOT, 'ARCHITECTURE.md'), 'utf8').split('\n');
+  const rooms = globSync('{src/**,test-support/*}/', { cwd: ROOT }).map((path) => path.split(sep).join('/'));
+  const isBelow = (path: string) => /^(src\/[^/]+|test-support)\/./.test(path);
+  const missing = rooms.filter(isBelow).filter((path) => {
+    const [, area, room] = /^(src\/[^/]+|test-support)\/(.+)$/.exec(path) ?? [];
+    const row = rows.find((line) => line.startsWith('|') && line.split('|')[1]?.includes(`\`${area}\``));
+    return row?.includes(`\`${basename(room ?? '')}/\``) !== true;
+  });
+  assert.deepEqual(missing, []);
+  assert.ok(rooms.length > 50, 'the rooms are found');
+});
+
+test('a file that ARCHITECTURE.md names without its folder is in the folder that it named last', () => {
+  const text = readFileSync(join(ROOT, 'ARCHITECTURE.md'), 'utf8');
+  const [, walks = ''] = text.split('## A request, from the outside in');
+  let folder = '';
+  const elsewhere: string[] = [];
+  for (const [, file = ''] of walks.matchAll(/`([\w./-]+\.ts)`/g)) {
+    if (file.includes('/')) folder = dirname(file);
+    else if (!existsSync(join(ROOT, folder, file))) elsewhere.push(`${file} is not in ${folder}`);
+  }
+  assert.deepEqual(elsewhere, []);
 });
 
 function leadsSomewhere(page: string, target: string): boolean {
