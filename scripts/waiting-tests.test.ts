@@ -28,6 +28,8 @@ const CLOCKS = [
   /\bpg_sleep/,
   /\bperformance\.now\b/,
   /\bhrtime\b/,
+  // A page of Playwright that waits for a time.
+  /\.waitForTimeout\(/,
   // An age, or a deadline.
   /\bDate\.now\(\) [-<>]/,
 ];
@@ -38,7 +40,7 @@ function looksAtClock(text: string): boolean {
 
 describe('tests wait for no clock', () => {
   const files = globSync(
-    ['{src,local-postgres,tools,test,scripts,bench,soak}/**/*.test.ts', 'test-support/**/*.{ts,js}'],
+    ['{src,local-postgres,tools,test,scripts,bench,soak,web/src}/**/*.test.ts', 'test-support/**/*.{ts,js}'],
     {
       exclude: ['scripts/waiting-tests.test.ts'],
     },
@@ -61,6 +63,7 @@ describe('tests wait for no clock', () => {
     'assert.ok(Date.now() - began < 1_000);',
     'while (Date.now() < end) await look();',
     'assert.ok(process.hrtime.bigint() < end);',
+    'await page.waitForTimeout(500);',
   ])
     test(`finds ${text}`, () => assert.ok(looksAtClock(text)));
 
