@@ -17,7 +17,7 @@ const MESSAGES = {
   'sign-in.second-factor-failed': 'second factor refused',
   'sign-in.second-factor-added': 'second factor added',
   'sign-in.second-factor-removed': 'second factor removed',
-  'sign-in.recovery-codes-made': 'new recovery codes made; those before are good no more',
+  'sign-in.recovery-codes-made': 'new recovery codes made; the earlier ones work no longer',
   'sign-in.recovery-code-used': 'signed in with a recovery code',
   'sign-in.session-ended': 'a person ended a session of their own',
   'sign-in.unlocked': 'the operator removed the locks of an account',

@@ -142,7 +142,7 @@ async function markOnly(environment: CommandEnvironment, dryRun: boolean): Promi
 function markLines({ sequenceFloor, renumbered }: Mark, dryRun: boolean): string[] {
   const [are, note] = dryRun ? ['would be', 'would note'] : ['are', 'notes'];
   return [
-    `New deliveries ${are} numbered above ${sequenceFloor}, and those that wait too: there are ${renumbered}.`,
+    `New deliveries ${are} numbered above ${sequenceFloor}. Deliveries that wait and ${are} numbered anew: ${renumbered}.`,
     `The access log ${note} that the database was put back.`,
   ];
 }

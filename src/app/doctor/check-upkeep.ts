@@ -88,7 +88,7 @@ export async function checkDeliveries(owner: Queryable): Promise<CheckResult> {
     );
   if (oldest > OLD_SECONDS)
     return warning(
-      `A delivery waits since ${Math.round(oldest / 60)} minutes.`,
+      `A delivery has waited for ${Math.round(oldest / 60)} minutes.`,
       `Is a worker running? ${WORKER}`,
     );
   return ok(`${counted(states.length, 'connection')}; none down, and nothing held.`);

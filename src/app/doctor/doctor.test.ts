@@ -324,7 +324,7 @@ describe('interchange doctor', { timeout: 600_000 }, () => {
     says(
       await broken('deliveries', set(`queued_at = now() - interval '1 hour'`), set('queued_at = now()')),
       'warning',
-      /A delivery waits since 60 minutes/,
+      /A delivery has waited for 60 minutes/,
       /worker/,
     );
     says(

@@ -117,9 +117,9 @@ function saidOf(status: number): Omit<Said, 'cause'> {
       message: `${answered} Redirects are not followed: correct the address.`,
     };
   if (status >= 500)
-    return { result: 'failing', message: `${answered} It works not as it should: ask its operator.` };
+    return { result: 'failing', message: `${answered} It does not work as it should. Ask its operator.` };
   return {
     result: 'not-taken',
-    message: `${answered} It can be reached, but does not take the event connection.test; that need not concern deliveries.`,
+    message: `${answered} It can be reached, but does not take the event connection.test. It may take deliveries all the same.`,
   };
 }

@@ -74,8 +74,8 @@ function heldAlready(
     return { kind: 'held', held: stored };
   throw new WriteFailure(
     {
-      en: `the target takes ${type} ${stored.id}, which is not ours, for it; ask its operator`,
-      fr: `la cible prend ${type} ${stored.id}, qui n’est pas de nous, pour cette ressource ; adressez-vous à son opérateur`,
+      en: `the target takes it for ${type} ${stored.id}, which is not ours; ask its operator`,
+      fr: `la cible prend cette ressource pour ${type} ${stored.id}, qui n’est pas de nous ; adressez-vous à son opérateur`,
     },
     keyOf(resource),
     answer,

@@ -202,7 +202,7 @@ describe('servers that lack what guards against doubles', () => {
     const stranger = { resourceType: 'ServiceRequest', id: '1', identifier: [{ system: 's', value: 'v' }] };
     const { sent } = await failedPublish(
       () => [200, JSON.stringify(stranger)],
-      /stopped at ServiceRequest \S+ the target takes ServiceRequest 1, which is not ours, for it; ask its operator/,
+      /stopped at ServiceRequest \S+ the target takes it for ServiceRequest 1, which is not ours; ask its operator/,
     );
     assert.deepEqual(sent, ['POST /ServiceRequest']);
   });

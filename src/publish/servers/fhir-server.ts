@@ -115,7 +115,9 @@ function checkHeader(header: string): void {
   require(/^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}$/.test(
     header,
   ), 'The header must be a header name, such as x-api-key.');
-  require(!TAKEN_HEADERS.has(header.toLowerCase()), `The header ${header} has another use.`);
+  require(!TAKEN_HEADERS.has(
+    header.toLowerCase(),
+  ), `The header ${header} has another use. Choose one such as x-api-key.`);
 }
 
 function between(value: number, min: number, max: number): boolean {

@@ -34,7 +34,7 @@ function withFilter(command: Command): Command {
     .requiredOption('--organisation <id>', 'organisation')
     .option('--actor <who>', 'changes by this account, by id or address, or by `operator`')
     .addOption(new Option('--action <action>', 'this action').choices(AUDIT_ACTIONS))
-    .option('--subject <what>', 'changes of this: its id or its name')
+    .option('--subject <what>', 'changes of the account, role or other thing with this id or name')
     .option('--since <time>', 'from this time on: a date (UTC) or a date-time with a zone')
     .option('--until <time>', 'before this time');
 }

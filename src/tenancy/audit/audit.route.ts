@@ -26,7 +26,7 @@ const text = (description: string) => Type.Optional(Type.String({ maxLength: 320
 const FILTER = {
   actor: text('Only changes by this account, by id or email, or by `operator`.'),
   action: Type.Optional(Choice(AUDIT_ACTIONS, 'Only this action.')),
-  subject: text('Only changes of this: the id or the name.'),
+  subject: text('Only changes of the account, role or other thing with this id or name.'),
   since: text('Only changes from this date or date-time on.'),
   until: text('Only changes before this date or date-time.'),
 };

@@ -67,7 +67,7 @@ function setPermissionsCommand(environment: CommandEnvironment): Command {
     .requiredOption('--name <name>', 'name of the role')
     .requiredOption('--permissions <list>', 'permissions of the role, separated by commas', splitList)
     .option('--require-second-factor', 'ask the people of the role for a second factor at the console')
-    .option('--no-require-second-factor', 'ask them for none; without either it stays as it is')
+    .option('--no-require-second-factor', 'ask for no second factor (default: as it is now)')
     .addHelpText('after', permissionsHelp())
     .addHelpText(
       'after',

@@ -101,9 +101,9 @@ export const exchangeConnections = {
     'not-authorised':
       'The exchange answered {status}. Check the client id, the outbound secret and the clock of the exchange.',
     redirected: 'The exchange answered {status}. Redirects are not followed: correct the address.',
-    failing: 'The exchange answered {status}. It does not work as it should: ask its operator.',
+    failing: 'The exchange answered {status}. It does not work as it should. Ask its operator.',
     'not-taken':
-      'The exchange answered {status}. It can be reached, but does not take the event connection.test; that need not concern deliveries.',
+      'The exchange answered {status}. It can be reached, but does not take the event connection.test. It may take deliveries all the same.',
     unanswered: 'The exchange did not answer ({cause}). Ask its operator.',
     unreachable:
       'The exchange could not be reached ({cause}). Check the address, the network and the certificate.',
