@@ -19,9 +19,7 @@ const AttentionSchema = named(
     kind: Choice(ATTENTION_KINDS),
     count: Type.Integer({ description: 'Counted up to 1,000.' }),
     more: Type.Boolean({ description: 'true: there are more than count.' }),
-    userTypes: Type.Optional(
-      Type.Array(UserTypeSchema, { description: 'Of accounts: which types these are of.' }),
-    ),
+    userTypes: Type.Optional(Type.Array(UserTypeSchema, { description: 'Only for accounts: their types.' })),
   }),
 );
 
@@ -31,7 +29,7 @@ export function overviewRoute(deps: OverviewDependencies): Route<Access> {
       operationId: 'readOverview',
       summary: 'What somebody should look at, at the facility',
       description:
-        'Each kind only for who has its permission, where its module is on. Kinds with nothing to look at are left out.',
+        'You see a kind if you have its permission and its module is on. Kinds with nothing to look at are left out.',
       tag: 'Overview',
     },
     responses: {

@@ -22,7 +22,7 @@ export interface Attention {
   count: number;
   /** There are more than `count`. */
   more: boolean;
-  /** Of accounts: which types these are of. */
+  /** Only for accounts: their types. */
   userTypes?: readonly UserType[];
 }
 

@@ -91,7 +91,9 @@ export const AccountSchema = named(
       defaultFacilityId: Nullable(Type.String()),
       state: Choice(ACCOUNT_STATES),
       disabled: Type.Boolean(),
-      locked: Type.Boolean({ description: 'Failed sign-ins keep it out at the moment, from some network.' }),
+      locked: Type.Boolean({
+        description: 'true: after failed sign-ins it is locked for at least one network.',
+      }),
       mustChangePassword: Type.Boolean(),
       requiresPasswordSetup: Type.Boolean(),
       secondFactor: Type.Boolean(),

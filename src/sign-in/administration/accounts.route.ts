@@ -90,7 +90,7 @@ export function createAccountRoute(deps: AccountRouteDependencies): Route<Access
       operationId: 'createAccount',
       summary: 'Create an account',
       description:
-        'Its role may have permissions that you hold, and its facilities must be yours. Without facilityIds it has the facility of the call.',
+        'Its role may have only permissions that you hold, and its facilities must be yours. Without facilityIds it has the facility of the call.',
     },
     body: NewAccountBody,
     bodyExample: NEW_ACCOUNT_EXAMPLE,
@@ -130,7 +130,7 @@ export function changeAccountRoute(deps: AccountRouteDependencies): Route<Access
     bodyExample: { roleId: NEW_ACCOUNT_EXAMPLE.roleId },
     responses: {
       200: { description: 'The account as it is now.', schema: AccountSchema },
-      409: { description: 'The address is taken, or the change is not for the own account.' },
+      409: { description: 'The address is taken, or nobody may change this of their own account.' },
     },
     handle: async ({ params, body: { roleId, ...rest } }, context) => {
       const changes = { ...rest, ...(roleId === undefined ? {} : { role: { id: roleId } }) };

@@ -56,7 +56,7 @@ export function stepRoute(deps: AccountRouteDependencies, name: keyof typeof STE
     params: AccountParams,
     responses: {
       200: { description: 'The account as it is now.', schema: AccountSchema },
-      409: { description: 'It is your own, or the last that administers the organisation.' },
+      409: { description: 'It is your own account, or the last one that administers the organisation.' },
     },
     handle: async ({ params: { accountId } }, context) => {
       await run(deps, changeOf(context, accountId), context.databaseTime);
@@ -77,7 +77,7 @@ export function resetPasswordRoute(deps: AccountRouteDependencies): Route<Access
     bodyExample: { password: 'generated', mustChangePassword: true },
     responses: {
       200: { description: 'How it signs in from now on.', schema: IssuedAccountSchema },
-      409: { description: 'It is your own, or the last that administers the organisation.' },
+      409: { description: 'It is your own account, or the last one that administers the organisation.' },
     },
     handle: async ({ params, body }, context) => {
       const { password: kind = 'generated', mustChangePassword = false } = body;

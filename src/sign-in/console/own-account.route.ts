@@ -56,7 +56,7 @@ export function listOwnSessionsRoute(deps: OwnAccountDependencies): Route<Access
     docs: { operationId: 'listOwnSessions', summary: 'List your own sessions' },
     responses: {
       200: {
-        description: 'Live sessions, the one used last first; of more than 1,000, those that began last',
+        description: 'Live sessions, the one used last first. At most 1,000, those that began last',
         schema: OwnSessionList,
       },
     },

@@ -33,7 +33,7 @@ export function startSessionRoute(deps: StartSessionDependencies & WithCookie): 
       operationId: 'startConsoleSession',
       summary: 'Sign in at the console',
       description:
-        'Only accounts of people (`STAFF`) sign in here. The answer sets the cookie of the session. In another state than `signed-in` this cookie opens nothing but the calls that finish the sign-in. A session whose cookie comes along ends.',
+        'Only accounts of people (`STAFF`) sign in here. The answer sets the cookie of the session. Until the state is `signed-in`, the cookie opens only the calls that finish the sign-in. If the request has the cookie of an earlier session, that session ends.',
       tag: 'Console',
     },
     body: StartBody,

@@ -75,7 +75,7 @@ export function askForPasskeyRoute(deps: Dependencies): Route<Access> {
     docs: {
       operationId: 'askForPasskey',
       summary: 'Get the challenge for a passkey that finishes the sign-in',
-      description: 'One answer is taken to it, within five minutes.',
+      description: 'It can be answered once, within five minutes.',
     },
     responses: {
       200: {
@@ -124,7 +124,7 @@ export function beginPasskeyRoute(deps: Dependencies): Route<Access> {
     docs: {
       operationId: 'beginPasskey',
       summary: 'Begin to add a passkey',
-      description: 'One answer is taken to the challenge, within five minutes.',
+      description: 'The challenge can be answered once, within five minutes.',
     },
     body: PasswordBody,
     bodyExample: PASSWORD_EXAMPLE,
@@ -151,7 +151,9 @@ const AddedPasskey = named(
     {
       id: Type.String({ format: 'uuid' }),
       recoveryCodes: Type.Optional(
-        Type.Array(Type.String(), { description: 'With the first factor, once.' }),
+        Type.Array(Type.String(), {
+          description: 'Shown once, if this is the first second factor of the account.',
+        }),
       ),
     },
     { examples: [{ id: '2a1b0c9d-8e7f-4061-9253-a4b5c6d7e8f9' }] },
@@ -164,7 +166,7 @@ export function addPasskeyRoute(deps: Dependencies): Route<Access> {
       operationId: 'addPasskey',
       summary: 'Add a passkey',
       description:
-        'With the first second factor the other sessions of the account end. The answer sets another cookie.',
+        'If this is the first second factor of the account, its other sessions end. The answer sets another cookie.',
     },
     body: named(
       'NewPasskey',
@@ -221,7 +223,7 @@ export function removePasskeyRoute(deps: Dependencies): Route<Access> {
     docs: {
       operationId: 'removePasskey',
       summary: 'Remove a passkey',
-      description: 'With the last second factor the recovery codes go too.',
+      description: 'If it was the last second factor, the recovery codes are removed too.',
     },
     params: Type.Object({ passkeyId: Type.String({ format: 'uuid' }) }),
     body: PasswordBody,

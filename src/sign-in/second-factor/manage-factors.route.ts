@@ -44,7 +44,7 @@ export function confirmTotpRoute(deps: FactorDependencies & { consoleCookie: Con
       operationId: 'confirmTotp',
       summary: 'Confirm a new authenticator app with a code of it',
       description:
-        'With the first second factor the other sessions of the account end. The answer sets another cookie.',
+        'If this is the first second factor of the account, its other sessions end. The answer sets another cookie.',
     },
     body: CodeBody,
     bodyExample: { code: '492039' },
@@ -65,7 +65,7 @@ export function removeTotpRoute(deps: FactorDependencies): Route<Access> {
     docs: {
       operationId: 'removeTotp',
       summary: 'Remove the authenticator app',
-      description: 'With the last second factor the recovery codes go too.',
+      description: 'If it was the last second factor, the recovery codes are removed too.',
     },
     body: PasswordBody,
     bodyExample: PASSWORD_EXAMPLE,
@@ -82,7 +82,7 @@ export function renewRecoveryCodesRoute(deps: FactorDependencies): Route<Access>
     docs: {
       operationId: 'renewRecoveryCodes',
       summary: 'Make new recovery codes',
-      description: 'Those before are good no more.',
+      description: 'The earlier codes work no longer.',
     },
     body: PasswordBody,
     bodyExample: PASSWORD_EXAMPLE,

@@ -28,7 +28,10 @@ export const ConfirmedFactor = named(
   'ConfirmedFactor',
   Type.Object(
     { recoveryCodes: Type.Optional(codes) },
-    { description: 'With codes when it is the first factor.', examples: [{ recoveryCodes: CODES_EXAMPLE }] },
+    {
+      description: 'It has recovery codes if this is the first second factor of the account.',
+      examples: [{ recoveryCodes: CODES_EXAMPLE }],
+    },
   ),
 );
 

@@ -46,7 +46,7 @@ export function createRoleRoute({ db }: Dependencies): Route<Access> {
     docs: {
       operationId: 'createRole',
       summary: 'Create a role',
-      description: 'It may have permissions that you hold yourself.',
+      description: 'It may have only permissions that you hold yourself.',
     },
     body: NewRoleBody,
     bodyExample: { name: 'reader', permissions: ['patients.patients.list', 'encounters.access'] },

@@ -50,11 +50,11 @@ export const ImportSchema = named(
       way: Choice(['http', 'command']),
       // It may hold a name of a patient, so it is in no log.
       fileName: NullableText(
-        'As whoever began it named it. null: no name was given, or there were several files.',
+        'The name that whoever began the import gave. null: none was given, or there were several files.',
       ),
       content: Nullable(
         Choice(IMPORT_CONTENTS),
-        'lines: NDJSON. null: not known yet, nothing of the kind, or several files that differ.',
+        'lines: NDJSON. null: not known yet, none of these, or several files that differ.',
       ),
       progress: named(
         'ImportProgress',
