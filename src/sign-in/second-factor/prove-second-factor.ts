@@ -36,7 +36,7 @@ export async function proveTotp(deps: ProveDependencies, code: string, call: Own
   });
 }
 
-/** Like {@link proveTotp}; the code is good no more. */
+/** Like {@link proveTotp}; the code no longer works. */
 export async function proveRecoveryCode(
   deps: ProveDependencies,
   code: string,

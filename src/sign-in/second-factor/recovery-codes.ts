@@ -18,7 +18,7 @@ const PURPOSE = 'sign-in/recovery-code';
 type Keys = Pick<KeyRing, 'derive'>;
 type AccountKey = OrganisationScope & { accountId: string };
 
-/** Ten new ones, shown once. Earlier ones are good no more. */
+/** Ten new ones, shown once. Earlier ones no longer work. */
 export async function makeRecoveryCodes(db: Queryable, keys: Keys, account: AccountKey): Promise<string[]> {
   const codes = Array.from({ length: CODES }, newCode);
   const hashes = codes.map((code) => hashCode(keys, account, code));

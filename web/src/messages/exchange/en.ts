@@ -69,7 +69,7 @@ export const exchange = {
     skipText:
       '{count, plural, =1 {It is never sent. The service goes on with the next change of the patient.} other {They are never sent. The service goes on with the next change of each patient.}} Your reason stays on record.',
     filtered:
-      '{count, plural, =1 {It is the only one that the filters of the list mean.} other {These are all that the filters of the list mean.}}',
+      '{count, plural, =1 {It is the only one that matches the filters of the list.} other {These are all that match the filters of the list.}}',
     why: 'Reason',
     whyHelp: 'One line, for those who look at it later. Do not name the patient.',
     replayed: '{count, plural, one {# delivery is tried again.} other {# deliveries are tried again.}}',

@@ -24,10 +24,11 @@ export const myAccount = {
   recoveryLeft: '{count, plural, one {One of ten is left} other {# of ten are left}}',
   recoveryNone: 'They come with your first second factor.',
   renew: 'Make new codes',
-  renewText: 'Ten new codes. Those that you have now are good no more.',
-  removeAppText: 'The app’s codes are good no more. With your last second factor the recovery codes go too.',
+  renewText: 'Ten new codes. The ones that you have now will no longer work.',
+  removeAppText:
+    'The codes of the app will no longer work. If it is your last second factor, the recovery codes are removed too.',
   removePasskeyText:
-    'The passkey is good no more. With your last second factor the recovery codes go too. Remove it on the device as well.',
+    'The passkey will no longer work. If it is your last second factor, the recovery codes are removed too. Remove the passkey on the device as well.',
   requiredText: 'Your role asks for a second factor: after the last one you must set up another at once.',
   removed: 'Removed.',
   appAdded: 'The app is set up. From now on a code of it is asked for at each sign-in.',

@@ -229,7 +229,7 @@ describe('deliveries', { skip: NO_BROWSER, timeout: 240_000 }, () => {
     await page.getByText('1 row', { exact: true }).waitFor();
     await page.getByRole('button', { name: 'Replay this delivery' }).click();
     const dialog = page.getByRole('dialog', { name: 'Replay this delivery?' });
-    await dialog.getByText('It is the only one that the filters of the list mean.').waitFor();
+    await dialog.getByText('It is the only one that matches the filters of the list.').waitFor();
     await dialog.getByRole('button', { name: 'Replay this delivery' }).click();
     await page.getByText('1 delivery is tried again.').waitFor();
     const { rows } = await web.api.database.pool.query<{ patient: string }>(
