@@ -58,14 +58,15 @@ interface Queue {
   writing: boolean;
 }
 
-interface Lane {
+/** A chain of this writer, and the group that it is writing. */
+interface ChainSlot {
   chain: WriterChain;
   writing: Promise<void> | undefined;
 }
 
 export function createAccessLogWriter(options: AccessLogWriterOptions): AccessLogWriter {
   const queues = new Map<string, Queue>();
-  const lanes: Lane[] = [];
+  const slots: ChainSlot[] = [];
   const turns = createTurns({
     work: options.work,
     atOnce: ORGANISATIONS_AT_ONCE,
@@ -97,14 +98,14 @@ export function createAccessLogWriter(options: AccessLogWriterOptions): AccessLo
     for (const queue of queues.values()) {
       const { organisationId } = queue;
       if (queue.writing || !turns.isFree(organisationId)) continue;
-      const lane = freeLane(options.work?.isFailing(organisationId) === true ? 1 : 0);
-      if (lane === undefined) continue;
+      const slot = freeSlot(options.work?.isFailing(organisationId) === true ? 1 : 0);
+      if (slot === undefined) continue;
       queue.writing = true;
       const group = takeGroup(queue);
-      lane.writing = turns
-        .take(organisationId, () => writeGroup(lane, organisationId, group))
+      slot.writing = turns
+        .take(organisationId, () => writeGroup(slot, organisationId, group))
         .finally(() => {
-          lane.writing = undefined;
+          slot.writing = undefined;
           queue.writing = false;
           // Behind the others that wait.
           queues.delete(organisationId);
@@ -115,19 +116,19 @@ export function createAccessLogWriter(options: AccessLogWriterOptions): AccessLo
   }
 
   /** The first chain is the one that may use the better connection; `from` leaves it to others. */
-  function freeLane(from: number): Lane | undefined {
+  function freeSlot(from: number): ChainSlot | undefined {
     for (let index = 0; index < MAX_CHAINS; index += 1) {
-      lanes[index] ??= { chain: createWriterChain(options), writing: undefined };
-      if (index >= from && lanes[index]?.writing === undefined) return lanes[index];
+      slots[index] ??= { chain: createWriterChain(options), writing: undefined };
+      if (index >= from && slots[index]?.writing === undefined) return slots[index];
     }
     return undefined;
   }
 
-  async function writeGroup(lane: Lane, organisationId: string, group: Waiting[]): Promise<void> {
+  async function writeGroup(slot: ChainSlot, organisationId: string, group: Waiting[]): Promise<void> {
     const entries = group.flatMap((waiting) => waiting.entries);
     const append = () => {
-      const mayShare = lane === lanes[0] && answering.has(organisationId);
-      return lane.chain.append(entries, mayShare ? options.connection?.() : undefined);
+      const mayShare = slot === slots[0] && answering.has(organisationId);
+      return slot.chain.append(entries, mayShare ? options.connection?.() : undefined);
     };
     try {
       // A lost connection may have written the group or not. The second try starts a chain of its own, so
@@ -161,10 +162,10 @@ export function createAccessLogWriter(options: AccessLogWriterOptions): AccessLo
       const byOrganisation = Map.groupBy(entries, ({ organisationId }) => organisationId.toLowerCase());
       await Promise.all(Array.from(byOrganisation, ([organisationId, ofOne]) => add(organisationId, ofOne)));
     },
-    heads: () => lanes.flatMap(({ chain }) => chain.head() ?? []),
+    heads: () => slots.flatMap(({ chain }) => chain.head() ?? []),
     async close() {
-      while (beginning !== undefined || lanes.some(({ writing }) => writing !== undefined))
-        await Promise.all([beginning, ...lanes.map(({ writing }) => writing)]);
+      while (beginning !== undefined || slots.some(({ writing }) => writing !== undefined))
+        await Promise.all([beginning, ...slots.map(({ writing }) => writing)]);
     },
   };
 }
