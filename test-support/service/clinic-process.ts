@@ -46,80 +46,31 @@ export interface Clinic {
   close(): Promise<void>;
 }
 
+/** Runs a command, which must succeed; what it printed. */
+type Command = (...args: string[]) => Promise<string>;
+
+/** What the commands made that the clinic signs in and delivers with. */
+interface Made {
+  place: string[];
+  account: { userId: string; password: string };
+  connection: { id: string; outboundSecret: string; callbackSecret: string };
+}
+
 /** Make the clinic on the database of `env`; nothing serves yet. */
 export async function openClinic(env: Record<string, string>): Promise<Clinic> {
   const folder = await mkdtemp(join(tmpdir(), 'interchange-clinic-'));
   const exchange = await startExchange();
-  const command = async (...args: string[]) => {
+  const clinic = { env } as Clinic;
+  const command: Command = async (...args) => {
     const { code, stdout, stderr } = await runCommand(args, { env: clinic.env });
     assert.equal(code, 0, `${args.join(' ')}: ${stdout}${stderr}`);
     return stdout;
   };
-  const make = async (...args: string[]) => JSON.parse(await command(...args, '--json'));
-  const clinic = { env } as Clinic;
-  await command('migrate');
-  const { id: organisation } = await make('organisation', 'create', '--name', 'Clinic');
-  const ofOrganisation = ['--organisation', organisation as string];
-  const { id: facility } = await make('facility', 'create', ...ofOrganisation, '--name', 'Ward');
-  const place = [...ofOrganisation, '--facility', facility as string];
-  await make(
-    'role',
-    'create',
-    ...ofOrganisation,
-    '--name',
-    'all',
-    '--permissions',
-    Object.keys(PERMISSIONS).join(),
-  );
-  const account = await make('account', 'create', ...place, '--email', EMAIL, '--role', 'all');
-  const outbound = ['--name', 'Exchange', '--address', exchange.url, '--client-id', 'clinic'];
-  const connection = await make('connection', 'create', ...ofOrganisation, ...outbound);
-  await runCommand(
-    [
-      'target',
-      'create',
-      '--name',
-      'server',
-      '--base',
-      'http://127.0.0.1:1/fhir',
-      '--auth',
-      'bearer',
-      '--secret-stdin',
-    ],
-    { env, stdin: 'token-of-the-target' },
-  );
+  const { place, account, connection } = await makeClinic(command, env, exchange.url);
   exchange.trust = { clientId: 'clinic', secrets: [connection.outboundSecret] };
-
-  let service: StartedCommand | undefined;
-  let logged = '';
-  let port = 0;
-  let version = 0;
-  let decoy: string | undefined;
-  const call = async (path: string, init: RequestInit = {}) =>
-    fetch(`http://127.0.0.1:${port}/api/v1${path}`, {
-      ...init,
-      headers: { connection: 'close', ...init.headers },
-    });
-  const post = (path: string, body: unknown) =>
-    call(path, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify(body),
-    });
-
-  async function end(signal: 'SIGTERM' | 'SIGKILL'): Promise<void> {
-    const ending = service;
-    service = undefined;
-    ending?.child.kill(signal);
-    await ending?.ended;
-    logged = ending?.output().stdout ?? logged;
-  }
-
-  async function json(answer: Response): Promise<Record<string, string>> {
-    const text = await answer.text();
-    assert.equal(answer.status, 200, text);
-    return JSON.parse(text);
-  }
+  const serving = createServing(() => clinic.env);
+  const { call, post } = serving;
+  const known = { version: 0, decoy: undefined as string | undefined };
 
   async function login(): Promise<Tokens> {
     const answer = await post('/auth/login', {
@@ -131,10 +82,10 @@ export async function openClinic(env: Record<string, string>): Promise<Clinic> {
   }
 
   async function changePatient(): Promise<void> {
-    version += 1;
+    known.version += 1;
     const file = join(folder, 'patient.ndjson');
-    const patient = { resourceType: 'Patient', id: PATIENT, name: [{ family: `Version ${version}` }] };
-    await writeFile(file, `${JSON.stringify(patient)}\n`);
+    const name = [{ family: `Version ${known.version}` }];
+    await writeFile(file, `${JSON.stringify({ resourceType: 'Patient', id: PATIENT, name })}\n`);
     await command('import', ...place, file);
   }
 
@@ -157,31 +108,24 @@ export async function openClinic(env: Record<string, string>): Promise<Clinic> {
 
   Object.assign(clinic, {
     place,
-    connectionId: connection.id as string,
+    connectionId: connection.id,
     patientId: '',
     exchange,
     command,
     post,
     login,
-    async start() {
-      const started = startCommand(['serve'], {
-        env: { ...clinic.env, PORT: String(port), DELIVERY_POLL_MS: '20' },
-      });
-      service = started;
-      const [line] = await started.printed(/.*"event":"listening".*/);
-      port = (JSON.parse(line) as { port: number }).port;
-    },
-    stop: () => end('SIGTERM'),
-    kill: () => end('SIGKILL'),
-    baseUrl: () => `http://127.0.0.1:${port}/api/v1`,
-    logs: () => service?.output().stdout ?? logged,
+    start: serving.start,
+    stop: () => serving.end('SIGTERM'),
+    kill: () => serving.end('SIGKILL'),
+    baseUrl: serving.baseUrl,
+    logs: serving.logs,
     get: async (path: string) =>
       call(path, { headers: { authorization: `Bearer ${(await login()).accessToken}` } }),
     decoy: async () =>
       (await json(await post('/auth/verify', { email: UNKNOWN_EMAIL, userType: 'EHR' }))).userId ?? '',
     async useEverything() {
-      decoy ??= await clinic.decoy();
-      assert.equal(await clinic.decoy(), decoy);
+      known.decoy ??= await clinic.decoy();
+      assert.equal(await clinic.decoy(), known.decoy);
       const { refreshToken } = await login();
       const pair = await json(await post('/auth/refresh', { refreshToken }));
       assert.deepEqual(await json(await post('/auth/refresh', { refreshToken })), pair);
@@ -192,13 +136,71 @@ export async function openClinic(env: Record<string, string>): Promise<Clinic> {
       clinic.patientId = patient?.id ?? assert.fail('the patient is not found');
     },
     async close() {
-      await end('SIGKILL');
+      await serving.end('SIGKILL');
       await exchange.close();
       await rm(folder, { recursive: true, force: true });
     },
   });
-  Object.defineProperty(clinic, 'running', {
-    get: () => service !== undefined && service.child.exitCode === null,
-  });
+  Object.defineProperty(clinic, 'running', { get: () => serving.running });
   return clinic;
+}
+
+/** An organisation with a facility, an account that may do everything, a connection and a target. */
+async function makeClinic(command: Command, env: Record<string, string>, exchangeUrl: string): Promise<Made> {
+  const make = async (...args: string[]) => JSON.parse(await command(...args, '--json'));
+  await command('migrate');
+  const { id: organisation } = await make('organisation', 'create', '--name', 'Clinic');
+  const ofOrganisation = ['--organisation', organisation as string];
+  const { id: facility } = await make('facility', 'create', ...ofOrganisation, '--name', 'Ward');
+  const place = [...ofOrganisation, '--facility', facility as string];
+  const permissions = ['--permissions', Object.keys(PERMISSIONS).join()];
+  await make('role', 'create', ...ofOrganisation, '--name', 'all', ...permissions);
+  const account = await make('account', 'create', ...place, '--email', EMAIL, '--role', 'all');
+  const outbound = ['--name', 'Exchange', '--address', exchangeUrl, '--client-id', 'clinic'];
+  const connection = await make('connection', 'create', ...ofOrganisation, ...outbound);
+  const target = ['--name', 'server', '--base', 'http://127.0.0.1:1/fhir', '--auth', 'bearer'];
+  await runCommand(['target', 'create', ...target, '--secret-stdin'], { env, stdin: 'token-of-the-target' });
+  return { place, account, connection };
+}
+
+/** The process that serves the clinic; one at a time, each on the port of the first. */
+function createServing(environment: () => Record<string, string>) {
+  const state = { service: undefined as StartedCommand | undefined, logged: '', port: 0 };
+  const baseUrl = () => `http://127.0.0.1:${state.port}/api/v1`;
+  const call = (path: string, init: RequestInit = {}) =>
+    fetch(`${baseUrl()}${path}`, { ...init, headers: { connection: 'close', ...init.headers } });
+  return {
+    baseUrl,
+    call,
+    post: (path: string, body: unknown) =>
+      call(path, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify(body),
+      }),
+    async start() {
+      const { port } = state;
+      const env = { ...environment(), PORT: String(port), DELIVERY_POLL_MS: '20' };
+      state.service = startCommand(['serve'], { env });
+      const [line] = await state.service.printed(/.*"event":"listening".*/);
+      state.port = (JSON.parse(line) as { port: number }).port;
+    },
+    async end(signal: 'SIGTERM' | 'SIGKILL') {
+      const ending = state.service;
+      state.service = undefined;
+      ending?.child.kill(signal);
+      await ending?.ended;
+      state.logged = ending?.output().stdout ?? state.logged;
+    },
+    logs: () => state.service?.output().stdout ?? state.logged,
+    get running() {
+      return state.service !== undefined && state.service.child.exitCode === null;
+    },
+  };
+}
+
+async function json(answer: Response): Promise<Record<string, string>> {
+  const text = await answer.text();
+  assert.equal(answer.status, 200, text);
+  return JSON.parse(text);
 }
