@@ -51,7 +51,7 @@ const OWN: Examples = {
     host_malformed: 'The header Host holds no host. Send it as host or host:port.',
     host_missing: 'The header Host is missing. Send it.',
     json_too_deep: 'The JSON is nested deeper than 64 levels. Send a flatter document.',
-    not_fhir: 'The body is not valid JSON.',
+    not_fhir: 'The content is not valid JSON.',
     transfer_coding: 'The service takes no transfer coding but chunked. Send the body with chunked alone.',
     unusable_text: 'The request contains a NUL character or a broken Unicode character. Remove it.',
     validation: 'purposeOfUse is missing. It must be one of TREATMENT, PAYMENT, OPS, RESEARCH.',

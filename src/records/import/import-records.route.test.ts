@@ -254,13 +254,13 @@ test('what is rejected is listed, and the answer is 200 [IN-23]', async () => {
 
 test('a body that is no FHIR at all is 400', async () => {
   for (const [body, message] of [
-    ['', 'The body is empty.'],
-    ['notes', 'The body is not valid JSON.'],
-    ['<Bundle/>', 'The body is XML or HTML. Send FHIR as JSON.'],
-    ['{"a":1}', 'The body is JSON, but not FHIR: resourceType is missing or is not a FHIR resource type.'],
-    [gzipSync('a,b,c,d,e\n'.repeat(60_000)), 'The body is not valid JSON.'],
-    [gzipSync('{}').subarray(0, 12), 'The body is broken gzip.'],
-    [Buffer.from([0x7b, 0xff, 0x7d]), 'The body is not valid UTF-8.'],
+    ['', 'The content is empty.'],
+    ['notes', 'The content is not valid JSON.'],
+    ['<Bundle/>', 'The content is XML or HTML. Send FHIR as JSON.'],
+    ['{"a":1}', 'The content is JSON, but not FHIR: resourceType is missing or is not a FHIR resource type.'],
+    [gzipSync('a,b,c,d,e\n'.repeat(60_000)), 'The content is not valid JSON.'],
+    [gzipSync('{}').subarray(0, 12), 'The content is broken gzip.'],
+    [Buffer.from([0x7b, 0xff, 0x7d]), 'The content is not valid UTF-8.'],
   ] as const) {
     const answer = await send(body);
     assert.deepEqual(answer.json, { statusCode: 400, message, error: 'Bad Request' });

@@ -227,8 +227,8 @@ function documentOf({ document, unreadable }: ImportResult): ImportDocument {
 /** Reasons are kept with imports, in English. */
 function notFhir(reason: string): Words {
   return {
-    en: `The body ${reason}.`,
-    fr: `Le corps n’est pas du FHIR R4 que le service sait lire. Le motif, en anglais : ${reason}.`,
+    en: `The content ${reason}.`,
+    fr: `Le contenu n’est pas du FHIR R4 que le service sait lire. Le motif, en anglais : ${reason}.`,
   };
 }
 

@@ -79,7 +79,7 @@ describe('errors on French pages', { skip: NO_BROWSER, timeout: 240_000 }, () =>
     page.on('request', (request) => asked.push(request.headers()['accept-language']));
     const broken = { name: 'broken.json', mimeType: 'application/json', buffer: Buffer.from('{"resour') };
     await page.locator('input[type=file]').setInputFiles(broken);
-    await page.getByText('Le corps n’est pas du FHIR R4 que le service sait lire.').waitFor();
+    await page.getByText('Le contenu n’est pas du FHIR R4 que le service sait lire.').waitFor();
     await page.evaluate(`localStorage.setItem('interchange-language', 'en')`);
     await page.goto(`${web.api.origin}/console/imports/${crypto.randomUUID()}`);
     await page.getByText('The import was not found.').waitFor();

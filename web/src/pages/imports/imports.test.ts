@@ -275,7 +275,7 @@ describe('imports', { skip: NO_BROWSER, timeout: 240_000 }, () => {
     await page.locator('input[type=file]').setInputFiles(broken);
     const line = page.getByRole('listitem').filter({ hasText: 'broken.json' });
     await line
-      .getByText(/JSON|rejected/)
+      .getByText(/^The content .*JSON/)
       .first()
       .waitFor();
     await line.getByRole('button', { name: 'Remove broken.json' }).click();
