@@ -1,4 +1,5 @@
 /** What was sent of a patient to health information exchanges. Contract: WEB-35. */
+import { Link } from '@tanstack/react-router';
 import { useTranslations } from 'use-intl';
 import { timeColumn } from '../../blocks/list/columns.tsx';
 import { useListOf } from '../../blocks/list/cursor-list.ts';
@@ -41,7 +42,11 @@ function useColumns(rows: readonly Delivery[]): Column<Delivery>[] {
     },
     {
       heading: t('event'),
-      cell: ({ event }) => (event === 'patient.created' ? t('events.created') : t('events.updated')),
+      cell: ({ id, event }) => (
+        <Link to="/exchange/deliveries/$deliveryId" params={{ deliveryId: id }}>
+          {event === 'patient.created' ? t('events.created') : t('events.updated')}
+        </Link>
+      ),
     },
     ...connection,
     timeColumn(t('occurred'), ({ occurredAt }) => occurredAt),

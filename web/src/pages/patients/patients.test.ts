@@ -360,7 +360,7 @@ describe('patients', { skip: NO_BROWSER, timeout: 300_000 }, () => {
     assert.ok((await rows.count()) < 100);
   });
 
-  test('what was delivered and published is listed [WEB-35]', async (t) => {
+  test('what was delivered and published is listed, and leads to its page [WEB-35]', async (t) => {
     const { page } = await web.open(t, `/patients/${seeded.patientId}`);
     await page.getByRole('link', { name: 'Deliveries' }).click();
     await page.getByRole('table', { name: 'Deliveries' }).getByText('Held').waitFor();
@@ -371,8 +371,15 @@ describe('patients', { skip: NO_BROWSER, timeout: 300_000 }, () => {
     await page.reload();
     const published = page.getByRole('table', { name: 'Publications' }).getByRole('row').nth(1);
     await published.getByText('Failed').waitFor();
-    await published.getByText('Laboratory order').waitFor();
     await published.getByText('It broke.').waitFor();
+    await published.getByRole('link', { name: 'Laboratory order' }).click();
+    await page.waitForURL(`**/publishing/lab/${seeded.labOrderId}`);
+    await page.getByRole('heading', { name: 'Laboratory order', level: 1 }).waitFor();
+    await page.goBack();
+    await page.getByRole('link', { name: 'Deliveries' }).click();
+    await page.getByRole('table', { name: 'Deliveries' }).getByRole('link').click();
+    await page.waitForURL(`**/exchange/deliveries/${seeded.deliveryId}`);
+    await page.getByRole('heading', { name: 'Patient created', level: 1 }).waitFor();
   });
 
   test('the page has the tabs that the role opens; an address of another says what is missing [WEB-7, WEB-35]', async (t) => {

@@ -1,5 +1,5 @@
 /** What was published of a patient to FHIR servers. Contract: WEB-35. */
-
+import { Link } from '@tanstack/react-router';
 import { useTranslations } from 'use-intl';
 import { timeColumn } from '../../blocks/list/columns.tsx';
 import { useListOf } from '../../blocks/list/cursor-list.ts';
@@ -42,7 +42,11 @@ function useColumns(): Column<Publication>[] {
     {
       heading: t('kind'),
       width: '10rem',
-      cell: ({ kind }) => t(`kinds.${kind}`),
+      cell: ({ kind, recordId }) => (
+        <Link to="/publishing/$kind/$recordId" params={{ kind, recordId }}>
+          {t(`kinds.${kind}`)}
+        </Link>
+      ),
     },
     { heading: t('target'), width: '9rem', cell: ({ target }) => target },
     timeColumn(t('started'), ({ startedAt }) => startedAt),
