@@ -50,6 +50,8 @@ export const patient = {
   },
   record: 'Record',
   code: 'Code',
+  encounterClass: 'Class',
+  signs: 'Signs',
   status: 'State',
   when: 'When',
   show: 'Show',

@@ -53,6 +53,8 @@ export const patient: Catalogue['patient'] = {
   },
   record: 'Donnée',
   code: 'Code',
+  encounterClass: 'Classe',
+  signs: 'Signes',
   status: 'État',
   when: 'Quand',
   show: 'Afficher',

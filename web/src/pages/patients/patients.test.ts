@@ -156,14 +156,17 @@ describe('patients', { skip: NO_BROWSER, timeout: 300_000 }, () => {
     const copied = String(await page.evaluate('navigator.clipboard.readText()'));
     assert.equal(JSON.parse(copied).id, seeded.patientId);
     assert.match(copied, /^\{\n {2}"resourceType": "Patient",\n/);
-    for (const [kind, resource] of [
-      ['Encounters', 'Encounter'],
-      ['Laboratory orders', 'ServiceRequest'],
-      ['Imaging orders', 'ServiceRequest'],
-      ['Vital signs', 'Observation'],
+    for (const [kind, resource, what] of [
+      ['Encounters', 'Encounter', ['Class', 'State']],
+      ['Laboratory orders', 'ServiceRequest', ['Code', 'State']],
+      ['Imaging orders', 'ServiceRequest', ['Code', 'State']],
+      ['Vital signs', 'Observation', ['Signs']],
     ] as const) {
       await page.getByLabel('Kind of record').selectOption(kind);
-      await page.getByRole('table', { name: kind }).getByRole('button', { name: /^Show/ }).click();
+      const table = page.getByRole('table', { name: kind });
+      await table.getByRole('button', { name: /^Show/ }).click();
+      const headings = await table.locator('th').allTextContents();
+      assert.deepEqual(headings, [...what, 'When', 'Record', 'As FHIR']);
       const view = page.getByRole('dialog').getByRole('region', { name: `${kind}, FHIR` });
       await view.getByText(`"${resource}"`).first().waitFor();
       await page.keyboard.press('Escape');

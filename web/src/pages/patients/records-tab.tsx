@@ -3,7 +3,7 @@ import { Button, Drawer, NativeSelect } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { useTranslations } from 'use-intl';
-import { timeColumn } from '../../blocks/list/columns.tsx';
+import { numberColumn, timeColumn } from '../../blocks/list/columns.tsx';
 import { useCursorList } from '../../blocks/list/cursor-list.ts';
 import { ListPage } from '../../blocks/list/list-page.tsx';
 import type { Column } from '../../blocks/list/record-table.tsx';
@@ -101,18 +101,28 @@ function RecordList({ kind, patientId, purpose, onShow }: RecordListProperties) 
     <ListPage
       label={t(`kinds.${kind}`)}
       list={list}
-      columns={useColumns(onShow)}
+      columns={useColumns(kind, onShow)}
       rowId={({ id }) => id}
       empty={<EmptyState title={t('recordsEmpty')} text={t('recordsEmptyText')} />}
     />
   );
 }
 
-function useColumns(onShow: (id: string) => void): Column<RecordRow>[] {
+function useColumns(kind: ListedKind, onShow: (id: string) => void): Column<RecordRow>[] {
   const t = useTranslations('patient');
+  const what: Column<RecordRow>[] =
+    kind === 'vitals'
+      ? [numberColumn({ heading: t('signs'), width: '6rem' }, ({ signs = 0 }) => signs)]
+      : [
+          {
+            heading: t(kind === 'encounters' ? 'encounterClass' : 'code'),
+            share: 0.6,
+            cell: ({ code }) => code ?? '–',
+          },
+          { heading: t('status'), width: '8rem', cell: ({ status }) => status ?? '–' },
+        ];
   return [
-    { heading: t('code'), share: 0.6, cell: ({ code }) => code ?? '–' },
-    { heading: t('status'), width: '8rem', cell: ({ status }) => status ?? '–' },
+    ...what,
     timeColumn(t('when'), ({ at }) => at),
     { heading: t('record'), cell: ({ id }) => <code>{id}</code> },
     {

@@ -10,9 +10,11 @@ export type ListedKind = Exclude<RecordKind, 'patient'>;
 
 export interface RecordRow {
   id: string;
-  /** What it is: a code, or how many signs a set has. */
-  code: string | number | undefined;
-  status: string | undefined;
+  /** Of an order its code, of an encounter its class. */
+  code?: string | undefined;
+  /** How many signs a set has. */
+  signs?: number;
+  status?: string | undefined;
   at: string | null | undefined;
 }
 
@@ -68,12 +70,7 @@ async function listVitals(request: ListRequest): Promise<ListPart<RecordRow>> {
   const { items, nextCursor } = await answered(
     api.GET('/encounters/vitals', { params: { query: queryOf(request) } }),
   );
-  const rows = items.map(({ vitalSetId: id, vitalSigns: code, takenAt: at }) => ({
-    id,
-    code,
-    status: undefined,
-    at,
-  }));
+  const rows = items.map(({ vitalSetId: id, vitalSigns: signs, takenAt: at }) => ({ id, signs, at }));
   return { items: rows, nextCursor };
 }
 
