@@ -20,6 +20,8 @@ import { importMap, type MapImportReport } from './map-import.ts';
 
 /** Each preview reads the whole file, and other changes of the maps wait for it: none for each letter that is typed. */
 const TYPING_MS = 400;
+/** Answers about the file: it is no map, too large, or of another kind. */
+const REFUSES_FILE = new Set([400, 413, 415, 422]);
 
 interface Choices {
   level: Level;
@@ -61,9 +63,10 @@ export function MapImportPage() {
   });
   const seen = isTyping ? undefined : preview.data;
   const error = submit.error ?? (isTyping ? null : preview.error);
-  // 409: nothing is wrong with the file.
   const failure = (why: unknown) =>
-    why instanceof ApiError && why.status === 409 ? errorText(why) : t('failed', { why: errorText(why) });
+    why instanceof ApiError && REFUSES_FILE.has(why.status)
+      ? t('failed', { why: errorText(why) })
+      : errorText(why);
   return (
     <>
       <PageHeader title={t('title')} text={t('text')} />

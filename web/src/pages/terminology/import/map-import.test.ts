@@ -141,4 +141,17 @@ describe('a map file', { skip: NO_BROWSER, timeout: 120_000 }, () => {
     });
     await page.getByRole('alert').filter({ hasText: 'The file cannot be taken' }).waitFor();
   });
+
+  test('that the service cannot be reached is not said of the file [WEB-32, WEB-75]', async (t) => {
+    const { page } = await web.open(t, '/terminology/import', { expected: /ERR_INTERNET_DISCONNECTED/ });
+    const input = page.locator('input[type=file]');
+    await input.waitFor({ state: 'attached' });
+    await page.context().setOffline(true);
+    const buffer = Buffer.from('local_system,local_code,target_system,target_code\n');
+    await input.setInputFiles({ name: 'maps.csv', mimeType: 'text/csv', buffer });
+    const alert = page.getByRole('alert');
+    await alert.getByText('The service cannot be reached').waitFor();
+    assert.doesNotMatch((await alert.textContent()) ?? '', /file/);
+    await page.context().setOffline(false);
+  });
 });
