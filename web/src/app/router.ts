@@ -2,7 +2,7 @@
 import { createRouter } from '@tanstack/react-router';
 import * as pages from '../pages/index.ts';
 import { openPasswordRoute, setPasswordRoute } from '../passwords/password-routes.ts';
-import { shellRoute } from '../shell/shell-route.tsx';
+import { nowhereRoute, shellRoute } from '../shell/shell-route.tsx';
 import { basePath } from './address.ts';
 import { PageFailure } from './page-failure.tsx';
 import { rootRoute } from './root-route.tsx';
@@ -10,7 +10,7 @@ import { rootRoute } from './root-route.tsx';
 const routeTree = rootRoute.addChildren({
   openPasswordRoute,
   setPasswordRoute,
-  shell: shellRoute.addChildren(pages),
+  shell: shellRoute.addChildren({ ...pages, nowhereRoute }),
 });
 
 export const router = createRouter({

@@ -2,9 +2,17 @@
 import { createRoute, type RouteComponent } from '@tanstack/react-router';
 import type { PageDefinition } from '../app/page-definition.ts';
 import { rootRoute } from '../app/root-route.tsx';
+import { NotFound } from './not-found.tsx';
 import { Shell } from './shell.tsx';
 
 export const shellRoute = createRoute({ getParentRoute: () => rootRoute, id: 'shell', component: Shell });
+
+/** Every address that leads to no page: who is signed in keeps the navigation. Contract: WEB-7. */
+export const nowhereRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '$',
+  component: NotFound,
+});
 
 type Validate<Search> = (raw: Record<string, unknown>) => Search;
 

@@ -6,7 +6,7 @@ import { operatorOn } from '../../../src/sign-in/administration/managed-account.
 import { OPERATOR } from '../../../src/tenancy/administration/author.ts';
 import { createRole } from '../../../src/tenancy/roles/roles.ts';
 import { holdDeliveries } from '../../../test-support/exchange/held-deliveries.ts';
-import { NO_BROWSER, useConsole } from '../../../test-support/service/console-page.ts';
+import { NO_BROWSER, signIn, useConsole } from '../../../test-support/service/console-page.ts';
 
 describe('the shell', { skip: NO_BROWSER, timeout: 240_000 }, () => {
   const web = useConsole();
@@ -420,6 +420,29 @@ describe('the shell', { skip: NO_BROWSER, timeout: 240_000 }, () => {
     await page.goto(`${web.api.origin}/console/nowhere`);
     await isSaid('There is no such page');
     assert.equal(await page.getByRole('main').count(), 1);
+  });
+
+  test('an address that leads to no page keeps the navigation, and leads on [WEB-5, WEB-7]', async (t) => {
+    const permissions = ['exchange.deliveries.read'];
+    const { page, account } = await web.open(t, '/roles/a/b', {
+      permissions,
+      signedOut: true,
+      expected: /401/,
+    });
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+    await signIn(page, web.api, account);
+    await page.reload();
+    await page.getByRole('heading', { name: 'There is no such page', level: 1 }).waitFor();
+    const links = page.getByRole('navigation').getByRole('link');
+    assert.deepEqual(await links.allTextContents(), ['Overview', 'Exchange', 'My account']);
+    await page.getByRole('main').getByRole('link', { name: 'Go to the overview' }).click();
+    await page.locator('h1:focus').filter({ hasText: 'Overview' }).waitFor();
+    await page.goto(`${web.api.origin}/console/nowhere`);
+    await page.getByRole('heading', { name: 'There is no such page', level: 1 }).waitFor();
+    await page.keyboard.press('Control+k');
+    await page.keyboard.type('Exchange');
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'Exchange', level: 1 }).waitFor();
   });
 
   test('of two pages whose code is gone, each is loaded anew once [WEB-74]', async (t) => {

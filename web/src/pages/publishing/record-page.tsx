@@ -2,7 +2,6 @@
 
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { useTranslations } from 'use-intl';
-import { NotFound } from '../../app/root-route.tsx';
 import { numberColumn, timeColumn } from '../../blocks/list/columns.tsx';
 import { useCursorList } from '../../blocks/list/cursor-list.ts';
 import { ListPage } from '../../blocks/list/list-page.tsx';
@@ -12,6 +11,7 @@ import { Section } from '../../blocks/page/section.tsx';
 import { EmptyState } from '../../blocks/states/empty-state.tsx';
 import { InEnglish } from '../../blocks/values/in-english.tsx';
 import { StatusBadge } from '../../blocks/values/status-badge.tsx';
+import { NotFound } from '../../shell/not-found.tsx';
 import { useSession } from '../../shell/session-context.tsx';
 import { PublishAgain } from './publish-again.tsx';
 import {
