@@ -11,6 +11,8 @@ export const french = {
   order_replaced:
     'Une autre demande a remplacé celle-ci pendant que la publication attendait. Publiez à nouveau.',
   patient_changed: 'Le dossier appartient désormais à un autre patient. Publiez à nouveau.',
+  part_moved:
+    'Une partie du dossier est passée à un autre dossier pendant sa publication. Ce qui a été stocké est enregistré. Publiez à nouveau.',
   unmapped_codes: ({ codes }: { codes: readonly string[] }) => {
     const more = codes.length > MAX_LISTED ? ` et ${codes.length - MAX_LISTED} autres` : '';
     return `Ces codes locaux n’ont pas de code standard : ${codes.slice(0, MAX_LISTED).join(', ')}${more}. Rien n’a été envoyé. Associez-les dans les correspondances de terminologie, ou demandez à l’opérateur d’autoriser les codes locaux à la cible.`;

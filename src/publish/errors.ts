@@ -44,6 +44,10 @@ export const publishError = domainErrors(
       text: 'Another order replaced this one while the publish waited. Publish again.',
     },
     patient_changed: { status: 409, text: 'The record now belongs to another patient. Publish again.' },
+    part_moved: {
+      status: 409,
+      text: 'A part of the record was moved to another record while it was published. What was stored is recorded. Publish again.',
+    },
     unmapped_codes: {
       status: 422,
       text: ({ codes }: { codes: readonly string[] }) => {

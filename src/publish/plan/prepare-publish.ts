@@ -1,7 +1,7 @@
 /**
  * What comes before anything is sent: the record in scope, the privacy decision and its trace, the server, the records
  * that are referred to, the ids on record.
- * Contract: PUB-43, PUB-44, PUB-49, PUB-59.
+ * Contract: PUB-43, PUB-44, PUB-49, PUB-59, PUB-60.
  */
 import type { Registry } from 'prom-client';
 import type { UnmappedCode } from '../../clinical/content/coded-content.ts';
@@ -29,7 +29,7 @@ import { findRecorded, type RecordedResource } from '../send/resource.store.ts';
 import { fhirServerNamed, findFhirServer } from '../servers/fhir-server.store.ts';
 import type { LiveFhirServer, LiveFhirServers } from '../servers/live-fhir-servers.ts';
 import type { PublishSettings } from '../servers/publish-settings.ts';
-import { jsonOf, type ResourceKey, referencedKeys, withoutOwnVersion } from './content.fhir.ts';
+import { jsonOf, keyOf, type ResourceKey, referencedKeys, withoutOwnVersion } from './content.fhir.ts';
 import { type LoadReferenced, loadReferenced, type Referenced } from './referenced-records.ts';
 import { createRendering, type Rendering } from './rendering.ts';
 
@@ -162,6 +162,20 @@ export async function requireStillAllowed(deps: PrepareDependencies, prepared: P
   if (refusedPurposes === undefined) throw notFound(source.name);
   if (!allowsPurpose(refusedPurposes, context.purposeOfUse))
     await authorise(deps, prepared, { id: subject.id, record: { patientId, refusedPurposes } });
+}
+
+/**
+ * 409 when one of these has left the record since it was loaded, such as a result that belongs to another patient by now: a
+ * publish of that patient may be sending it, for which nothing waits here.
+ */
+export async function requirePartsOf(
+  { source, context, subject, version }: Prepared,
+  keys: readonly ResourceKey[],
+): Promise<void> {
+  if (!(await source.changedSince(context.scope, subject.id, version))) return;
+  const record = await source.load(context.scope, subject.id);
+  const parts = new Set(record?.resources.map(keyOf));
+  if (!keys.every((key) => parts.has(key))) throw publishError('part_moved');
 }
 
 /**

@@ -7,6 +7,7 @@ import {
   createClinic,
   createTestPublisher,
   startPublishing,
+  type TestPublisher,
 } from '../../../test-support/publish/publish-records.ts';
 import { importJson } from '../../../test-support/records/import-files.ts';
 import { waitUntil } from '../../../test-support/wait-until.ts';
@@ -95,6 +96,46 @@ describe('records that change meanwhile', () => {
       (await publish(madeUp)).map(({ localId }) => localId),
       [order.id, id],
     );
+  });
+
+  describe('a result that is given to the order of another patient', () => {
+    /** While the write of `during` is not answered, a result moves, and the order that it goes to is published to its end. */
+    async function moveResult(during: 'ServiceRequest' | 'Observation', { isKnown }: { isKnown: boolean }) {
+      const { pool } = database;
+      const from = await createClinic(pool, { results: 2 });
+      const to = await createClinic(pool, { results: 1, scope: from.scope });
+      const [node, other] = [1, 2].map(() => createTestPublisher(pool, { clock: PUBLISH.clock })) as [
+        TestPublisher,
+        TestPublisher,
+      ];
+      const { name: target } = await node.addTarget(from, { base: server.base, maxInFlight: 1 });
+      if (isKnown) await node.publish(from, { target });
+      const [key, id = ''] = from.observationIds;
+      await server.script({
+        kind: 'hold',
+        ...(during === 'Observation' ? { key: `Observation/${key}` } : { type: during }),
+      });
+      const publish = node.publish(from, { target });
+      await waitUntil(async () => (await server.state()).held === 1);
+      await to.change({ observation: { id } });
+      await other.publish(to, { target });
+      await server.release();
+      await assert.rejects(publish, { code: 'part_moved', statusCode: 409 });
+      const { resources } = await server.state();
+      const stored = resources.find((one) => one.id === id);
+      assert.deepEqual(stored?.subject, { reference: `Patient/${to.patientId}` });
+      const again = await node.publish(from, { target });
+      assert.equal(
+        again.some(({ localId }) => localId === id),
+        false,
+      );
+    }
+
+    test('is not sent as it was before any more [PUB-35, PUB-60]', () =>
+      moveResult('ServiceRequest', { isKnown: false }));
+
+    test('is not written over the version that the other publish has stored [PUB-35, PUB-60]', () =>
+      moveResult('Observation', { isKnown: true }));
   });
 
   test('many publishes of a few orders that move between patients all end', async () => {

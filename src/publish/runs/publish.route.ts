@@ -81,7 +81,10 @@ export function publishRoute(
         description: 'What the target has now; with dryRun, what would be sent.',
         schema: resultSchema(idName),
       },
-      409: { description: 'The record now belongs to another patient. Nothing was sent.' },
+      409: {
+        description:
+          'The record, or a part of it, now belongs to another patient or record. What was stored before is recorded.',
+      },
       422: {
         description:
           'Local codes without a standard code, each one named; or the record is too large for one answer.',

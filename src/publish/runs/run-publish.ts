@@ -6,7 +6,7 @@ import { randomUUID } from 'node:crypto';
 import { DomainError } from '../../platform/domain-error.ts';
 import { errorFields } from '../../platform/log/log.ts';
 import { publishError } from '../errors.ts';
-import { keyOf, splitKey } from '../plan/content.fhir.ts';
+import { keyOf, type ResourceKey, splitKey } from '../plan/content.fhir.ts';
 import {
   lookUpRecorded,
   otherPatientEntries,
@@ -15,6 +15,7 @@ import {
   type PublisherDependencies,
   prepareAgain,
   type ReadyToSend,
+  requirePartsOf,
   requireStillAllowed,
   requireUnchangedServer,
   withReferenced,
@@ -55,7 +56,8 @@ export async function runPublish(
     const current = await loadCurrent(deps, prepared, lease);
     const found = await lookUpRecorded(db, current);
     const requireAllowed = () => requireStillAllowed(deps, current);
-    const sending = { lease, chainId, scope, server, correlationId, requireAllowed };
+    const requireParts = (keys: readonly ResourceKey[]) => requirePartsOf(current, keys);
+    const sending = { lease, chainId, scope, server, correlationId, requireAllowed, requireParts };
     const sent = await sendLevels({ ...deps, ...found, ...sending });
     const all = found.rendering.levels.flat();
     reached.published = all.flatMap((resource) => toPublished(sent.done.get(keyOf(resource))));

@@ -8,7 +8,7 @@ import { SENT_AHEAD } from '../plan/resource-types.ts';
 import type { PublishLease } from '../runs/lease.ts';
 import { noteCreates, recordStored, type StoredResource } from './resource.store.ts';
 import { createRetryBudget } from './retry.ts';
-import { type StoreDependencies, type Storing, storeResource } from './store-resource.ts';
+import { requireOwn, type StoreDependencies, type Storing, storeResource } from './store-resource.ts';
 import { WriteFailure } from './write-failure.ts';
 
 export interface SendOptions extends StoreDependencies {
@@ -79,6 +79,7 @@ export async function sendLevels(options: SendOptions): Promise<Sent> {
   try {
     for (const resources of rendering.levels) {
       if (sent.failure !== undefined) break;
+      if (resources !== rendering.levels[0]) await requireOwn(options, resources);
       const keys = resources.filter((resource) => isCreate(options, resource)).map(keyOf);
       if (keys.length > 0) await noteCreates(db, scope, { fhirServerId, keys });
       await Promise.all(resources.map(one));

@@ -31,6 +31,8 @@ export interface StoreDependencies extends LeaseDependencies {
   chainId: string;
   /** Asked after a wait for another publish. Rejects when nothing more may be sent. */
   requireAllowed: () => Promise<void>;
+  /** Rejects when one of these parts of the record is not in it any more. */
+  requireParts: (keys: readonly ResourceKey[]) => Promise<void>;
 }
 
 export interface Storing extends StoreDependencies {
@@ -148,10 +150,20 @@ async function store(
     tries,
     stopped: storing.stopped,
     noteLost,
+    requireOwn: () => requireOwn(storing, [resource]),
   };
   const { id, ...written } = await writeToServer(context, { resource, held, inDoubt, ownId });
   const stored = { ...written, key: keyOf(resource), serverId: id, chainId, publishedAt: storing.now() };
   return { stored, how: 'written' };
+}
+
+/** Rejects when one of them is a part of the record that is published, and has left it. */
+export async function requireOwn(
+  { requireParts }: StoreDependencies,
+  resources: readonly FhirResource[],
+): Promise<void> {
+  const parts = resources.filter(({ resourceType }) => !SENT_AHEAD.has(resourceType));
+  if (parts.length > 0) await requireParts(parts.map(keyOf));
 }
 
 /** What an earlier try of this same publish stored, when it is what would be sent now. */

@@ -27,6 +27,8 @@ export interface PublishWriteContext {
    * about to be sent; throws where that must happen in another way.
    */
   noteLost(lostId: string): Promise<void>;
+  /** Asked before what somebody wrote there meanwhile is written over. Rejects when the resource is not ours to send any more. */
+  requireOwn?: () => Promise<void>;
 }
 
 export interface ResourceToWrite {

@@ -49,6 +49,7 @@ async function writeUntilStored(context: PublishWriteContext, item: ResourceToWr
       continue;
     }
     turns += 1;
+    if (step.kind === 'held') await context.requireOwn?.();
     place =
       step.kind === 'held'
         ? { ...place, held: step.held, wasHeld: true }
