@@ -16,6 +16,7 @@ import { Email } from '../../blocks/values/email.tsx';
 import { useSession } from '../../shell/session-context.tsx';
 import css from './audit.module.css';
 import { ChangedMembers } from './changed-members.tsx';
+import { useKnownName } from './known-name.ts';
 
 type Change = Item<'/administration/audit'>;
 
@@ -81,12 +82,7 @@ function useColumns(): Column<Change>[] {
     {
       heading: t('subject'),
       share: 1.1,
-      cell: ({ subject: { type, id, name } }) => (
-        <div>
-          <span title={id}>{name === undefined ? <code>{id}</code> : <Email address={name} />}</span>
-          <span className={css.kind}>{t(`subjects.${type}`)}</span>
-        </div>
-      ),
+      cell: ({ subject }) => <Subject subject={subject} />,
     },
     {
       heading: t('change'),
@@ -94,6 +90,19 @@ function useColumns(): Column<Change>[] {
       cell: ({ before, after }) => <ChangedMembers before={before} after={after} />,
     },
   ];
+}
+
+/** Deliveries and maps have no name of their own: they are those of a connection, a facility or the organisation. */
+function Subject({ subject: { type, id, name: own } }: Pick<Change, 'subject'>) {
+  const t = useTranslations('audit');
+  const nameOf = useKnownName({ hasConnections: type === 'deliveries' });
+  const name = own ?? nameOf(id);
+  return (
+    <div>
+      <span title={id}>{name === undefined ? <code>{id}</code> : <Email address={name} />}</span>
+      <span className={css.kind}>{t(`subjects.${type}`)}</span>
+    </div>
+  );
 }
 
 const FORMATS = [

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { describe, test } from 'node:test';
+import { holdDeliveries } from '../../../../test-support/exchange/held-deliveries.ts';
 import { NO_BROWSER, useConsole } from '../../../../test-support/service/console-page.ts';
 
 describe('audit log', { skip: NO_BROWSER, timeout: 180_000 }, () => {
@@ -77,6 +78,35 @@ describe('audit log', { skip: NO_BROWSER, timeout: 180_000 }, () => {
     const asked = page.waitForRequest((request) => request.url().includes('actor=operator'));
     await page.getByLabel('Qui (ou opérateur)').fill('Opérateur');
     await asked;
+  });
+
+  test('deliveries and maps are named after what they belong to, and connections by their names [WEB-57]', async (t) => {
+    const tenant = await web.api.createTenant();
+    const { pool } = web.api.database;
+    const { connectionId } = await holdDeliveries(web.api, tenant, { count: 1 });
+    const { token } = await web.api.createAccount(tenant, { userType: 'STAFF' });
+    const post = async (path: string, body: string | object, type = 'application/json') => {
+      const headers = { 'content-type': type };
+      const answer = await web.api.call(path, { method: 'POST', token, headers, body });
+      assert.equal(answer.status, 200, answer.text);
+    };
+    await post('/exchange/deliveries/replay', { connectionId });
+    const map = 'local_system,local_code,target_system,target_code\nurn:lab,HB,http://loinc.org,718-7\n';
+    for (const level of ['organisation', 'facility'])
+      await post(`/terminology/maps/import?level=${level}`, map, 'text/csv');
+    const { rows } = await pool.query<{ name: string }>(
+      `select name from organisation where id = $1
+       union all select name from facility where organisation_id = $1`,
+      [tenant.organisationId],
+    );
+    const { page } = await web.open(t, '/audit', { tenant });
+    const table = page.getByRole('table', { name: 'Changes' });
+    const replayed = table.getByRole('row').filter({ hasText: 'Deliveries replayed' });
+    await replayed.getByTitle(connectionId).filter({ hasText: 'National exchange' }).waitFor();
+    await replayed.getByText(/^connection:/).waitFor();
+    assert.doesNotMatch((await replayed.textContent()) ?? '', new RegExp(connectionId));
+    const imported = table.getByRole('row').filter({ hasText: 'Map imported' });
+    for (const { name } of rows) await imported.filter({ hasText: name }).waitFor();
   });
 
   test('a filter that the service refuses is said in its words [WEB-57]', async (t) => {

@@ -4,12 +4,14 @@ import { useTranslations } from 'use-intl';
 import { useServiceWords } from '../../app/service-words.ts';
 import changed from '../../blocks/values/changed-value.module.css';
 import { After, Before } from '../../blocks/values/changed-value.tsx';
-import { useSession } from '../../shell/session-context.tsx';
 import css from './audit.module.css';
+import { useKnownName } from './known-name.ts';
 
 /** Of a list, at once. */
 const SHOWN_VALUES = 3;
-const FACILITY_MEMBERS = new Set(['facilityIds', 'defaultFacilityId']);
+const CONNECTION_MEMBER = 'connectionId';
+/** Their values are ids of what has a name. */
+const NAMED_MEMBERS = new Set(['facilityIds', 'defaultFacilityId', CONNECTION_MEMBER]);
 /** Of members, at once. The others are opened by who wants to read them. */
 const SHOWN_MEMBERS = 4;
 
@@ -127,15 +129,13 @@ function List({ values }: { values: readonly string[] }) {
   );
 }
 
-/** A value in words: a facility by its name, a code as the catalogue has it. */
+/** A value in words: a facility and a connection by their names, a code as the catalogue has it. */
 function useValueText(member: string): (value: unknown) => string {
-  const { session } = useSession();
+  const nameOf = useKnownName({ hasConnections: member === CONNECTION_MEMBER });
   const wordsOf = useServiceWords('audit.values');
   return (value) => {
     if (typeof value !== 'string') return JSON.stringify(value);
-    const facility = FACILITY_MEMBERS.has(member)
-      ? session.facilities.find(({ id }) => id === value)
-      : undefined;
-    return facility?.name ?? wordsOf(`${member}.${value}`, value);
+    const name = NAMED_MEMBERS.has(member) ? nameOf(value) : undefined;
+    return name ?? wordsOf(`${member}.${value}`, value);
   };
 }

@@ -34,22 +34,25 @@ export interface Selection {
   until?: string;
 }
 
-/** Connections of the facility; undefined until they are read, and for those who may not read them. */
-export function useConnections(): readonly Connection[] | undefined {
-  return useConnectionQuery().data;
+/**
+ * Connections of the facility; undefined until they are read, for those who may not read them, and where they are not
+ * `wanted`.
+ */
+export function useConnections({ wanted = true } = {}): readonly Connection[] | undefined {
+  return useConnectionQuery(wanted).data;
 }
 
 /** They are on their way: who lists deliveries waits for them, so that no column comes later than the rows. */
 export function useConnectionsLoading(): boolean {
-  return useConnectionQuery().isLoading;
+  return useConnectionQuery(true).isLoading;
 }
 
-function useConnectionQuery() {
+function useConnectionQuery(isWanted: boolean) {
   const { may } = useSession();
   return useQuery({
     queryKey: ['exchange-connections'],
     queryFn: async () => (await answered(api.GET('/exchange/connections'))).items,
-    enabled: may(MANAGE),
+    enabled: isWanted && may(MANAGE),
   });
 }
 
