@@ -259,18 +259,19 @@ function send(reply: FastifyReply, answer: Reply): FastifyReply {
   if (answer.body === undefined) return reply.send(isNotModifiedHead(reply) ? Readable.from([]) : undefined);
   reply.header('content-type', answer.contentType ?? 'application/json; charset=utf-8');
   const { body } = answer;
-  return reply.send(
-    typeof body === 'string' || body instanceof Uint8Array || isStream(body) ? body : JSON.stringify(body),
-  );
+  if (body instanceof Readable) return reply.send(reply.request.method === 'HEAD' ? unread(body) : body);
+  return reply.send(typeof body === 'string' || body instanceof Uint8Array ? body : JSON.stringify(body));
+}
+
+/** Fastify would read all of it and throw it away, behind an answer that has left. */
+function unread(body: Readable): Readable {
+  body.destroy();
+  return Readable.from([]);
 }
 
 /** Fastify gives a HEAD without a body the length 0, which a 304 must not say (RFC 9110, section 8.6), and a stream none. */
 function isNotModifiedHead({ request, statusCode }: FastifyReply): boolean {
   return request.method === 'HEAD' && statusCode === 304;
-}
-
-function isStream(body: unknown): boolean {
-  return typeof (body as { pipe?: unknown } | null)?.pipe === 'function';
 }
 
 /** What Fastify validates; bodies that the handler reads itself are its own business. */

@@ -193,19 +193,37 @@ test('the record is exported as CSV and as NDJSON [ADM-33]', async () => {
   assert.equal((await call('/administration/audit/export')).status, 400);
 });
 
-test('all of the record is exported, however long it is [ADM-33]', async () => {
+/** A tenant with a record of so many changes of roles. */
+async function withChanges(entries: number): Promise<TestAccount> {
   const t = await api.createTenant();
-  const { token } = await api.createAccount(t);
   await api.database.pool.query(
     `insert into administration_audit (organisation_id, id, occurred_at, actor_kind, action, subject_type, subject_id,
        before, after, correlation_id)
-     select $1, gen_random_uuid(), now() - n % 5 * interval '1 day', 'operator', 'role.change', 'role', n::text, '{}',
-       '{}', 'c' from generate_series(1, 2500) n`,
-    [t.organisationId],
+     select $1, gen_random_uuid(), date_trunc('milliseconds', now()) - n % 5 * interval '1 day', 'operator',
+       'role.change', 'role', n::text, '{}', '{}', 'c' from generate_series(1, $2) n`,
+    [t.organisationId, entries],
   );
+  return api.createAccount(t);
+}
+
+test('all of the record is exported, however long it is [ADM-33]', async () => {
+  const { token } = await withChanges(2_500);
   const { text } = await call('/administration/audit/export?format=ndjson&action=role.change', { token });
   const subjects = linesOf(text).map(({ subject }) => subject.id);
   assert.deepEqual([subjects.length, new Set(subjects).size], [2_500, 2_500]);
+});
+
+test('HEAD reads no more of the record than an export has at its beginning [HTTP-13]', async (context) => {
+  const { token } = await withChanges(10_000);
+  const query = context.mock.method(api.runtime.db, 'query');
+  const path = '/administration/audit/export?format=ndjson&action=role.change';
+  for (const _ of [1, 2]) assert.equal((await call(path, { method: 'HEAD', token })).status, 200);
+  // What a HEAD left behind would be read meanwhile.
+  assert.equal(linesOf((await call(path, { token })).text).length, 10_000);
+  const pages = query.mock.calls.filter(({ arguments: [statement] }) =>
+    (statement as unknown as { text: string }).text.includes('from administration_audit'),
+  );
+  assert.ok(pages.length <= 15, `${pages.length} pages, of which an export has 11`);
 });
 
 test('changes of connections, of maps and of privacy are on record without secrets and clinical values [ADM-34]', async () => {
