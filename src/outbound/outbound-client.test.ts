@@ -59,6 +59,43 @@ test('a request is not at the server before TLS stands [EXC-22]', async () => {
   server.close();
 });
 
+describe('a connection', () => {
+  let server: Server;
+  let client: OutboundClient;
+  let sockets: Socket[];
+  let onRequest: (socket: Socket) => void;
+  beforeEach(async () => {
+    sockets = [];
+    server = createServer((socket) => {
+      sockets.push(socket);
+      socket.on('error', () => undefined);
+      socket.on('data', () => onRequest(socket));
+    });
+    const port = await listenHere(server);
+    const limits = { reach: 'operator', maxInFlight: 1, timeoutMs: 5_000, maxResponseBytes: 100 } as const;
+    client = createOutboundClient(`http://127.0.0.1:${port}`, limits);
+  });
+  afterEach(() => {
+    client.close();
+    server.close();
+    for (const socket of sockets) socket.destroy();
+  });
+
+  test('is not kept for a request that the server answered and does not read to its end', async () => {
+    onRequest = (socket) => {
+      socket.pause();
+      socket.write('HTTP/1.1 413 Content Too Large\r\nContent-Length: 0\r\n\r\n');
+    };
+    // More than the buffers of a connection hold.
+    const body = 'x'.repeat(50_000_000);
+    for (const time of ['first', 'second']) {
+      const headers = { 'content-length': body.length };
+      const answer = await client.send({ method: 'PUT', path: '/', headers, body });
+      assert.equal(answer.kind === 'answered' && answer.status, 413, time);
+    }
+  });
+});
+
 describe('an answer with more than it says', () => {
   const cases: [what: string, answer: string, status: number][] = [
     ['a body after 204', 'HTTP/1.1 204 No Content\r\nContent-Length: 3\r\n\r\nabc', 204],

@@ -192,6 +192,8 @@ function answerTo(
     const finish: Finish = (answer) => {
       clearTimeout(timer);
       resolve(answer);
+      // The connection would be in use until the server reads the rest of the request, which it may never do.
+      if (!sending.writableFinished) sending.destroy();
     };
     const stands = () => sending.socket !== null && standing.has(sending.socket);
     const unanswered = (code: string) => {
