@@ -4,6 +4,7 @@ import { createServer as createHttpServer } from 'node:http';
 import { createServer, type Server, type Socket } from 'node:net';
 import { afterEach, beforeEach, describe, test } from 'node:test';
 import { listenHere } from '../../test-support/service/free-port.ts';
+import { waitUntil } from '../../test-support/wait-until.ts';
 import { createOutboundClient, isUntrusted, NOT_WRITTEN, type OutboundClient } from './outbound-client.ts';
 
 test('what is wrong with a certificate or with TLS is told from what may pass', () => {
@@ -93,6 +94,21 @@ describe('a connection', () => {
       const answer = await client.send({ method: 'PUT', path: '/', headers, body });
       assert.equal(answer.kind === 'answered' && answer.status, 413, time);
     }
+  });
+
+  test('that stands after its request was given up is used by the next one [EXC-22]', async () => {
+    onRequest = () => undefined;
+    const send = (timeoutMs?: number) => client.send({ method: 'GET', path: '/', headers: {}, timeoutMs });
+    // The second waits for the connection of the first. Both are given up.
+    const given = await Promise.all([send(300), send(200)]);
+    assert.deepEqual(
+      given.map(({ kind }) => kind),
+      ['unanswered', 'unanswered'],
+    );
+    await waitUntil(() => sockets.length === 2, 'Node.js connects for the second all the same');
+    onRequest = (socket) => socket.write('HTTP/1.1 204 No Content\r\n\r\n');
+    const answer = await send();
+    assert.equal(answer.kind === 'answered' && answer.status, 204);
   });
 });
 

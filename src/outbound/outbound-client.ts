@@ -2,9 +2,8 @@
  * Requests to one server of somebody else, over kept connections. Follows no redirect.
  * Contract: SEC-26, SEC-28.
  */
-import type { ClientRequest, IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import type { Agent, ClientRequest, IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import https from 'node:https';
-import type { Socket } from 'node:net';
 import { http } from '../platform/node-http.ts';
 import { type Span, traced } from '../platform/trace/trace.ts';
 import { parseRetryAfter } from './backoff.ts';
@@ -75,8 +74,7 @@ const IDLE_MS = 4_000;
 export function createOutboundClient(address: string, limits: OutboundLimits): OutboundClient {
   const url = parseOutboundAddress(address, limits.reach);
   const secure = url.protocol === 'https:';
-  const Agent = secure ? https.Agent : http.Agent;
-  const agent = new Agent({
+  const agent = new (secure ? https.Agent : http.Agent)({
     keepAlive: true,
     timeout: IDLE_MS,
     maxSockets: limits.maxInFlight,
@@ -90,6 +88,7 @@ export function createOutboundClient(address: string, limits: OutboundLimits): O
   };
   const start = secure ? https.request : http.request;
   const connecting: Connecting = { event: secure ? 'secureConnect' : 'connect', standing: new WeakSet() };
+  rememberStanding(agent, connecting);
 
   /** Undefined: a kept connection ended before anything was written on it. */
   async function sendOnce(request: OutboundRequest): Promise<OutboundAnswer | Unanswered | undefined> {
@@ -147,6 +146,19 @@ function noteAnswer(span: Span, answer: OutboundAnswer | Unanswered): void {
 }
 
 /**
+ * Remembers which connections of an agent stand, whoever they were made for: Node.js also makes one for a request that waited
+ * for a connection and was given up, and hands it to another request when it stands already.
+ */
+function rememberStanding(agent: Agent, { event, standing }: Connecting): void {
+  const connect = agent.createConnection.bind(agent);
+  agent.createConnection = (options, callback) => {
+    const socket = connect(options, callback);
+    socket?.once(event, () => standing.add(socket));
+    return socket;
+  };
+}
+
+/**
  * Calls back once a request has a connection that stands, and says whether it stood before. Node.js tells of a new one
  * (`connect`, `secureConnect`) and, for one handed on by a request that ended, tells nothing, not even `reusedSocket`: so
  * those that stand are remembered.
@@ -158,16 +170,13 @@ function whenConnected(
 ): void {
   sending.once('socket', (socket) => {
     if (standing.has(socket)) return then(true);
-    socket.once(event, () => {
-      standing.add(socket);
-      then(false);
-    });
+    socket.once(event, () => then(false));
   });
 }
 
 interface Connecting {
   event: 'connect' | 'secureConnect';
-  standing: WeakSet<Socket>;
+  standing: WeakSet<object>;
 }
 
 /** Nothing of a request, its head included, is written before its body is given. */
