@@ -6,16 +6,8 @@ import { timeColumn } from '../../../blocks/list/columns.tsx';
 import { choicesOf, type Filter } from '../../../blocks/list/filter-bar.tsx';
 import type { Column } from '../../../blocks/list/record-table.tsx';
 import { StatusBadge } from '../../../blocks/values/status-badge.tsx';
-import { useSession } from '../../../shell/session-context.tsx';
-import { useConnectionColumn } from '../connection-column.tsx';
-import {
-  DELIVERY_TONES,
-  type Delivery,
-  MANAGE,
-  STATUSES,
-  useConnections,
-  useHeldReason,
-} from '../exchange-data.ts';
+import { useConnectionColumn, useConnectionFilter } from '../connection-column.tsx';
+import { DELIVERY_TONES, type Delivery, STATUSES, useHeldReason } from '../exchange-data.ts';
 import { PatientLink } from '../patient-link.tsx';
 
 interface FilterOptions {
@@ -26,20 +18,15 @@ interface FilterOptions {
 
 export function useFilters({ isHeldPage, connection }: FilterOptions): Filter[] {
   const t = useTranslations('exchange');
-  const { may } = useSession();
-  const connections = useConnections() ?? [];
+  const byConnection = useConnectionFilter(connection);
   const status = {
     name: 'status',
     label: t('status'),
     choices: choicesOf(STATUSES, (one) => t(`statuses.${one}`)),
   };
-  const choices = connections.map(({ id, name }) => ({ value: id, label: name }));
-  const byName = { name: 'connection', label: t('connection'), choices };
-  const byId = { name: 'connection', label: t('connectionFilter'), kind: 'text' } as const;
   return [
     ...(isHeldPage ? [] : [status]),
-    // Who may not read connections can still follow a link that names one.
-    ...(may(MANAGE) ? [byName] : connection === undefined ? [] : [byId]),
+    ...byConnection,
     { name: 'patient', label: t('patientFilter'), kind: 'text' },
     { name: 'since', label: t('since'), kind: 'day' },
     { name: 'until', label: t('until'), kind: 'day' },
