@@ -10,6 +10,8 @@ import type { Column } from '../../../blocks/list/record-table.tsx';
 import { PageHeader } from '../../../blocks/page/page-header.tsx';
 import { EmptyState } from '../../../blocks/states/empty-state.tsx';
 import { StatusBadge } from '../../../blocks/values/status-badge.tsx';
+import { useConnectionColumn, useConnectionFilter } from '../connection-column.tsx';
+import { useConnectionsLoading } from '../exchange-data.ts';
 import { ExchangeTabs } from '../exchange-tabs.tsx';
 
 type Callback = Item<'/exchange/callbacks'>;
@@ -22,14 +24,16 @@ export function CallbacksPage() {
   const t = useTranslations('exchangeCallbacks');
   const search = route.useSearch();
   const list = useListOf(['exchange-callbacks'], '/exchange/callbacks', search);
+  const isLoading = useConnectionsLoading();
+  const byConnection = useConnectionFilter(search.connection);
   return (
     <>
       <PageHeader title={t('title')} text={`${t('text')} ${t('conflictHelp')}`} />
       <ExchangeTabs />
       <ListPage
         label={t('list')}
-        list={list}
-        columns={useColumns()}
+        list={{ ...list, isPending: list.isPending || isLoading }}
+        columns={useColumns(list.rows)}
         rowId={({ id }) => id}
         filters={[
           { name: 'status', label: t('status'), choices: choicesOf(STATUSES, (one) => t(`statuses.${one}`)) },
@@ -38,6 +42,7 @@ export function CallbacksPage() {
             label: t('outcome'),
             choices: choicesOf(OUTCOMES, (one) => t(`outcomes.${one}`)),
           },
+          ...byConnection,
         ]}
         empty={<EmptyState title={t('empty')} text={t('emptyText')} />}
       />
@@ -45,8 +50,9 @@ export function CallbacksPage() {
   );
 }
 
-function useColumns(): Column<Callback>[] {
+function useColumns(rows: readonly Callback[]): Column<Callback>[] {
   const t = useTranslations('exchangeCallbacks');
+  const connection = useConnectionColumn(rows);
   return [
     {
       heading: t('status'),
@@ -70,14 +76,15 @@ function useColumns(): Column<Callback>[] {
     },
     {
       heading: t('assignedId'),
-      width: '12rem',
+      share: 1.5,
       cell: ({ assignedId }) => (assignedId === null ? '–' : <code>{assignedId}</code>),
     },
-    { heading: t('message'), cell: ({ message }) => message ?? '–' },
+    { heading: t('message'), share: 1.5, cell: ({ message }) => message ?? '–' },
+    ...connection,
     timeColumn(t('received'), ({ receivedAt }) => receivedAt),
     {
       heading: t('delivery'),
-      width: '9rem',
+      width: '10.5rem',
       cell: ({ deliveryId }) => (
         <Link to="/exchange/deliveries/$deliveryId" params={{ deliveryId }}>
           {t('toDelivery')}

@@ -253,6 +253,35 @@ describe('deliveries', { skip: NO_BROWSER, timeout: 240_000 }, () => {
     await page.getByText(`Accepted, with the id ${MARKS.assignedId}`).waitFor();
   });
 
+  test('with more than one connection, each callback names its own, and the list is filtered by it [WEB-40, WEB-70]', async (t) => {
+    const tenant = await web.api.createTenant();
+    const { pool } = web.api.database;
+    const { connectionId } = await seedRecords(pool, tenant);
+    const { page } = await web.open(t, '/exchange/callbacks', { tenant });
+    const list = page.getByRole('table', { name: 'Callbacks' });
+    const named = () => list.locator('td[data-heading="Connection"]').allTextContents();
+    await list.getByText(MARKS.assignedId).waitFor();
+    assert.deepEqual(await named(), []);
+    const [own, other] = ['National exchange', 'Regional exchange'];
+    await pool.query('update exchange_connection set name = $3 where organisation_id = $1 and id = $2', [
+      tenant.organisationId,
+      connectionId,
+      own,
+    ]);
+    await connect({ pool, keys: web.api.keys }, tenant, {
+      name: other,
+      address: 'https://regional.example.org/',
+    });
+    await page.reload();
+    await list.getByText(MARKS.assignedId).waitFor();
+    assert.deepEqual(await named(), [own]);
+    await page.getByLabel('Connection').selectOption(other);
+    await page.getByRole('heading', { name: 'Nothing matches the filters' }).waitFor();
+    await page.getByLabel('Connection').selectOption(own);
+    await page.waitForURL(`**/exchange/callbacks?connection=${connectionId}`);
+    await list.getByText(MARKS.assignedId).waitFor();
+  });
+
   test('one delivery tells what happened, shows the message when asked, is replayed, and shows by itself what became of it [WEB-42]', async (t) => {
     const { tenant, patientIds, connectionId } = await held(1);
     const { page } = await web.open(t, '/exchange/held', { tenant });
