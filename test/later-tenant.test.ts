@@ -40,7 +40,6 @@ const READ_MORE: Readonly<Record<string, string>> = {
   '/terminology/unmapped/example': 'codes have no index',
   '/accounts': 'up to 1,000 accounts are sorted',
   '/fhir/Specimen/:resourceId': 'looks for orders by the specimens in their lists',
-  '/exchange/deliveries': 'sorts all deliveries where there are no statistics',
   '/exchange/callbacks':
     'sorts a few hundred callbacks where there are no statistics, or reads a page in order',
   '/roles': 'sorts a few hundred roles where there are no statistics, or reads a page in order',

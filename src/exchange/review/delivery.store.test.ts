@@ -100,6 +100,36 @@ test('a page of skipped deliveries does not read the others that were skipped', 
   }
 });
 
+test('a page of delivered deliveries stops where it is full, also without statistics', PLAIN, async (t) => {
+  // Other tests analyze theirs.
+  const fresh = await createTestDatabase();
+  t.after(() => fresh.drop());
+  const { pool } = fresh;
+  const place = await createPlace(pool);
+  const { connectionId } = await holdDeliveries(
+    { database: fresh, keys: createKeyRing(randomBytes(32)) },
+    place,
+    { count: 1_000 },
+  );
+  await pool.query('delete from exchange_head where organisation_id = $1', [place.organisationId]);
+  const { facilityId } = place;
+  for (const status of ['delivered', undefined] as const)
+    for (const filter of [{ facilityId }, { facilityId, connectionId }]) {
+      const client = await pool.connect();
+      await client.query('set enable_seqscan = off');
+      const deliveriesRead = async () => {
+        await client.query('select pg_stat_force_next_flush()');
+        return (await rowsRead(client)).get('exchange_delivery') ?? 0;
+      };
+      const before = await deliveriesRead();
+      const page = await listDeliveries(client, place, { filter, status, limit: 2 });
+      const read = (await deliveriesRead()) - before;
+      client.release(true);
+      assert.equal(page.length, 2);
+      assert.ok(read >= 2 && read < 20, `${read} deliveries were read`);
+    }
+});
+
 test('a page of what was queued before a time does not read what was queued since', PLAIN, async () => {
   const place = await createPlace(database.pool);
   await holdDeliveries({ database, keys: createKeyRing(randomBytes(32)) }, place, { count: 40 });
