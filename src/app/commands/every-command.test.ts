@@ -41,6 +41,18 @@ describe('every command', () => {
     }
   });
 
+  test('has options that a narrow terminal shows without breaking words', async () => {
+    for (const { name, command } of leaves(await buildProgram())) {
+      command.configureOutput({ getOutHelpWidth: () => 60 });
+      const [, options = ''] = /\nOptions:\n(.*?)(?:\n\n|$)/s.exec(helpOf(command)) ?? [];
+      const lines = options.split('\n');
+      assert.ok(lines.length >= 2, name);
+      // A word that is longer than its column stays whole, such as a URI.
+      for (const line of lines)
+        assert.ok(line.length <= 60 || /^ *\S+$/.test(line.slice(30)), `${name}: ${line}`);
+    }
+  });
+
   test('is the same when it is loaded without the others', async () => {
     const all = await buildProgram();
     for (const { commands, ...one } of all.commands.map((each) => ({

@@ -5,8 +5,15 @@
 import type { Command, Option } from 'commander';
 
 export function configureHelp(command: Command): void {
-  command.configureHelp({ optionDescription: describeOption, commandUsage: describeUsage });
+  command.configureHelp({
+    optionDescription: describeOption,
+    commandUsage: describeUsage,
+    minWidthToWrap: NARROW,
+  });
 }
+
+/** Columns for descriptions that are still wrapped. A terminal that is narrower wraps them itself, in the middle of words. */
+const NARROW = 20;
 
 function describeOption({ description, argChoices, defaultValue, mandatory }: Option): string {
   const shown = defaultValue === undefined || typeof defaultValue === 'boolean' || defaultValue === '';
