@@ -111,7 +111,14 @@ describe('the command line', { timeout: 600_000 }, () => {
         ['delivery', 'list', organisation],
         /A value was given without its option\..*: --id <ids>, --connection <id>, .*--limit <n>\.\n/,
       ],
-      [['import', '--', '-x.json'], /required option '--organisation <id>' not specified\n/],
+      [
+        ['import', '--', '-x.json'],
+        /required options '--organisation <id>', '--facility <id>' not specified\n/,
+      ],
+      [
+        ['connection', 'create', '--name', 'X'],
+        /required options '--address <url>', '--client-id <id>', '--organisation <id>' not specified\n/,
+      ],
       [
         ['import', '--organisation', organisation, '--', '-x.json'],
         /required option '--facility <id>' not specified\n/,

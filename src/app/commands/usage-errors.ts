@@ -25,7 +25,10 @@ export function configureUsageErrors(command: Command): void {
     if (options?.code === MISSING_OPTION && unknown !== undefined)
       (command as Internals).unknownOption(unknown.match(FLAG)?.[0] ?? '-');
     if (options?.code === UNKNOWN_OPTION) return error(unknownOption(command, message), options);
-    return error(misplacedValue(command, options?.code) ?? message, options);
+    return error(
+      misplacedValue(command, options?.code) ?? missingOptions(command, options?.code) ?? message,
+      options,
+    );
   };
   // Where nothing else is missing, `--reason $WHY --dry-run` would be done, and not as a dry run.
   command.hook('preAction', () => refuseEmptyOptions(command));
@@ -64,15 +67,24 @@ function unknownOption(command: Command, given: string): string {
 function misplacedValue(command: Command, code: string | undefined): string | undefined {
   const isMisplaced = command.registeredArguments.length === 0 && command.args.length > 0;
   if (!isMisplaced || (code !== MISSING_OPTION && code !== EXCESS_ARGUMENTS)) return undefined;
-  const options = code === MISSING_OPTION ? command.options.filter(isMissing) : command.options;
+  const options = code === MISSING_OPTION ? missingOf(command) : command.options;
   const flags = options
     .filter(({ required, optional }) => required || optional)
     .map((option) => option.flags);
   return flags.length === 0
     ? 'error: This command takes no values. Leave out what was given.'
     : `error: A value was given without its option. This command takes its values as options: ${flags.join(', ')}.`;
+}
 
-  function isMissing(option: Option): boolean {
-    return option.mandatory && command.getOptionValue(option.attributeName()) === undefined;
-  }
+/** All of them: commander names the first alone, and the command would be called once for each. */
+function missingOptions(command: Command, code: string | undefined): string | undefined {
+  const missing = code === MISSING_OPTION ? missingOf(command) : [];
+  if (missing.length < 2) return undefined;
+  return `error: required options ${missing.map(({ flags }) => `'${flags}'`).join(', ')} not specified`;
+}
+
+function missingOf(command: Command): Option[] {
+  return command.options.filter(
+    (option) => option.mandatory && command.getOptionValue(option.attributeName()) === undefined,
+  );
 }
