@@ -179,6 +179,23 @@ describe('the command line', { timeout: 600_000 }, () => {
         /--facility is empty\. Give one id, or several separated by commas\.\n/,
       ],
       [['target', 'list', '--organisation', ''], /--organisation must be a UUID, for example/],
+      [
+        ['facility', 'list', '--organisation', 'Demo Hospitals'],
+        /must be a UUID, .*List organisations with: npx interchange organisation list\n/,
+      ],
+      [
+        [
+          'connection',
+          'create',
+          '--organisation',
+          organisation,
+          '--facility',
+          'Clinic',
+          '--name',
+          'X',
+        ].concat(['--address', 'https://hie.example.org/in', '--client-id', 'x']),
+        /List facilities with: npx interchange facility list --organisation ID\n/,
+      ],
       [['serve', '--role', 'boss'], /all, api, worker/],
       [['serve', '--port', '70000'], /0 to 65535/],
       [['serve', '--processes', '0'], /1 to 256/],

@@ -6,6 +6,12 @@ import { MODULES, type Module } from './organisations/modules.ts';
 import type { OwnChange } from './own-changes.ts';
 import type { RecordName } from './record-names.ts';
 
+/** For who gave a name in place of an id, by the option of commands. */
+const WHERE_IDS_ARE: Readonly<Record<string, string>> = {
+  '--organisation': ' List organisations with: npx interchange organisation list',
+  '--facility': ' List facilities with: npx interchange facility list --organisation ID',
+};
+
 export const tenancyError = domainErrors(
   {
     password_change_required: {
@@ -61,7 +67,8 @@ export const tenancyError = domainErrors(
     },
     malformed_id: {
       exitCode: 2,
-      text: ({ field }: { field: string }) => `${field} must be a UUID, for example ${randomUUID()}.`,
+      text: ({ field }: { field: string }) =>
+        `${field} must be a UUID, for example ${randomUUID()}.${WHERE_IDS_ARE[field] ?? ''}`,
     },
     name_length: {
       status: 400,
