@@ -95,7 +95,7 @@ describe('the access log', () => {
 
   test('takes ids in either case, as they are the same', async () => {
     const written = entry({});
-    const { organisationId, facilityId, patientId, accountId } = written;
+    const { organisationId, facilityId, patientId, accountId, resourceId } = written;
     await writer.record([
       {
         ...written,
@@ -103,6 +103,7 @@ describe('the access log', () => {
         facilityId: facilityId.toUpperCase(),
         patientId: patientId.toUpperCase(),
         accountId: accountId.toUpperCase(),
+        resourceId: String(resourceId).toUpperCase(),
       },
     ]);
     assert.equal((await verify()).ok, true);

@@ -32,7 +32,7 @@ export function entryHash(key: Uint8Array, previousHash: Uint8Array, entry: Chai
         entry.accountId.toLowerCase(),
         entry.action,
         entry.resourceType,
-        entry.resourceId,
+        entry.resourceId?.toLowerCase() ?? null,
         entry.purposeOfUse,
         entry.outcome,
         entry.correlationId,
