@@ -10,7 +10,7 @@ import { readServiceAddress } from '../serving/service-address.store.ts';
 /** What one call of the command line came to. */
 export interface CommandCall {
   json: boolean;
-  exitCode: 0 | 1;
+  exitCode: number;
 }
 
 export function createCommandEnvironment(
@@ -39,9 +39,9 @@ export function createCommandEnvironment(
     get json() {
       return call.json;
     },
-    fail(message) {
+    fail(message, exitCode = 1) {
       stderr.write(`error: ${harmless(message)}\n`);
-      call.exitCode = 1;
+      call.exitCode = exitCode;
     },
     env,
     stdin,

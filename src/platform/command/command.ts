@@ -58,7 +58,7 @@ export interface CommandEnvironment extends CommandCaller {
   print(document: unknown, text: string): void;
   /** True with `--json`. */
   readonly json: boolean;
-  /** Ends with 1 and says this on stderr, although the result is printed: it is a bad one. */
-  fail(message: string): void;
+  /** Ends with 1, or with another code, and says this on stderr, although the result is printed: it is a bad one. */
+  fail(message: string, exitCode?: number): void;
   now: () => Date;
 }

@@ -3,6 +3,7 @@ import type { Readable } from 'node:stream';
 import { type ImportDependencies, type ImportRequest, importRecords } from './import-records.ts';
 import type { ImportDocument, Rejection } from './import-report.ts';
 import type { ImportSource } from './run/import-sources.ts';
+import { ImportStopped, unlessStopped } from './run/stop-import.ts';
 import { type FoundFiles, findFiles } from './source/find-sources.ts';
 import { fileLimits } from './source/limits.ts';
 import { openFile, openStream } from './source/open-source.ts';
@@ -43,8 +44,9 @@ export async function importFound(
   const spools = new Map<string, Spool>();
   const readOnce = async (name: string, opened: Promise<Spool>): Promise<void> => {
     try {
-      spools.set(name, await opened);
+      spools.set(name, await unlessStopped(request.stop, opened));
     } catch (error) {
+      if (error instanceof ImportStopped) return;
       if (!(error instanceof SourceError)) throw error;
       missing.push({ path: name, reason: error.message });
     }

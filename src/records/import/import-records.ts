@@ -11,6 +11,7 @@ import { patientLookup } from './resolve/lookups.store.ts';
 import type { OnPatients, OnPatientsChanged } from './run/import-run.ts';
 import { type ImportSource, importSources, type RunOfSources } from './run/import-sources.ts';
 import { inDryRun, type RunTransaction } from './run/import-transaction.ts';
+import { stoppable, stoppableSource } from './run/stop-import.ts';
 import { fileLimits, type SourceLimits } from './source/limits.ts';
 import type { DryRun } from './write/dry-run-tables.store.ts';
 import { forgetMet } from './write/entry-positions.store.ts';
@@ -41,6 +42,8 @@ export interface ImportRequest {
   onPatients?: OnPatients;
   /** What fails unexpectedly is among the rejected, and the other sources go on. Otherwise it is thrown. */
   keepGoing?: boolean;
+  /** Ends it early. The document is about what came to its end by then. */
+  stop?: AbortSignal;
 }
 
 export interface ImportResult {
@@ -51,7 +54,8 @@ export interface ImportResult {
 
 export async function importRecords(deps: ImportDependencies, request: ImportRequest): Promise<ImportResult> {
   const report = new ImportReport(() => request.onProgress?.(report.progress().doneBytes, report.doneFiles));
-  const { sources } = request;
+  const { stop } = request;
+  const sources = request.sources.map((source) => stoppableSource(source, stop));
   const totalBytes = sources.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
   request.onBegin?.({
     names: sources.map(({ name }) => name),
@@ -71,10 +75,11 @@ export async function importRecords(deps: ImportDependencies, request: ImportReq
       runId: randomUUID(),
       keepGoing: request.keepGoing === true,
       gone: new AbortController(),
+      stop,
       scope: request.scope,
       alone: request.sources.length === 1,
       limits: deps.limits ?? fileLimits(),
-      transaction,
+      transaction: stoppable(transaction, stop),
       report,
       onPatientsChanged: deps.onPatientsChanged,
       reach: request.reach ?? 'organisation',

@@ -1,10 +1,11 @@
-/** `interchange import`. Contract: IN-1, IN-13, CMD-10, ADM-46, ADM-73. */
+/** `interchange import`. Contract: IN-1, IN-13, IN-55, CMD-10, ADM-46, ADM-73. */
 
 import { randomUUID } from 'node:crypto';
 import { basename, resolve } from 'node:path';
 import { Command } from 'commander';
 import { type CommandEnvironment, UsageError } from '../../platform/command/command.ts';
 import { progressLine } from '../../platform/command/progress-line.ts';
+import { hearStopSignals, type StopSignal } from '../../platform/command/stop-signals.ts';
 import { type Pool, withPool } from '../../platform/db/database.ts';
 import { SERVICE_ROLE } from '../../platform/db/migrate.ts';
 import { createLog, errorFields, type Log } from '../../platform/log/log.ts';
@@ -16,6 +17,7 @@ import { type ImportPathsDocument, type ImportPathsRequest, importFound } from '
 import type { ImportDependencies } from './import-records.ts';
 import { importText } from './import-report.ts';
 import type { OnPatientsChanged } from './run/import-run.ts';
+import { ImportStopped } from './run/stop-import.ts';
 import { findFiles } from './source/find-sources.ts';
 
 interface Options {
@@ -33,7 +35,7 @@ const HELP = `
 PATH is a file, a folder (all in it, sorted by name) or - for standard input: FHIR R4 JSON as a Bundle
 (transaction, batch, collection, searchset), a single resource, or NDJSON; plain or gzip, told by content.
 One Bundle is taken whole or not at all. Files may refer to each other in any order. Importing the same
-files again changes nothing. Exit code 1 when anything was rejected.
+files again changes nothing. Exit code 1 when anything was rejected. Ctrl-C stops it: what was stored stays.
 
 Examples:
   npx interchange import --organisation 7f0c… --facility 91aa… records/
@@ -62,19 +64,54 @@ export function importCommand(environment: CommandEnvironment, parts: ImportComm
     .option('--dry-run', 'check and count everything, and keep nothing')
     .addHelpText('after', HELP)
     .action(async (paths: string[], options: Options) => {
-      const document = await environment.withSession(async ({ db: own, adminUrl: url }) => {
+      const { document, stoppedBy } = await environment.withSession(async ({ db: own, adminUrl: url }) => {
         const scope = await placeOf(own, options);
         // One for each worker, and one to tell that the import goes on.
         const max = options.workers + 1;
         const pool = { url, max, applicationName: 'interchange import', role: SERVICE_ROLE };
-        return withPool(pool, (db) => importWithProgress(environment, { db, scope, paths, options, parts }));
+        return withPool(pool, (db) =>
+          untilStopped((stop) => importWithProgress(environment, { db, scope, paths, options, parts, stop })),
+        );
       });
       const text = importText(document);
-      if (options.dryRun !== true) environment.print(document, text);
-      else environment.print({ dryRun: true, ...document }, `dry run: nothing was kept\n${text}`);
-      if (document.rejectedCount > 0)
+      const marked = stoppedBy === undefined ? document : { stopped: true, ...document };
+      if (options.dryRun !== true) environment.print(marked, text);
+      else environment.print({ dryRun: true, ...marked }, `dry run: nothing was kept\n${text}`);
+      if (stoppedBy !== undefined)
+        environment.fail(
+          `${stoppedBy} stopped the import. ${options.dryRun === true ? AFTER_DRY_RUN : AFTER_IMPORT}`,
+          EXIT_CODES[stoppedBy],
+        );
+      else if (document.rejectedCount > 0)
         environment.fail(`${document.rejectedCount} rejected. The output says which, and why.`);
     });
+}
+
+/** As shells have it: 128 and the number of the signal. */
+const EXIT_CODES: Readonly<Record<StopSignal, number>> = { SIGINT: 130, SIGTERM: 143 };
+const AFTER_IMPORT =
+  'What the output counts is stored, and stays. To import the rest, run the same command again.';
+const AFTER_DRY_RUN = 'The output says what it had found by then. Run the same command again.';
+
+/** Ctrl-C and SIGTERM stop the import; the next of them kills this process. */
+async function untilStopped(
+  work: (stop: AbortSignal) => Promise<ImportPathsDocument>,
+): Promise<{ document: ImportPathsDocument; stoppedBy: StopSignal | undefined }> {
+  const stop = new AbortController();
+  let stoppedBy: StopSignal | undefined;
+  const onFirst = (signal: StopSignal): void => {
+    stoppedBy = signal;
+    stop.abort(new ImportStopped(signal));
+  };
+  const endHearing = hearStopSignals(onFirst, (signal) => {
+    endHearing();
+    process.kill(process.pid, signal);
+  });
+  try {
+    return { document: await work(stop.signal), stoppedBy };
+  } finally {
+    endHearing();
+  }
 }
 
 interface Work {
@@ -83,11 +120,12 @@ interface Work {
   paths: readonly string[];
   options: Options;
   parts: ImportCommandOptions;
+  stop: AbortSignal;
 }
 
 async function importWithProgress(
   environment: CommandEnvironment,
-  { db, scope, paths, options, parts }: Work,
+  { db, scope, paths, options, parts, stop }: Work,
 ): Promise<ImportPathsDocument> {
   const progress = progressLine(environment);
   const total = { bytes: 0, files: 0 };
@@ -111,6 +149,7 @@ async function importWithProgress(
       workers: options.workers,
       dryRun: options.dryRun === true,
       keepGoing: true,
+      stop,
       onFound(bytes, files) {
         Object.assign(total, { bytes, files });
         show();
@@ -143,6 +182,7 @@ async function importAndRecord(
     deps.log.warn(errorFields(error), 'the state of the import could not be written');
   const { document } = await recordImport({ db: deps.db, onError }, run, async (onBegin) => ({
     document: await importFound(deps, { ...request, onBegin }, found),
+    stopped: request.stop?.aborted === true,
   }));
   return document;
 }

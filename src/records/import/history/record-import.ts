@@ -51,13 +51,16 @@ const ALIVE_EVERY_MS = 10_000;
 const END_WITHIN_MS = 15_000;
 const END_WAIT = { firstMs: 100, maxMs: 2_000 };
 
+const STOPPED =
+  'Whoever ran this import stopped it before its end. Import again: what was stored stays, and the rest is added.';
+
 const NOTHING: ImportLook = {
   progress: { files: 0, totalBytes: 0, doneBytes: 0, resources: 0, rejected: 0 },
   content: null,
 };
 
 /** Does `work`, which says where to look while it runs. Throws `import_id_used`, and what `work` throws. */
-export async function recordImport<Result extends { document: ImportDocument }>(
+export async function recordImport<Result extends { document: ImportDocument; stopped?: boolean }>(
   options: RecordImportOptions,
   { scope, ...run }: RecordedImport,
   work: (onBegin: (watch: ImportWatch) => void) => Promise<Result>,
@@ -85,7 +88,11 @@ export async function recordImport<Result extends { document: ImportDocument }>(
     const result = await work((watch) => {
       state.watch = watch;
     });
-    const { document } = result;
+    const { document, stopped = false } = result;
+    if (stopped) {
+      await end({ state: 'failed', failure: STOPPED, report: null }, 0);
+      return result;
+    }
     const report = keptReport(document, state.watch?.names ?? []);
     const how = {
       state: document.rejectedCount > 0 ? 'rejected' : 'finished',

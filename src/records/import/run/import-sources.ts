@@ -17,6 +17,7 @@ import { importLines } from './import-lines.ts';
 import type { ImportRun } from './import-run.ts';
 import { faultText, isDatabaseGone, repeatOnConflict } from './import-transaction.ts';
 import type { LineNumbers } from './line-numbers.ts';
+import { ImportStopped } from './stop-import.ts';
 
 export interface ImportSource {
   /** How it is named in the report. */
@@ -30,6 +31,8 @@ export interface RunOfSources extends Omit<ImportRun, 'moreToCome' | 'again' | '
   keepGoing: boolean;
   /** Aborted once the database is out of reach, or takes no writes. */
   gone: AbortController;
+  /** Aborted when the import is to end early. */
+  stop: AbortSignal | undefined;
 }
 
 /** A source that still has to be imported, or the lines of it that do. */
@@ -90,10 +93,11 @@ async function importTasks(
   const left: Left[] = [];
   let next = 0;
   const work = async (): Promise<void> => {
-    for (let index = next; index < tasks.length; index = next) {
+    for (let index = next; index < tasks.length && run.stop?.aborted !== true; index = next) {
       next += 1;
       const task = tasks[index] as Task;
       const rest = await importTask(run, task).catch((error) => fail(run, task, error));
+      if (rest === undefined) return;
       left[index] = rest;
       // What was taken once is done already when it is taken once more.
       if (rest.waiting === undefined && !run.again) run.report.readWhole(task.index, task.source.sizeBytes);
@@ -103,8 +107,9 @@ async function importTasks(
   return left;
 }
 
-/** One source that fails unexpectedly does not lose what is known about the others. */
-function fail(run: RunOfSources, { source }: Task, error: unknown): Left {
+/** One source that fails unexpectedly does not lose what is known about the others. Undefined where it was stopped. */
+function fail(run: RunOfSources, { source }: Task, error: unknown): Left | undefined {
+  if (error instanceof ImportStopped) return undefined;
   if (!run.keepGoing) throw error;
   if (isDatabaseGone(error)) run.gone.abort();
   run.report.reject({

@@ -2,8 +2,9 @@
  * Opens a file or a stream, plain or gzip: told apart by the first two bytes, not by the name (RFC 1952).
  * Contract: IN-3.
  */
-import { constants } from 'node:fs';
-import { type FileHandle, open } from 'node:fs/promises';
+import { constants, openSync } from 'node:fs';
+import { type FileHandle, open, stat } from 'node:fs/promises';
+import { Socket } from 'node:net';
 import { PassThrough, pipeline, type Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import type { SourceLimits } from './limits.ts';
@@ -12,10 +13,11 @@ import { fileSpool, requireSize, type Spool, spoolChunks } from './spool.ts';
 
 /** Throws SourceError when the file cannot be opened, is broken gzip, or is larger than the limits allow. */
 export async function openFile(path: string, limits: SourceLimits): Promise<Spool> {
+  if (await isNamedPipe(path)) return openStream(openPipe(path), limits);
   const file = await openForReading(path);
   try {
     const stats = await file.stat();
-    // A pipe has no offsets: it is read through, once.
+    // A device has no offsets: it is read through, once.
     if (!stats.isFile()) return await openStream(file.createReadStream(), limits);
     const { buffer, bytesRead } = await file.read(Buffer.alloc(2), 0, 2, 0);
     if (!isGzip(buffer.subarray(0, bytesRead))) {
@@ -57,14 +59,37 @@ function isGzip(head: Uint8Array): boolean {
   return head[0] === 0x1f && head[1] === 0x8b;
 }
 
+async function isNamedPipe(path: string): Promise<boolean> {
+  return stat(path).then(
+    (stats) => stats.isFIFO(),
+    () => false,
+  );
+}
+
+/**
+ * A pipe that nobody writes to keeps whoever opens or reads it waiting. As a file it would keep a thread of Node.js, without
+ * which the process cannot end.
+ */
+function openPipe(path: string): Readable {
+  try {
+    const fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+    return new Socket({ fd, readable: true, writable: false });
+  } catch (error) {
+    throw notOpened(error);
+  }
+}
+
 async function openForReading(path: string): Promise<FileHandle> {
   try {
     return await open(path, constants.O_RDONLY);
   } catch (error) {
-    throw new SourceError(`cannot be opened (${(error as NodeJS.ErrnoException).code ?? 'unknown error'})`, {
-      cause: error,
-    });
+    throw notOpened(error);
   }
+}
+
+function notOpened(cause: unknown): SourceError {
+  const { code = 'unknown error' } = cause as NodeJS.ErrnoException;
+  return new SourceError(`cannot be opened (${code})`, { cause });
 }
 
 async function* gunzip(

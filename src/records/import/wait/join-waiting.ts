@@ -12,6 +12,7 @@ import { ReferenceResolver } from '../resolve/resolve-references.ts';
 import { announce, type ImportRun } from '../run/import-run.ts';
 import { dataFault, faultText, repeatOnConflict } from '../run/import-transaction.ts';
 import { importUnit, type UnitOutcome } from '../run/import-unit.ts';
+import { ImportStopped } from '../run/stop-import.ts';
 import { type EntryReason, Unit, type UnitEntry, type UnitRequest } from '../run/unit.ts';
 import { memorySpool } from '../source/spool.ts';
 import { lockWaiting, removeWaits, type Waiter, type WaitingRecord, waitersFor } from './waiting.store.ts';
@@ -57,6 +58,7 @@ async function noticing(
   try {
     return await work();
   } catch (error) {
+    if (error instanceof ImportStopped) throw error;
     const reason = `was taken, but records that wait for it, or for others of its Bundle, could not be joined (${faultText(error)}). Import it again to join them`;
     return [{ entry, reason }];
   }
