@@ -9,6 +9,7 @@ import {
   sourceOf,
 } from '../../../../test-support/records/import.ts';
 import { waitForLock, waitUntil } from '../../../../test-support/wait-until.ts';
+import { withClient } from '../../../platform/db/migrate.ts';
 import { importRecords } from '../import-records.ts';
 import { waitersFor } from './waiting.store.ts';
 
@@ -93,6 +94,27 @@ test('a target that comes between the look-up and the commit is joined [IN-37]',
     holder.release();
   }
   assert.equal(await joined(), 1);
+  assert.equal(await count('waiting_record'), 0);
+});
+
+test('of records that the database refuses to join together, each is tried by itself [IN-37]', async () => {
+  await t.run([person(PATIENT, 'Okafor'), lines([1, 2, 3].map((number) => result(number)))]);
+  assert.equal(await count('waiting_record'), 3);
+  const ids = [1, 2, 3].map((number) => result(number).id);
+  await withClient(t.database.url, async (owner) => {
+    const condition = `id <> '${ids[1]}' or based_on_id is null`;
+    await owner.query(`alter table observation add constraint never_joined check (${condition})`);
+  });
+  const { rejected, notices } = await t.run([order]);
+  assert.deepEqual([rejected, notices], [[], []]);
+  const found = await t.rows<{ id: string }>(
+    'select id from observation where based_on_id is not null order by id',
+  );
+  assert.deepEqual(
+    found.map(({ id }) => id),
+    [ids[0], ids[2]],
+  );
+  // The one that the database does not take is not tried again and again.
   assert.equal(await count('waiting_record'), 0);
 });
 
