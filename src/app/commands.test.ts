@@ -97,6 +97,7 @@ describe('the command line', { timeout: 600_000 }, () => {
     const wrong: [string[], RegExp][] = [
       [['nonsense'], /unknown command/],
       [['organisation', 'nonsense'], /unknown command/],
+      [['role', 'update'], /unknown command 'update'\n\(commands of role: create, set-permissions, list\)\n/],
       [['help', 'nonsense'], /unknown command 'nonsense'/],
       [['help', 'imprt'], /Did you mean import\?/],
       [['nonsense', '--help'], /unknown command 'nonsense'/],

@@ -4,6 +4,7 @@ import type { Command, ErrorOptions, Option } from 'commander';
 const MISSING_OPTION = 'commander.missingMandatoryOptionValue';
 const EXCESS_ARGUMENTS = 'commander.excessArguments';
 const UNKNOWN_OPTION = 'commander.unknownOption';
+const UNKNOWN_COMMAND = 'commander.unknownCommand';
 const PATH = /<(?:file|folder)>/;
 /** Without the value behind `=`, or behind the one letter of a short option. */
 const FLAG = /^(?:--[^=]*|-.)/u;
@@ -25,6 +26,8 @@ export function configureUsageErrors(command: Command): void {
     if (options?.code === MISSING_OPTION && unknown !== undefined)
       (command as Internals).unknownOption(unknown.match(FLAG)?.[0] ?? '-');
     if (options?.code === UNKNOWN_OPTION) return error(unknownOption(command, message), options);
+    if (options?.code === UNKNOWN_COMMAND && command.parent !== null)
+      return error(unknownCommand(command, message), options);
     return error(
       misplacedValue(command, options?.code) ?? missingOptions(command, options?.code) ?? message,
       options,
@@ -74,6 +77,12 @@ function misplacedValue(command: Command, code: string | undefined): string | un
   return flags.length === 0
     ? 'error: This command takes no values. Leave out what was given.'
     : `error: A value was given without its option. This command takes its values as options: ${flags.join(', ')}.`;
+}
+
+/** With the commands of the group: commander would name one that is spelt alike, such as `create` for `update`. */
+function unknownCommand(group: Command, message: string): string {
+  const names = group.commands.map((one) => one.name());
+  return `${message.split('\n')[0]}\n(commands of ${group.name()}: ${names.join(', ')})`;
 }
 
 /** All of them: commander names the first alone, and the command would be called once for each. */
