@@ -1,4 +1,4 @@
-/** What the console has read, for how long it counts as fresh, and for whom it is. Contract: WEB-66, WEB-75. */
+/** What the console has read, for how long it counts as fresh, and for whom it is. Contract: WEB-66, WEB-75, WEB-79. */
 import { QueryClient } from '@tanstack/react-query';
 import { onAnswer } from '../api/api.ts';
 import { ApiError } from '../api/api-error.ts';
@@ -40,6 +40,10 @@ export function awaitedPerson(): SignedIn | undefined {
   return awaited;
 }
 
+/** The other tabs of the browser share the cookie: what happens to the session in one, all look for at once. Contract: WEB-79. */
+const tabs = new BroadcastChannel('interchange-session');
+tabs.onmessage = () => void readSessionAgain();
+
 /** The session ended by itself: the person did not sign out. */
 let wasEnded = false;
 
@@ -53,16 +57,20 @@ export function endSession(how: 'signed-out' | 'ended'): void {
   if (how === 'signed-out') {
     person = undefined;
     forget();
+    tabs.postMessage('changed');
   }
   queries.setQueryData(sessionQuery.queryKey, null);
 }
 
-// All tabs share the cookie: somebody may have signed in, or out, in another one.
 queries.getQueryCache().subscribe(({ type, query }) => {
   if (type !== 'updated' || isRead(query) || query.state.status !== 'success') return;
   const session = query.state.data as Session | null;
   const now = session?.state === 'signed-in' ? session : undefined;
-  if (nameOf(now) !== nameOf(person)) changeSession(now);
+  if (nameOf(now) !== nameOf(person)) {
+    changeSession(now);
+    // A tab that finds a change tells it in turn; one that finds none is silent.
+    tabs.postMessage('changed');
+  }
   person = now;
   keepTextsOf(nameOf(now));
 });
