@@ -4,7 +4,7 @@
  */
 import createClient, { type Middleware } from 'openapi-fetch';
 import { apiBase } from '../app/address.ts';
-import { arrived, errorOf } from './api-error.ts';
+import { arrived, errorOf, unreachable } from './api-error.ts';
 import { CONSOLE_HEADER, callHeaders, languageHeader } from './call-headers.ts';
 import type { paths } from './schema.d.ts';
 
@@ -22,13 +22,27 @@ export function tellOf(method: string, status: number): void {
   listener(method, status);
 }
 
+/** Without a network they do not leave the browser. */
+const unsent = new WeakSet<Request>();
+
+/** A proxy on the way answers so when it has waited long enough for the service, or lost it. */
+const GIVEN_UP = new Set([502, 504]);
+
+/** Those of a proxy to what was no read. */
+const lost = new WeakSet<Response>();
+
 const callerHeaders: Middleware = {
   onRequest({ request }) {
     for (const [name, value] of Object.entries(callHeaders())) request.headers.set(name, value);
+    if (!navigator.onLine) unsent.add(request);
     return request;
+  },
+  onError({ request }) {
+    return unreachable({ isAnswerLost: request.method !== 'GET' && !unsent.has(request) });
   },
   onResponse({ request, response }) {
     tellOf(request.method, response.status);
+    if (request.method !== 'GET' && GIVEN_UP.has(response.status)) lost.add(response);
     return undefined;
   },
 };
@@ -50,7 +64,7 @@ export interface Outcome<Data> {
 /** The body of the answer; throws an ApiError for every other one. */
 export async function answered<Data>(call: Promise<Outcome<Data>>): Promise<Exclude<Data, undefined>> {
   const { data, error, response } = await arrived(call);
-  if (!response.ok) throw errorOf(response, error);
+  if (!response.ok) throw errorOf(response, error, { isAnswerLost: lost.has(response) });
   return data as Exclude<Data, undefined>;
 }
 

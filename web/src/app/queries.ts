@@ -1,7 +1,7 @@
-/** What the console has read, for how long it counts as fresh, and for whom it is. Contract: WEB-66, WEB-75, WEB-79. */
+/** What the console has read, for how long it counts as fresh, and for whom it is. Contract: WEB-66, WEB-75. */
 import { QueryClient } from '@tanstack/react-query';
 import { onAnswer } from '../api/api.ts';
-import { ApiError } from '../api/api-error.ts';
+import { AnswerLost, ApiError } from '../api/api-error.ts';
 import { type Session, type SignedIn, sessionQuery } from '../api/session.ts';
 import { keepTextsOf } from './unaddressed-texts.ts';
 import { isSomethingTyped } from './unsaved-forms.ts';
@@ -119,6 +119,16 @@ export async function readSessionAgain(): Promise<void> {
 /** Everything but the session is read again: another facility was chosen. */
 export async function readAllAgain(): Promise<void> {
   await queries.resetQueries({ predicate: isRead });
+}
+
+/**
+ * Why a change that somebody asked for failed. Where it is not known whether it was made, what is shown is read again, so
+ * that they can look. Contract: WEB-80.
+ */
+export function faultOfChange(error: unknown): unknown {
+  if (!(error instanceof ApiError && error.isAnswerLost)) return error;
+  void queries.invalidateQueries({ predicate: isRead });
+  return new AnswerLost('The answer did not come.', { cause: error });
 }
 
 /** Nothing that was read before counts as fresh: a page that is gone to reads again. Contract: WEB-10. */

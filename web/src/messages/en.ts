@@ -51,6 +51,8 @@ export const en = {
     notRead: 'This could not be read',
     notFound: 'It does not exist any more, or belongs to another facility.',
     unreachable: 'The service cannot be reached. Look at your connection, and try again.',
+    answerLost:
+      'The answer of the service did not come. It may have done this all the same: look whether it is done, before you try again.',
     answered: 'The service answered {status}. Try again in a moment.',
     consoleFailed: 'The console failed. Load the page again.',
     codeMissing:

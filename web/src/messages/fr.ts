@@ -54,6 +54,8 @@ export const fr: Catalogue = {
     notRead: 'La lecture a échoué',
     notFound: 'Cela n’existe plus, ou relève d’un autre établissement.',
     unreachable: 'Le service est injoignable. Vérifiez votre connexion, puis réessayez.',
+    answerLost:
+      'La réponse du service n’est pas arrivée. C’est peut-être fait quand même : vérifiez avant de réessayer.',
     answered: 'Le service a répondu {status}. Réessayez dans un instant.',
     consoleFailed: 'La console a échoué. Rechargez la page.',
     codeMissing:

@@ -3,6 +3,7 @@ import { Button, Group, Modal, Stack, Text } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { useState } from 'react';
 import { useTranslations } from 'use-intl';
+import { faultOfChange } from '../../app/queries.ts';
 import { SendButton } from '../page/send-button.tsx';
 import { CallFault } from '../states/fault.tsx';
 
@@ -48,7 +49,7 @@ export function ConfirmDialog({
       await onConfirm();
       close();
     } catch (caught) {
-      setError(caught);
+      setError(faultOfChange(caught));
     } finally {
       setSending(false);
     }

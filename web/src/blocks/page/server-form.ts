@@ -1,11 +1,12 @@
 /**
  * A form whose rules are the service's: it sends what was typed, and shows what the service said, at the field that it is
- * about where there is one. Values are strings as typed. Contract: WEB-69, WEB-77.
+ * about where there is one. Values are strings as typed. Contract: WEB-69, WEB-77, WEB-80.
  */
 import { useRouter } from '@tanstack/react-router';
 import { type ChangeEvent, type SubmitEvent, useState } from 'react';
 import { useTranslations } from 'use-intl';
 import { ApiError } from '../../api/api-error.ts';
+import { faultOfChange } from '../../app/queries.ts';
 import { useTyped } from '../../app/unsaved-forms.ts';
 import { holdPage } from '../dialogs/unsaved-changes.tsx';
 import { announce } from './announcements.tsx';
@@ -49,7 +50,7 @@ export function useServerForm<Values extends Record<string, string>>(options: Se
     try {
       await options.submit(values);
     } catch (caught) {
-      setError(caught);
+      setError(faultOfChange(caught));
       const name = fieldOf(caught, options);
       if (name !== undefined)
         document.querySelector<HTMLInputElement>(`[name="${CSS.escape(String(name))}"]`)?.focus();

@@ -50,6 +50,39 @@ describe('people', { skip: NO_BROWSER, timeout: 240_000 }, () => {
     assert.equal(await page.getByText('Quick start for the partner').count(), 0);
   });
 
+  test('a change whose answer is lost may be made: that is said, and what is shown is read again [WEB-75, WEB-80]', async (t) => {
+    const tenant = await web.api.createTenant();
+    const { page } = await web.open(t, '/people', {
+      tenant,
+      expected: /ERR_CONNECTION_RESET|ERR_INTERNET_DISCONNECTED|504/,
+    });
+    await page.getByRole('main').getByRole('button', { name: 'New person' }).first().click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Email').fill('nurse@example.org');
+    await dialog.getByLabel('Role').selectOption({ index: 1 });
+    const create = dialog.getByRole('button', { name: 'Create' });
+    const isSaid = (words: string) => dialog.getByRole('alert').getByText(words).waitFor();
+    await page.context().setOffline(true);
+    await create.click();
+    await isSaid('The service cannot be reached.');
+    await page.context().setOffline(false);
+    await page.route('**/console/api/accounts', (route) =>
+      route.fulfill({ status: 504, contentType: 'text/html', body: '<h1>Gateway Timeout</h1>' }),
+    );
+    await create.click();
+    await isSaid('It may have done this all the same');
+    assert.equal(await page.getByText('nurse@example.org').count(), 0);
+    await page.unrouteAll();
+    await page.route('**/console/api/accounts', async (route) => {
+      await route.fetch();
+      await route.abort('connectionreset');
+    });
+    await create.click();
+    await page.getByRole('table').getByText('nurse@').waitFor();
+    await isSaid('It may have done this all the same');
+    await page.keyboard.press('Escape');
+  });
+
   test('the state of an account is no wider than its column [WEB-25]', async (t) => {
     const tenant = await web.api.createTenant({ timeZone: 'Europe/Paris' });
     await web.api.createAccount(tenant, { userType: 'STAFF', mustChangePassword: true });
