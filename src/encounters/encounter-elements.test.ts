@@ -127,7 +127,7 @@ test('a visit is no part of another patient’s [IN-20]', async () => {
     [
       [
         'Encounter',
-        'Encounter.partOf refers to a record of another patient. If that record moved to this patient, import it first, or in the same import',
+        'Encounter.partOf refers to a record of another patient. If that record moved to this patient, import it first, or in the same import. If each refers to the other, send both in one Bundle',
       ],
     ],
   );

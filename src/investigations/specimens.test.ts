@@ -247,7 +247,7 @@ test('a specimen of another patient, and one of nobody, are refused [IN-20]', as
     assert.deepEqual(
       (await send(record)).rejected.map(({ reason }) => reason),
       [
-        `${element} refers to a record of another patient. If that record moved to this patient, import it first, or in the same import`,
+        `${element} refers to a record of another patient. If that record moved to this patient, import it first, or in the same import. If each refers to the other, send both in one Bundle`,
       ],
     );
   const { rejected } = await send(aliquot({ subject: undefined }));

@@ -167,7 +167,7 @@ test('a record of a new patient that refers to what another patient has is refus
     const { rejected } = await t.run([bundle(records)], { scope });
     assert.match(
       String(rejected[0]?.reason),
-      /refers to a record of another patient. If that record moved to this patient, import it first, or in the same import$/,
+      /refers to a record of another patient. If that record moved to this patient, import it first, or in the same import. If each refers to the other, send both in one Bundle$/,
     );
   }
 });
@@ -186,7 +186,7 @@ test('an Encounter that is stored in a newer version, as another patient’s, is
   assert.deepEqual(
     rejected.map(({ reason }) => reason),
     [
-      'Observation.encounter refers to a record of another patient. If that record moved to this patient, import it first, or in the same import',
+      'Observation.encounter refers to a record of another patient. If that record moved to this patient, import it first, or in the same import. If each refers to the other, send both in one Bundle',
     ],
   );
 });

@@ -107,7 +107,7 @@ describe('records of different patients', () => {
         [
           [
             2,
-            `${element} refers to a record of another patient. If that record moved to this patient, import it first, or in the same import`,
+            `${element} refers to a record of another patient. If that record moved to this patient, import it first, or in the same import. If each refers to the other, send both in one Bundle`,
           ],
         ],
       );
@@ -115,7 +115,7 @@ describe('records of different patients', () => {
       const later = await send(source);
       assert.equal(
         later.rejected[0]?.reason,
-        `${element} refers to a record of another patient. If that record moved to this patient, import it first, or in the same import`,
+        `${element} refers to a record of another patient. If that record moved to this patient, import it first, or in the same import. If each refers to the other, send both in one Bundle`,
       );
     });
 
@@ -127,7 +127,7 @@ describe('records of different patients', () => {
       [
         [
           'source 1',
-          'DiagnosticReport.result refers to a record of another patient. If that record moved to this patient, import it first, or in the same import',
+          'DiagnosticReport.result refers to a record of another patient. If that record moved to this patient, import it first, or in the same import. If each refers to the other, send both in one Bundle',
         ],
       ],
     );

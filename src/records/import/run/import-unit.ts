@@ -87,7 +87,7 @@ export async function importUnit(client: Client, request: UnitRequest): Promise<
         context.refuse(
           type,
           ids,
-          `${type}.${element} refers to a record of another patient. If that record moved to this patient, import it first, or in the same import`,
+          `${type}.${element} refers to a record of another patient. If that record moved to this patient, import it first, or in the same import. If each refers to the other, send both in one Bundle`,
         );
     },
     notice: (type, ids, reason) => {
