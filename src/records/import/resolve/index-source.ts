@@ -112,10 +112,15 @@ function unparsed(envelope: string, wide: WideResource): IndexedDocument {
 /** A line whose resource is taken. */
 export interface Line extends EntryRange {
   order: number;
+  /** Of lines that are taken once more: the reference to whom it is about; empty where there is none. */
+  subject: string;
 }
 
 export interface IndexedLines {
-  /** By the order of their types, then as they stand. */
+  /**
+   * By the order of their types, then as they stand. Those that are taken once more go patient by patient: what refers to
+   * each other and moved to another patient is taken together.
+   */
   lines: Line[];
   bundles: EntryRange[];
   notTaken: Map<string, number>;
@@ -155,15 +160,26 @@ export async function indexLines(
       else if (importer === undefined) count(found.notTaken, resourceType);
       else {
         recordIdOf(resource, resourceType, undefined);
-        found.lines.push({ ...place, order: importer.order });
+        found.lines.push({ ...place, order: importer.order, subject: subjectOf(resource, only) });
       }
       return undefined;
     } catch (error) {
       return onBroken({ entry: place.number, reason: reasonOf(error, 'The line') });
     }
   });
-  found.lines.sort((a, b) => a.order - b.order || a.number - b.number);
+  found.lines.sort((a, b) => compareTexts(a.subject, b.subject) || a.order - b.order || a.number - b.number);
   return found;
+}
+
+function subjectOf({ subject }: JsonObject, only: LineNumbers | undefined): string {
+  if (only === undefined) return '';
+  const { reference } = (subject ?? {}) as JsonObject;
+  return typeof reference === 'string' ? reference : '';
+}
+
+function compareTexts(a: string, b: string): number {
+  if (a === b) return 0;
+  return a < b ? -1 : 1;
 }
 
 /**

@@ -174,6 +174,36 @@ describe('records of different patients', () => {
     assert.deepEqual(again.unchanged, moved.resources);
   });
 
+  test('what refers to each other and moves to another patient is taken, in a Bundle and from lines that stand far apart [IN-16, IN-20]', async () => {
+    await newTenant();
+    const samples = (patient: string, ids: readonly string[]) => [
+      ...ids.map((id) => order(id, patient, { specimen: refer(`Specimen/${id}`) })),
+      ...ids.map((id) => ({
+        ...{ resourceType: 'Specimen', id, subject: { reference: `Patient/${patient}` } },
+        request: refer(`ServiceRequest/${id}`),
+      })),
+    ];
+    const lines = (records: readonly object[]) => records.map((one) => JSON.stringify(one)).join('\n');
+    const sendLines = (records: readonly object[]) => importJson(database.pool, tenant, lines(records));
+    // More than go in one transaction, of many patients.
+    const people = Array.from({ length: 120 }, (_, index) => `p${index}`);
+    const idsOf = (person: string) => ['1', '2', '3', '4', '5'].map((number) => `${person}-${number}`);
+    const all = (whose: (person: string) => string) => {
+      const each = people.map((person) => samples(whose(person), idsOf(person)));
+      return [...each.flatMap((some) => some.slice(0, 5)), ...each.flatMap((some) => some.slice(5))];
+    };
+    const persons = people
+      .flatMap((id) => [id, `${id}-merged`])
+      .map((id) => ({ resourceType: 'Patient', id }));
+    assert.equal((await sendLines([...persons, ...all((person) => person)])).rejectedCount, 0);
+    const moved = await sendLines(all((person) => `${person}-merged`));
+    assert.deepEqual(moved.rejected, []);
+    assert.equal((await send(bundle(...samples('a', ['x'])))).rejectedCount, 0);
+    assert.equal((await send(bundle(...samples('b', ['x'])))).rejectedCount, 0);
+    const apart = await send(...samples('a', ['x']));
+    assert.match(String(apart.rejected[0]?.reason), /If each refers to the other, send both in one Bundle$/);
+  });
+
   test('only the record that refers is named, whatever else has its id', async () => {
     await newTenant();
     const id = '0b8c3f6e-5a52-4a0e-9c7f-0d6b1f2a3c4d';
