@@ -3,8 +3,9 @@
  * Contract: SIGN-IN-18, SIGN-IN-48, ADM-4, ADM-7, ADM-17, ADM-18.
  */
 import type { KeyRing } from '../../platform/crypto/key-ring.ts';
-import type { Pool } from '../../platform/db/database.ts';
+import { type Client, type Pool, transaction } from '../../platform/db/database.ts';
 import { type DatabaseTime, readDatabaseTime } from '../../platform/db/database-time.ts';
+import type { OrganisationScope } from '../../tenancy/scope.ts';
 import {
   type AccountChange,
   changeManagedAccount,
@@ -14,8 +15,8 @@ import {
 } from '../administration/managed-account.ts';
 import { deleteUnusedSetupLinks } from '../credentials/setup-link.store.ts';
 import { unlock, vouchFor } from '../lockout/lockout.ts';
-import { revokeSessionsOf } from '../sessions/session.store.ts';
-import { type DirectoryEntry, storePassword } from './account.store.ts';
+import { revokeSessionsOf, revokeSomeSessionsOf } from '../sessions/session.store.ts';
+import { type DirectoryEntry, lockCredentials, storePassword } from './account.store.ts';
 import type { CreatedAccount, ManageAccountDependencies } from './create-account.ts';
 import { choosePassword, type PasswordSource, revealOnce } from './initial-password.ts';
 import { setDisabled } from './manage-accounts.store.ts';
@@ -26,31 +27,53 @@ export interface SwitchedAccount {
   disabled: boolean;
 }
 
-/** The account can sign in no more, and its sessions end. */
+/**
+ * The account can sign in no more, and its sessions end. Being disabled alone takes every right from them: where they are very
+ * many, what is left of them is ended behind it.
+ */
 export async function disableAccount(
   db: Pool,
   change: AccountChange,
   databaseTime: DatabaseTime,
 ): Promise<SwitchedAccount> {
-  return changeManagedAccount(db, change, async (client, account, manager) => {
-    const { userId: accountId, email, disabled } = account;
-    refuseOwn(manager, account, 'disable their own account');
-    const now = await readDatabaseTime(client, databaseTime);
-    await setDisabled(client, account, { accountId, disabledAt: now });
-    await revokeSessionsOf(client, account, { accountId, reason: 'account-disabled', now });
-    await recordAccount(client, account, change.author, {
-      action: 'account.disable',
-      before: { disabled },
-      after: { disabled: true },
+  const { isMore, organisationId, ...state } = await changeManagedAccount(
+    db,
+    change,
+    async (client, account, manager) => {
+      const { userId, email, disabled, organisationId } = account;
+      refuseOwn(manager, account, 'disable their own account');
+      const now = await readDatabaseTime(client, databaseTime);
+      await setDisabled(client, account, { accountId: userId, disabledAt: now });
+      const isMore = await endOfDisabled(client, account, { accountId: userId, now });
+      await recordAccount(client, account, change.author, {
+        action: 'account.disable',
+        before: { disabled },
+        after: { disabled: true },
+      });
+      return { userId, email, disabled: true, isMore, organisationId };
+    },
+  );
+  for (let goOn = isMore; goOn; )
+    goOn = await transaction(db, async (client) => {
+      const held = await lockCredentials(client, { organisationId }, state.userId);
+      if (held?.disabled !== true) return false;
+      const now = await readDatabaseTime(client, databaseTime);
+      return endOfDisabled(client, { organisationId }, { accountId: state.userId, now });
     });
-    return { userId: accountId, email, disabled: true };
-  });
+  return state;
 }
 
 /** The account can sign in again; sessions that ended stay ended. */
-export async function enableAccount(db: Pool, change: AccountChange): Promise<SwitchedAccount> {
-  return changeManagedAccount(db, change, async (client, account) => {
+export async function enableAccount(
+  db: Pool,
+  change: AccountChange,
+  databaseTime: DatabaseTime = null,
+): Promise<SwitchedAccount> {
+  const state = await changeManagedAccount(db, change, async (client, account) => {
     const { userId: accountId, email, disabled } = account;
+    const now = await readDatabaseTime(client, databaseTime);
+    // What a process left that ended while it disabled the account. None of them may come back.
+    if (disabled && (await endOfDisabled(client, account, { accountId, now }))) return undefined;
     await setDisabled(client, account, { accountId, disabledAt: null });
     await recordAccount(client, account, change.author, {
       action: 'account.enable',
@@ -59,6 +82,16 @@ export async function enableAccount(db: Pool, change: AccountChange): Promise<Sw
     });
     return { userId: accountId, email, disabled: false };
   });
+  return state ?? enableAccount(db, change, databaseTime);
+}
+
+/** In a transaction that holds the account. True when more may be left. */
+function endOfDisabled(
+  client: Client,
+  scope: OrganisationScope,
+  { accountId, now }: { accountId: string; now: Date },
+): Promise<boolean> {
+  return revokeSomeSessionsOf(client, scope, { accountId, reason: 'account-disabled', now });
 }
 
 export interface ResetPasswordDependencies extends ManageAccountDependencies {

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
+import pg from 'pg';
 import { watchPool } from '../../../test-support/database/watched-pool.ts';
 import {
   type Answer,
@@ -257,6 +258,56 @@ test('a disabled account is out at once, and comes back [ADM-7]', async () => {
   assert.equal((await as(system, '/roles')).status, 401);
   const enabled = await as(admin, `/accounts/${system.userId}/enable`, { method: 'POST' });
   assert.equal(enabled.json.state, 'active');
+});
+
+test('an account with very many sessions is disabled by several statements, and none of them comes back [SIGN-IN-48, ADM-7]', async () => {
+  const system = await api.createAccount(here, { permissions: ['roles.manage'] });
+  const own = [system.organisationId, system.userId];
+  const owner = new pg.Client({ connectionString: api.database.adminUrl });
+  await owner.connect();
+  const live = async () =>
+    (
+      await owner.query(
+        'select id from session where organisation_id = $1 and account_id = $2 and revoked_at is null',
+        own,
+      )
+    ).rowCount;
+  try {
+    await owner.query(
+      `insert into session (organisation_id, id, account_id, created_at, expires_at)
+       select $1, gen_random_uuid(), $2, now(), now() + interval '90 days' from generate_series(1, 12000)`,
+      own,
+    );
+    // Stands in for the time that a statement may take.
+    await owner.query(`
+      create function refuse_many() returns trigger language plpgsql as $$
+      begin
+        if (select count(*) from ended) > 10000 then
+          raise exception 'too many sessions for one statement';
+        end if;
+        return null;
+      end $$;
+      create trigger refuse_many after update on session referencing new table as ended
+        for each statement execute function refuse_many()`);
+    const disabled = await as(admin, `/accounts/${system.userId}/disable`, { method: 'POST' });
+    assert.equal(disabled.json.state, 'disabled', disabled.text);
+    assert.equal(await live(), 0);
+    // As a process leaves it that ends between two of the statements.
+    await owner.query('alter table session disable trigger refuse_many');
+    await owner.query(
+      'update session set revoked_at = null, revoked_reason = null where organisation_id = $1 and account_id = $2',
+      own,
+    );
+    await owner.query('alter table session enable trigger refuse_many');
+    assert.equal((await as(system, '/roles')).status, 401, 'disabled is enough');
+    const enabled = await as(admin, `/accounts/${system.userId}/enable`, { method: 'POST' });
+    assert.equal(enabled.json.state, 'active', enabled.text);
+    assert.equal(await live(), 0);
+    assert.equal((await as(system, '/roles')).status, 401);
+  } finally {
+    await owner.query('drop function if exists refuse_many cascade');
+    await owner.end();
+  }
 });
 
 test('nobody disables their own account, changes its role or resets its password [ADM-7]', async () => {

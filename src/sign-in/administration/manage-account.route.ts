@@ -32,7 +32,7 @@ const STEPS = {
   enable: {
     operationId: 'enableAccount',
     summary: 'Let a disabled account sign in again',
-    run: ({ db }, change) => enableAccount(db, change),
+    run: ({ db }, change, databaseTime) => enableAccount(db, change, databaseTime),
   },
   unlock: {
     operationId: 'unlockAccount',

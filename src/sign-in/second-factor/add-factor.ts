@@ -45,8 +45,8 @@ export async function addFactor(
   const { caller } = call;
   const { accountId, organisationId, sessionId } = caller;
   const added = await transaction(deps.db, async (client) => {
-    await lockCredentials(client, caller, accountId);
-    if (!(await isLiveSession(client, caller, { accountId, sessionId, now })))
+    const held = await lockCredentials(client, caller, accountId);
+    if (held?.disabled !== false || !(await isLiveSession(client, caller, { accountId, sessionId, now })))
       throw signInError('not_signed_in');
     const before = await readSecondFactor(client, caller, accountId);
     await insert(client, before);

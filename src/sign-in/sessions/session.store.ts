@@ -107,3 +107,38 @@ export async function revokeSessionsOf(
   });
   return rows.filter(({ isLive }) => isLive).map(({ id }) => id);
 }
+
+/** More of them would take longer than a statement may: each has a row in several indexes. */
+const ENDED_AT_ONCE = 10_000;
+
+/**
+ * End sessions of an account, {@link ENDED_AT_ONCE} at most. True when more may be left. They are locked as they are chosen, so
+ * that the update names nothing but their key: with more, a planner without statistics reads all of the account for it.
+ */
+export async function revokeSomeSessionsOf(
+  db: Queryable,
+  { organisationId }: OrganisationScope,
+  { accountId, reason, now }: { accountId: string; reason: RevocationReason; now: Date },
+): Promise<boolean> {
+  const { rows } = await db.query<{ found: number }>({
+    text: `
+      with chosen as materialized (
+        select id
+        from session
+        where organisation_id = $1
+          and account_id = $2
+          and revoked_at is null
+        limit $5
+        for no key update
+      ), ended as (
+        update session
+        set revoked_at = $3, revoked_reason = $4
+        where organisation_id = $1
+          and id = any(array(select id from chosen))
+      )
+      select count(*) as found
+      from chosen`,
+    values: [organisationId, accountId, now, reason, ENDED_AT_ONCE],
+  });
+  return rows[0]?.found === ENDED_AT_ONCE;
+}
