@@ -26,8 +26,9 @@ const MAX_UNREAD_COLUMNS = 100;
 export function parseColumns(text: string): ReadonlyMap<CsvColumn, string> {
   const columns = new Map<CsvColumn, string>();
   for (const part of text.split(',')) {
-    const [, column = '', name = ''] = /^\s*(\w+)\s*=\s*(.*\S)\s*$/.exec(part) ?? [];
-    if (!isColumn(column))
+    const at = part.indexOf('=');
+    const [column, name] = [part.slice(0, Math.max(at, 0)).trim(), part.slice(at + 1).trim()];
+    if (!isColumn(column) || name === '')
       throw terminologyError('bad_request', {
         field: 'columns',
         fault: {
