@@ -68,6 +68,18 @@ test('each other failure of the database is told by its code [CMD-5]', () => {
     ],
     [system('ENOTFOUND', 'getaddrinfo'), 'the host of DATABASE_URL is unknown. Correct the name.'],
     [system('EAI_AGAIN', 'getaddrinfo'), 'the host of DATABASE_URL is unknown. Correct the name.'],
+    [
+      system('DEPTH_ZERO_SELF_SIGNED_CERT', 'connect'),
+      'the certificate of the database of DATABASE_URL is not signed by an authority that this machine trusts. Name the file of the authority in the URL: sslmode=verify-full&sslrootcert=/path/to/ca.crt.',
+    ],
+    [system('SELF_SIGNED_CERT_IN_CHAIN'), /not signed by an authority/],
+    [system('UNABLE_TO_GET_ISSUER_CERT_LOCALLY'), /not signed by an authority/],
+    [system('UNABLE_TO_VERIFY_LEAF_SIGNATURE'), /not signed by an authority/],
+    [
+      system('ERR_TLS_CERT_ALTNAME_INVALID'),
+      'the certificate of the database of DATABASE_URL is for another host name. Write the host in the URL as the certificate names it.',
+    ],
+    [system('CERT_HAS_EXPIRED'), /has expired, or is not valid yet\. Renew it there/],
     [system('ENETUNREACH', 'connect'), /^the database of DATABASE_URL cannot be reached, /],
     [system('ECONNRESET'), /^the database of DATABASE_URL cannot be reached, /],
     [system('ENOSPC', 'write'), 'the disk is full. Free some space, then try again.'],

@@ -57,6 +57,21 @@ function ofCodes(variable: string): [RegExp, text: string, remedy: string][] {
   return [
     [/^ECONNREFUSED$/, `${database} refuses connections.`, 'Check that it is running.'],
     [/^ENOTFOUND$|^EAI_AGAIN$/, `the host of ${variable} is unknown.`, 'Correct the name.'],
+    [
+      /SELF_SIGNED_CERT|^UNABLE_TO_(?:VERIFY|GET_ISSUER)/,
+      `the certificate of ${database} is not signed by an authority that this machine trusts.`,
+      'Name the file of the authority in the URL: sslmode=verify-full&sslrootcert=/path/to/ca.crt.',
+    ],
+    [
+      /^ERR_TLS_CERT_ALTNAME_INVALID$/,
+      `the certificate of ${database} is for another host name.`,
+      'Write the host in the URL as the certificate names it.',
+    ],
+    [
+      /^CERT_(?:HAS_EXPIRED|NOT_YET_VALID)$/,
+      `the certificate of ${database} has expired, or is not valid yet.`,
+      'Renew it there, or correct the clock of this machine.',
+    ],
     [/^ENOSPC$|^EDQUOT$/, 'the disk is full.', 'Free some space, then try again.'],
     [/^28/, `the database refuses the user or password of ${variable}.`, 'Correct them.'],
     [
