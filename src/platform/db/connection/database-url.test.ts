@@ -19,6 +19,15 @@ test('one host is left to pg, whatever stands beside it', () => {
   assert.equal(readDatabaseUrl('postgres://localhost/x?connect_timeout=2').connectMs, 2_000);
 });
 
+test('TLS that is asked for checks the certificate, and pg has nothing to warn of', () => {
+  const modeOf = (query: string) => new URL(readDatabaseUrl(`postgres://db/x?${query}`).url).search;
+  for (const mode of ['prefer', 'require', 'verify-ca', 'verify-full'])
+    assert.equal(modeOf(`sslmode=${mode}&sslrootcert=/ca`), '?sslmode=verify-full&sslrootcert=/ca', mode);
+  for (const query of ['sslmode=disable', 'sslmode=no-verify', 'uselibpqcompat=true&sslmode=require'])
+    assert.equal(modeOf(query), `?${query}`);
+  assert.match(readDatabaseUrl('postgres://one,two/x?sslmode=require').url, /\bsslmode=verify-full\b/);
+});
+
 test('several hosts are read as libpq reads them [OPS-31]', () => {
   const of = (hosts: string, query = '') => hostsOf(`postgres://user:a,b@${hosts}/interchange${query}`);
   assert.deepEqual(of('one:5433,two:5434'), ['one 5433', 'two 5434']);

@@ -37,8 +37,12 @@ const SEMICOLON = 'separates its hosts with a semicolon. Separate them with a co
 /** Scheme, user with password, hosts with ports, and the rest. */
 const PARTS = /^(postgres(?:ql)?:\/\/)((?:[^/?#]*@)?)([^/?#]*)(.*)$/s;
 
+/** pg checks the certificate of the server for these as for `verify-full`, and warns that this may change. */
+const VERIFIED_MODES = /(?<=[?&]sslmode=)(?:prefer|require|verify-ca)(?=&|$)/;
+
 /** Throws {@link DatabaseUrlError}. */
-export function readDatabaseUrl(text: string): DatabaseAddress {
+export function readDatabaseUrl(given: string): DatabaseAddress {
+  const text = /[?&]uselibpqcompat=/.test(given) ? given : given.replace(VERIFIED_MODES, 'verify-full');
   const parts = PARTS.exec(text);
   if (parts === null) throw new DatabaseUrlError('must start with postgres:// or postgresql://');
   const [, scheme = '', user = '', authority = '', rest = ''] = parts;
