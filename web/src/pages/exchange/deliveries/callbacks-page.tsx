@@ -56,7 +56,7 @@ function useColumns(rows: readonly Callback[]): Column<Callback>[] {
   return [
     {
       heading: t('status'),
-      width: '8rem',
+      width: '7.5rem',
       cell: ({ status }) =>
         status === 'accepted' ? (
           <StatusBadge tone="good" label={t('statuses.accepted')} />
@@ -66,7 +66,7 @@ function useColumns(rows: readonly Callback[]): Column<Callback>[] {
     },
     {
       heading: t('outcome'),
-      width: '8rem',
+      width: '7.5rem',
       cell: ({ outcome }) =>
         outcome === 'conflict' ? (
           <StatusBadge tone="warning" label={t('outcomes.conflict')} />
@@ -76,15 +76,15 @@ function useColumns(rows: readonly Callback[]): Column<Callback>[] {
     },
     {
       heading: t('assignedId'),
-      share: 1.5,
+      share: 1.2,
       cell: ({ assignedId }) => (assignedId === null ? '–' : <code>{assignedId}</code>),
     },
-    { heading: t('message'), share: 1.5, cell: ({ message }) => message ?? '–' },
+    { heading: t('message'), share: 1.3, cell: ({ message }) => message ?? '–' },
     ...connection,
     timeColumn(t('received'), ({ receivedAt }) => receivedAt),
     {
       heading: t('delivery'),
-      width: '10.5rem',
+      width: '10rem',
       cell: ({ deliveryId }) => (
         <Link to="/exchange/deliveries/$deliveryId" params={{ deliveryId }}>
           {t('toDelivery')}
