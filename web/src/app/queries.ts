@@ -3,6 +3,7 @@ import { QueryClient } from '@tanstack/react-query';
 import { onAnswer } from '../api/api.ts';
 import { AnswerLost, ApiError } from '../api/api-error.ts';
 import { type Session, type SignedIn, sessionQuery } from '../api/session.ts';
+import { dismissAll } from '../blocks/page/announcements.tsx';
 import { keepTextsOf } from './unaddressed-texts.ts';
 import { isSomethingTyped } from './unsaved-forms.ts';
 
@@ -83,6 +84,8 @@ function nameOf(session: SignedIn | undefined): string | undefined {
 /** What was read goes, but for what a page shows that stays: the next person may not read it. */
 function changeSession(now: SignedIn | undefined): void {
   const before = awaited ?? person;
+  // What was said to the person before, or that they were not signed in any more.
+  if (now !== undefined && now.account.userId !== person?.account.userId) dismissAll();
   if (person !== undefined) {
     wasEnded ||= now === undefined;
     awaited = isSomethingTyped() ? person : undefined;

@@ -3,7 +3,12 @@ import assert from 'node:assert/strict';
 import { before, describe, type TestContext, test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { signInAtConsole } from '../../../test-support/service/console.ts';
-import { addAuthenticator, NO_BROWSER, useConsole } from '../../../test-support/service/console-page.ts';
+import {
+  addAuthenticator,
+  NO_BROWSER,
+  signIn,
+  useConsole,
+} from '../../../test-support/service/console-page.ts';
 import { addTelephone, codesOf } from '../../../test-support/sign-in/second-factor.ts';
 import {
   type AccountFixture,
@@ -223,6 +228,20 @@ describe('sign-in', { skip: NO_BROWSER, timeout: 240_000 }, () => {
       assert.equal(await name.inputValue(), turn === 'the same' ? 'Night shift' : '', turn);
       assert.equal(await page.getByRole('alert').count(), 0);
     }
+  });
+
+  test('a notice of the session before is gone after the sign-in [WEB-5]', async (t) => {
+    const { page, account } = await web.open(t, '/audit', { expected: /401/ });
+    await page.getByRole('button', { name: 'Export' }).click();
+    await page.context().clearCookies();
+    await page.getByRole('menuitem').first().click();
+    const notice = page.getByText('The export failed.');
+    await notice.waitFor();
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+    await signIn(page, web.api, account);
+    await page.evaluate('window.dispatchEvent(new Event("visibilitychange"))');
+    await page.getByRole('heading', { name: 'Audit log', level: 1 }).waitFor();
+    assert.equal(await notice.count(), 0);
   });
 
   test('a dialog that is filled when the session ends is there after the sign-in; a password that is typed is not [WEB-5]', async (t) => {

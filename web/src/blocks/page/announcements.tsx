@@ -21,6 +21,11 @@ export function announce(announcement: Announcement): void {
   shown.set([...shown.get(), { ...announcement, id: lastId }].slice(-4));
 }
 
+/** Somebody else is there, or the same person after a while. */
+export function dismissAll(): void {
+  shown.set([]);
+}
+
 function dismiss(id: number): void {
   shown.set(shown.get().filter((one) => one.id !== id));
 }
