@@ -201,6 +201,6 @@ test('an unknown patient and one of another facility are nothing; a patient with
     undefined,
     undefined,
     undefined,
-    { refusedPurposes: [], replacedBy: null, encounters: [] },
+    { refusedPurposes: [], replacedBy: null, encounters: [], isCut: false },
   ]);
 });

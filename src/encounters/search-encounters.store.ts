@@ -1,6 +1,6 @@
 /**
  * SQL of the encounter search: one page of one patient, many searches in one round trip (docs/adr/0007).
- * Contract: ENC-17, ENC-18, ENC-19, ENC-22, ENC-24.
+ * Contract: ENC-17, ENC-18, ENC-19, ENC-22, ENC-24, ENC-40.
  */
 
 import { BEFORE_ALL, type TimePosition } from '../clinical/fetch/patient-page.store.ts';
@@ -47,6 +47,8 @@ export interface EncounterPage {
   /** The patient who must be used in place of this one, and may be named to the caller; null for none. */
   replacedBy: string | null;
   encounters: { encounter: RenderedEncounter; position: TimePosition }[];
+  /** More follow, although these are fewer than were asked for: they are very large. */
+  isCut: boolean;
 }
 
 interface PageRow {
@@ -55,13 +57,22 @@ interface PageRow {
   replaced_by: string | null;
   /** Encounters in their order; null for none. */
   packed: string | null;
+  /** Null for none. */
+  is_cut: boolean | null;
 }
 
-// The inner select walks encounter_by_patient from the position on and stops after one row more than the
-// page; nothing is sorted but the texts of a page. An end that came as an instant (with a T) still touches what
-// begins at it. One that came as a date is kept as the first instant after that date, and does not.
+/**
+ * Bytes of text after which a page takes no further Encounter. One may have 16 MB, and a hundred of those are more than
+ * PostgreSQL and Node.js hold in one value.
+ */
+const PAGE_BYTES = 16 * 1024 ** 2;
+
+// The innermost select walks encounter_by_patient from the position on and stops after one row more than the page; nothing
+// is sorted but the texts of a page. The select around it adds their sizes up, which reads no text. An end that came as an
+// instant (with a T) still touches what begins at it. One that came as a date is kept as the first instant after that date,
+// and does not.
 const searchSql = (otherwise: InPlaceOfText) => `
-  select r.place, p.refused_purposes, heir.replaced_by, page.packed
+  select r.place, p.refused_purposes, heir.replaced_by, page.packed, page.is_cut
   from unnest(
     $2::uuid[], $3::uuid[], $4::text[], $5::boolean[], $6::timestamptz[], $7::timestamptz[],
     $8::timestamptz[], $9::uuid[], $10::integer[], $11::text[], $12::text[]
@@ -76,25 +87,33 @@ const searchSql = (otherwise: InPlaceOfText) => `
     offset 0
   ) heir
   cross join lateral (
-    select string_agg(e.text, ${TEXT_END.sql} order by e.sort_start desc, e.id desc) as packed
+    select string_agg(${ENCOUNTERS.sql(otherwise)}, ${TEXT_END.sql} order by e.sort_start desc, e.id desc)
+        filter (where e.bytes_before < ${PAGE_BYTES}) as packed,
+      bool_or(e.bytes_before >= ${PAGE_BYTES}) as is_cut
     from (
-      select e.sort_start, e.id, ${ENCOUNTERS.sql(otherwise)} as text
-      from encounter e
-      where e.organisation_id = $1
-        and e.facility_id = r.facility_id
-        and e.patient_id = r.patient_id
-        and (e.sort_start, e.id) < (r.after_start, r.after_id)
-        and e.sort_start < r.starts_before
-        and (
-          e.period_end is null
-          or e.period_end > r.ends_from
-          or (e.period_end = r.ends_from and coalesce(e.period_end_source like '%T%', true))
-        )
-        and (not r.dated or e.period_start is not null or e.period_end is not null)
-        and (r.status is null or e.status = r.status)
-        and (r.id is null or e.id::text = r.id)
-      order by e.sort_start desc, e.id desc
-      limit r.row_limit
+      select e.*, coalesce(sum(octet_length(e.rendered)) over (
+        order by e.sort_start desc, e.id desc
+        rows between unbounded preceding and 1 preceding
+      ), 0) as bytes_before
+      from (
+        select e.*
+        from encounter e
+        where e.organisation_id = $1
+          and e.facility_id = r.facility_id
+          and e.patient_id = r.patient_id
+          and (e.sort_start, e.id) < (r.after_start, r.after_id)
+          and e.sort_start < r.starts_before
+          and (
+            e.period_end is null
+            or e.period_end > r.ends_from
+            or (e.period_end = r.ends_from and coalesce(e.period_end_source like '%T%', true))
+          )
+          and (not r.dated or e.period_start is not null or e.period_end is not null)
+          and (r.status is null or e.status = r.status)
+          and (r.id is null or e.id::text = r.id)
+        order by e.sort_start desc, e.id desc
+        limit r.row_limit
+      ) e
     ) e
   ) page`;
 
@@ -140,13 +159,13 @@ async function loadPages(
     keys,
   } as const;
   await selectTexts<PageRow, PackedEncounter>(db, selection, (row, texts) => {
-    const { place, refused_purposes: refusedPurposes, replaced_by: replacedBy } = row;
+    const { place, refused_purposes: refusedPurposes, replaced_by: replacedBy, is_cut: isCut } = row;
     const patientId = keys[place - 1]?.patientId ?? '';
     const encounters = texts.map((text) => ({
       encounter: toEncounter(text, patientId),
       position: [text.sortStart, text.id] as const,
     }));
-    answer(place - 1, { refusedPurposes, replacedBy, encounters });
+    answer(place - 1, { refusedPurposes, replacedBy, encounters, isCut: isCut === true });
   });
 }
 

@@ -8,6 +8,7 @@ import {
   registerPatient,
 } from '../../test-support/records/clinical-records.ts';
 import { startTestApi, type Tenant, type TestAccount, type TestApi } from '../../test-support/service/api.ts';
+import { ENCOUNTER_MAPPING } from './encounter.fhir.ts';
 
 let api: TestApi;
 let tenant: Tenant;
@@ -107,6 +108,34 @@ test('a page has 20 encounters where the caller asks for no number [ENC-20]', as
   const bundle = (await search({ patient, purposeOfUse: 'TREATMENT' })).json;
   assert.equal(ids(bundle).length, 20);
   assert.equal(new URL(link(bundle, 'next') ?? '').searchParams.get('_count'), '20');
+});
+
+test('a page of very large encounters is shorter, and its next link leads to the others [ENC-24, ENC-40]', async () => {
+  const { pool } = api.database;
+  const ofLarge = await insertPatient(pool, tenant);
+  for (let count = 0; count < 5; count += 1) await insertEncounter(pool, tenant, { patientId: ofLarge });
+  await pool.query({
+    text: `
+      update encounter
+      set rendered = '"status":"finished","text":"' || repeat('x', 9 * 1024 * 1024) || '"}',
+        rendered_version = version,
+        rendered_mapping = $2
+      where patient_id = $1`,
+    values: [ofLarge, ENCOUNTER_MAPPING],
+  });
+  const found: string[][] = [];
+  let { json } = await searchOf({ patient: ofLarge, _count: '100' });
+  for (;;) {
+    found.push(ids(json));
+    const next = link(json, 'next');
+    if (next === undefined) break;
+    ({ json } = await api.call(next, { token: account.token }));
+  }
+  assert.deepEqual(
+    found.map(({ length }) => length),
+    [2, 2, 1],
+  );
+  assert.equal(new Set(found.flat()).size, 5);
 });
 
 test('a full last page has no next link [ENC-23]', async () => {

@@ -44,7 +44,8 @@ export function createSearchEncounters(
       resourceId: null,
       refusedPurposes: found.refusedPurposes,
     });
-    const { items, nextCursor } = page.close(found.encounters, ({ position }) => position);
+    const { encounters: rows, isCut } = found;
+    const { items, nextCursor } = page.close(rows, ({ position }) => position, isCut);
     const encounters = items.map(({ encounter }) => encounter);
     return {
       encounters: await withMappedParticipations(deps, scope, encounters),

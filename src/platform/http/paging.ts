@@ -79,8 +79,8 @@ export interface Slice<At extends Position> {
 export interface OpenPage<At extends Position> {
   /** One row more than the page holds: it tells whether there is a next page. */
   slice: Slice<At>;
-  /** The page of the rows that the store found, in their order. */
-  close<Row>(rows: readonly Row[], positionOf: (row: Row) => At): Page<Row>;
+  /** The page of the rows that the store found, in their order. `isCut`: more follow, however few these are. */
+  close<Row>(rows: readonly Row[], positionOf: (row: Row) => At, isCut?: boolean): Page<Row>;
 }
 
 /** `binding` is everything that must be the same on the next page. Throws `bad_cursor` for a cursor of another list. */
@@ -94,9 +94,9 @@ export function openPage<At extends Position>(
   const after = cursor === undefined ? undefined : (cursors.decode(bound, cursor) as Position as At);
   return {
     slice: { after, limit: limit + 1 },
-    close(rows, positionOf) {
+    close(rows, positionOf, isCut = false) {
       const items = rows.slice(0, limit);
-      const last = rows.length > limit ? items.at(-1) : undefined;
+      const last = isCut || rows.length > limit ? items.at(-1) : undefined;
       return { items, nextCursor: last === undefined ? null : cursors.encode(bound, positionOf(last)) };
     },
   };
