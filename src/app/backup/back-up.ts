@@ -5,11 +5,12 @@ import { basename, dirname, join, sep } from 'node:path';
 import { copyRunningCluster } from '../../../local-postgres/base-backup.ts';
 import { openEmbeddedPostgres, stopAbandoned } from '../../../local-postgres/embedded-postgres.ts';
 import { tryLock } from '../../../local-postgres/file-lock.ts';
-import { CommandError } from '../../platform/command/command.ts';
 import type { ProgressLine } from '../../platform/command/progress-line.ts';
 import type { MasterKeySource } from '../../platform/crypto/master-key.ts';
 import { oneRow, type Pool, withPool } from '../../platform/db/database.ts';
+import type { DomainError } from '../../platform/domain-error.ts';
 import { syncFolder } from '../../platform/sync-folder.ts';
+import { appError } from '../errors.ts';
 import { refuseWrongMasterKey } from '../master-key/first-data-key.ts';
 import { readRotation } from '../master-key/rotate-master-key.ts';
 import { type Manifest, writeManifest } from './manifest.ts';
@@ -37,12 +38,11 @@ const SMALL = { shared_buffers: '16MB', max_connections: '10', autovacuum: 'off'
 
 /**
  * Back up the database of a data folder. The folder has its name only when it is complete; what a killed backup left is
- * removed by the next one to the same name. Throws CommandError.
+ * removed by the next one to the same name. Throws a DomainError.
  */
 export async function backUp(options: BackupOptions): Promise<Manifest> {
   const { folder } = options;
-  if (existsSync(folder))
-    throw new CommandError(`${folder} exists, and was not changed. Name a folder that does not exist yet.`);
+  if (existsSync(folder)) throw appError('backup_exists', { folder });
   const draft = `${folder}.unfinished`;
   await refuseInside(options.dataDir, folder);
   const lock = await takeDraft(draft);
@@ -76,9 +76,7 @@ async function refuseInside(dataDir: string, folder: string): Promise<void> {
   });
   for (const closed of [dataDir, join(dataDir, 'postgresql')])
     if (`${join(above, basename(folder))}${sep}`.startsWith(`${await realpath(closed)}${sep}`))
-      throw new CommandError(
-        `${folder} is in the data folder ${dataDir}, and was not made. Name a folder outside, best on another disk.`,
-      );
+      throw appError('backup_in_data_folder', { folder, dataDir });
 }
 
 /** Others may pass through while a server runs on the copy, as in a data folder; what is in it is closed to them. */
@@ -88,12 +86,8 @@ async function takeDraft(draft: string): Promise<{ release(): void }> {
     await refuseForeign(draft);
   });
   const lock = tryLock(join(draft, LOCK), 'exclusive');
-  if (lock === undefined)
-    throw new CommandError(
-      `Another backup writes to ${draft} at the moment. Wait for it, or name another folder.`,
-    );
-  if (!(await stopAbandoned(draft)))
-    throw new CommandError(`Another process uses the database in ${draft}. Stop it, then try again.`);
+  if (lock === undefined) throw appError('backup_running', { draft });
+  if (!(await stopAbandoned(draft))) throw appError('draft_in_use', { draft });
   for (const name of await readdir(draft))
     if (!name.startsWith(LOCK)) await rm(join(draft, name), { recursive: true, force: true });
   return lock;
@@ -103,9 +97,7 @@ async function takeDraft(draft: string): Promise<{ release(): void }> {
 async function refuseForeign(draft: string): Promise<void> {
   const names = (await isOurs(draft, 'isDirectory')) ? await readdir(draft) : undefined;
   if (names?.length === 0 || (names?.every(isOfDraft) && (await isOurs(join(draft, LOCK), 'isFile')))) return;
-  throw new CommandError(
-    `${draft} exists and is not what a killed backup of this user left. It was not changed. Move it away, or name another folder with --to.`,
-  );
+  throw appError('draft_of_others', { draft });
 }
 
 function isOfDraft(name: string): boolean {
@@ -118,12 +110,8 @@ async function isOurs(path: string, kind: 'isDirectory' | 'isFile'): Promise<boo
   return found?.[kind]() === true && [found.uid, undefined].includes(process.getuid?.());
 }
 
-function notWritable(folder: string, { code }: NodeJS.ErrnoException): CommandError {
-  return new CommandError(
-    code === 'ENOENT'
-      ? `The folder ${dirname(folder)} does not exist. Make it, or name another one with --to.`
-      : `The folder ${dirname(folder)} cannot be written to (${code}). Name another one with --to.`,
-  );
+function notWritable(folder: string, { code }: NodeJS.ErrnoException): DomainError {
+  return appError('backup_not_writable', { folder: dirname(folder), code });
 }
 
 async function copyDatabase(options: BackupOptions, draft: string): Promise<Date> {
@@ -156,9 +144,11 @@ async function refuseFullDisk(owner: Pool, draft: string): Promise<number> {
   const { bytes: needed } = await oneRow<{ bytes: number }>(owner, { text });
   const { bavail, bsize } = await statfs(draft);
   if (bavail * bsize > needed) return needed;
-  throw new CommandError(
-    `The backup needs ${megabytes(needed)}, but ${dirname(draft)} has ${megabytes(bavail * bsize)} free. Free some space, or name another disk with --to.`,
-  );
+  throw appError('no_space_for_backup', {
+    needed: megabytes(needed),
+    folder: dirname(draft),
+    free: megabytes(bavail * bsize),
+  });
 }
 
 export function megabytes(bytes: number): string {

@@ -3,10 +3,10 @@
  * server cannot be told from the server itself.
  * Contract: EXC-56.
  */
-import { CommandError } from '../../platform/command/command.ts';
 import { oneRow, type Queryable } from '../../platform/db/database.ts';
+import { appError } from '../errors.ts';
 
-/** Throws CommandError when the service last ran on another database than this. Needs the owner of the schema. */
+/** Throws `unmarked_copy` when the service last ran on another database than this. Needs the owner of the schema. */
 export async function requireKnownPlace(owner: Queryable): Promise<void> {
   const place = await readPlace(owner);
   if (place === undefined) return;
@@ -14,10 +14,7 @@ export async function requireKnownPlace(owner: Queryable): Promise<void> {
     text: 'insert into database_place (place) values ($1) on conflict do nothing',
     values: [place],
   });
-  if (await isUnmarkedCopy(owner))
-    throw new CommandError(
-      `${UNMARKED_COPY} Say so with: npx interchange restore --mark. See docs/backup.md, "After a restore".`,
-    );
+  if (await isUnmarkedCopy(owner)) throw appError('unmarked_copy', { fault: UNMARKED_COPY });
 }
 
 export const UNMARKED_COPY =

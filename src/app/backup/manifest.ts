@@ -3,8 +3,8 @@ import { createHash, hash } from 'node:crypto';
 import type { Stats } from 'node:fs';
 import { type FileHandle, lstat, mkdir, open, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join, posix } from 'node:path';
-import { CommandError } from '../../platform/command/command.ts';
 import { syncFolder } from '../../platform/sync-folder.ts';
+import { appError } from '../errors.ts';
 
 const NAME = 'manifest.json';
 /** A backup is made of the folder `postgresql`, with everything in it, and this file. */
@@ -53,10 +53,7 @@ export async function writeManifest(folder: string, facts: BackupFacts, onBytes:
     manifest.folders.push(at);
     for (const entry of await readdir(join(folder, at), { withFileTypes: true })) {
       const path = `${at}/${entry.name}`;
-      if (!IN_CLUSTER.test(path))
-        throw new CommandError(
-          `The database folder holds ${JSON.stringify(path)}, a name that a backup cannot keep. Move it away, then try again.`,
-        );
+      if (!IN_CLUSTER.test(path)) throw appError('name_not_kept', { path });
       if (entry.isDirectory()) folders.push(path);
       else await add(path);
     }
@@ -70,19 +67,14 @@ export async function writeManifest(folder: string, facts: BackupFacts, onBytes:
   return manifest;
 }
 
-/** Throws CommandError where there is no backup, or one of another form. */
+/** Throws a DomainError where there is no backup, or one of another form. */
 export async function readManifest(folder: string): Promise<Manifest> {
-  const text = await readFile(join(folder, NAME), 'utf8').catch((error: NodeJS.ErrnoException) => {
-    throw new CommandError(
-      `${folder} is not a complete backup: its ${NAME} cannot be read (${error.code}). Name a folder that interchange backup finished.`,
-    );
+  const text = await readFile(join(folder, NAME), 'utf8').catch(({ code }: NodeJS.ErrnoException) => {
+    throw appError('no_backup', { folder, code });
   });
   const { digest, manifest } = parse(text);
-  if (manifest?.format !== 1)
-    throw new CommandError(
-      `The ${NAME} of ${folder} is damaged, or a newer version of interchange wrote it. Nothing was changed. Use another backup, or that version.`,
-    );
-  if (digest !== digestOfAll(manifest)) throw damaged(folder, NAME);
+  if (manifest?.format !== 1) throw appError('unknown_manifest', { folder });
+  if (digest !== digestOfAll(manifest)) throw appError('backup_damaged', { folder, path: NAME });
   refuseOtherPaths(folder, manifest);
   return manifest;
 }
@@ -93,9 +85,7 @@ function refuseOtherPaths(folder: string, { folders, files }: Manifest): void {
   const taken = new Set<string>();
   const refuseUnless = (isGood: boolean, path: string) => {
     if (!isGood || taken.has(path) || !made.has(posix.dirname(path)))
-      throw new CommandError(
-        `The ${NAME} of ${folder} names ${JSON.stringify(path)}, which is no path of a backup. Nothing was changed. Use another backup.`,
-      );
+      throw appError('bad_path_in_manifest', { folder, path });
     taken.add(path);
   };
   for (const path of folders) {
@@ -107,7 +97,7 @@ function refuseOtherPaths(folder: string, { folders, files }: Manifest): void {
 
 /**
  * Read every file of a backup, and write what was read to the new folder `to` where one is given, for its owner only.
- * Throws CommandError at the first that is not as it was written.
+ * Throws `backup_damaged` at the first that is not as it was written.
  */
 export async function readBackup(
   folder: string,
@@ -116,18 +106,19 @@ export async function readBackup(
 ): Promise<void> {
   for (const path of manifest.folders) {
     const found = await lstatOrNothing(join(folder, path));
-    if (found?.isDirectory() !== true) throw damaged(folder, path);
+    if (found?.isDirectory() !== true) throw appError('backup_damaged', { folder, path });
     if (to !== undefined) await mkdir(join(to, path), { mode: 0o700 });
   }
   const buffer = Buffer.allocUnsafe(PIECE_BYTES);
   let bytes = 0;
   for (const { path, sizeBytes, sha256 } of manifest.files) {
     const found = await lstatOrNothing(join(folder, path));
-    if (found?.isFile() !== true || found.size !== sizeBytes) throw damaged(folder, path);
+    if (found?.isFile() !== true || found.size !== sizeBytes)
+      throw appError('backup_damaged', { folder, path });
     await using file = await open(join(folder, path), 'r');
     const reading = { file, buffer };
     const read = await (to === undefined ? digestOf(reading) : copyTo(join(to, path), reading));
-    if (read.sha256 !== sha256) throw damaged(folder, path);
+    if (read.sha256 !== sha256) throw appError('backup_damaged', { folder, path });
     bytes += sizeBytes;
     onBytes(bytes);
   }
@@ -188,10 +179,4 @@ function parse(text: string): { digest?: string; manifest?: Manifest } {
 
 function digestOfAll(manifest: Manifest): string {
   return hash('sha256', JSON.stringify(manifest));
-}
-
-function damaged(folder: string, path: string): CommandError {
-  return new CommandError(
-    `The backup in ${folder} is damaged: ${path} is missing or was changed. Nothing was changed. Use another backup.`,
-  );
 }

@@ -5,13 +5,13 @@
  */
 import { randomUUID } from 'node:crypto';
 import { lockQueueing, readNumbers, renumber } from '../../exchange/queue/renumber.store.ts';
-import { CommandError } from '../../platform/command/command.ts';
 import type { KeyRing } from '../../platform/crypto/key-ring.ts';
 import { type Pool, type Queryable, transaction } from '../../platform/db/database.ts';
 import { readDatabaseTime } from '../../platform/db/database-time.ts';
 import { newestChainKey } from '../../privacy/access-log/access-log-keys.ts';
 import { insertRestore } from '../../privacy/verification/restore.store.ts';
 import { listOrganisations } from '../../tenancy/organisations/organisation.store.ts';
+import { appError } from '../errors.ts';
 import { recordPlace } from './database-place.ts';
 
 export interface Mark {
@@ -30,7 +30,7 @@ export interface MarkOptions {
 
 /**
  * Mark the database as put back, in one transaction; doing it twice only leaves another gap in the numbers. `owner` is of
- * the owner of the schema. Throws CommandError while the clock of the database is too far back for new numbers.
+ * the owner of the schema. Throws `clock_behind_restore` while the clock of the database is too far back for new numbers.
  */
 export function markRestored(owner: Pool, keys: KeyRing, options: MarkOptions): Promise<Mark> {
   return transaction(owner, async (client) => {
@@ -51,10 +51,8 @@ export function markRestored(owner: Pool, keys: KeyRing, options: MarkOptions): 
 }
 
 function refuseEarlyClock(floor: number, highest: number): void {
-  if (highest < floor) return;
-  throw new CommandError(
-    `The clock of the database says ${new Date(floor).toISOString()}, but an earlier restore was marked at ${new Date(highest).toISOString()} or later. Nothing was changed. Correct the clock, then try again.`,
-  );
+  if (highest >= floor)
+    throw appError('clock_behind_restore', { now: new Date(floor), earlier: new Date(highest) });
 }
 
 async function record(

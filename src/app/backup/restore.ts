@@ -13,12 +13,12 @@ import {
   type UnusedFolder,
 } from '../../../local-postgres/embedded-postgres.ts';
 import { findMount, isPutBackPlanned, STAGE } from '../../../local-postgres/put-back.ts';
-import { CommandError } from '../../platform/command/command.ts';
 import type { ProgressLine } from '../../platform/command/progress-line.ts';
 import type { MasterKeySource } from '../../platform/crypto/master-key.ts';
 import { withPool } from '../../platform/db/database.ts';
 import { migrate } from '../../platform/db/migrate.ts';
 import { syncFolder } from '../../platform/sync-folder.ts';
+import { appError } from '../errors.ts';
 import { refuseWrongMasterKey } from '../master-key/first-data-key.ts';
 import { openServiceKeys } from '../master-key/service-keys.ts';
 import { megabytes } from './back-up.ts';
@@ -49,7 +49,7 @@ export interface Restored {
 }
 
 /**
- * Throws CommandError, and has changed nothing then; or EmbeddedPostgresError when it has begun to replace the database
+ * Throws a DomainError, and has changed nothing then; or EmbeddedPostgresError when it has begun to replace the database
  * and could not finish, which the next start does.
  */
 export async function restore(options: RestoreOptions): Promise<Restored> {
@@ -60,16 +60,10 @@ export async function restore(options: RestoreOptions): Promise<Restored> {
   const before = `before-restore-${options.now.toISOString().replaceAll(/[:.]/g, '-')}`;
   if (options.dryRun) return tryOut(options, manifest, before);
   const unused = await holdUnused(dataDir);
-  if (unused === undefined)
-    throw new CommandError(
-      `The database in ${dataDir} is in use. Nothing was changed. Stop the service and every command, then try again.`,
-    );
+  if (unused === undefined) throw appError('database_in_use', { dataDir });
   try {
     const present = existsSync(join(unused.path, 'postgresql'));
-    if (present && !options.replace)
-      throw new CommandError(
-        `There is a database in ${dataDir} already. Nothing was changed. To replace it, add --replace: it is then kept beside the restored one.`,
-      );
+    if (present && !options.replace) throw appError('database_present', { dataDir });
     await refuseMount(unused.path, options.keepKey);
     await refuseFullDisk(unused.path, sizeBytes);
     const mark = await putBack(options, { unused, manifest, before });
@@ -135,25 +129,22 @@ async function putBack(options: RestoreOptions, { unused, manifest, before }: Re
 async function refuseOtherKey({ masterKeyIds }: Manifest, masterKey: MasterKeySource): Promise<void> {
   const { id } = await masterKey.load();
   if (masterKeyIds.includes(id)) return;
-  throw new CommandError(
-    `${masterKey.name} is key ${id}, but the backup needs master key ${masterKeyIds.join(' or ')}. Nothing was changed. Give that key with --key-file.`,
-  );
+  throw appError('key_of_another_backup', { name: masterKey.name, id, needed: masterKeyIds });
 }
 
 async function refuseMount(folder: string, withKey: boolean): Promise<void> {
   const mount = await findMount(folder, withKey);
-  if (mount === undefined) return;
-  throw new CommandError(
-    `${mount} is mounted by itself or on another file system, so a restore cannot replace it. Nothing was changed. Mount the whole folder ${folder} instead, then try again.`,
-  );
+  if (mount !== undefined) throw appError('mount_in_the_way', { mount, folder });
 }
 
 async function refuseFullDisk(folder: string, needed: number): Promise<void> {
   const { bavail, bsize } = await statfs(folder);
   if (bavail * bsize > needed) return;
-  throw new CommandError(
-    `The restore needs ${megabytes(needed)}, but ${folder} has ${megabytes(bavail * bsize)} free. Nothing was changed. Free some space, then try again.`,
-  );
+  throw appError('no_space_for_restore', {
+    needed: megabytes(needed),
+    folder,
+    free: megabytes(bavail * bsize),
+  });
 }
 
 /** Of restores that were killed before they replaced anything; the server of such a copy may still run. */
