@@ -1,6 +1,12 @@
 /** What the operation of the service refuses, and how it is worded. All of it is for the command line. */
 import { domainErrors } from '../platform/domain-error.ts';
 
+/** Why a file was not made, by the code of the system. */
+const NOT_WRITTEN: Readonly<Record<string, string>> = {
+  EEXIST: 'the file exists already: use it with --new-key-file, or name another file',
+  ENOENT: 'its folder does not exist: make it, or name another file',
+};
+
 export const appError = domainErrors(
   {
     backup_exists: {
@@ -80,6 +86,44 @@ export const appError = domainErrors(
     unmarked_copy: {
       text: ({ fault }: { fault: string }) =>
         `${fault} Say so with: npx interchange restore --mark. See docs/backup.md, "After a restore".`,
+    },
+    no_new_key: {
+      exitCode: 2,
+      text: 'Say where the new master key comes from: give one of --new-key-file, --new-key-stdin and --write-new-key-file.',
+    },
+    bad_new_key: {
+      exitCode: 2,
+      text: ({ fault }: { fault: string }) => `The key on standard input ${fault}.`,
+    },
+    new_key_not_written: {
+      text: ({ path, code }: { path: string; code: string | undefined }) =>
+        `The new key cannot be written to ${path} (${NOT_WRITTEN[code ?? ''] ?? code}). Nothing was changed.`,
+    },
+    new_key_in_use: {
+      text: 'The new master key is the key in use. Make another one with: openssl rand -hex 32',
+    },
+    other_rotation: {
+      text: ({ pending, given }: { pending: string; given: string }) =>
+        `A rotation to another master key, ${pending}, is not finished. The key given is ${given}. Nothing was changed. Configure key ${pending} and run --finish, or configure the old key and run --cancel.`,
+    },
+    resealing_refused: {
+      text: 'The database refused while everything was sealed again. Nothing was changed. Its log says why. Run --finish again when all of it answers.',
+    },
+    no_rotation: {
+      text: ({ id }: { id: string }) =>
+        `No rotation of the master key is under way: key ${id} alone opens the database. If that is the key that you want, there is nothing left to do. To see how to begin one, run: npx interchange master-key rotate --help`,
+    },
+    old_key_configured: {
+      text: ({ old, newer }: { old: string; newer: string }) =>
+        `The configured key is the old master key ${old}, but --finish needs the new one. Nothing was changed. Set MASTER_KEY or MASTER_KEY_FILE to key ${newer}, then run --finish again. Or undo the rotation with --cancel.`,
+    },
+    new_key_configured: {
+      text: ({ name, id }: { name: string; id: string }) =>
+        `${name} is the new master key ${id}, but --cancel needs the old one. Nothing was changed. Set ${name} to the old key, then run --cancel again.`,
+    },
+    held_by_processes: {
+      text: ({ id, holders }: { id: string; holders: readonly string[] }) =>
+        `${holders.length} process(es) of the service do not have master key ${id}: ${holders.join('; ')}. Nothing was changed. Restart them with that key, then run this command again. They keep working until then.`,
     },
   },
   {},

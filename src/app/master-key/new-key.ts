@@ -3,12 +3,12 @@ import { randomBytes } from 'node:crypto';
 import { link, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import type { Readable } from 'node:stream';
-import { CommandError, UsageError } from '../../platform/command/command.ts';
 import { readSecret } from '../../platform/command/read-secret.ts';
 import { createMasterKey, type MasterKey } from '../../platform/crypto/master-key.ts';
 import { syncFolder } from '../../platform/sync-folder.ts';
 import { MASTER_KEY_SHAPE, parseMasterKey } from '../config/config.ts';
 import { makeKeyOnce, readKeyFile } from '../config/master-key.ts';
+import { appError } from '../errors.ts';
 
 export interface NewKeyOptions {
   newKeyFile?: string;
@@ -22,20 +22,18 @@ export interface NewKey {
   keep(): Promise<void>;
 }
 
-/** The new master key of an operator. Throws UsageError unless exactly one place is named. */
+/** The new master key of an operator. Throws `no_new_key` unless exactly one place is named. */
 export async function readNewKey(options: NewKeyOptions, stdin: Readable): Promise<NewKey> {
   const { newKeyFile, newKeyStdin, writeNewKeyFile } = options;
   if ([newKeyFile, newKeyStdin, writeNewKeyFile].filter((given) => given !== undefined).length !== 1)
-    throw new UsageError(
-      'Say where the new master key comes from: give one of --new-key-file, --new-key-stdin and --write-new-key-file.',
-    );
+    throw appError('no_new_key');
   if (writeNewKeyFile !== undefined) {
     const key = createMasterKey(randomBytes(32));
     return { key, keep: () => writeKey(resolve(writeNewKeyFile), key) };
   }
   if (newKeyFile !== undefined) return given(await readKeyFile('--new-key-file', newKeyFile));
   const bytes = parseMasterKey(await readSecret(stdin));
-  if (bytes === undefined) throw new UsageError(`The key on standard input ${MASTER_KEY_SHAPE}.`);
+  if (bytes === undefined) throw appError('bad_new_key', { fault: MASTER_KEY_SHAPE });
   return given(bytes);
 }
 
@@ -46,12 +44,7 @@ function given(bytes: Buffer): NewKey {
 async function writeKey(path: string, { bytes }: MasterKey): Promise<void> {
   await writeFile(path, `${bytes.toString('hex')}\n`, { mode: 0o600, flag: 'wx', flush: true }).catch(
     ({ code }: NodeJS.ErrnoException) => {
-      const reasons: Record<string, string> = {
-        EEXIST: 'the file exists already: use it with --new-key-file, or name another file',
-        ENOENT: 'its folder does not exist: make it, or name another file',
-      };
-      const reason = reasons[code ?? ''] ?? code;
-      throw new CommandError(`The new key cannot be written to ${path} (${reason}). Nothing was changed.`);
+      throw appError('new_key_not_written', { path, code });
     },
   );
   await syncFolder(dirname(path));

@@ -6,7 +6,6 @@
  */
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { CommandError } from '../../platform/command/command.ts';
 import {
   insertDataKey,
   keepOnlyMasterKey,
@@ -28,6 +27,7 @@ import {
   resealArchives,
 } from '../../privacy/access-log/access-log-keys.ts';
 import { listArchives } from '../../privacy/archive/archive.store.ts';
+import { appError } from '../errors.ts';
 import { askForRenewal, holdersOfOtherKeys, mayTakeOver } from './key-holders.ts';
 import type { NewKey } from './new-key.ts';
 import { SEALED_TABLES } from './sealed-tables.ts';
@@ -59,15 +59,9 @@ export async function addMasterKey(
 ): Promise<KeyRotation> {
   return transaction(owner, async (client) => {
     const { masterKey, dataKeys, rows } = await lockedKeys(client, source);
-    if (added.id === masterKey.id)
-      throw new CommandError(
-        'The new master key is the key in use. Make another one with: openssl rand -hex 32',
-      );
+    if (added.id === masterKey.id) throw appError('new_key_in_use');
     const pending = masterKeyIds(rows).find((id) => id !== masterKey.id && id !== added.id);
-    if (pending !== undefined)
-      throw new CommandError(
-        `A rotation to another master key, ${pending}, is not finished. The key given is ${added.id}. Nothing was changed. Configure key ${pending} and run --finish, or configure the old key and run --cancel.`,
-      );
+    if (pending !== undefined) throw appError('other_rotation', { pending, given: added.id });
     const known = rows.some(({ masterKeyId }) => masterKeyId === added.id);
     if (!known)
       for (const [index, dataKey] of dataKeys.toReversed().entries()) {
@@ -81,7 +75,7 @@ export async function addMasterKey(
 
 /**
  * From now on the master key of `source` alone opens the database. A new data key, which the old master key never
- * opened, seals everything anew. Throws CommandError while a process holds another master key.
+ * opened, seals everything anew. Throws `held_by_processes` while a process holds another master key.
  */
 export async function finishRotation(owner: Pool, source: MasterKeySource): Promise<Resealed[]> {
   const configured = await source.load();
@@ -104,11 +98,7 @@ export async function finishRotation(owner: Pool, source: MasterKeySource): Prom
 
 /** One organisation whose part of the database does not answer is enough: everything is sealed anew, or nothing. */
 function refusedByDatabase(error: unknown): never {
-  if (outageOf(error) === undefined) throw error;
-  throw new CommandError(
-    'The database refused while everything was sealed again. Nothing was changed. Its log says why. Run --finish again when all of it answers.',
-    { cause: error },
-  );
+  throw outageOf(error) === undefined ? error : appError('resealing_refused', undefined, { cause: error });
 }
 
 /** Give a rotation up: the master key of `source`, which was to be replaced, is again the only one that opens the database. */
@@ -163,27 +153,18 @@ function masterKeyIds(rows: readonly WrappedDataKey[]): string[] {
 
 function requireRotation(rows: readonly WrappedDataKey[]): void {
   const ids = masterKeyIds(rows);
-  if (ids.length > 1) return;
-  throw new CommandError(
-    `No rotation of the master key is under way: key ${ids.join()} alone opens the database. If that is the key that you want, there is nothing left to do. To see how to begin one, run: npx interchange master-key rotate --help`,
-  );
+  if (ids.length <= 1) throw appError('no_rotation', { id: ids.join() });
 }
 
 function requireNewer(rows: readonly WrappedDataKey[], masterKey: MasterKey): void {
   requireRotation(rows);
-  const [newer] = masterKeyIds(rows);
-  if (newer === masterKey.id) return;
-  throw new CommandError(
-    `The configured key is the old master key ${masterKey.id}, but --finish needs the new one. Nothing was changed. Set MASTER_KEY or MASTER_KEY_FILE to key ${newer}, then run --finish again. Or undo the rotation with --cancel.`,
-  );
+  const [newer = ''] = masterKeyIds(rows);
+  if (newer !== masterKey.id) throw appError('old_key_configured', { old: masterKey.id, newer });
 }
 
 function requireOlder(rows: readonly WrappedDataKey[], { id }: MasterKey, { name }: MasterKeySource): void {
   requireRotation(rows);
-  if (masterKeyIds(rows)[0] !== id) return;
-  throw new CommandError(
-    `${name} is the new master key ${id}, but --cancel needs the old one. Nothing was changed. Set ${name} to the old key, then run --cancel again.`,
-  );
+  if (masterKeyIds(rows)[0] === id) throw appError('new_key_configured', { name, id });
 }
 
 /** Processes that have their key from a file take the new one over when they are asked. */
@@ -197,8 +178,5 @@ async function waitForTakeOver(owner: Pool, { id }: MasterKey): Promise<void> {
 
 async function refuseHolders(client: Client, { id }: MasterKey): Promise<void> {
   const holders = await holdersOfOtherKeys(client, id);
-  if (holders.length === 0) return;
-  throw new CommandError(
-    `${holders.length} process(es) of the service do not have master key ${id}: ${holders.join('; ')}. Nothing was changed. Restart them with that key, then run this command again. They keep working until then.`,
-  );
+  if (holders.length > 0) throw appError('held_by_processes', { id, holders });
 }
