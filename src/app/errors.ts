@@ -125,6 +125,18 @@ export const appError = domainErrors(
       text: ({ id, holders }: { id: string; holders: readonly string[] }) =>
         `${holders.length} process(es) of the service do not have master key ${id}: ${holders.join('; ')}. Nothing was changed. Restart them with that key, then run this command again. They keep working until then.`,
     },
+    tables_not_placeable: {
+      text: ({ problems }: { problems: readonly string[] }) =>
+        ['The tables cannot be placed.', ...problems.map((problem) => `  - ${problem}`)].join('\n'),
+    },
+    service_connected: {
+      text: ({ sessions }: { sessions: readonly { name: string; sessions: number }[] }) =>
+        `The service is connected to the database: ${sessions.map(({ name, sessions: count }) => `${name} (${count})`).join(', ')}. Its calls would fail while tables move. Stop every process of the service, then run this again.`,
+    },
+    table_not_placed: {
+      text: ({ table, code }: { table: string; code: unknown }) =>
+        `Table ${table} was not placed${typeof code === 'string' ? ` (${code})` : ''}. The log of the coordinator says why. Mend that, then run interchange scale-out again: it goes on with this table.`,
+    },
   },
   {},
 );

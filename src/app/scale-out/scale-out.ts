@@ -3,10 +3,10 @@
  * and what was done is read from Citus itself, so a run that was interrupted goes on where it stopped.
  * Contract: OPS-27, CMD-23.
  */
-import { CommandError } from '../../platform/command/command.ts';
 import { ADVISORY_LOCKS } from '../../platform/db/advisory-locks.ts';
 import { type Client, oneRow, type Queryable } from '../../platform/db/database.ts';
 import { missingMigrations } from '../../platform/db/migrate.ts';
+import { appError } from '../errors.ts';
 import { clusterProblems } from './check-cluster.ts';
 import {
   countRows,
@@ -27,11 +27,11 @@ import {
   wordsOf,
 } from './compare-placement.ts';
 
-/** What a run would do. Throws a {@link CommandError} that lists all that stands in its way. */
+/** What a run would do. Throws `tables_not_placeable`, which lists all that stands in its way. */
 export async function planScaleOut(client: Client): Promise<Comparison> {
   const { problems, comparison, tables } = await examine(client);
   const all = [...problems, ...misplacedProblems(comparison), ...ownerProblems(comparison, tables)];
-  if (all.length > 0) throw new CommandError(listed('The tables cannot be placed.', all));
+  if (all.length > 0) throw appError('tables_not_placeable', { problems: all });
   return comparison;
 }
 
@@ -48,11 +48,7 @@ export async function countPlanned(
 /** Throws while processes of the service are connected: their statements fail until the last table is placed. */
 export async function refuseWhileServiceRuns(client: Client): Promise<void> {
   const sessions = await listServiceSessions(client);
-  if (sessions.length === 0) return;
-  const names = sessions.map(({ name, sessions: count }) => `${name} (${count})`).join(', ');
-  throw new CommandError(
-    `The service is connected to the database: ${names}. Its calls would fail while tables move. Stop every process of the service, then run this again.`,
-  );
+  if (sessions.length > 0) throw appError('service_connected', { sessions });
 }
 
 /** Run one at a time, and not beside a migration. The lock ends with the session. */
@@ -86,10 +82,7 @@ async function placeTable(db: Queryable, { table, placement }: TableToPlace): Pr
     await (placement === 'reference' ? placeAsReference : distribute)(db, table);
   } catch (error) {
     const { code } = error as { code?: unknown };
-    throw new CommandError(
-      `Table ${table} was not placed${typeof code === 'string' ? ` (${code})` : ''}. The log of the coordinator says why. Mend that, then run interchange scale-out again: it goes on with this table.`,
-      { cause: error },
-    );
+    throw appError('table_not_placed', { table, code }, { cause: error });
   }
 }
 
@@ -151,8 +144,4 @@ function ownerProblems({ missing }: Comparison, tables: readonly StoredTable[]):
   return [
     `The user of DATABASE_URL does not own ${refused.length} table(s), ${refused[0]} among them. Run this as the owner of the tables, who ran interchange migrate.`,
   ];
-}
-
-function listed(first: string, lines: readonly string[]): string {
-  return [first, ...lines.map((line) => `  - ${line}`)].join('\n');
 }
