@@ -7,6 +7,9 @@ const NOT_WRITTEN: Readonly<Record<string, string>> = {
   ENOENT: 'its folder does not exist: make it, or name another file',
 };
 
+const anotherHost = (option: string) =>
+  `Give an address of this machine with ${option}, such as 127.0.0.1 or 0.0.0.0.`;
+
 export const appError = domainErrors(
   {
     backup_exists: {
@@ -136,6 +139,35 @@ export const appError = domainErrors(
     table_not_placed: {
       text: ({ table, code }: { table: string; code: unknown }) =>
         `Table ${table} was not placed${typeof code === 'string' ? ` (${code})` : ''}. The log of the coordinator says why. Mend that, then run interchange scale-out again: it goes on with this table.`,
+    },
+    schema_too_old: {
+      text: ({ missing }: { missing: readonly string[] }) =>
+        `The database schema is too old: ${missing.length} migration(s) are missing, from ${missing[0]} on. Run: npx interchange migrate`,
+    },
+    service_role: {
+      text: ({ fault }: { fault: string }) => `${fault} Run: npx interchange migrate`,
+    },
+    service_user: {
+      text: ({ text, remedy }: { text: string; remedy: string }) => `${text} ${remedy}`,
+    },
+    process_ended: {
+      text: 'A process of the service ended while it started. Its own message above says why.',
+    },
+    address_in_use: {
+      text: ({ host, port, option }: { host: string; port: number; option: string }) =>
+        `Another program uses ${host}:${port}. Choose another port with ${option}.`,
+    },
+    port_not_allowed: {
+      text: ({ port, option }: { port: number; option: string }) =>
+        `This user may not listen on port ${port}. Choose a port of 1024 or more with ${option}.`,
+    },
+    address_not_here: {
+      text: ({ host, option }: { host: string; option: string }) =>
+        `This machine does not have the address ${host}. ${anotherHost(option)}`,
+    },
+    host_unknown: {
+      text: ({ host, option }: { host: string; option: string }) =>
+        `The host name ${host} is unknown. ${anotherHost(option)}`,
     },
   },
   {},

@@ -1,7 +1,6 @@
 /** The database of a process or a command, and its keys. Commands load no more of what a process stands on. */
 import { openDataFolder } from '../../../local-postgres/data-folder.ts';
 import { openEmbeddedPostgres } from '../../../local-postgres/embedded-postgres.ts';
-import { CommandError } from '../../platform/command/command.ts';
 import type { MasterKeySource } from '../../platform/crypto/master-key.ts';
 import {
   letServiceRoleSignIn,
@@ -11,11 +10,12 @@ import {
   SERVICE_ROLE,
   withClient,
 } from '../../platform/db/migrate.ts';
-import { requireServiceRole } from '../../platform/db/service-role.ts';
+import { findRoleFault, roleFaultText } from '../../platform/db/service-role.ts';
 import type { Log } from '../../platform/log/log.ts';
 import { MONTHS_AHEAD, makePartitions } from '../../privacy/access-log/access-log-partition.store.ts';
 import type { Config } from '../config/config.ts';
 import { masterKeySource } from '../config/master-key.ts';
+import { appError } from '../errors.ts';
 import { refuseWrongMasterKey } from '../master-key/first-data-key.ts';
 import { openServiceKeys, type ServiceKeys } from '../master-key/service-keys.ts';
 import { requireWholePlacement } from '../scale-out/placed-migrations.ts';
@@ -88,11 +88,9 @@ export async function requireSchema({ url }: OpenDatabase, config: Config): Prom
     return (await updateSchema(url)).some((name) => name.startsWith('0001-'));
   await withClient(url, async (client) => {
     const missing = await missingMigrations(client);
-    if (missing.length > 0)
-      throw new CommandError(
-        `The database schema is too old: ${missing.length} migration(s) are missing, from ${missing[0]} on. Run: npx interchange migrate`,
-      );
-    await requireServiceRole(client);
+    if (missing.length > 0) throw appError('schema_too_old', { missing });
+    const fault = await findRoleFault(client);
+    if (fault !== undefined) throw appError('service_role', { fault: roleFaultText(fault) });
     await requireWholePlacement(client);
   });
   return false;

@@ -113,15 +113,12 @@ export async function checkPlacement(client: Client): Promise<PlacementCheck> {
 async function examine(
   client: Client,
 ): Promise<{ problems: string[]; comparison: Comparison; tables: StoredTable[]; distributed: boolean }> {
-  const pending = await missingMigrations(client);
+  const missing = await missingMigrations(client);
   const distributed = (await readExtensionVersion(client)) !== undefined;
   const tables = await listTables(client);
   const comparison = await comparePlacement(client, tables);
   const problems = await clusterProblems(client);
-  if (pending.length > 0)
-    problems.push(
-      `The database schema is too old: ${pending.length} migration(s) are missing, from ${pending[0]} on. Run: npx interchange migrate`,
-    );
+  if (missing.length > 0) problems.push(appError('schema_too_old', { missing }).message);
   for (const table of comparison.unlisted) problems.push(unlistedProblem(table));
   return { problems, comparison, tables, distributed };
 }

@@ -6,8 +6,8 @@ import cluster, { type Worker } from 'node:cluster';
 import { hash } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type ListenOptions, type Server } from 'node:net';
-import { CommandError } from '../../platform/command/command.ts';
 import { errorFields, type Log } from '../../platform/log/log.ts';
+import { appError } from '../errors.ts';
 
 /** What a process says once it serves. */
 const SERVING = 'serving';
@@ -34,9 +34,7 @@ export function startProcesses(count: number, log: Log, env: Record<string, stri
   if (!EACH_LISTENS) cluster.schedulingPolicy = cluster.SCHED_NONE;
   const startAgain = (fields: Parameters<Log['error']>[0], message: string) => {
     log.error(fields, `${message}; starting another one`);
-    reject(
-      new CommandError('A process of the service ended while it started. Its own message above says why.'),
-    );
+    reject(appError('process_ended'));
     setTimeout(start, RESTART_MS);
   };
   /** No room for a process, or no program while it is installed anew: the others go on. */

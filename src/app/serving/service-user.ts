@@ -1,10 +1,10 @@
 /** Whether DATABASE_SERVICE_URL means the database of DATABASE_URL, as a user without further rights. Contract: OPS-7. */
-import { CommandError } from '../../platform/command/command.ts';
 import { connectClient, oneRow, type Queryable } from '../../platform/db/database.ts';
 import { SERVICE_ROLE } from '../../platform/db/migrate.ts';
 import { roleAttributes } from '../../platform/db/service-role.ts';
 import { failureOf } from '../commands/failure-text.ts';
 import type { Config } from '../config/config.ts';
+import { appError } from '../errors.ts';
 
 export interface ServiceUserFault {
   /** What is wrong. */
@@ -12,13 +12,13 @@ export interface ServiceUserFault {
   remedy: string;
 }
 
-/** Throws CommandError where the service would work on two databases, or with more rights than it needs. */
+/** Throws `service_user` where the service would work on two databases, or with more rights than it needs. */
 export async function requireServiceUser(url: string, { database }: Config): Promise<void> {
   if (database.kind !== 'url' || database.serviceUrl === undefined) return;
   const owner = await connectClient({ url, applicationName: 'interchange service user' });
   try {
     const fault = await findServiceUserFault(owner, database.serviceUrl);
-    if (fault !== undefined) throw new CommandError(`${fault.text} ${fault.remedy}`);
+    if (fault !== undefined) throw appError('service_user', fault);
   } finally {
     await owner.end();
   }

@@ -1,6 +1,5 @@
 /** What the service's role is and may do in a database, against what grants.sql gives it. Contract: OPS-7, OPS-35. */
 import { readFile } from 'node:fs/promises';
-import { CommandError } from '../command/command.ts';
 import { oneRow, type Queryable } from './database.ts';
 import { SERVICE_ROLE } from './migrate.ts';
 
@@ -33,12 +32,6 @@ const FAULTS: Readonly<Record<RoleFault, string>> = {
 
 export function roleFaultText(fault: RoleFault): string {
   return FAULTS[fault];
-}
-
-/** Throws CommandError while the service cannot work with its role. */
-export async function requireServiceRole(owner: Queryable): Promise<void> {
-  const fault = await findRoleFault(owner);
-  if (fault !== undefined) throw new CommandError(`${roleFaultText(fault)} Run: npx interchange migrate`);
 }
 
 /** One right on one table or sequence. */
