@@ -3,14 +3,13 @@
  * (docs/adr/0085).
  * Contract: SEC-14.
  */
-import { CommandError } from '../command/command.ts';
 import type { Queryable } from '../db/database.ts';
 import { listDataKeys, shareDataKeys, type WrappedDataKey } from './data-key.store.ts';
 import type { DataKeySource, DataKeys } from './key-ring.ts';
 import { type MasterKey, type MasterKeySource, unwrapDataKey } from './master-key.ts';
 
 /** The database belongs to another master key. Nothing was written. */
-export class WrongMasterKeyError extends CommandError {
+export class WrongMasterKeyError extends Error {
   override name = 'WrongMasterKeyError';
   readonly reason: string;
   /** What to do. */
