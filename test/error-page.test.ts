@@ -99,7 +99,7 @@ function errorsOfPage(): string[] {
 }
 
 test('every error of a catalogue is thrown', async () => {
-  const texts = globSync('src/**/*.ts', { cwd: ROOT }).filter((path) => !path.endsWith('.test.ts'));
+  const texts = globSync('{src,tools}/**/*.ts', { cwd: ROOT }).filter((path) => !path.endsWith('.test.ts'));
   const thrown = new Set(
     texts.flatMap((path) => [...read(path).matchAll(/\w+Error\(\s*'(\w+)'/g)].map(([, code]) => code)),
   );
@@ -113,7 +113,7 @@ test('every error of a catalogue is thrown', async () => {
 /** Of use cases, by area. */
 async function catalogues(): Promise<Readonly<Record<string, Wording>>[]> {
   const modules = await Promise.all(
-    globSync('src/*/errors.ts', { cwd: ROOT }).map((path) => import(new URL(path, ROOT).href)),
+    globSync('{src/*,tools}/errors.ts', { cwd: ROOT }).map((path) => import(new URL(path, ROOT).href)),
   );
   return modules.flatMap((module) => Object.values<Json>(module).flatMap(({ catalogue }) => catalogue ?? []));
 }

@@ -2,13 +2,12 @@
 import { once } from 'node:events';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { CommandError, UsageError } from '../src/platform/command/command.ts';
+import { toolError } from './errors.ts';
 
-/** The port of `--port`; 0 is any that is free. Throws UsageError. */
+/** The port of `--port`; 0 is any that is free. Throws `bad_port`. */
 export function portOf(text: string): number {
   const port = Number(text);
-  if (!Number.isInteger(port) || port < 0 || port > 65_535)
-    throw new UsageError('--port must be from 0 to 65535.');
+  if (!Number.isInteger(port) || port < 0 || port > 65_535) throw toolError('bad_port');
   return port;
 }
 
@@ -20,9 +19,7 @@ export async function serveUntilStopped(
 ): Promise<void> {
   server.listen(port, '127.0.0.1');
   await once(server, 'listening').catch(({ code }: NodeJS.ErrnoException) => {
-    throw new CommandError(
-      `The simulator cannot listen on port ${port} (${code}). Choose another port with --port, and the same port in the address of the connection or target.`,
-    );
+    throw toolError('port_not_free', { port, code });
   });
   onListening(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
   await Promise.race([once(process, 'SIGINT'), once(process, 'SIGTERM')]);

@@ -3,7 +3,6 @@ import { randomUUID } from 'node:crypto';
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { handToOwnerOf } from '../../local-postgres/data-folder.ts';
-import { CommandError } from '../../src/platform/command/command.ts';
 import { findByEmail, type UserType } from '../../src/sign-in/accounts/account.store.ts';
 import { createAccount, type ManageAccountDependencies } from '../../src/sign-in/accounts/create-account.ts';
 import { generatePassword } from '../../src/sign-in/credentials/password.ts';
@@ -13,6 +12,7 @@ import { findOrganisation, listFacilities } from '../../src/tenancy/organisation
 import { PERMISSIONS } from '../../src/tenancy/roles/permissions.ts';
 import { findRole } from '../../src/tenancy/roles/role.store.ts';
 import { createRole } from '../../src/tenancy/roles/roles.ts';
+import { toolError } from '../errors.ts';
 
 /** What the demo must remember: ids, and the password that nobody else knows. */
 export interface DemoIdentity {
@@ -80,9 +80,7 @@ async function readKept(path: string): Promise<Partial<DemoIdentity> | undefined
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'ENOENT') return undefined;
-    throw new CommandError(
-      `${path} cannot be read (${code ?? 'damaged'}). Restore the file, or remove the data folder to start again with new data.`,
-    );
+    throw toolError('demo_file_unreadable', { path, code });
   }
 }
 

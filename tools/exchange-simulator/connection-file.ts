@@ -1,6 +1,6 @@
 /** What the simulator knows of its connection, from a file that it reads again when a signature is refused. */
 import { readFile } from 'node:fs/promises';
-import { UsageError } from '../../src/platform/command/command.ts';
+import { toolError } from '../errors.ts';
 
 export interface Credentials {
   /** Outbound secrets, newest first: what requests are signed with. */
@@ -22,15 +22,14 @@ interface Content {
 
 /**
  * `text` is what `connection create --json` printed. Whatever `connection rotate-secret --json` prints may take its
- * place in the file later: what is not in it stays as it was. Without a path nothing is read again. Throws UsageError.
+ * place in the file later: what is not in it stays as it was. Without a path nothing is read again.
+ * Throws `bad_connection_file`.
  */
 export function openConnectionFile(text: string, path: string | undefined): ConnectionFile {
   const first = parse(text);
   const { outboundSecret, callbackSecret, callbackUrl } = first;
   if (!outboundSecret || !callbackSecret || !callbackUrl || !URL.canParse(callbackUrl))
-    throw new UsageError(
-      '--connection must name a file with the output that `interchange connection create --json` printed: outboundSecret, callbackSecret, callbackUrl.',
-    );
+    throw toolError('bad_connection_file');
   let credentials: Credentials = {
     secrets: [outboundSecret],
     callback: { url: callbackUrl, secret: callbackSecret },

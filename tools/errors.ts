@@ -1,0 +1,21 @@
+/** What the demo and the simulators refuse, and how it is worded. All of it is for the command line. */
+import { domainErrors } from '../src/platform/domain-error.ts';
+
+export const toolError = domainErrors(
+  {
+    demo_file_unreadable: {
+      text: ({ path, code }: { path: string; code: string | undefined }) =>
+        `${path} cannot be read (${code ?? 'damaged'}). Restore the file, or remove the data folder to start again with new data.`,
+    },
+    bad_port: { exitCode: 2, text: '--port must be from 0 to 65535.' },
+    port_not_free: {
+      text: ({ port, code }: { port: number; code: string | undefined }) =>
+        `The simulator cannot listen on port ${port} (${code}). Choose another port with --port, and the same port in the address of the connection or target.`,
+    },
+    bad_connection_file: {
+      exitCode: 2,
+      text: '--connection must name a file with the output that `interchange connection create --json` printed: outboundSecret, callbackSecret, callbackUrl.',
+    },
+  },
+  {},
+);
