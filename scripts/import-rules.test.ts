@@ -30,6 +30,9 @@ describe('import rules', () => {
     ['src/encounters/read.route.ts', 'src/platform/http/errors.ts'],
     ['src/patients/set-privacy.command.ts', 'src/platform/command/command.ts'],
     ['src/app/http/health.ts', 'src/platform/http/errors.ts'],
+    ['src/app/commands.ts', 'src/platform/command/command.ts'],
+    ['src/app/commands/failure-text.ts', 'src/platform/command/command.ts'],
+    ['src/platform/command/read-secret.ts', 'src/platform/command/command.ts'],
     ['src/encounters/encounter.test.ts', 'test-support/database/database.ts'],
   ] as const)
     test(`allows ${from} to import ${to} [OPS-21]`, () => assert.deepEqual(imported(from, to), []));
@@ -56,6 +59,11 @@ describe('import rules', () => {
     ['src/fhir/media-type.ts', 'src/platform/http/errors.ts', /throws an error of/],
     ['src/sign-in/accounts/create-account.ts', 'src/platform/command/command.ts', /throws an error of/],
     ['src/encounters/encounter.store.ts', 'src/platform/http/errors.ts', /throws an error of/],
+    ['src/app/backup/back-up.ts', 'src/platform/command/command.ts', /throws an error of/],
+    ['src/app/commands/retention.ts', 'src/platform/command/command.ts', /throws an error of/],
+    ['src/platform/db/service-role.ts', 'src/platform/command/command.ts', /throws an error of/],
+    ['src/encounters/read.route.ts', 'src/platform/command/command.ts', /throws an error of/],
+    ['tools/simulator.ts', 'src/platform/command/command.ts', /throws an error of/],
     ['src/app/routes.ts', 'test-support/database/database.ts', /not part of the service/],
     ['src/app/routes.ts', 'scripts/openapi.ts', /not part of the service/],
   ] as const)

@@ -33,8 +33,12 @@ const RANKS: readonly (readonly string[])[] = [
 ];
 /** Folders that stand at the root of the repository, not below `src`. */
 const AT_ROOT = ['tools', 'local-postgres'];
-/** Any file of these may import the errors of HTTP and of the command line; elsewhere only routes and commands may. */
-const MAY_WORD_ERRORS = ['app', 'tools', 'platform'];
+/** Who may import the errors of HTTP and of the command line: what is called there, and what words the errors of others. */
+const MAY_WORD_ERRORS: Readonly<Record<string, RegExp>> = {
+  'src/platform/http/errors.ts': /\.(route|command)\.ts$|^(src\/(app|platform)|tools)\//,
+  'src/platform/command/command.ts':
+    /\.command\.ts$|^src\/app\/commands(\/failure-text)?\.ts$|^src\/platform\/command\//,
+};
 
 /** One sentence for each import that the rules forbid. */
 export function importViolations(sources: Sources): string[] {
@@ -139,8 +143,7 @@ function suffixViolation({ from, to, typeOnly }: Import): string[] {
 
 /** A route and a command word what happened; a use case throws an error of its catalogue (docs/adr/0116). */
 function errorViolation({ from, to, typeOnly }: Import): string[] {
-  if (typeOnly || !/^src\/platform\/(http\/errors|command\/command)\.ts$/.test(to)) return [];
-  if (/\.(route|command)\.ts$/.test(from) || MAY_WORD_ERRORS.includes(areaOf(from) ?? '')) return [];
+  if (typeOnly || (MAY_WORD_ERRORS[to]?.test(from) ?? true)) return [];
   return [`${from} imports ${to}; a use case throws an error of the errors.ts of its area.`];
 }
 
