@@ -2,6 +2,7 @@
  * A connection to the database. Where its URL names several servers, it goes to the one that takes writes.
  * Contract: OPS-31.
  */
+import type { Duplex } from 'node:stream';
 import pg from 'pg';
 import { isUnanswered, NoServerError, watched } from '../unavailable.ts';
 import type { DatabaseHosts } from './database-hosts.ts';
@@ -35,6 +36,7 @@ export class DatabaseClient extends pg.Client {
       if (isOfNoUse(error)) this.#giveUp();
     };
     this.query = tracedQuery(watched(handingRowsOn(this.query), onFailure));
+    endWithUnreadable((this as unknown as { connection: Reading }).connection);
   }
 
   override connect(): Promise<pg.Client>;
@@ -78,6 +80,32 @@ export class DatabaseClient extends pg.Client {
  */
 export function isOfNoUse(error: unknown): boolean {
   return (error instanceof pg.DatabaseError && error.code === '25006') || isUnanswered(error);
+}
+
+/** The part of pg that reads what the server sends. */
+interface Reading {
+  attachListeners(stream: Duplex): void;
+}
+
+/**
+ * An answer that pg cannot read, such as a value that is longer than a string may be, ends its connection. pg throws it where
+ * nobody catches, and the process would end.
+ */
+function endWithUnreadable(connection: Reading): void {
+  const attach = connection.attachListeners.bind(connection);
+  connection.attachListeners = (stream) => {
+    attach(stream);
+    for (const read of stream.listeners('data') as ((bytes: Buffer) => void)[]) {
+      stream.off('data', read);
+      stream.on('data', (bytes: Buffer) => {
+        try {
+          read(bytes);
+        } catch (error) {
+          stream.destroy(error as Error);
+        }
+      });
+    }
+  };
 }
 
 /** `query` of a connection, for statements with `onRow` too. */
