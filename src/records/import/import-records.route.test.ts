@@ -259,8 +259,8 @@ test('a body that is no FHIR at all is 400', async () => {
     ['<Bundle/>', 'The content is XML or HTML. Send FHIR as JSON.'],
     ['{"a":1}', 'The content is JSON, but not FHIR: resourceType is missing or is not a FHIR resource type.'],
     [gzipSync('a,b,c,d,e\n'.repeat(60_000)), 'The content is not valid JSON.'],
-    [gzipSync('{}').subarray(0, 12), 'The content is broken gzip.'],
-    [Buffer.from([0x7b, 0xff, 0x7d]), 'The content is not valid UTF-8.'],
+    [gzipSync('{}').subarray(0, 12), 'The content is gzip that breaks off. Copy or download it again.'],
+    [Buffer.from([0x7b, 0xff, 0x7d]), 'The content is not valid UTF-8. Convert it to UTF-8.'],
   ] as const) {
     const answer = await send(body);
     assert.deepEqual(answer.json, { statusCode: 400, message, error: 'Bad Request' });

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { describe, test } from 'node:test';
+import { gzipSync } from 'node:zlib';
 import {
   bundle,
   conditionalCreate,
@@ -56,6 +57,27 @@ describe('rejections', () => {
     );
   });
 
+  test('files of another format are named, with what to do [IN-31]', async () => {
+    const text = JSON.stringify(patient());
+    const utf16 = 'is UTF-16 or UTF-32. Convert it to UTF-8';
+    const packed = 'is compressed in another way than gzip. Unpack it first';
+    for (const [bytes, reason] of [
+      [Buffer.from(`\ufeff${text}`, 'utf16le'), utf16],
+      [Buffer.from(`\ufeff${text}`, 'utf16le').swap16(), utf16],
+      [Buffer.from(text, 'utf16le'), utf16],
+      [Buffer.from(text, 'utf16le').swap16(), utf16],
+      [gzipSync(text), 'is gzip within gzip. Unpack it once'],
+      [Buffer.from('PK\x03\x04'), 'is a ZIP archive. Unpack it, and import the files in it'],
+      [Buffer.from('BZh91AY'), packed],
+      [Buffer.from('28b52ffd2000', 'hex'), packed],
+      [Buffer.from('fd377a585a00', 'hex'), packed],
+    ] as const) {
+      const { rejected, resources } = await t.run([bytes]);
+      assert.deepEqual(resources, {});
+      assert.deepEqual(rejected, [{ file: '0.json', entry: null, reason }]);
+    }
+  });
+
   test('documents that are no FHIR JSON [IN-31]', async () => {
     const reasonFor = async (document: string | Uint8Array) => {
       const { rejected, resources } = await t.run([document]);
@@ -75,7 +97,7 @@ describe('rejections', () => {
     ]);
     assert.deepEqual(await reasonFor(Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d])), [
       null,
-      'is not valid UTF-8',
+      'is not valid UTF-8. Convert it to UTF-8',
     ]);
     assert.deepEqual(
       await reasonFor(

@@ -112,7 +112,7 @@ async function* gunzip(
       yield chunk;
     }
   } catch (error) {
-    throw isZlibError(error) ? new SourceError('is broken gzip', { cause: error }) : error;
+    throw brokenGzip(error) ?? error;
   } finally {
     output.destroy();
   }
@@ -128,8 +128,14 @@ async function* counting(
   }
 }
 
-function isZlibError(error: unknown): boolean {
-  return String((error as NodeJS.ErrnoException).code ?? '').startsWith('Z_');
+/** Undefined for an error that is not of zlib. */
+function brokenGzip(cause: unknown): SourceError | undefined {
+  const { code } = cause as NodeJS.ErrnoException;
+  if (code === 'Z_BUF_ERROR')
+    return new SourceError('is gzip that breaks off. Copy or download it again', { cause });
+  if (String(code).startsWith('Z_'))
+    return new SourceError('is broken gzip. Copy or download it again', { cause });
+  return undefined;
 }
 
 async function* rejoin(head: Buffer, rest: AsyncIterator<Buffer | string>): AsyncGenerator<Buffer> {

@@ -117,10 +117,13 @@ test('gzip is told by its first bytes, in files and streams, in one member or se
 test('broken gzip, decompression bombs and large files are refused [IN-4]', async () => {
   const zipped = gzipSync('x'.repeat(100_000));
   const cut = await file('cut.gz', zipped.subarray(0, zipped.length - 9));
-  await assert.rejects(openFile(cut, DEFAULT_LIMITS), /is broken gzip/);
+  await assert.rejects(openFile(cut, DEFAULT_LIMITS), /is gzip that breaks off/);
   const damaged = Buffer.from(zipped);
   damaged.writeUInt8(damaged.readUInt8(20) ^ 0xff, 20);
-  await assert.rejects(openStream(Readable.from([damaged]), DEFAULT_LIMITS), /is broken gzip/);
+  await assert.rejects(
+    openStream(Readable.from([damaged]), DEFAULT_LIMITS),
+    /is broken gzip\. Copy or download it again/,
+  );
   const limits = { ...DEFAULT_LIMITS, maxSourceBytes: 4_000_000 };
   const bomb = gzipSync(Buffer.alloc(50_000_000));
   assert.ok(bomb.length < 100_000);

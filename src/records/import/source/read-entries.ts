@@ -5,6 +5,7 @@ import { createPauses } from '../../../platform/pauses.ts';
 import { BundleScanner } from './bundle-scanner.ts';
 import type { SourceLimits } from './limits.ts';
 import { MAX_JSON_LEVELS, MAX_JSON_VALUES, sizeText } from './limits.ts';
+import { FORMAT_BYTES, otherFormat } from './other-formats.ts';
 import { SourceError } from './source-error.ts';
 import type { Spool } from './spool.ts';
 
@@ -30,10 +31,12 @@ export interface Layout {
 /**
  * Told by content: it is NDJSON when a second line begins with `{` although the first does not end in a way
  * (`[`, `,`, `:`) that lets an object follow, or when anything follows a first line that is a document by itself.
- * Within one JSON document neither can be.
+ * Within one JSON document neither can be. Throws SourceError for a source of another format.
  */
 export async function detectLayout(spool: Spool): Promise<Layout> {
   const pause = createPauses();
+  const other = otherFormat(await spool.read(0, Math.min(FORMAT_BYTES, spool.sizeBytes)));
+  if (other !== undefined) throw new SourceError(other);
   const start = await skipByteOrderMark(spool);
   const seen: FirstLine = { last: 0, ended: false, sizeBytes: 0 };
   for (let from = start; from < spool.sizeBytes; from += CHUNK_BYTES) {
@@ -195,7 +198,7 @@ function* wholeLines(
 
 /** Text of UTF-8 bytes; throws SourceError on any other encoding. */
 export function decodeUtf8(bytes: Buffer): string {
-  if (!isUtf8(bytes)) throw new SourceError('is not valid UTF-8');
+  if (!isUtf8(bytes)) throw new SourceError('is not valid UTF-8. Convert it to UTF-8');
   return bytes.toString('utf8');
 }
 
