@@ -105,7 +105,7 @@ describe('what is taken', () => {
     ]);
     assert.deepEqual(document.resources, { Patient: 2 });
     assert.deepEqual(document.rejected, [
-      { file: '0.json', entry: 3, reason: 'The line is not valid JSON' },
+      { file: '0.json', entry: 3, reason: 'The line is not valid JSON: it breaks off' },
       {
         file: '0.json',
         entry: 4,

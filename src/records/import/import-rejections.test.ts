@@ -78,6 +78,29 @@ describe('rejections', () => {
     }
   });
 
+  test('where a file, line or entry is not JSON is told, and never what stands there [IN-31]', async () => {
+    const text = JSON.stringify(patient());
+    const pretty = JSON.stringify(patient(), null, 2);
+    const several =
+      'has more than one JSON document. Put each on a line of its own (NDJSON), or all into a Bundle';
+    const off = 'is not valid JSON: it breaks off';
+    const last = pretty.split('\n').length;
+    for (const [document, entry, reason] of [
+      [pretty.replace(/\n}$/, ',\n}'), null, `is not valid JSON from its line ${last}, character 1 on`],
+      [`${pretty}\n${pretty}`, null, several],
+      [text + text, null, several],
+      [text.slice(0, -3), null, off],
+      [`${text}\n{"resourceType":"Patient",}`, 2, 'The line is not valid JSON from its character 27 on'],
+      [`${text}\n{"resourceType":'Patient'}`, 2, 'The line is not valid JSON'],
+      [`${text}\n${text.slice(0, -3)}`, 2, `The line ${off}`],
+      // Of what stands beside the entries the place is not told: the entries were taken out of it.
+      ['{"resourceType":"Bundle","entry":[{}],"type":batch}', null, 'is not valid JSON'],
+    ] as const) {
+      const { rejected } = await t.run([document]);
+      assert.deepEqual([rejected.at(-1)?.entry, rejected.at(-1)?.reason], [entry, reason]);
+    }
+  });
+
   test('documents that are no FHIR JSON [IN-31]', async () => {
     const reasonFor = async (document: string | Uint8Array) => {
       const { rejected, resources } = await t.run([document]);
@@ -125,9 +148,9 @@ describe('rejections', () => {
     );
     assert.deepEqual(
       await reasonFor(
-        '{"resourceType":"Bundle","type":"batch","entry":[{"resource":{"resourceType":"Patient","x":tru}}]}',
+        '{"resourceType":"Bundle","type":"batch","entry":[{"resource":{"resourceType":"Patient","x" 1}}]}',
       ),
-      [1, 'The entry is not valid JSON'],
+      [1, 'The entry is not valid JSON from its character 43 on'],
     );
   });
 

@@ -22,6 +22,7 @@ import {
   Unit,
 } from '../run/unit.ts';
 import { MAX_JSON_LEVELS, MAX_JSON_VALUES, type SourceLimits, sizeText } from '../source/limits.ts';
+import { notJson } from '../source/not-json.ts';
 import {
   decodeUtf8,
   type EntryRange,
@@ -61,7 +62,8 @@ export async function indexDocument(
   });
   const wide = wideResource(envelope);
   if (wide !== undefined) return unparsed(envelope, wide);
-  const document = asResource(parseDocument(envelope));
+  const isWhole = Buffer.byteLength(envelope) === range.end - range.start;
+  const document = asResource(parseDocument(envelope, isWhole));
   if (document.resourceType !== BUNDLE) return indexResource(document, envelope, { number: 1, ...range });
   if (!BUNDLE_TYPES.includes(String(document.type)))
     throw new SourceError(`is a Bundle, but its type is not one of ${BUNDLE_TYPES.join(', ')}`);
@@ -100,7 +102,7 @@ function indexResource(resource: JsonObject, text: string, place: EntryRange): I
 function unparsed(envelope: string, wide: WideResource): IndexedDocument {
   const beginning = envelope.trimStart().charAt(0);
   if (beginning === '[') asResource([]);
-  if (beginning !== '{') parseDocument(envelope);
+  if (beginning !== '{') parseDocument(envelope, true);
   if (wide.resourceType === '') asResource({});
   const unit = new Unit();
   if (wide.resourceType === BUNDLE) return { unit, rejected: [tooWide(wide, null)] };
@@ -293,13 +295,16 @@ async function isRepeated(
   );
 }
 
-/** Parsed JSON; throws SourceError. Numbers may lose digits: for looking, not for keeping. */
-function parseJson(text: string): unknown {
+/**
+ * Parsed JSON; throws SourceError, which says where the fault is if the text is whole. Numbers may lose digits: for looking,
+ * not for keeping.
+ */
+function parseJson(text: string, isWhole = true): unknown {
   if (isDeeper(text, MAX_JSON_LEVELS)) throw new SourceError(tooDeep(MAX_JSON_LEVELS));
   try {
     return JSON.parse(text);
   } catch (error) {
-    throw new SourceError('is not valid JSON', { cause: error });
+    throw notJson(text, { isWhole, cause: error });
   }
 }
 
@@ -328,11 +333,11 @@ function requireUniqueKeys(text: string, resourceType: string): void {
 const TWICE = 'is there twice in one JSON object, so that one of them would be lost. Send it once';
 
 /** A document without its entries. Throws SourceError, which says what it is when it is not JSON. */
-function parseDocument(text: string): unknown {
+function parseDocument(text: string, isWhole: boolean): unknown {
   const beginning = text.trimStart().charAt(0);
   if (beginning === '') throw new SourceError('is empty');
   if (beginning === '<') throw new SourceError('is XML or HTML. Send FHIR as JSON');
-  const parsed = parseJson(text);
+  const parsed = parseJson(text, isWhole);
   const path = repeatedKey(text);
   if (path !== undefined)
     throw new SourceError(`has ${reportedPath(path)} twice in one JSON object. Send it once`);

@@ -70,7 +70,10 @@ test('broken lines end the reading after a thousand of them', async () => {
   );
   assert.deepEqual(
     reasons.map(({ reason }) => reason),
-    ['The line is not valid JSON', 'The lines after this one were not read, because 1000 lines are not FHIR'],
+    [
+      'The line is not valid JSON: it breaks off',
+      'The lines after this one were not read, because 1000 lines are not FHIR',
+    ],
   );
 });
 
