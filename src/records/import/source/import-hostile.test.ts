@@ -54,7 +54,7 @@ test('a body that unpacks to a thousand times its size is refused [IN-28]', asyn
   const answer = await send(bomb);
   assert.deepEqual(answer.json, {
     statusCode: 400,
-    message: 'The body unpacks to more than the limit of 200 times its size.',
+    message: 'The content unpacks to more than the limit of 200 times its size.',
     error: 'Bad Request',
   });
 });
