@@ -41,7 +41,7 @@ export function awaitedPerson(): SignedIn | undefined {
   return awaited;
 }
 
-/** The other tabs of the browser share the cookie: what happens to the session in one, all look for at once. Contract: WEB-79. */
+/** The other tabs share the cookie. A tab that sees another session than before tells them, and they look. Contract: WEB-79. */
 const tabs = new BroadcastChannel('interchange-session');
 tabs.onmessage = () => void readSessionAgain();
 
@@ -69,7 +69,6 @@ queries.getQueryCache().subscribe(({ type, query }) => {
   const now = session?.state === 'signed-in' ? session : undefined;
   if (nameOf(now) !== nameOf(person)) {
     changeSession(now);
-    // A tab that finds a change tells it in turn; one that finds none is silent.
     tabs.postMessage('changed');
   }
   person = now;

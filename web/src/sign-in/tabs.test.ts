@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, type TestContext, test } from 'node:test';
 import type { Page } from 'playwright-core';
+import type { Tenant } from '../../../test-support/service/api.ts';
 import { NO_BROWSER, signIn, useConsole } from '../../../test-support/service/console-page.ts';
 
 describe('two tabs', { skip: NO_BROWSER, timeout: 120_000 }, () => {
@@ -30,6 +31,16 @@ describe('two tabs', { skip: NO_BROWSER, timeout: 120_000 }, () => {
     await tab.getByRole('heading', { name: 'Sign in' }).waitFor();
   }
 
+  /** Another person signs in in the other tab, and finds the same page here, with nothing typed. */
+  async function letAnotherIn({ page, other, tenant }: { page: Page; other: Page; tenant: Tenant }) {
+    const next = await web.api.createAccount(tenant, { userType: 'STAFF' });
+    await signIn(page, web.api, next);
+    await goTo(other, '/my-account');
+    await page.getByRole('button', { name: next.email }).waitFor();
+    assert.equal(await nameOf(page).inputValue(), '');
+    assert.equal(await page.getByRole('checkbox', { checked: true }).count(), 0);
+  }
+
   test('who signs out in one tab is out in all at once; what was typed is there again for the same person alone [WEB-5, WEB-79]', async (t) => {
     const { page, other, account, tenant } = await openTwo(t);
     await signOut(other, account.email);
@@ -41,22 +52,11 @@ describe('two tabs', { skip: NO_BROWSER, timeout: 120_000 }, () => {
     assert.equal(await nameOf(page).inputValue(), 'Night shift');
     await signOut(other, account.email);
     await page.getByRole('heading', { name: 'Sign in' }).waitFor();
-    const next = await web.api.createAccount(tenant, { userType: 'STAFF' });
-    await signIn(page, web.api, next);
-    await goTo(other, '/my-account');
-    await page.getByRole('button', { name: next.email }).waitFor();
-    assert.equal(await nameOf(page).inputValue(), '');
-    assert.equal(await page.getByRole('checkbox', { checked: true }).count(), 0);
+    await letAnotherIn({ page, other, tenant });
   });
 
   test('another person signs in in another tab: what somebody was typing here is gone at once [WEB-5, WEB-79]', async (t) => {
-    const { page, other, tenant } = await openTwo(t);
-    const next = await web.api.createAccount(tenant, { userType: 'STAFF' });
-    await signIn(page, web.api, next);
-    await goTo(other, '/my-account');
-    await page.getByRole('button', { name: next.email }).waitFor();
-    assert.equal(await nameOf(page).inputValue(), '');
-    assert.equal(await page.getByRole('checkbox', { checked: true }).count(), 0);
+    await letAnotherIn(await openTwo(t));
   });
 
   test('the same person gets a new session in another tab: what is typed here stays, and is saved [WEB-5]', async (t) => {
