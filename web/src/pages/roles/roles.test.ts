@@ -190,6 +190,23 @@ describe('roles', { skip: NO_BROWSER, timeout: 240_000 }, () => {
     assert.equal(await holders.getByRole('link').count(), 0);
   });
 
+  test('what has the focus is above the bar with the button, also on a telephone [WEB-27]', async (t) => {
+    const { page } = await web.open(t, '/roles/new');
+    const covered = `(() => {
+      const one = document.activeElement;
+      const bar = document.querySelector('button[type=submit]').parentElement;
+      return !bar.contains(one) && one.getBoundingClientRect().bottom > bar.getBoundingClientRect().top;
+    })()`;
+    for (const width of [360, 768, 1_440]) {
+      await page.setViewportSize({ width, height: 740 });
+      await page.getByLabel('Name', { exact: true }).focus();
+      for (let step = 1; step < 40; step += 1) {
+        await page.keyboard.press('Tab');
+        assert.equal(await page.evaluate(covered), false, `${width} px, step ${step}`);
+      }
+    }
+  });
+
   test('a permission that the person lacks is shown, and cannot be given [WEB-27]', async (t) => {
     const { page } = await web.open(t, '/roles/new', {
       permissions: ['roles.manage', 'patients.patients.list'],
