@@ -98,6 +98,16 @@ describe('what is taken', () => {
     );
   });
 
+  test('NDJSON of files that were put together: each may begin with a byte order mark [IN-14]', async () => {
+    const files = [patient(), encounter('urn:x'), patient()].map((one) => `\ufeff${JSON.stringify(one)}\n`);
+    const { resources, rejected } = await t.run([`${files.join('\ufeff\n')}\ufeff`]);
+    assert.deepEqual(resources, { Patient: 2 });
+    assert.deepEqual(
+      rejected.map(({ entry, resourceType }) => [entry, resourceType]),
+      [[3, 'Encounter']],
+    );
+  });
+
   test('NDJSON: one bad line is rejected with its number, the others are taken [IN-14]', async () => {
     const [first, second] = [patient(), patient()];
     const document = await t.run([

@@ -138,7 +138,7 @@ export interface LinePosition {
 /**
  * Call `take` with each line that is not blank, `linesAtOnce` lines at most and none past `maxLines`, until it says
  * `stop`; returns where the next one begins, undefined at the end. A line that is too long is given without its
- * bytes.
+ * bytes. Where files were put together, a line may begin with a byte order mark. It is passed over.
  */
 export async function readLines(
   spool: Spool,
@@ -154,7 +154,10 @@ export async function readLines(
     for (const { end, bytes } of await linesAt(spool, start, limits)) {
       if (number === last) return { start, before: number };
       number += 1;
-      const stops = bytes !== undefined && isBlank(bytes) ? undefined : take({ number, start, end }, bytes);
+      const mark = bytes === undefined ? 0 : byteOrderMark(bytes);
+      const line = bytes?.subarray(mark);
+      const isEmpty = line !== undefined && isBlank(line);
+      const stops = isEmpty ? undefined : take({ number, start: start + mark, end }, line);
       if (stops === 'stop') return undefined;
       start = end + 1;
       await pause();
@@ -208,8 +211,12 @@ export function tooLarge(limits: SourceLimits): string {
 }
 
 async function skipByteOrderMark(spool: Spool): Promise<number> {
-  const head = await spool.read(0, Math.min(3, spool.sizeBytes));
-  return head[0] === 0xef && head[1] === 0xbb && head[2] === 0xbf ? 3 : 0;
+  return byteOrderMark(await spool.read(0, Math.min(3, spool.sizeBytes)));
+}
+
+/** Bytes of it at the beginning. */
+function byteOrderMark(bytes: Buffer): number {
+  return bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? 3 : 0;
 }
 
 function opensValue(byte: number): boolean {
