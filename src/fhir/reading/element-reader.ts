@@ -12,6 +12,8 @@ import { type JsonObject, ResourceRejected } from './json-resource.ts';
 const CODE = /^[^\s]+(?:\s[^\s]+)*$/;
 const URI = /^\S+$/;
 const ID = /^[A-Za-z0-9\-.]{1,64}$/;
+/** What an id looks like, for people. */
+export const ID_FORM = '1 to 64 letters, digits, - and .';
 /** R4 dateTime: seconds and a zone wherever there is a time. */
 const DATE_TIME = /^\d{4}(?:-\d{2}(?:-\d{2}(?:T\d{2}:\d{2}:\d{2}(?:\.\d+)?(?:Z|[+-]\d{2}:\d{2}))?)?)?$/;
 const INTEGER_MAX = 2_147_483_647;
@@ -97,7 +99,7 @@ export class ElementReader {
   /** FHIR `id`. */
   id(name: string): string | undefined {
     const text = this.string(name);
-    if (text !== undefined && !ID.test(text)) this.fail(name, 'is not a FHIR id');
+    if (text !== undefined && !ID.test(text)) this.fail(name, `is not a FHIR id: ${ID_FORM}`);
     return text;
   }
 
@@ -227,9 +229,9 @@ export class ElementReader {
   #text(name: string, value: unknown, maximum: number): string {
     if (typeof value !== 'string') return this.fail(name, 'is not a string');
     if (value === '') this.fail(name, 'is empty');
-    if (value.length > maximum) this.fail(name, 'is too long');
-    if (value.includes('\0') || !value.isWellFormed())
-      this.fail(name, 'contains a character that is not allowed');
+    if (value.length > maximum) this.fail(name, `is longer than the limit of ${maximum} characters`);
+    if (value.includes('\0')) this.fail(name, 'contains the character NUL');
+    if (!value.isWellFormed()) this.fail(name, 'contains half of a character (one surrogate of two)');
     return value;
   }
 

@@ -323,7 +323,7 @@ describe('what an index cannot hold', () => {
       [
         'Patient.identifier.value is longer than the limit of 900 bytes',
         'Organization.identifier.system is longer than the limit of 1024 bytes',
-        'Practitioner.name.family is too long',
+        'Practitioner.name.family is longer than the limit of 1024 characters',
       ],
     );
     assert.deepEqual(resources, { Patient: 1 });

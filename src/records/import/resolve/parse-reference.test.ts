@@ -72,5 +72,8 @@ test('a resource without an id: fullUrl, then identifier, then content', () => {
   assert.equal(idOf({ gender: 'male' }), idOf({ gender: 'male' }));
   assert.notEqual(idOf({ gender: 'male' }), idOf({ gender: 'female' }));
   for (const id of ['', 'a b', 'x'.repeat(65), 7, null])
-    assert.throws(() => idOf({ id }), new ResourceRejected('Patient.id is not a FHIR id'));
+    assert.throws(
+      () => idOf({ id }),
+      new ResourceRejected('Patient.id is not a FHIR id: 1 to 64 letters, digits, - and .'),
+    );
 });

@@ -4,6 +4,7 @@
  * decided in `place-ids.ts`.
  */
 import { hash } from 'node:crypto';
+import { ID_FORM } from '../../../fhir/reading/element-reader.ts';
 import { type JsonObject, ResourceRejected } from '../../../fhir/reading/json-resource.ts';
 import { isUuid, uuidOfDigest } from '../../../platform/uuid.ts';
 import type { IdentifierKey } from '../map/record-lookup.ts';
@@ -36,7 +37,7 @@ export function recordIdOf(
   const { id } = resource;
   if (id !== undefined) {
     if (typeof id !== 'string' || !isFhirId(id))
-      throw new ResourceRejected(`${resourceType}.id is not a FHIR id`);
+      throw new ResourceRejected(`${resourceType}.id is not a FHIR id: ${ID_FORM}`);
     return recordId(resourceType, id);
   }
   const named = idInUrl(fullUrl, resourceType);

@@ -165,13 +165,13 @@ describe('clinical records that are refused', () => {
         ...observation({ resourceType: 'ImagingStudy', status: 'available', code: undefined }),
         series: [{ uid: 'urn:oid:1.2.3', modality: { code: 'CT' } }],
       },
-      /^ImagingStudy\.series\.uid is not a FHIR id$/,
+      /^ImagingStudy\.series\.uid is not a FHIR id: 1 to 64 letters, digits, - and \.$/,
     ],
     ['a number as text', observation({ valueQuantity: { value: '1' } }), /value is not a number/],
     [
       'a unit that is too long',
       observation({ valueQuantity: { value: 1, unit: 'a'.repeat(201) } }),
-      /^Observation\.valueQuantity\.unit is too long$/,
+      /^Observation\.valueQuantity\.unit is longer than the limit of 200 characters$/,
     ],
     [
       'more digits than can be measured',

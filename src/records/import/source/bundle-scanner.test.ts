@@ -110,6 +110,15 @@ test('faults are reported with the number of the entry', () => {
   assert.equal(entryOf('{"entry":[],"entry":[]}'), undefined);
 });
 
+test('what is too large is told apart: a resource by itself, and what stands beside the entries of a Bundle', () => {
+  const long = JSON.stringify('x'.repeat(2 * MIB));
+  const reasonOf = (document: string) => () => scan(Buffer.from(document), [], MIB);
+  assert.throws(reasonOf(`{"a":${long}}`), { message: 'is larger than the limit for one resource, 1 MiB' });
+  assert.throws(reasonOf(`{"entry":[{}],"a":${long}}`), {
+    message: 'has more than 1 MiB outside its entries',
+  });
+});
+
 test('elements before a fault in the same chunk are given first', () => {
   const scanner = new BundleScanner(MIB);
   assert.equal(scanner.push(Buffer.from('{"entry":[{"a":},{"b":1} !')).length, 2);

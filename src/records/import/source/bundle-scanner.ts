@@ -200,7 +200,11 @@ export class BundleScanner {
     if (bytes.length === 0) return;
     this.#envelopeBytes += bytes.length;
     if (this.#envelopeBytes > this.#maxEntryBytes)
-      throw this.#broken(`has more than ${sizeText(this.#maxEntryBytes)} outside its entries`);
+      throw this.#broken(
+        this.#seenEntry
+          ? `has more than ${sizeText(this.#maxEntryBytes)} outside its entries`
+          : `is larger than the limit for one resource, ${sizeText(this.#maxEntryBytes)}`,
+      );
     this.#envelope.push(Buffer.from(bytes));
   }
 
