@@ -82,6 +82,17 @@ test('a revoked session goes with its tokens a day later', async () => {
   assert.equal(await rowsOf('refresh_token'), 0);
 });
 
+test('what ended goes in its time, also after a clock that was ahead is put right', async () => {
+  const work = createWorkWatch().of('sign-in-sweep');
+  const sweep = createSignInSweep({ db: fixture.database.pool, work });
+  await sweep(secondsAfter(NOW, 365 * DAY));
+  const { userId, email } = await fixture.addAccount();
+  await signIn(userId);
+  await disableAccount(fixture.database.pool, operatorOn(email), NOW);
+  await sweep(secondsAfter(NOW, DAY + 60));
+  assert.equal(await rowsOf('session'), 0);
+});
+
 test('a lock that still holds is never removed', async () => {
   const long = fixture.another({ lockFailures: 1, lockSeconds: DAY, lockWindowSeconds: DAY });
   const identity = randomUUID();

@@ -50,9 +50,10 @@ export function createSignInSweep({ db, work }: WorkContext): (now: Date) => Pro
     let removed = await inBatches((limit) => deleteIdleCounters(db, { before: twoDaysAgo, limit }));
     removed += await inBatches((limit) => deleteForgottenNetworks(db, { before: forgotten, limit }));
     removed += await deleteKeysRetiredBefore(db, yesterday);
-    const due = (await listOrganisations(db))
-      .map(({ id }) => id)
-      .filter((id) => now.getTime() - (sweptMs.get(id) ?? Number.NEGATIVE_INFINITY) >= HOUR_MS);
+    // A clock that was months ahead and is right again would else keep it from being due for months.
+    const isDue = (id: string) =>
+      Math.abs(now.getTime() - (sweptMs.get(id) ?? Number.NEGATIVE_INFINITY)) >= HOUR_MS;
+    const due = (await listOrganisations(db)).map(({ id }) => id).filter(isDue);
     await forEachOrganisation(work, due, async (organisationId) => {
       let most = 0;
       for (const step of ORGANISATION_STEPS) {

@@ -108,7 +108,8 @@ export function createRetentionSweep(
   let begunMs = Number.NEGATIVE_INFINITY;
   let left: Tasks = new Map();
   return async (now) => {
-    if (now.getTime() - begunMs >= DAY_MS) {
+    // A clock that was months ahead and is right again would else keep it from beginning for months.
+    if (Math.abs(now.getTime() - begunMs) >= DAY_MS) {
       left = await everyTask(context.db, rules);
       begunMs = now.getTime();
     }

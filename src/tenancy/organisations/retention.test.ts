@@ -1,0 +1,34 @@
+/** When the sweep of what is kept too long begins. Its rules are tested with what they remove. */
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { after, before, test } from 'node:test';
+import { createTestDatabase, type TestDatabase } from '../../../test-support/database/database.ts';
+import { createWorkWatch } from './organisation-work.ts';
+import { createRetentionSweep, RETENTION_LIMITS, type RetentionRule } from './retention.ts';
+
+const DAY_MS = 86_400_000;
+const NOW = Date.parse('2026-11-21T12:00:00Z');
+
+let database: TestDatabase;
+before(async () => {
+  database = await createTestDatabase();
+  await database.pool.query('insert into organisation (id, name) values ($1, $2)', [randomUUID(), 'O']);
+});
+after(() => database.drop());
+
+test('the sweep begins once a day, and also after a clock that was ahead is put right [OPS-23]', async () => {
+  const rule: RetentionRule = {
+    name: 'things',
+    days: 1,
+    sweep: async () => ({ removed: 1, last: undefined }),
+  };
+  const context = { db: database.pool, work: createWorkWatch().of('retention') };
+  const sweep = createRetentionSweep(context, [rule], RETENTION_LIMITS);
+  const begins = async (atMs: number) => (await sweep(new Date(atMs))).things === 1;
+  assert.equal(await begins(NOW), true);
+  assert.equal(await begins(NOW + DAY_MS - 1), false);
+  assert.equal(await begins(NOW + DAY_MS), true);
+  assert.equal(await begins(NOW + 365 * DAY_MS), true, 'the clock jumps ahead');
+  assert.equal(await begins(NOW + DAY_MS + 1), true, 'it is right again');
+  assert.equal(await begins(NOW + DAY_MS + 2), false);
+});
