@@ -12,7 +12,7 @@ import { SILENT } from '../src/platform/command/progress-line.ts';
 import { makeDataDir } from '../test-support/database/embedded.ts';
 import { type Clinic, openClinic } from '../test-support/service/clinic-process.ts';
 import { runCommand, startCommand } from '../test-support/service/command.ts';
-import { idOf, verifyIsWhole } from '../test-support/sign-in/master-key.ts';
+import { idOf, ROTATE, verifyIsWhole } from '../test-support/sign-in/master-key.ts';
 import { waitUntil } from '../test-support/wait-until.ts';
 
 describe('backup and restore of the embedded database', { timeout: 1_800_000 }, () => {
@@ -204,6 +204,19 @@ describe('backup and restore of the embedded database', { timeout: 1_800_000 }, 
       clinic.env = env;
       await elsewhere.remove();
     }
+  });
+
+  test('a rotation of the master key while a backup copies leaves it with the key that opens it [OPS-34]', async () => {
+    const args = ['backup', '--to', at('rotated'), '--write-key-file', at('rotated.key'), '--json'];
+    const backup = startCommand(args, { env: clinic.env });
+    await waitUntil(() => existsSync(at('rotated.unfinished/postgresql/base')), 'the backup copies');
+    backup.child.kill('SIGSTOP');
+    await clinic.command(...ROTATE);
+    backup.child.kill('SIGCONT');
+    const { code, stdout, stderr } = await backup.ended;
+    assert.equal(code, 0, stderr);
+    const key = (await readFile(at('rotated.key'), 'utf8')).trim();
+    assert.deepEqual(JSON.parse(stdout).masterKeyIds, [idOf(key)]);
   });
 
   /** The folder for what is replaced cannot be made. What was prepared stays, and goes to its place later. */

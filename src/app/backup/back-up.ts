@@ -6,7 +6,7 @@ import { copyRunningCluster } from '../../../local-postgres/base-backup.ts';
 import { openEmbeddedPostgres, stopAbandoned } from '../../../local-postgres/embedded-postgres.ts';
 import { tryLock } from '../../../local-postgres/file-lock.ts';
 import type { ProgressLine } from '../../platform/command/progress-line.ts';
-import type { MasterKeySource } from '../../platform/crypto/master-key.ts';
+import type { MasterKey, MasterKeySource } from '../../platform/crypto/master-key.ts';
 import { oneRow, type Pool, withPool } from '../../platform/db/database.ts';
 import type { DomainError } from '../../platform/domain-error.ts';
 import { syncFolder } from '../../platform/sync-folder.ts';
@@ -21,6 +21,12 @@ export interface BackupOptions {
   folder: string;
   masterKey: MasterKeySource;
   progress: ProgressLine;
+}
+
+export interface Backup {
+  manifest: Manifest;
+  /** It opens the backup. */
+  masterKey: MasterKey;
 }
 
 /** Marks a folder that only a backup fills. */
@@ -40,7 +46,7 @@ const SMALL = { shared_buffers: '16MB', max_connections: '10', autovacuum: 'off'
  * Back up the database of a data folder. The folder has its name only when it is complete; what a killed backup left is
  * removed by the next one to the same name. Throws a DomainError.
  */
-export async function backUp(options: BackupOptions): Promise<Manifest> {
+export async function backUp(options: BackupOptions): Promise<Backup> {
   const { folder } = options;
   if (existsSync(folder)) throw appError('backup_exists', { folder });
   const draft = `${folder}.unfinished`;
@@ -49,7 +55,7 @@ export async function backUp(options: BackupOptions): Promise<Manifest> {
   try {
     const takenAt = await copyDatabase(options, draft);
     options.progress.step('Starting a server on the copy, and checking the master key …');
-    const masterKeyIds = await prove(draft, options.masterKey);
+    const { masterKey, masterKeyIds } = await prove(draft, options.masterKey);
     for (const name of LEFTOVERS) await rm(join(draft, name), { force: true });
     options.progress.step('Writing the copy to the disk, with a digest of each file …');
     const manifest = await writeManifest(draft, { takenAt: takenAt.toISOString(), masterKeyIds }, (bytes) =>
@@ -61,7 +67,7 @@ export async function backUp(options: BackupOptions): Promise<Manifest> {
     await rename(draft, folder);
     await rm(join(folder, LOCK), { force: true });
     await syncFolder(dirname(folder));
-    return manifest;
+    return { manifest, masterKey };
   } catch (error) {
     lock.release();
     await rm(draft, { recursive: true, force: true });
@@ -155,12 +161,19 @@ export function megabytes(bytes: number): string {
   return `${Math.ceil(bytes / 1e6).toLocaleString('en')} MB`;
 }
 
-/** A server starts on the copy, makes it consistent, and the master key opens it. Returns the keys that do. */
-async function prove(draft: string, masterKey: MasterKeySource): Promise<string[]> {
+/**
+ * A server starts on the copy, makes it consistent, and the master key opens it. Returns that key, which a rotation may have
+ * replaced since the copying began, and the ids of all that open it.
+ */
+async function prove(
+  draft: string,
+  source: MasterKeySource,
+): Promise<{ masterKey: MasterKey; masterKeyIds: string[] }> {
   const { url, release } = await openEmbeddedPostgres({ dataDir: draft, settings: SMALL });
   try {
-    await refuseWrongMasterKey(url, masterKey);
-    return (await withOwner(url, readRotation)).masterKeyIds;
+    const masterKey = await source.load();
+    await refuseWrongMasterKey(url, { ...source, load: async () => masterKey });
+    return { masterKey, masterKeyIds: (await withOwner(url, readRotation)).masterKeyIds };
   } finally {
     await release();
   }

@@ -50,11 +50,11 @@ async function run(environment: CommandEnvironment, options: Options): Promise<v
   const keyFile = options.writeKeyFile === undefined ? undefined : resolve(options.writeKeyFile);
   if (keyFile !== undefined) await refuseKeyFile(keyFile, folder);
   const masterKey = masterKeySource(config);
-  const { bytes } = await masterKey.load();
   const progress = progressLine(environment);
   const { dataDir } = config;
-  const manifest = await backUp({ dataDir, folder, masterKey, progress }).finally(progress.end);
-  if (keyFile !== undefined) await writeKeyFile(keyFile, { bytes, folder });
+  const backup = await backUp({ dataDir, folder, masterKey, progress }).finally(progress.end);
+  if (keyFile !== undefined) await writeKeyFile(keyFile, { ...backup.masterKey, folder });
+  const { manifest } = backup;
   const { takenAt, masterKeyIds } = manifest;
   const sizeBytes = sizeOf(manifest);
   environment.print(
