@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { after, afterEach, before, describe, test } from 'node:test';
 import pg from 'pg';
 import { createTestDatabase, type TestDatabase } from '../../../test-support/database/database.ts';
+import { waitForLock } from '../../../test-support/wait-until.ts';
 import { createPool } from './database.ts';
 import { MigrationError, migrate, missingMigrations, SERVICE_ROLE, withClient } from './migrate.ts';
 import { findRoleFault } from './service-role.ts';
@@ -128,6 +129,33 @@ describe('migrate', () => {
     assert.equal(pending.length, 1, 'no process starts on it');
     assert.deepEqual(await migrate(url), pending);
     assert.equal(await withClient(url, findRoleFault), undefined);
+  });
+
+  test('that waits for a table lets others pass, and is applied when the table is free', async () => {
+    const url = await emptyDatabase('superuser');
+    const pending = await pendingMigrations(url);
+    const [dump, other] = [0, 1].map(() => new pg.Client({ connectionString: url }));
+    assert.ok(dump && other);
+    for (const client of [dump, other]) await client.connect();
+    try {
+      const table = 'select from organisation';
+      let count = 0;
+      const afterEach = async (client: pg.ClientBase) => {
+        count += 1;
+        if (count === 1) return;
+        if (count === 2) await dump.query(`begin; ${table}`);
+        await client.query('lock table organisation in access exclusive mode');
+      };
+      const migrating = migrate(url, { before: async () => undefined, afterEach });
+      await waitForLock(other, { relation: 'organisation' });
+      await other.query(`set statement_timeout = '20s'`);
+      await other.query(table);
+      await dump.query('rollback');
+      assert.deepEqual(await migrating, pending);
+      assert.ok(count > pending.length, 'one was tried again');
+    } finally {
+      for (const client of [dump, other]) await client.end();
+    }
   });
 
   test('changes nothing in a database that has tables of another program by the same names', async () => {
