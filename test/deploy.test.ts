@@ -331,6 +331,12 @@ test('every example waits longer for the end of a process than the process drain
   assert.ok(Number(valuesOf(await unit(), 'TimeoutStopSec')[0]) >= loadConfig({}).drainSeconds + 30);
 });
 
+test('no example ends a migration that takes long', async () => {
+  assert.deepEqual(valuesOf(await unit(), 'TimeoutStartSec'), ['infinity']);
+  const job = (await manifests()).find(({ kind }) => kind === 'Job');
+  assert.ok(job?.spec && !('activeDeadlineSeconds' in job.spec));
+});
+
 /** What a stage of the image takes from the checkout, not from the stage before. Default: the last one. */
 function copiedPaths(lines: string[], stage = ''): string[] {
   const begin = lines.findLastIndex((line) => line.startsWith('FROM ') && line.endsWith(stage));
