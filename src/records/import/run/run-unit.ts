@@ -52,10 +52,12 @@ async function takeUnit(run: ImportRun, part: UnitPart): Promise<UnitResult> {
     if (gaveUp.length === 0) run.report.addUnresolved(outcome.unresolved, part.file);
     if (run.again) return { kind: 'done', gaveUp: [] };
     run.report.add(outcome, part.file);
+    // First: what follows may be stopped, and the same content is not counted again.
+    if (dryRun === undefined)
+      for (const { place, coding } of outcome.unmapped) run.unmapped.met(run.scope, place, [coding]);
     run.report.addNotices(await joinWaiting(run, part.unit), part.file);
-    // Nothing comes meanwhile, and local codes are not counted.
+    // Nothing comes meanwhile.
     if (dryRun !== undefined) return { kind: 'done', gaveUp };
-    for (const { place, coding } of outcome.unmapped) run.unmapped.met(run.scope, place, [coding]);
     run.report.addNotices(await joinMissed(run, outcome), part.file);
     return { kind: 'done', gaveUp };
   } catch (error) {

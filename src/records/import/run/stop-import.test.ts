@@ -18,6 +18,13 @@ import { ImportStopped, stoppable } from './stop-import.ts';
 
 const MASTER_KEY = randomBytes(32).toString('hex');
 
+const LOCAL = { system: 'http://hospital.example/lab', code: 'HGB' };
+const LABORATORY = [
+  {
+    coding: [{ system: 'http://terminology.hl7.org/CodeSystem/observation-category', code: 'laboratory' }],
+  },
+];
+
 const t = useImportTest();
 let folder: string;
 before(async () => {
@@ -117,6 +124,36 @@ test('a second Ctrl-C kills it [IN-55]', async () => {
   assert.deepEqual([(await ended).code, child.signalCode], [null, 'SIGINT']);
   await blocker.query('rollback');
   await blocker.end();
+});
+
+test('of what was stored the local codes are counted, also where it stops before others are joined to that [IN-55, TERM-17]', async () => {
+  const scope = await t.createOrganisation();
+  const someone = patient();
+  const shared = { subject: { reference: `Patient/${String(someone.id)}` }, code: { coding: [LOCAL] } };
+  const order = { ...shared, resourceType: 'ServiceRequest', id: randomUUID(), category: LABORATORY };
+  const basedOn = [{ reference: `ServiceRequest/${order.id}` }];
+  const result = { ...shared, resourceType: 'Observation', id: randomUUID(), category: LABORATORY, basedOn };
+  await t.run([bundle([someone, { ...result, status: 'final', valueString: 'a' }])], { scope });
+  const [blocker, watcher, stop] = [await connect(), await connect(), new AbortController()];
+  await blocker.query('begin');
+  await blocker.query({ text: 'select from observation where id = $1 for update', values: [result.id] });
+  const importing = t.run([bundle([{ ...order, status: 'active', intent: 'order' }])], {
+    scope,
+    stop: stop.signal,
+  });
+  await waitForLock(watcher);
+  stop.abort(new ImportStopped());
+  assert.deepEqual((await importing).resources, { ServiceRequest: 1 });
+  await blocker.query('rollback');
+  await Promise.all([blocker.end(), watcher.end()]);
+  const counted = await t.rows(
+    'select place, met_count::int as count from terminology_unmapped where organisation_id = $1 order by place',
+    [scope.organisationId],
+  );
+  assert.deepEqual(counted, [
+    { place: 'lab.order', count: 1 },
+    { place: 'lab.result', count: 1 },
+  ]);
 });
 
 test('a transaction that has come to its commit is waited for, and one before it is rolled back [IN-55]', async () => {
