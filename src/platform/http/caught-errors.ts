@@ -32,16 +32,16 @@ export function toHttpError(error: unknown): HttpError | undefined {
   return outage === undefined ? undefined : Object.assign(OUTAGES[outage](), { cause: error });
 }
 
-const ADDED_HEADERS = new WeakMap<object, Readonly<Record<string, string>>>();
+const ADDED_HEADERS = new WeakMap<IncomingMessage, Readonly<Record<string, string>>>();
 
-/** Have the answer to this failure carry these headers, whatever else it is. */
-export function addAnswerHeaders(headers: Readonly<Record<string, string>>, error: unknown): void {
-  if (typeof error === 'object' && error !== null) ADDED_HEADERS.set(error, headers);
+/** Have the answer to a request carry these headers if it is an error, whichever: several requests may fail with the same one. */
+export function addErrorHeaders(raw: IncomingMessage, headers: Readonly<Record<string, string>>): void {
+  ADDED_HEADERS.set(raw, headers);
 }
 
-/** What {@link addAnswerHeaders} said of this failure. */
-export function addedHeadersOf(error: unknown): Readonly<Record<string, string>> {
-  return (typeof error === 'object' && error !== null && ADDED_HEADERS.get(error)) || {};
+/** What {@link addErrorHeaders} said of this request. */
+export function errorHeadersOf(raw: IncomingMessage): Readonly<Record<string, string>> {
+  return ADDED_HEADERS.get(raw) ?? {};
 }
 
 export const HUNG_UP = 'caller_hung_up';

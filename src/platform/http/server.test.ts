@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import { waitUntil } from '../../../test-support/wait-until.ts';
 import { createLog } from '../log/log.ts';
 import { createMetrics } from '../metrics/metrics.ts';
+import { addErrorHeaders } from './caught-errors.ts';
 import { unavailable } from './errors.ts';
 import { createServer } from './server.ts';
 
@@ -28,4 +29,18 @@ test('the log says what was not available, also where the code has several reaso
   const [busy, clock] = refused().map((line) => JSON.parse(line) as Record<string, string>);
   assert.deepEqual([busy?.code, busy?.reason], ['unavailable', words.en]);
   assert.deepEqual([clock?.code, clock?.reason], ['clock', undefined]);
+});
+
+test('headers for the error of one request are not in the answer to another that fails with the same one', async () => {
+  const server = createServer({ log: createLog('silent', new PassThrough()), metrics: createMetrics() });
+  const shared = unavailable({ en: 'The database is away.', fr: 'La base est absente.' }, 5);
+  server.get('/import', async ({ raw }) => {
+    addErrorHeaders(raw, { 'x-import-id': 'a' });
+    throw shared;
+  });
+  server.get('/other', async () => {
+    throw shared;
+  });
+  const idOf = async (url: string) => (await server.inject({ url })).headers['x-import-id'];
+  assert.deepEqual([await idOf('/import'), await idOf('/other')], ['a', undefined]);
 });

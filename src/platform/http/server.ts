@@ -15,7 +15,7 @@ import type { Metrics } from '../metrics/metrics.ts';
 import { beginSpan, endSpan, inTrace, isTracing, type Span } from '../trace/trace.ts';
 import { contentLanguage, languageOf } from '../words/accept-language.ts';
 import { createAllowedMethods } from './allowed-methods.ts';
-import { addedHeadersOf, HUNG_UP, hungUp, toHttpError } from './caught-errors.ts';
+import { errorHeadersOf, HUNG_UP, hungUp, toHttpError } from './caught-errors.ts';
 import { errorBody, HttpError } from './errors.ts';
 import { headerFault } from './header-faults.ts';
 import { createFaultAnswers, MAX_HEADER_BYTES } from './protocol-faults.ts';
@@ -187,7 +187,7 @@ function answerError(serving: Serving, error: unknown, { request, reply }: Answe
   return reply
     .code(statusCode)
     .headers(headers)
-    .headers(addedHeadersOf(error))
+    .headers(errorHeadersOf(request.raw))
     .headers(contentLanguage(language))
     .header('content-type', contentType)
     .send(JSON.stringify(body));

@@ -9,7 +9,7 @@ import { requireRelease } from '../../fhir/media-type.ts';
 import { DEFAULT_PURPOSE_OF_USE } from '../../fhir/purpose-of-use.ts';
 import type { Pool } from '../../platform/db/database.ts';
 import { bodyTooLarge } from '../../platform/http/body.ts';
-import { addAnswerHeaders, hungUp, toHttpError } from '../../platform/http/caught-errors.ts';
+import { addErrorHeaders, hungUp, toHttpError } from '../../platform/http/caught-errors.ts';
 import { firstWord, mediaTypeOf } from '../../platform/http/content-type.ts';
 import { badRequest, HttpError, unavailable } from '../../platform/http/errors.ts';
 import { requireUuid } from '../../platform/http/input.ts';
@@ -187,17 +187,11 @@ export function importRecordsRoute(deps: ImportRouteDependencies): Route<Access>
           fileName: fileName ?? null,
         } as const;
         const headers = { 'x-import-id': id };
-        let isKept = false;
-        try {
-          const result = await recordImport({ db: deps.db, ...recording(deps.log, body) }, run, (onBegin) => {
-            isKept = true;
-            return work(onBegin);
-          });
-          return { headers, body: documentOf(result) };
-        } catch (error) {
-          if (isKept) addAnswerHeaders(headers, error);
-          throw error;
-        }
+        const result = await recordImport({ db: deps.db, ...recording(deps.log, body) }, run, (onBegin) => {
+          addErrorHeaders(body, headers);
+          return work(onBegin);
+        });
+        return { headers, body: documentOf(result) };
       },
     },
   );
