@@ -16,7 +16,7 @@ const STATEMENT_LIMIT_MS = 10_000;
 
 export interface Worker {
   start(): void;
-  /** Finishes what is under way. */
+  /** Finishes the step and the deliveries under way. */
   stop(): Promise<void>;
 }
 
@@ -34,7 +34,7 @@ export function buildWorker(runtime: Runtime, steps: readonly HousekeepingStep[]
     // What is swept cannot be brought back, so it is not done while the clocks disagree.
     if (now === undefined || runtime.clock.isOff()) return;
     for (const step of [partitions(runtime), ...steps])
-      if (!isAway) await attempt(step.name, () => step.run(now));
+      if (!isAway && timer !== undefined) await attempt(step.name, () => step.run(now));
   }
 
   async function attempt<T>(name: string, work: () => Promise<T>): Promise<T | undefined> {

@@ -101,3 +101,23 @@ test('what is outdated is judged by the clock of the database, not by that of th
     await node.close();
   }
 });
+
+test('a worker that is told to stop finishes the step under way, and begins no other', async () => {
+  const begun: string[] = [];
+  const [running, free] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const step = (name: string) => ({
+    name,
+    async run() {
+      begun.push(name);
+      running.resolve();
+      await free.promise;
+    },
+  });
+  const worker = buildWorker(t.api.runtime, [step('first'), step('second')]);
+  worker.start();
+  await running.promise;
+  const stopped = worker.stop();
+  free.resolve();
+  await stopped;
+  assert.deepEqual(begun, ['first']);
+});
