@@ -4,6 +4,7 @@
  * Contract: IN-31, IN-49, IN-54.
  */
 
+import { hash } from 'node:crypto';
 import { parseFhirJson } from '../../../fhir/json.ts';
 import { type JsonObject, ResourceRejected } from '../../../fhir/reading/json-resource.ts';
 import { hasMoreValues, isDeeper, textAtKey, tooDeep } from '../../../platform/json-depth.ts';
@@ -114,7 +115,7 @@ function unparsed(envelope: string, wide: WideResource): IndexedDocument {
 /** A line whose resource is taken. */
 export interface Line extends EntryRange {
   order: number;
-  /** Of lines that are taken once more: the reference to whom it is about; empty where there is none. */
+  /** Of lines that are taken once more: stands for the reference to whom it is about; empty where there is none. */
   subject: string;
 }
 
@@ -176,7 +177,8 @@ export async function indexLines(
 function subjectOf({ subject }: JsonObject, only: LineNumbers | undefined): string {
   if (only === undefined) return '';
   const { reference } = (subject ?? {}) as JsonObject;
-  return typeof reference === 'string' ? reference : '';
+  // A reference may be as long as a line, and those of many lines are in memory at once.
+  return typeof reference === 'string' ? hash('sha256', reference, 'base64') : '';
 }
 
 function compareTexts(a: string, b: string): number {

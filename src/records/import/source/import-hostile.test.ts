@@ -14,7 +14,10 @@ import {
 import { waitUntil } from '../../../../test-support/wait-until.ts';
 import { importRecordsRoute } from '../import-records.route.ts';
 import type { ImportDocument } from '../import-report.ts';
-import { ByteBudget, bodyLimits } from './limits.ts';
+import { indexLines } from '../resolve/index-source.ts';
+import { LineNumbers } from '../run/line-numbers.ts';
+import { ByteBudget, bodyLimits, DEFAULT_LIMITS } from './limits.ts';
+import { memorySpool } from './spool.ts';
 
 const MIB = 1_048_576;
 
@@ -96,6 +99,23 @@ test('type and element names without end are counted together', async () => {
   const odd = patient(Object.fromEntries(types.map(({ resourceType }) => [resourceType, 1])));
   const { notKept } = (await send(lines([odd]))).json as { notKept: ImportDocument['notKept'] };
   assert.equal(countsOf(notKept)['(others)'], 2_000);
+});
+
+test('lines that are taken once more are remembered without their references, which may be as long as they are [IN-4]', async () => {
+  const about = (subject: string) => ({ resourceType: 'Encounter', subject: { reference: subject } });
+  const far = (patientId: string) => `https://old.example/${'x'.repeat(MIB)}/Patient/${patientId}`;
+  const body = Buffer.from(lines([about(far('a')), about(far('b')), about(far('a')), patient()]));
+  const only = new LineNumbers();
+  for (const number of [1, 2, 3, 4]) only.add(number);
+  const { lines: found } = await indexLines(
+    memorySpool(body),
+    { start: 0, before: 0 },
+    { limits: DEFAULT_LIMITS, only, onBroken: () => assert.fail('all are FHIR') },
+  );
+  assert.ok(JSON.stringify(found).length < 1_000);
+  const numbers = found.map(({ number }) => number);
+  assert.equal(numbers[0], 4, 'first what is about nobody');
+  assert.equal(numbers.indexOf(3) - numbers.indexOf(1), 1, 'those about the same patient stand together');
 });
 
 test('a resource that is nested without end is rejected', async () => {
