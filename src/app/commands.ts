@@ -77,7 +77,7 @@ function everyCommand(command: Command, visit: (command: Command) => void): void
   for (const child of command.commands) everyCommand(child, visit);
 }
 
-/** Run the command line. Returns the exit code: 0 done, 1 failed, 2 called wrongly. */
+/** Run the command line. Returns the exit code: 0 done, 1 failed, 2 called wrongly, or another that the command names. */
 export async function runProgram(argv: readonly string[], caller: CommandCaller = process): Promise<number> {
   const call: CommandCall = { json: false, exitCode: 0 };
   try {
