@@ -16,7 +16,7 @@ import {
 } from '../../../test-support/service/api.ts';
 import { type StartedCommand, startCommand } from '../../../test-support/service/command.ts';
 import { freePort } from '../../../test-support/service/free-port.ts';
-import { waitForLock, waitUntil } from '../../../test-support/wait-until.ts';
+import { waitForDisconnect, waitForLock, waitUntil } from '../../../test-support/wait-until.ts';
 
 describe('serve', { timeout: 600_000 }, () => {
   /** Keeps the database, the keys and an account; what is tested are processes beside it. */
@@ -102,6 +102,29 @@ describe('serve', { timeout: 600_000 }, () => {
     const { code, stdout } = await service.ended;
     assert.equal(code, 0);
     assert.match(stdout, /"event":"stopped"/);
+  });
+
+  test('delivers nothing more once it stops, however long a request in flight takes', async () => {
+    const service = await serve();
+    const delivery = 'interchange delivery';
+    await waitUntil(async () => {
+      const connected =
+        'select from pg_stat_activity where datname = current_database() and application_name = $1';
+      return (await owner.query(connected, [delivery])).rows.length > 0;
+    });
+    const holder = new pg.Client({ connectionString: api.database.adminUrl });
+    await holder.connect();
+    await holder.query('begin');
+    await holder.query('lock table encounter in access exclusive mode');
+    const reading = service.read();
+    await waitForLock(owner, { relation: 'encounter' });
+    service.child.kill('SIGTERM');
+    await waitForDisconnect(owner, delivery);
+    assert.equal(times(service, 'stopped'), 0);
+    await holder.query('rollback');
+    await holder.end();
+    assert.equal((await reading).status, 200);
+    assert.equal((await service.ended).code, 0);
   });
 
   test('ends with 0 at SIGINT too, at once, and waits for no connection that is idle', async () => {

@@ -116,9 +116,11 @@ async function startParts(options: PartOptions): Promise<Running> {
       throw error;
     },
   );
-  const stops: (() => Promise<unknown>)[] = [() => runtime.close()];
+  const stops: (() => Promise<unknown>)[] = [];
   const stop = async () => {
-    for (const step of stops.toReversed()) await step();
+    // Together: else the worker would go on while a long request ends, and be killed with it in the middle of a delivery.
+    await Promise.all(stops.map((part) => part()));
+    await runtime.close();
   };
   try {
     if (role !== 'api') {
