@@ -17,6 +17,7 @@ import type { ElementReader } from '../../../fhir/reading/element-reader.ts';
 import type { Client } from '../../../platform/db/database.ts';
 import type { FacilityScope } from '../../../tenancy/scope.ts';
 import type { DryRun } from '../write/dry-run-tables.store.ts';
+import type { IncompleteRecord } from './map-resources.ts';
 import type { ImportReach, RecordLookup } from './record-lookup.ts';
 import type { SourceVersion } from './source-version.ts';
 
@@ -68,7 +69,7 @@ export interface WriteContext {
   placement: RecordPlacement | undefined;
   /** Tell which patients the records that came are about, or were about before, for the access log. */
   patientsTouched(patientIds: Iterable<string>): void;
-  /** Tell which patients were registered at the facility just now: for the exchange, they changed. */
+  /** Tell which patients were registered at the facility just now, and who links to them: for the exchange, they changed. */
   patientsRegistered(patientIds: Iterable<string>): void;
   /** Reject the entries of this type that are stored under these ids; everything is rolled back. */
   refuse(type: string, ids: Iterable<string>, reason: string): void;
@@ -109,6 +110,12 @@ export interface ResourceImporter {
    * names the element and never its value. Elements that the reader was not asked for are counted as not kept.
    */
   map(resource: ElementReader, context: ReadContext): RecordRow;
+  /** The rows as they are to be written: what `incomplete` misses here, the stored records may have of another facility. */
+  complete?(
+    rows: readonly MappedRecord[],
+    incomplete: readonly IncompleteRecord[],
+    context: WriteContext,
+  ): Promise<readonly MappedRecord[]>;
   /** Upsert the rows, set-based, doing nothing for those whose content is stored already. */
   write(rows: readonly MappedRecord[], context: WriteContext): Promise<WriteResult>;
   /** Records that entries stand for and that are left as they are (conditional creates that found one). */

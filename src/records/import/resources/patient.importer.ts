@@ -16,6 +16,8 @@ import {
   WrittenByAnother,
   writeRecords,
 } from '../write/write-records.ts';
+import { linkedTo } from './links-elsewhere.store.ts';
+import { withLinksElsewhere } from './links-elsewhere.ts';
 
 const OTHER_PERSON =
   'Patient differs from the record with this id in name, birth date and sex, so it may be another person. Give another person another id. A correction must keep one of the three';
@@ -38,6 +40,7 @@ export const patientImporter: ResourceImporter = {
   lookup: patientLookup,
   table: PATIENT.table,
   map: PATIENT.read,
+  complete: withLinksElsewhere,
   async write(rows, context) {
     const beforeChange = refuseOtherPersons(context);
     const result = await writeRecords(context, {
@@ -48,14 +51,14 @@ export const patientImporter: ResourceImporter = {
     });
     const there = [...result.updated, ...result.unchanged, ...result.older];
     await keepToFacility(there, context);
-    await register([...result.created, ...there], context);
+    await register([...result.created, ...there], context, result.created);
     const written = [...result.created, ...result.updated];
     await context.dryRun?.bringReplaced(PATIENT.table, written);
     context.refuse('Patient', await inheritNames(context.client, context.scope, written), LONG_CHAIN);
     context.notice('Patient', await sharingIdentifiers(context, written), SHARED_IDENTIFIER);
     return result;
   },
-  keep: register,
+  keep: (ids, context) => register(ids, context),
   async passed(rows, context) {
     if (await refuseOtherPersons(context)(rows))
       await register(
@@ -83,7 +86,18 @@ async function keepToFacility(ids: readonly string[], { client, scope, reach }: 
   if (elsewhere.length > 0) throw new WrittenByAnother();
 }
 
-async function register(ids: readonly string[], context: WriteContext): Promise<void> {
+/** `created`: those whom nobody can have linked before. */
+async function register(
+  ids: readonly string[],
+  context: WriteContext,
+  created: readonly string[] = [],
+): Promise<void> {
+  const { client, scope, dryRun } = context;
   context.patientsTouched(ids);
-  context.patientsRegistered(await registerPatients(context, ids));
+  const registered = await registerPatients(context, ids);
+  context.patientsRegistered(registered);
+  const known = new Set(registered).difference(new Set(created));
+  // What exchanges are told of a patient names the linked ones who are registered here.
+  if (known.size > 0 && dryRun === undefined)
+    context.patientsRegistered(await linkedTo(client, scope, [...known]));
 }

@@ -209,9 +209,10 @@ function inWritingOrder(
 
 async function writeChunk(
   { request, context, outcome, order }: UnitWork,
-  { importer, chunk, rows: mapped, incomplete }: MappedChunk,
+  { importer, chunk, rows: read, incomplete }: MappedChunk,
 ): Promise<WriteResult> {
   const { again, dryRun, runId } = request;
+  const mapped = (await importer.complete?.(read, incomplete, context)) ?? read;
   const waiting = again ? await stillWaiting(context, importer, { rows: mapped, runId }) : mapped;
   // Whatever becomes of them: the report says which were there already.
   context.patientsTouched(waiting.flatMap(subjectOf));
