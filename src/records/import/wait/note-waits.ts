@@ -2,7 +2,7 @@
 import type { IncompleteRecord } from '../map/map-resources.ts';
 import type { MappedRecord, ResourceImporter, WriteContext, WriteResult } from '../map/resource-importer.ts';
 import { rowDigest } from '../write/write-records.ts';
-import { lockWaiting, writeWaits } from './waiting.store.ts';
+import { lockUnchanged, lockWaiting, removeWaitsOf, writeWaits } from './waiting.store.ts';
 
 type Destination = Pick<WriteContext, 'client' | 'scope'>;
 
@@ -24,7 +24,10 @@ export async function stillWaiting(
   return rows.filter(({ id }) => own.has(id));
 }
 
-/** Remember which of the written records miss a referenced record, and which do not any more. */
+/**
+ * Remember which of the written records miss a referenced record, and which do not any more. What was found unchanged is not
+ * locked: where another import has written it since, that one has said what it waits for.
+ */
 export async function noteWaits(
   { client, scope }: Destination,
   importer: ResourceImporter,
@@ -40,15 +43,21 @@ export async function noteWaits(
     runId: string;
   },
 ): Promise<void> {
-  const changed = [...result.created, ...result.updated];
+  const changed = new Set([...result.created, ...result.updated]);
   // What a newer version with the same content waits for stays: it is not replaced by what an older one missed.
-  const stand = new Set([...changed, ...result.unchanged]).difference(new Set(result.overtaken));
-  const incomplete = missing.filter(({ entry }) => stand.has(entry.target.id));
-  for (const { entry } of incomplete) stand.delete(entry.target.id);
-  const written = new Map(rows.map((row) => [row.id, row]));
-  const waits = incomplete.flatMap(({ entry, resource, referenced, known }) => {
-    const row = written.get(entry.target.id);
-    if (row === undefined) return [];
+  const unchanged = new Set(result.unchanged).difference(new Set(result.overtaken));
+  const incomplete = new Map(missing.map((record) => [record.entry.target.id, record]));
+  const found = rows.flatMap((row) => (unchanged.has(row.id) ? { id: row.id, digest: rowDigest(row) } : []));
+  const standing = await lockUnchanged(
+    client,
+    scope,
+    importer,
+    found.filter(({ id }) => incomplete.has(id)),
+  );
+  const waits = rows.flatMap((row) => {
+    const record = incomplete.get(row.id);
+    if (record === undefined || !(changed.has(row.id) || standing.has(row.id))) return [];
+    const { entry, resource, referenced, known } = record;
     return {
       id: row.id,
       sourceId: entry.id,
@@ -59,6 +68,8 @@ export async function noteWaits(
       names: referenced.map(({ name }) => name),
     };
   });
-  const ids = [...new Set([...changed, ...stand])];
-  await writeWaits(client, scope, { type: importer.type, runId, ids, waits });
+  const { type } = importer;
+  const complete = found.filter(({ id }) => !incomplete.has(id));
+  if (complete.length > 0) await removeWaitsOf(client, scope, type, complete);
+  await writeWaits(client, scope, { type, runId, ids: [...changed], waits });
 }

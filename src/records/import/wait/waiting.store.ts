@@ -1,4 +1,5 @@
 /** SQL of the records that wait for an optional referenced record (docs/adr/0110). */
+import type { RecordTable } from '../../../clinical/description/describe.ts';
 import type { ReferencedRecord } from '../../../clinical/description/read-context.ts';
 import { rowByKey } from '../../../platform/db/by-key.ts';
 import type { Queryable } from '../../../platform/db/database.ts';
@@ -24,6 +25,9 @@ export interface NewWait extends WaitingRecord {
   /** Names of what it waits for (`missingRecords` of `read-reference.ts`). */
   names: readonly string[];
 }
+
+/** Where the records of a type are. */
+type RecordPlace = Pick<RecordTable, 'name' | 'reach'>;
 
 /** Of records of one type. */
 interface Waits {
@@ -127,6 +131,72 @@ export async function removeWaits(
   });
 }
 
+/** {@link removeWaits} of these records, but for what waits with another content than that of the digest (hex). */
+export async function removeWaitsOf(
+  db: Queryable,
+  { organisationId, facilityId }: FacilityScope,
+  type: string,
+  records: readonly Digested[],
+): Promise<void> {
+  await db.query({
+    name: 'import-wait-end-unchanged',
+    text: `
+      delete from waiting_record w
+      using unnest($4::uuid[], $5::text[]) as given (id, digest)
+      where w.organisation_id = $1
+        and w.facility_id = $2
+        and w.resource_type = $3
+        and w.id = any($4::uuid[])
+        and w.id = given.id
+        and w.content_digest = decode(given.digest, 'hex')`,
+    values: [
+      organisationId,
+      facilityId,
+      type,
+      records.map(({ id }) => id),
+      records.map(({ digest }) => digest),
+    ],
+  });
+}
+
+interface Digested {
+  id: string;
+  /** Of its content; hex. */
+  digest: string;
+}
+
+/** Those of these records whose content is still that of the digest. They stay so until the transaction ends. */
+export async function lockUnchanged(
+  db: Queryable,
+  { organisationId, facilityId }: FacilityScope,
+  { table: { name, reach } }: { table: RecordPlace },
+  records: readonly Digested[],
+): Promise<Set<string>> {
+  if (records.length === 0) return new Set();
+  const ofFacility = reach === 'facility';
+  const { rows } = await db.query<{ id: string }>({
+    name: `import-wait-unchanged-${name}`,
+    text: `
+      select stored.id
+      from ${name} stored
+      join unnest($2::uuid[], $3::text[]) as given (id, digest)
+        on given.id = stored.id
+        and decode(given.digest, 'hex') = stored.content_digest
+      where stored.organisation_id = $1
+        and stored.id = any($2::uuid[])
+        ${ofFacility ? 'and stored.facility_id = $4' : ''}
+      order by stored.id
+      for no key update of stored`,
+    values: [
+      organisationId,
+      records.map(({ id }) => id),
+      records.map(({ digest }) => digest),
+      ...(ofFacility ? [facilityId] : []),
+    ],
+  });
+  return new Set(rows.map(({ id }) => id));
+}
+
 export interface Waiter {
   type: string;
   id: string;
@@ -219,7 +289,7 @@ export interface LockedWait extends WaitingRecord {
 export async function lockWaiting(
   db: Queryable,
   { organisationId, facilityId }: FacilityScope,
-  { type, table, ids }: { type: string; table: { name: string; reach: string }; ids: readonly string[] },
+  { type, table, ids }: { type: string; table: RecordPlace; ids: readonly string[] },
 ): Promise<LockedWait[]> {
   const ofFacility = table.reach === 'facility';
   await db.query({
