@@ -195,10 +195,15 @@ function unitOf(
   };
 }
 
+/** Waits of these records end, but for those of what another import has written since. */
 async function endWaits(run: ImportRun, waiters: readonly Waiter[]): Promise<void> {
   await run.transaction(async (client) => {
     for (const [type, some] of Map.groupBy(waiters, (waiter) => waiter.type)) {
-      const ids = some.map(({ id }) => id);
+      const importer = IMPORTERS.get(type);
+      if (importer === undefined) continue;
+      const runs = new Map(some.map(({ id, runId }) => [id, runId]));
+      const records = await lockWaiting(client, run.scope, { ...importer, ids: [...runs.keys()] });
+      const ids = records.flatMap(({ id, runId }) => (runs.get(id) === runId ? id : []));
       await removeWaits(client, run.scope, type, ids);
     }
   });
