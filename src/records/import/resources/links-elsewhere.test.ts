@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import { useImportTest } from '../../../../test-support/records/import.ts';
+import { countWaiting, waitUntil } from '../../../../test-support/wait-until.ts';
 import type { FacilityScope } from '../../../tenancy/scope.ts';
 import type { ImportDependencies } from '../import-records.ts';
 
@@ -58,6 +59,32 @@ for (const [how, otherOf] of [
       for (const dryRun of [true, false])
         assert.deepEqual(await send(scope, [merged], dryRun), { unchanged: { Patient: 1 }, changed: [] });
   });
+
+test('a merge that a facility is about to write outlives an import of another that waits for it [PAT-10]', async () => {
+  const [old, survivor] = [randomUUID(), randomUUID()];
+  const other = await t.createFacility(t.scope.organisationId);
+  for (const scope of [t.scope, other]) await send(scope, [person(survivor)]);
+  await send(t.scope, [person(old)]);
+  const merged = person(survivor, replaces({ reference: `Patient/${old}` }));
+  const holder = await t.database.pool.connect();
+  try {
+    await holder.query('begin');
+    await holder.query('select from patient where organisation_id = $1 and id = $2 for update', [
+      t.scope.organisationId,
+      survivor,
+    ]);
+    const both: Promise<unknown>[] = [];
+    for (const scope of [t.scope, other]) {
+      both.push(send(scope, [merged]));
+      await waitUntil(async () => (await countWaiting(t.database.pool)) === both.length);
+    }
+    await holder.query('commit');
+    await Promise.all(both);
+  } finally {
+    holder.release();
+  }
+  assert.equal((await linksOf(survivor))[0]?.other_id, old);
+});
 
 test('a newer version of another facility keeps the links that it has, and ends those that it has not [PAT-10]', async () => {
   const [old, older, survivor] = [randomUUID(), randomUUID(), randomUUID()];

@@ -5,6 +5,7 @@
  */
 import { PATIENT } from '../../../clinical/resources/patient.fhir.ts';
 import { ElementReader } from '../../../fhir/reading/element-reader.ts';
+import { lockPatients } from '../../../patients/patient.store.ts';
 import type { IncompleteRecord } from '../map/map-resources.ts';
 import type { MappedRecord, WriteContext } from '../map/resource-importer.ts';
 import { missingRecords, readReference } from '../resolve/read-reference.ts';
@@ -22,6 +23,8 @@ export async function withLinksElsewhere(
   if (incomplete.length === 0) return rows;
   const ids = incomplete.map(({ entry }) => entry.target.id);
   await dryRun?.bringReplaced(PATIENT.table, ids);
+  // Whoever writes them at the moment may be about to write a link.
+  await lockPatients(client, scope, ids);
   const stored = byName(await storedLinks(client, scope, ids));
   const resources = new Map(incomplete.map(({ entry, resource }) => [entry.target.id, resource]));
   return rows.map((row) => {
