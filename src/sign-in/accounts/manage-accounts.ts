@@ -44,7 +44,7 @@ export async function disableAccount(
       refuseOwn(manager, account, 'disable their own account');
       const now = await readDatabaseTime(client, databaseTime);
       await setDisabled(client, account, { accountId: userId, disabledAt: now });
-      const isMore = await endOfDisabled(client, account, { accountId: userId, now });
+      const isMore = await endSomeSessions(client, account, { accountId: userId, now });
       await recordAccount(client, account, change.author, {
         action: 'account.disable',
         before: { disabled },
@@ -53,12 +53,13 @@ export async function disableAccount(
       return { userId, email, disabled: true, isMore, organisationId };
     },
   );
-  for (let goOn = isMore; goOn; )
-    goOn = await transaction(db, async (client) => {
+  let isLeft = isMore;
+  while (isLeft)
+    isLeft = await transaction(db, async (client) => {
       const held = await lockCredentials(client, { organisationId }, state.userId);
       if (held?.disabled !== true) return false;
       const now = await readDatabaseTime(client, databaseTime);
-      return endOfDisabled(client, { organisationId }, { accountId: state.userId, now });
+      return endSomeSessions(client, { organisationId }, { accountId: state.userId, now });
     });
   return state;
 }
@@ -72,8 +73,8 @@ export async function enableAccount(
   const state = await changeManagedAccount(db, change, async (client, account) => {
     const { userId: accountId, email, disabled } = account;
     const now = await readDatabaseTime(client, databaseTime);
-    // What a process left that ended while it disabled the account. None of them may come back.
-    if (disabled && (await endOfDisabled(client, account, { accountId, now }))) return undefined;
+    // Sessions that are left where a process died while it disabled the account. None of them may come back.
+    if (disabled && (await endSomeSessions(client, account, { accountId, now }))) return undefined;
     await setDisabled(client, account, { accountId, disabledAt: null });
     await recordAccount(client, account, change.author, {
       action: 'account.enable',
@@ -85,8 +86,8 @@ export async function enableAccount(
   return state ?? enableAccount(db, change, databaseTime);
 }
 
-/** In a transaction that holds the account. True when more may be left. */
-function endOfDisabled(
+/** Of an account that is disabled, in a transaction that holds it. True when more may be left. */
+function endSomeSessions(
   client: Client,
   scope: OrganisationScope,
   { accountId, now }: { accountId: string; now: Date },
