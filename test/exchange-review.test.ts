@@ -243,6 +243,7 @@ describe('/exchange/deliveries', () => {
   test('replays by id and by filter, in place, and only says so with dryRun [EXC-29, EXC-31]', async () => {
     const dry = await post('/exchange/deliveries/replay', { dryRun: true });
     assert.deepEqual([dry.json.dryRun, dry.json.count, dry.json.deliveryIds.length], [true, 2, 2]);
+    assert.deepEqual((await post('/exchange/deliveries/replay?dryRun=true', {})).json, dry.json);
     assert.equal((await heldIds()).length, 2);
     const filtered = await post('/exchange/deliveries/replay', { heldReason: 'refused_422' });
     assert.deepEqual([filtered.json.dryRun, filtered.json.count], [false, 1]);

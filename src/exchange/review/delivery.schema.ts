@@ -13,7 +13,7 @@ const Time = Instant('ISO 8601 UTC.');
 
 const ID = '01a1fc08-424a-7d97-b9c6-c8abb2ae8675';
 const HELD_AT = '2026-01-10T08:00:02.120Z';
-const DELIVERY_EXAMPLE = {
+export const DELIVERY_EXAMPLE = {
   id: ID,
   organisationId: '0c7d2a90-8b1f-4f5e-9a36-d4e5f6a7b8c9',
   facilityId: '1ad45065-64ba-4128-b0b5-1666625efdaf',

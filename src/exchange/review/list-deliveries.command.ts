@@ -149,13 +149,13 @@ export function deliveryLine(delivery: DeliveryView): string {
 
 /** How the last try went, and what comes next. */
 function progress(delivery: DeliveryView): string {
-  const { status, heldReason, lastAttempt, nextAttemptAt, confirmation, lastReview } = delivery;
+  const { status, heldReason, lastAttempt, nextAttemptAt, lastReview } = delivery;
   const last =
     lastAttempt === null
       ? 'not tried'
       : `${lastAttempt.outcome} ${lastAttempt.status ?? lastAttempt.failure ?? ''}`.trim();
   if (heldReason !== null) return `${heldReason}, ${last}`;
-  if (status === 'delivered') return `${last}, ${confirmed(confirmation)}`;
+  if (status === 'delivered') return `${last}, ${confirmed(delivery)}`;
   if (status === 'skipped') return `${last}, ${skipped(lastReview)}`;
   if (status !== 'queued') return last;
   if (nextAttemptAt === null)
@@ -171,8 +171,9 @@ function skipped(review: DeliveryView['lastReview']): string {
   return `skipped ${decidedAt.toISOString()} by ${who}${reason === null ? '' : `: ${reason}`}`;
 }
 
-/** What the exchange said in its callback. */
-function confirmed(confirmation: DeliveryView['confirmation']): string {
+/** What the exchange said in its callback, which is not shown of a patient who refuses the purpose. */
+function confirmed({ patientId, confirmation }: DeliveryView): string {
+  if (patientId === null) return 'confirmation not shown';
   if (confirmation === null) return 'not confirmed';
   const { status, assignedId } = confirmation;
   return assignedId === null ? status : `${status} as ${assignedId}`;

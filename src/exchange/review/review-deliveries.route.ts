@@ -16,6 +16,12 @@ import { parseInstant } from './list-deliveries.route.ts';
 import { reviewDeliveries } from './review-deliveries.ts';
 import { type AboutPatient, traceShown } from './trace-shown.ts';
 
+const dryRun = Type.Optional(
+  Type.Boolean({
+    default: false,
+    description: 'If true, the answer says what would be done, and nothing is changed.',
+  }),
+);
 const selection = {
   deliveryIds: Type.Optional(Type.Array(Type.String(), { minItems: 1, maxItems: 1_000 })),
   connectionId: Type.Optional(Type.String()),
@@ -27,13 +33,10 @@ const selection = {
   ),
   since: Type.Optional(Type.String()),
   until: Type.Optional(Type.String()),
-  dryRun: Type.Optional(
-    Type.Boolean({
-      default: false,
-      description: 'If true, the answer says what would be done, and nothing is changed.',
-    }),
-  ),
+  dryRun,
 };
+/** Other calls take `dryRun` as a parameter. Were it ignored here, deliveries would be sent. */
+const Query = Type.Object({ dryRun });
 /** A filter that is not known would otherwise be none: everything that is held. */
 const closed = { additionalProperties: false };
 const Selection = named('DeliverySelection', Type.Object(selection, closed));
@@ -69,10 +72,11 @@ export function replayDeliveriesRoute(deps: Dependencies): Route<Access> {
         'Choose deliveries by id or by filter; without both, all held ones are tried again. The service sends the original envelopes, in the original order.',
       tag: 'Exchange',
     },
+    query: Query,
     body: Selection,
     bodyExample: { deliveryIds: ['5f0c9b1e-3d57-4c1a-9d0e-7a1f0b6c2d43'], dryRun: true },
     responses,
-    handle: async ({ body }, context) => review(deps, body, { ...context, action: 'replay', reason: null }),
+    handle: async (call, context) => review(deps, call, { ...context, action: 'replay', reason: null }),
   });
 }
 
@@ -85,6 +89,7 @@ export function skipDeliveriesRoute(deps: Dependencies): Route<Access> {
         'The service then sends the next delivery of the same patient. The skipped delivery and the reason stay on record.',
       tag: 'Exchange',
     },
+    query: Query,
     body: SkipBody,
     bodyExample: {
       deliveryIds: ['5f0c9b1e-3d57-4c1a-9d0e-7a1f0b6c2d43'],
@@ -92,8 +97,9 @@ export function skipDeliveriesRoute(deps: Dependencies): Route<Access> {
       dryRun: true,
     },
     responses,
-    handle: async ({ body }, context) => {
-      if (!isOneLine(body.reason))
+    handle: async (call, context) => {
+      const { reason } = call.body;
+      if (!isOneLine(reason))
         throw badRequest(
           {
             en: 'reason must be one line of text that is not empty.',
@@ -101,18 +107,18 @@ export function skipDeliveriesRoute(deps: Dependencies): Route<Access> {
           },
           'bad_reason',
         );
-      return review(deps, body, { ...context, action: 'skip', reason: body.reason });
+      return review(deps, call, { ...context, action: 'skip', reason });
     },
   });
 }
 
 async function review(
   { db, accessLog }: Dependencies,
-  body: Static<typeof Selection>,
+  { query, body }: { query: Static<typeof Query>; body: Static<typeof Selection> },
   context: FacilityContext & { action: 'replay' | 'skip'; reason: string | null },
 ): Promise<Reply> {
   const { scope, action, reason } = context;
-  const { deliveryIds, connectionId, patientId, heldReason, since, until, dryRun = false } = body;
+  const { deliveryIds, connectionId, patientId, heldReason, since, until } = body;
   requireUuid('connectionId', connectionId);
   requireUuid('patientId', patientId);
   const filter = {
@@ -126,6 +132,7 @@ async function review(
   };
   const shown = { ...context, action: 'delivery.list' as const };
   const trace = (items: readonly AboutPatient[]) => traceShown(accessLog, shown, items);
+  const dryRun = query.dryRun === true || body.dryRun === true;
   const request = { filter, decision: { action, reason }, author: authorOf(context), dryRun };
   return { body: await reviewDeliveries({ db, trace }, scope, request) };
 }
