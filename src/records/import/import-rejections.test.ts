@@ -68,6 +68,7 @@ describe('rejections', () => {
       [Buffer.from(text, 'utf16le').swap16(), utf16],
       [gzipSync(text), 'is gzip within gzip. Unpack it once'],
       [Buffer.from('PK\x03\x04'), 'is a ZIP archive. Unpack it, and import the files in it'],
+      [Buffer.from('MSH|^~\\&|LAB|'), 'is HL7 v2. Send FHIR as JSON'],
       [Buffer.from('BZh91AY'), packed],
       [Buffer.from('28b52ffd2000', 'hex'), packed],
       [Buffer.from('fd377a585a00', 'hex'), packed],

@@ -14,6 +14,7 @@ const OTHER_FORMATS: readonly [beginning: string, reason: string][] = [
   ['5b00', UTF_16],
   ['005b', UTF_16],
   ['1f8b', 'is gzip within gzip. Unpack it once'],
+  ['4d53487c', 'is HL7 v2. Send FHIR as JSON'],
   ['504b', 'is a ZIP archive. Unpack it, and import the files in it'],
   ['425a68', COMPRESSED],
   ['28b52ffd', COMPRESSED],
