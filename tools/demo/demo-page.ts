@@ -76,7 +76,7 @@ Try this in another terminal:
    npx interchange import --organisation ${facts.organisationId} --facility ${facts.facilityId} demo/records
 
 11. Deliver patients to an exchange. A simulator stands in for one, with secrets from a file that only you may read:
-   [ -s "$DATA_DIR/connection.json" ] || (umask 077; npx interchange connection create --organisation ${facts.organisationId} \\
+   [ -s "\${DATA_DIR:?Run step 8 first}/connection.json" ] || (umask 077; npx interchange connection create --organisation ${facts.organisationId} \\
      --name "Local exchange" --address http://127.0.0.1:4100/patients --client-id demo --json > "$DATA_DIR/connection.json")
    npx interchange exchange-simulator --connection "$DATA_DIR/connection.json" &
    echo '{"resourceType":"Patient","identifier":[{"system":"https://example.org/mrn","value":"1001"}],"name":[{"family":"Example","given":["Ada"]}]}' \\
@@ -84,7 +84,8 @@ Try this in another terminal:
    npx interchange delivery list
 
 If the first try failed, the simulator did not listen yet. The service tries again within seconds.
-On another day this uses the connection that is there. A patient who did not change is not delivered again: change Ada.
+In a new terminal, run steps 2 and 8 first. On another day this uses the connection that is there. A patient who did not
+change is not delivered again: change Ada.
 
 12. Publish the laboratory order to a FHIR server. A simulator stands in for one and shows what it gets:
    npx interchange fhir-simulator &
