@@ -20,7 +20,7 @@ export const facility = {
   turnedOn: '{name} is on.',
   turnedOff: '{name} is off.',
   stopNow: 'From the next call on:',
-  kept: 'Records stay. Turn it on again, and all goes on.',
+  kept: 'Records stay. You can turn it on again at any time.',
   module: {
     patients: {
       name: 'Patients',

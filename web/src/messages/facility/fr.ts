@@ -21,7 +21,7 @@ export const facility = {
   turnedOn: '{name} : activé.',
   turnedOff: '{name} : désactivé.',
   stopNow: 'Dès le prochain appel :',
-  kept: 'Les dossiers restent. Réactivez le module, et tout reprend.',
+  kept: 'Les dossiers restent. Vous pouvez réactiver le module à tout moment.',
   module: {
     patients: {
       name: 'Patients',

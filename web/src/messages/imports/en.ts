@@ -46,7 +46,7 @@ export const imports = {
   },
   ways: { http: 'over HTTP', command: 'from the command line' },
   state: 'State',
-  states: { running: 'Running', finished: 'All taken', rejected: 'Some rejected', failed: 'Failed' },
+  states: { running: 'Running', finished: 'Nothing rejected', rejected: 'Some rejected', failed: 'Failed' },
   /** Of the filter: `finished` finds imports with nothing to take, too, and `rejected` those of which all was rejected. */
   found: {
     running: 'Running',

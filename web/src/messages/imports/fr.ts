@@ -49,7 +49,7 @@ export const imports: Catalogue['imports'] = {
   },
   ways: { http: 'par HTTP', command: 'en ligne de commande' },
   state: 'État',
-  states: { running: 'En cours', finished: 'Tout pris', rejected: 'Rejets', failed: 'Échouée' },
+  states: { running: 'En cours', finished: 'Aucun rejet', rejected: 'Rejets', failed: 'Échouée' },
   found: { running: 'En cours', finished: 'Aucun rejet', rejected: 'Rejets', failed: 'Échouée' },
   ofNone: { finished: 'Rien à prendre', rejected: 'Tout rejeté' },
   started: 'Début',

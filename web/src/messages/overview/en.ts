@@ -10,7 +10,7 @@ export const overview = {
   kinds: {
     'held-deliveries': {
       name: 'Held deliveries',
-      text: 'An exchange refused these. Look at the reason, then replay or skip them.',
+      text: 'An exchange did not take these, or the service may not send them. Look at the reason, then replay or skip them.',
       link: 'Review them',
     },
     'exchanges-down': {

@@ -10,7 +10,7 @@ export const overview = {
   kinds: {
     'held-deliveries': {
       name: 'Envois retenus',
-      text: 'Une plateforme d’échange les a refusés. Regardez le motif, puis renvoyez-les ou ignorez-les.',
+      text: 'Une plateforme d’échange ne les a pas pris, ou le service ne peut pas les envoyer. Regardez le motif, puis renvoyez-les ou ignorez-les.',
       link: 'Les examiner',
     },
     'exchanges-down': {

@@ -86,7 +86,7 @@ export const patient = {
   exporting: '{count, plural, one {# entry read} other {# entries read}}',
   exported: '{count, plural, one {# entry exported.} other {# entries exported.}}',
   exportFailed: 'The export failed: {why}',
-  deliveriesEmpty: 'Nothing was sent to an exchange',
+  deliveriesEmpty: 'This facility sent nothing to an exchange',
   deliveriesEmptyText:
     'A delivery is made when the patient changes and a connection of this facility is enabled.',
   outcomeOf: 'Result',

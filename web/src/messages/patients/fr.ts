@@ -89,7 +89,7 @@ export const patient: Catalogue['patient'] = {
   exporting: '{count, plural, one {# entrée lue} other {# entrées lues}}',
   exported: '{count, plural, one {# entrée exportée.} other {# entrées exportées.}}',
   exportFailed: 'L’exportation a échoué : {why}',
-  deliveriesEmpty: 'Rien n’a été envoyé à une plateforme d’échange',
+  deliveriesEmpty: 'Cet établissement n’a rien envoyé à une plateforme d’échange',
   deliveriesEmptyText:
     'Un envoi est créé quand le patient change et qu’une connexion de cet établissement est active.',
   outcomeOf: 'Résultat',

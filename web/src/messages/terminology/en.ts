@@ -1,7 +1,7 @@
 /** The words of the terminology pages in English. */
 export const terminology = {
   title: 'Terminology',
-  text: 'Local codes that went out without a standard code, most frequent first. Map each to the code that other systems understand.',
+  text: 'Local codes without a standard code that an import or a fetch met, most frequent first. Map each to the code that other systems understand.',
   views: 'Parts of terminology',
   unmapped: 'Unmapped codes',
   maps: 'Maps',
@@ -18,7 +18,7 @@ export const terminology = {
   by: 'By',
   operator: 'The operator',
   you: 'You',
-  count: 'Times sent',
+  count: 'Times met',
   places: 'Found in',
   place: {
     lab: {
@@ -30,12 +30,12 @@ export const terminology = {
     vitals: { sign: 'Vital signs' },
     encounter: { participation: 'Encounter participants' },
   },
-  lastMet: 'Last sent',
+  lastMet: 'Last met',
   map: 'Map',
   mapNamed: 'Map {code}',
   unmappedEmpty: 'Every code has a standard code',
   unmappedEmptyText:
-    'Nothing is left to map at this facility. A code appears here within seconds after it went out without a standard code.',
+    'Nothing is left to map at this facility. A code without a standard code appears here within seconds after an import or a fetch met it.',
   toMaps: 'See the maps',
   toImport: 'Import a map',
   mapped: '{code} is mapped to {target}. It counts from the next fetch on.',
@@ -78,7 +78,7 @@ export const mapEditor = {
   addTitle: 'Add a mapping',
   mapTitle: 'Map {code}',
   sentTimes:
-    '{count, plural, one {Sent once without a standard code} other {Sent # times without a standard code}}, last on <time></time>.',
+    '{count, plural, one {Met once without a standard code} other {Met # times without a standard code}}, last on <time></time>.',
   localSystem: 'Local system',
   localSystemHelp: 'The address that the source writes with its code. Empty if it writes none.',
   localCode: 'Local code',

@@ -3,7 +3,7 @@ import type { Catalogue } from '../catalogue.ts';
 
 export const terminology: Catalogue['terminology'] = {
   title: 'Terminologie',
-  text: 'Codes locaux envoyés sans code standard, les plus fréquents d’abord. Associez chacun au code que les autres systèmes comprennent.',
+  text: 'Codes locaux sans code standard, rencontrés par une importation ou une lecture, les plus fréquents d’abord. Associez chacun au code que les autres systèmes comprennent.',
   views: 'Parties de la terminologie',
   unmapped: 'Codes sans correspondance',
   maps: 'Correspondances',
@@ -20,7 +20,7 @@ export const terminology: Catalogue['terminology'] = {
   by: 'Par',
   operator: 'L’opérateur',
   you: 'Vous',
-  count: 'Envois',
+  count: 'Rencontres',
   places: 'Où',
   place: {
     lab: {
@@ -32,12 +32,12 @@ export const terminology: Catalogue['terminology'] = {
     vitals: { sign: 'Signes vitaux' },
     encounter: { participation: 'Participants aux venues' },
   },
-  lastMet: 'Dernier envoi',
+  lastMet: 'Dernière rencontre',
   map: 'Associer',
   mapNamed: 'Associer {code}',
   unmappedEmpty: 'Chaque code a un code standard',
   unmappedEmptyText:
-    'Il ne reste rien à associer dans cet établissement. Un code apparaît ici quelques secondes après être parti sans code standard.',
+    'Il ne reste rien à associer dans cet établissement. Un code sans code standard apparaît ici quelques secondes après qu’une importation ou une lecture l’a rencontré.',
   toMaps: 'Voir les correspondances',
   toImport: 'Importer des correspondances',
   mapped: '{code} est associé à {target}, dès la prochaine lecture.',
@@ -81,7 +81,7 @@ export const mapEditor: Catalogue['mapEditor'] = {
   addTitle: 'Ajouter une correspondance',
   mapTitle: 'Associer {code}',
   sentTimes:
-    '{count, plural, one {Envoyé une fois sans code standard} other {Envoyé # fois sans code standard}}, la dernière fois le <time></time>.',
+    '{count, plural, one {Rencontré une fois sans code standard} other {Rencontré # fois sans code standard}}, la dernière fois le <time></time>.',
   localSystem: 'Système local',
   localSystemHelp: 'L’adresse que la source écrit avec son code. Vide si elle n’en écrit pas.',
   localCode: 'Code local',

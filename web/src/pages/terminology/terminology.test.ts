@@ -14,7 +14,7 @@ describe('terminology', { skip: NO_BROWSER, timeout: 300_000 }, () => {
   const put = (account: TestAccount, body: object) =>
     web.api.call('/terminology/maps', { method: 'PUT', token: account.token, body });
 
-  /** Codes that went out without a standard code, as the service counts them. */
+  /** Codes without a standard code, as the service counts them. */
   async function meet(code: string, display: string, count: number, place = 'lab.result'): Promise<void> {
     const { organisationId, facilityId } = web.tenant;
     await web.api.database.pool.query({

@@ -1,4 +1,4 @@
-/** The work list: local codes that went out without a standard code, most frequent first. Contract: WEB-30. */
+/** The work list: local codes without a standard code that an import or a fetch met, most frequent first. Contract: WEB-30. */
 import { Button } from '@mantine/core';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { useState } from 'react';
