@@ -12,6 +12,7 @@ import {
   type Resource,
 } from '../../../../test-support/records/clinic.ts';
 import { useImportTest } from '../../../../test-support/records/import.ts';
+import { waitForLock } from '../../../../test-support/wait-until.ts';
 import { importText } from '../import-report.ts';
 
 const t = useImportTest();
@@ -82,4 +83,32 @@ test('an identifier of records of two types means the first type that the elemen
   assert.equal(performers.length, 2);
   assert.deepEqual(performers[0], performers[1]);
   assert.match(JSON.stringify(performers), new RegExp(String(doctor.id)));
+});
+
+test('two patients whom an import takes at the same time, by two workers, are named [IN-36]', async () => {
+  const { noticeCount } = await t.run([numbered('30'), numbered('30')], { workers: 2 });
+  assert.ok(noticeCount > 0);
+});
+
+test('a patient who comes while another import has not committed yet is named by the one that commits last [IN-36]', async () => {
+  const somebody = patient();
+  const visit = encounter(`Patient/${somebody.id}`);
+  await t.run([bundle([somebody, visit])]);
+  const holder = await t.database.pool.connect();
+  try {
+    await holder.query('begin');
+    await holder.query('select from encounter where organisation_id = $1 and id = $2 for update', [
+      t.scope.organisationId,
+      visit.id,
+    ]);
+    const first = t.run([bundle([numbered('40'), { ...visit, status: 'cancelled' }])]);
+    await waitForLock(t.database.pool);
+    assert.equal((await t.run([numbered('40')])).noticeCount, 0, 'it sees no other yet');
+    await holder.query('commit');
+    assert.deepEqual((await first).notices, [
+      { file: '0.json', entry: 1, resourceType: 'Patient', reason: REASON },
+    ]);
+  } finally {
+    holder.release();
+  }
 });

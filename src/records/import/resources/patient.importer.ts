@@ -18,15 +18,13 @@ import {
 } from '../write/write-records.ts';
 import { linkedTo } from './links-elsewhere.store.ts';
 import { withLinksElsewhere } from './links-elsewhere.ts';
+import { SHARED_IDENTIFIER } from './shared-identifiers.ts';
 
 const OTHER_PERSON =
   'Patient differs from the record with this id in name, birth date and sex, so it may be another person. Give another person another id. A correction must keep one of the three';
 
 const LONG_CHAIN =
   'Patient replaces, or is replaced by, too many others, one by way of another. Link the records of a person to the current one';
-
-const SHARED_IDENTIFIER =
-  'has an identifier, with the same system, that another patient of this facility has. Both were taken. If they are one person, merge them in the source; else correct the identifier';
 
 const RENDERING: TextRendering = {
   mapping: PATIENT_MAPPING,

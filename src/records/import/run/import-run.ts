@@ -33,8 +33,9 @@ export interface ImportRun extends UnitRun {
 
 /** Tell of the patients that a transaction is about, before it commits. A dry run changes nobody. */
 export async function announce(run: ImportRun, client: Client, outcome: UnitOutcome): Promise<void> {
-  const created = [...outcome.patientsCreated];
-  const updated = [...outcome.patientsUpdated].filter((id) => !outcome.patientsCreated.has(id));
+  const { patientsCreated, patientsUpdated, patientsRegistered } = outcome;
+  const created = [...patientsCreated];
+  const updated = [...patientsUpdated.union(patientsRegistered).difference(patientsCreated)];
   const changed: PatientChange[] = [
     ...created.map((patientId) => ({ patientId, event: 'created' as const })),
     ...updated.map((patientId) => ({ patientId, event: 'updated' as const })),

@@ -52,9 +52,13 @@ export interface UnitOutcome extends MapOutcome {
   notices: EntryReason[];
   /** Optional referenced records that were left out for good, with an entry that misses each. */
   missing: Map<string, { referenced: MissingRecord; entry: UnitEntry }>;
-  /** Patients who were created; who were changed or registered here; and whom anything that came is or was about. */
+  /**
+   * Patients who were created; who were changed; who were registered here, with those who link to them; and whom anything
+   * that came is or was about.
+   */
   patientsCreated: Set<string>;
   patientsUpdated: Set<string>;
+  patientsRegistered: Set<string>;
   patientsTouched: Set<string>;
   /** What no fetch shows, unless a report or an order brings it along. */
   notShown: NotShown[];
@@ -77,7 +81,7 @@ export async function importUnit(client: Client, request: UnitRequest): Promise<
     touched: nothingTouched(),
     placement: undefined,
     patientsTouched: (ids) => addAll(outcome.patientsTouched, ids),
-    patientsRegistered: (ids) => addAll(outcome.patientsUpdated, ids),
+    patientsRegistered: (ids) => addAll(outcome.patientsRegistered, ids),
     refuse: (type, ids, reason) => {
       for (const entry of entriesOf(unit, type, ids)) outcome.rejected.push({ entry, reason });
     },
@@ -279,6 +283,7 @@ function emptyOutcome(): UnitOutcome {
     waiting: [],
     patientsCreated: new Set(),
     patientsUpdated: new Set(),
+    patientsRegistered: new Set(),
     patientsTouched: new Set(),
     notShown: [],
     unmapped: [],

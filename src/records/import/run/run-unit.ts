@@ -2,6 +2,7 @@
 
 import { type Span, traced } from '../../../platform/trace/trace.ts';
 import type { Rejection } from '../import-report.ts';
+import { sharingSince } from '../resources/shared-identifiers.ts';
 import { joinMissed, joinWaiting } from '../wait/join-waiting.ts';
 import { announce, type ImportRun } from './import-run.ts';
 import { dataFault } from './import-transaction.ts';
@@ -58,6 +59,7 @@ async function takeUnit(run: ImportRun, part: UnitPart): Promise<UnitResult> {
     run.report.addNotices(await joinWaiting(run, part.unit), part.file);
     // Nothing comes meanwhile.
     if (dryRun !== undefined) return { kind: 'done', gaveUp };
+    run.report.addNotices(await sharingSince(run, part.unit, outcome), part.file);
     run.report.addNotices(await joinMissed(run, outcome), part.file);
     return { kind: 'done', gaveUp };
   } catch (error) {
