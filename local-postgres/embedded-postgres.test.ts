@@ -15,6 +15,12 @@ import {
 import { stopAbandoned } from './embedded-postgres.ts';
 
 const CHECKOUT = join(import.meta.dirname, '..');
+/** Runs a program where it sees no other processes. */
+const CONTAINER = [
+  'unshare',
+  ...(process.getuid?.() === 0 ? [] : ['--user', '--map-current-user']),
+  ...['--pid', '--fork', '--kill-child', '--mount-proc'],
+];
 
 describe('openEmbeddedPostgres', () => {
   let folder: Awaited<ReturnType<typeof makeDataDir>>;
@@ -51,6 +57,22 @@ describe('openEmbeddedPostgres', () => {
     const password = join(folder.path, 'postgresql.password');
     assert.equal((await stat(password)).mode & 0o777, 0o600);
     assert.equal(await readFile(password, 'utf8'), new URL(server.url).password);
+    await server.release();
+  });
+
+  test('starts no second server beside one in another container, whose processes it does not see', {
+    skip: canUnshare() ? false : 'this user may not make a container here',
+  }, async () => {
+    const inside = await openElsewhere(folder.path, CONTAINER);
+    await ask(inside.url, 'create table kept as select 1 as n');
+    await assert.rejects(
+      openHere(folder.path),
+      /is in use in another container\. Run the command there, or stop/,
+    );
+    assert.deepEqual(await ask(inside.url, 'select n from kept'), { n: 1 });
+    assert.equal(await inside.release(), 0);
+    const server = await openHere(folder.path);
+    assert.deepEqual(await ask(server.url, 'select n from kept'), { n: 1 });
     await server.release();
   });
 
@@ -183,3 +205,12 @@ describe('openEmbeddedPostgres', () => {
     });
   });
 });
+
+function canUnshare(): boolean {
+  try {
+    execFileSync(CONTAINER[0] ?? '', [...CONTAINER.slice(1), 'true'], { stdio: 'ignore' });
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -15,7 +15,7 @@ import { type FileLock, tryLock, waitForLock } from './file-lock.ts';
 import { EmbeddedPostgresError, findPostgresBinaries } from './postgres-binaries.ts';
 import { type ClusterPlace, DATABASE_OWNER, diskFull, prepareCluster } from './postgres-cluster.ts';
 import { findServer, type RunningServer } from './postgres-process.ts';
-import { startServer, stopServer } from './postgres-server.ts';
+import { startServer, stopServer, wasStartedElsewhere } from './postgres-server.ts';
 import { choosePostgresUser } from './postgres-user.ts';
 import { finishPutBack, planPutBack } from './put-back.ts';
 
@@ -73,7 +73,7 @@ export async function openEmbeddedPostgres({
     alone?.release();
     const share = takeShare(site);
     try {
-      const ready = await openServer(site, { keepPort: alone === undefined, password, log });
+      const ready = await openServer(site, { isUsed: alone === undefined, password, log });
       return { use: share, server: ready };
     } catch (error) {
       // Stopped while it recovers, it would begin with that anew at the next start.
@@ -154,17 +154,17 @@ async function behindGate<T>(site: Site, work: () => Promise<T>): Promise<T> {
 }
 
 interface OpenOptions {
-  /** True while others use the server, where they expect it. */
-  keepPort: boolean;
+  /** True while others use the server. */
+  isUsed: boolean;
   password: string;
   log: ServerLog;
 }
 
 /** The server with its database. One that was found may still be recovering from a crash, or be ending. */
-async function openServer(site: Site, { keepPort, password, log }: OpenOptions): Promise<RunningServer> {
+async function openServer(site: Site, { isUsed, password, log }: OpenOptions): Promise<RunningServer> {
   const deadline = performance.now() + GATE_TIMEOUT_MS;
   for (;;) {
-    const server = await joinOrStart(site, keepPort, log);
+    const server = await joinOrStart(site, isUsed, log);
     try {
       await ensureDatabase(databaseUrl(server, password, 'postgres'));
       return server;
@@ -182,13 +182,19 @@ async function openServer(site: Site, { keepPort, password, log }: OpenOptions):
   }
 }
 
-async function joinOrStart(site: Site, keepPort: boolean, log: ServerLog): Promise<RunningServer> {
+/** `isUsed`: by others too, who expect it on its port. */
+async function joinOrStart(site: Site, isUsed: boolean, log: ServerLog): Promise<RunningServer> {
   const running = await findServer(site.clusterDir);
   if (running !== undefined) return running;
+  // Two servers on one folder destroy the database.
+  if (isUsed && (await wasStartedElsewhere(site.clusterDir)))
+    throw new EmbeddedPostgresError(
+      `The database in ${site.dataDir} is in use in another container. Run the command there, or stop what runs there.`,
+    );
   // Since the folder was opened, a restore may have begun to replace the database. A new one must not be made then.
   await finishPutBack(site.dataDir);
   await prepareCluster(site);
-  const server = await startServer(site, keepPort);
+  const server = await startServer(site, isUsed);
   log.info({ port: server.port, pid: server.pid }, 'PostgreSQL started');
   return server;
 }

@@ -46,6 +46,15 @@ export async function endOrphans(clusterDir: string): Promise<void> {
     if (/^\d+$/.test(name) && (await worksIn(Number(name), clusterDir))) quit(Number(name));
 }
 
+/**
+ * Names the processes that this one sees, and that see it: those of one container. Undefined where there is no such name. See
+ * pid_namespaces(7).
+ */
+export async function processNamespace(): Promise<string | undefined> {
+  const name = await readlink('/proc/self/ns/pid').catch(() => undefined);
+  return name?.replaceAll(/\D/g, '');
+}
+
 async function readPidFile(clusterDir: string): Promise<string> {
   return readFile(join(clusterDir, 'postmaster.pid'), 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return '';

@@ -6,7 +6,13 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { EmbeddedPostgresError } from './postgres-binaries.ts';
 import { type ClusterPlace, diskFull, saysDiskFull } from './postgres-cluster.ts';
-import { endOrphans, findServer, isPostmaster, type RunningServer } from './postgres-process.ts';
+import {
+  endOrphans,
+  findServer,
+  isPostmaster,
+  processNamespace,
+  type RunningServer,
+} from './postgres-process.ts';
 
 const START_TIMEOUT_MS = 60_000;
 /** Recovery after a crash may take longer than a start. */
@@ -28,6 +34,9 @@ const FIXED_SETTINGS = {
   log_timezone: 'UTC',
   timezone: 'UTC',
 };
+
+/** Says in the command line of a server where its process can be seen. PostgreSQL takes any setting with a dot in its name. */
+const NAMESPACE = 'interchange.process_namespace';
 
 /**
  * Start the server; call it only while no other process can start or stop it. With `keepPort` it waits for
@@ -81,7 +90,9 @@ export async function stopServer(
 async function tryStart(place: ClusterPlace, port: number): Promise<string> {
   const log = join(place.clusterDir, 'server.log');
   const before = await startLog(log);
-  const all = Object.entries({ ...FIXED_SETTINGS, ...place.settings }).map(
+  const namespace = await processNamespace();
+  const seen = namespace === undefined ? {} : { [NAMESPACE]: namespace };
+  const all = Object.entries({ ...FIXED_SETTINGS, ...seen, ...place.settings }).map(
     ([name, value]) => `-c ${name}='${value}'`,
   );
   const { output } = await place.user.run(place.binaries.pg_ctl, [
@@ -111,9 +122,19 @@ async function removeStalePidFile(clusterDir: string): Promise<void> {
 
 /** PostgreSQL keeps the command line of its last start, the port with it. */
 async function lastPort(clusterDir: string): Promise<number | undefined> {
-  const text = await readFile(join(clusterDir, 'postmaster.opts'), 'utf8').catch(() => '');
-  const port = /"-p" "(\d+)"/.exec(text)?.[1];
+  const port = /"-p" "(\d+)"/.exec(await lastCommandLine(clusterDir))?.[1];
   return port === undefined ? undefined : Number(port);
+}
+
+/** Whether the last start was in another container: this process does not see whether that server runs. */
+export async function wasStartedElsewhere(clusterDir: string): Promise<boolean> {
+  const last = new RegExp(`"${NAMESPACE}=(\\d+)"`).exec(await lastCommandLine(clusterDir))?.[1];
+  const own = await processNamespace();
+  return last !== undefined && own !== undefined && last !== own;
+}
+
+async function lastCommandLine(clusterDir: string): Promise<string> {
+  return readFile(join(clusterDir, 'postmaster.opts'), 'utf8').catch(() => '');
 }
 
 /**
