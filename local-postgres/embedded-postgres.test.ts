@@ -126,7 +126,8 @@ describe('openEmbeddedPostgres', () => {
       const server = await openHere(folder.path);
       await ask(server.url, "create table organisation as select 1 as id, 'Lagos' as name");
       const page = await readFile(join(CHECKOUT, 'docs/operations.md'), 'utf8');
-      const section = page.split('## Look into the embedded database')[1]?.split('\n## ')[0] ?? '';
+      const chapter = page.split('## Look into the database with SQL')[1]?.split('\n## ')[0];
+      const section = chapter?.split('**The embedded database**')[1] ?? '';
       const printed = [...section.matchAll(/```sh\n([\s\S]*?)```/g)].map(([, lines]) => lines).join('');
       // Not every machine has psql. What require finds is looked for beside the file that asks.
       const lines = printed
