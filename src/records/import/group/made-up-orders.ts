@@ -60,14 +60,14 @@ export function gatheredOrders(under: ReadonlyMap<string, readonly StandingResul
   });
 }
 
-/** Results that the order was made for: not the members of panels. Of panels that are members of each other, the first. */
+/** Results that the order was made for: not the members of panels. Of panels that are members of each other, the one with the lowest id. */
 function standingFor(orderId: string, results: readonly StandingResult[]): readonly StandingResult[] {
   const members = new Set(
     results.flatMap(({ id, memberIds }) => memberIds.filter((member) => member !== id)),
   );
   const made = results.filter((result) => gatheredId(result) === orderId);
   const top = made.filter(({ id }) => !members.has(id));
-  return top.length > 0 ? top : made.slice(0, 1);
+  return top.length > 0 ? top : made.toSorted((a, b) => (a.id < b.id ? -1 : 1)).slice(0, 1);
 }
 
 /** What all say that say something; null where they differ, or none does. */
