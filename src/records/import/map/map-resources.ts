@@ -17,6 +17,7 @@ import { isUuid } from '../../../platform/uuid.ts';
 import type { FacilityScope } from '../../../tenancy/scope.ts';
 import { containedByReference, requireFewContained } from '../resolve/contained.ts';
 import {
+  type Answer,
   type MissingRecord,
   missingRecords,
   type ReadReference,
@@ -25,7 +26,7 @@ import {
   writtenReference,
 } from '../resolve/read-reference.ts';
 import { facilityRecordId } from '../resolve/record-id.ts';
-import type { Answer, ReferenceResolver } from '../resolve/resolve-references.ts';
+import type { ReferenceResolver } from '../resolve/resolve-references.ts';
 import type { EntryReason, Unit, UnitEntry } from '../run/unit.ts';
 import type { KnownRecords } from '../wait/waiting.store.ts';
 import type { ElementTally } from './element-tally.ts';

@@ -14,10 +14,10 @@ import type { RecordRow, RecordTable } from '../../../clinical/description/descr
 import type { Values } from '../../../clinical/description/element.ts';
 import type { ReadContext } from '../../../clinical/description/read-context.ts';
 import type { ElementReader } from '../../../fhir/reading/element-reader.ts';
+import type { JsonObject } from '../../../fhir/reading/json-resource.ts';
 import type { Client } from '../../../platform/db/database.ts';
 import type { FacilityScope } from '../../../tenancy/scope.ts';
 import type { DryRun } from '../write/dry-run-tables.store.ts';
-import type { IncompleteRecord } from './map-resources.ts';
 import type { ImportReach, RecordLookup } from './record-lookup.ts';
 import type { SourceVersion } from './source-version.ts';
 
@@ -110,10 +110,13 @@ export interface ResourceImporter {
    * names the element and never its value. Elements that the reader was not asked for are counted as not kept.
    */
   map(resource: ElementReader, context: ReadContext): RecordRow;
-  /** The rows as they are to be written: what `incomplete` misses here, the stored records may have of another facility. */
+  /**
+   * The rows as they are to be written. What a resource misses here, the stored record may have of another facility.
+   * `missing`: the resources that miss a referenced record, by the id of the record.
+   */
   complete?(
     rows: readonly MappedRecord[],
-    incomplete: readonly IncompleteRecord[],
+    missing: ReadonlyMap<string, JsonObject>,
     context: WriteContext,
   ): Promise<readonly MappedRecord[]>;
   /** Upsert the rows, set-based, doing nothing for those whose content is stored already. */

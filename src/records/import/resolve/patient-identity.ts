@@ -77,6 +77,9 @@ function datesDiffer(before: string | null, now: string | null): boolean {
   return before !== null && now !== null && !before.startsWith(now) && !now.startsWith(before);
 }
 
+export const SHARED_IDENTIFIER =
+  'has an identifier, with the same system, that another patient of this facility has. Both were taken. If they are one person, merge them in the source; else correct the identifier';
+
 /**
  * Those of the patients who have an identifier that another patient of the facility has too. Linked patients may share
  * one: the source knows of both.

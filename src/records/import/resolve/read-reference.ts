@@ -1,10 +1,13 @@
 /** A FHIR Reference element as it was written, what it may name, and what to say when it leads nowhere. */
+import type { ReferencedRecord } from '../../../clinical/description/read-context.ts';
 import { readIdentifier } from '../../../fhir/reading/datatypes.ts';
 import type { ElementReader } from '../../../fhir/reading/element-reader.ts';
 import type { IdentifierKey } from '../map/record-lookup.ts';
 import { parseReference } from './parse-reference.ts';
 import { identifierName, recordId } from './record-id.ts';
-import type { Answer } from './resolve-references.ts';
+
+/** `pending`: ask again after `ask`. `several`: more than one record carries the identifier. */
+export type Answer = ReferencedRecord | 'missing' | 'several' | 'pending';
 
 export interface ReadReference {
   text: string | undefined;

@@ -4,7 +4,6 @@
  * Contract: IN-8, IN-9.
  */
 
-import type { ReferencedRecord } from '../../../clinical/description/read-context.ts';
 import type { Queryable } from '../../../platform/db/database.ts';
 import { isUuid } from '../../../platform/uuid.ts';
 import type { FacilityScope } from '../../../tenancy/scope.ts';
@@ -15,10 +14,8 @@ import type { ResourceImporter } from '../map/resource-importer.ts';
 import type { Unit } from '../run/unit.ts';
 import type { DryRun } from '../write/dry-run-tables.store.ts';
 import { storedIds } from './place-ids.ts';
+import type { Answer } from './read-reference.ts';
 import { identifierText, recordId } from './record-id.ts';
-
-/** `pending`: ask again after `ask`. `several`: more than one record carries the identifier. */
-export type Answer = ReferencedRecord | 'missing' | 'several' | 'pending';
 
 /** Answers that are remembered within one unit before they are forgotten. */
 const REMEMBERED = 50_000;

@@ -5,8 +5,8 @@
  */
 import { PATIENT } from '../../../clinical/resources/patient.fhir.ts';
 import { ElementReader } from '../../../fhir/reading/element-reader.ts';
+import type { JsonObject } from '../../../fhir/reading/json-resource.ts';
 import { lockPatients } from '../../../patients/patient.store.ts';
-import type { IncompleteRecord } from '../map/map-resources.ts';
 import type { MappedRecord, WriteContext } from '../map/resource-importer.ts';
 import { missingRecords, readReference } from '../resolve/read-reference.ts';
 import { identifierName } from '../resolve/record-id.ts';
@@ -17,18 +17,17 @@ const TABLE = 'patient_link';
 /** The rows; a link that leads to nobody here leads where the stored one of its patient does that names the same. */
 export async function withLinksElsewhere(
   rows: readonly MappedRecord[],
-  incomplete: readonly IncompleteRecord[],
+  missing: ReadonlyMap<string, JsonObject>,
   { client, scope, dryRun }: Pick<WriteContext, 'client' | 'scope' | 'dryRun'>,
 ): Promise<readonly MappedRecord[]> {
-  if (incomplete.length === 0) return rows;
-  const ids = incomplete.map(({ entry }) => entry.target.id);
+  if (missing.size === 0) return rows;
+  const ids = [...missing.keys()];
   await dryRun?.bringReplaced(PATIENT.table, ids);
   // Whoever writes them at the moment may be about to write a link.
   await lockPatients(client, scope, ids);
   const stored = byName(await storedLinks(client, scope, ids));
-  const resources = new Map(incomplete.map(({ entry, resource }) => [entry.target.id, resource]));
   return rows.map((row) => {
-    const [resource, given] = [resources.get(row.id), row.children[TABLE]];
+    const [resource, given] = [missing.get(row.id), row.children[TABLE]];
     if (resource === undefined || given === undefined) return row;
     const named = namesIn(ElementReader.of(resource, scope.timeZone));
     const links = given.map((link, place) => {

@@ -7,7 +7,7 @@ import { PATIENT } from '../../../clinical/resources/patient.fhir.ts';
 import { keptPatient, PATIENT_MAPPING, storedPatient } from '../../../patients/kept/patient-text.fhir.ts';
 import type { ResourceImporter, WriteContext } from '../map/resource-importer.ts';
 import { patientLookup } from '../resolve/lookups.store.ts';
-import { otherPersons, sharingIdentifiers } from '../resolve/patient-identity.ts';
+import { otherPersons, SHARED_IDENTIFIER, sharingIdentifiers } from '../resolve/patient-identity.ts';
 import { registerPatients } from '../resolve/registration.store.ts';
 import { inheritNames } from '../write/replaced-names.store.ts';
 import {
@@ -18,7 +18,6 @@ import {
 } from '../write/write-records.ts';
 import { linkedTo } from './links-elsewhere.store.ts';
 import { withLinksElsewhere } from './links-elsewhere.ts';
-import { SHARED_IDENTIFIER } from './shared-identifiers.ts';
 
 const OTHER_PERSON =
   'Patient differs from the record with this id in name, birth date and sex, so it may be another person. Give another person another id. A correction must keep one of the three';

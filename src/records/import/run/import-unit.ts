@@ -216,7 +216,8 @@ async function writeChunk(
   { importer, chunk, rows: read, incomplete }: MappedChunk,
 ): Promise<WriteResult> {
   const { again, dryRun, runId } = request;
-  const mapped = (await importer.complete?.(read, incomplete, context)) ?? read;
+  const missing = new Map(incomplete.map(({ entry, resource }) => [entry.target.id, resource]));
+  const mapped = (await importer.complete?.(read, missing, context)) ?? read;
   const waiting = again ? await stillWaiting(context, importer, { rows: mapped, runId }) : mapped;
   // Whatever becomes of them: the report says which were there already.
   context.patientsTouched(waiting.flatMap(subjectOf));

@@ -2,11 +2,11 @@
 
 import { type Span, traced } from '../../../platform/trace/trace.ts';
 import type { Rejection } from '../import-report.ts';
-import { sharingSince } from '../resources/shared-identifiers.ts';
 import { joinMissed, joinWaiting } from '../wait/join-waiting.ts';
 import { announce, type ImportRun } from './import-run.ts';
 import { dataFault } from './import-transaction.ts';
 import { importUnit, type UnitOutcome } from './import-unit.ts';
+import { sharingSince } from './sharing-since.ts';
 import type { UnitRequest } from './unit.ts';
 
 /** As it is reported, but for the file. */

@@ -2,15 +2,12 @@
  * Names patients of a facility who have the same identifier. Two imports, or two workers of one, do not see each other's
  * patients before they commit. So each looks again then, and one of them finds the other's. Contract: IN-36.
  */
-import { sharingIdentifiers } from '../resolve/patient-identity.ts';
-import type { ImportRun } from '../run/import-run.ts';
-import { faultText } from '../run/import-transaction.ts';
-import type { UnitOutcome } from '../run/import-unit.ts';
-import { ImportStopped } from '../run/stop-import.ts';
-import type { EntryReason, Unit } from '../run/unit.ts';
-
-export const SHARED_IDENTIFIER =
-  'has an identifier, with the same system, that another patient of this facility has. Both were taken. If they are one person, merge them in the source; else correct the identifier';
+import { SHARED_IDENTIFIER, sharingIdentifiers } from '../resolve/patient-identity.ts';
+import type { ImportRun } from './import-run.ts';
+import { faultText } from './import-transaction.ts';
+import type { UnitOutcome } from './import-unit.ts';
+import { ImportStopped } from './stop-import.ts';
+import type { EntryReason, Unit } from './unit.ts';
 
 /** Of the patients that the unit, which is committed, has written: those who share an identifier, and are not named yet. */
 export async function sharingSince(
