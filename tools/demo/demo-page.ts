@@ -28,7 +28,7 @@ interchange is running with a demo organisation.
   Sign in as     ${facts.administrator.email}
   Password       ${facts.administrator.password}
 
-  Its Overview shows a delivery that an exchange refused, and local codes without a standard code. Mend both there.
+  At first its Overview shows a delivery that an exchange refused, and local codes without a standard code. Mend both there.
 
   System         ${facts.email}
   User id        ${facts.userId}

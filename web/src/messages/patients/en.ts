@@ -73,6 +73,7 @@ export const patient = {
   at: 'When',
   account: 'Account',
   accountFilter: 'Account: email or id',
+  operator: 'The operator',
   action: 'What was done',
   purpose: 'Purpose',
   outcome: 'Outcome',

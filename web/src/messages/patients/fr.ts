@@ -76,6 +76,7 @@ export const patient: Catalogue['patient'] = {
   at: 'Quand',
   account: 'Compte',
   accountFilter: 'Compte : adresse ou identifiant',
+  operator: 'L’opérateur',
   action: 'Ce qui a été fait',
   purpose: 'Finalité',
   outcome: 'Issue',

@@ -91,6 +91,9 @@ function ExportButton({ request }: { request: Parameters<typeof exportAccessLog>
   );
 }
 
+/** Of what somebody did at the command line. */
+const OPERATOR_ACCOUNT_ID = '00000000-0000-0000-0000-000000000000';
+
 function useColumns(): Column<AccessEntry>[] {
   const t = useTranslations('patient');
   const nameOf = usePurposeName();
@@ -103,7 +106,8 @@ function useColumns(): Column<AccessEntry>[] {
     {
       heading: t('account'),
       share: 1.3,
-      cell: ({ accountEmail, accountId }) => accountEmail ?? accountId,
+      cell: ({ accountEmail, accountId }) =>
+        accountEmail ?? (accountId === OPERATOR_ACCOUNT_ID ? t('operator') : accountId),
     },
     { heading: t('action'), cell: ({ action }) => <code>{action}</code> },
     { heading: t('record'), share: 0.9, cell: ({ resourceType }) => resourceType },

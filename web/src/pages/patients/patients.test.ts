@@ -4,6 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { before, describe, test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { createPool } from '../../../../src/platform/db/database.ts';
+import { OPERATOR_ACCOUNT_ID } from '../../../../src/privacy/access-log/access-log.ts';
 import { insertPatients } from '../../../../test-support/exchange/exchange-records.ts';
 import { addFailedPublish } from '../../../../test-support/publish/failed-publish.ts';
 import { importJson } from '../../../../test-support/records/import-files.ts';
@@ -306,6 +307,19 @@ describe('patients', { skip: NO_BROWSER, timeout: 300_000 }, () => {
     const [header, ...lines] = (await readFile(await download.path(), 'utf8')).trim().split('\r\n');
     assert.match(header ?? '', /^occurredAt,accountId/);
     assert.ok(lines.length > 0 && lines.every((line) => line.includes(',patient.read,')));
+  });
+
+  test('the access log names the operator, who has no account [WEB-37]', async (t) => {
+    const { organisationId, facilityId } = web.tenant;
+    await web.api.runtime.accessLog.record([
+      {
+        ...{ organisationId, facilityId, patientId: seeded.patientId, accountId: OPERATOR_ACCOUNT_ID },
+        ...{ action: 'delivery.read', resourceType: 'Delivery', resourceId: null },
+        ...{ purposeOfUse: 'OPS', outcome: 'allowed', correlationId: 'command' },
+      },
+    ]);
+    const { page } = await web.open(t, `/patients/${seeded.patientId}?tab=accessLog&action=delivery.read`);
+    await page.getByRole('cell', { name: 'The operator' }).waitFor();
   });
 
   test('each filter of the access log is asked of the service [WEB-37]', async (t) => {
