@@ -68,6 +68,6 @@ export function errorBody(statusCode: number, message: string): ErrorBody {
 /** Of the 404 for an unknown path. */
 export const NO_SUCH_PATH: Words = {
   // A proxy may have a prefix before it.
-  en: 'There is no such path. The page /api/v1/docs of this service lists every path.',
-  fr: 'Ce chemin n’existe pas. La page /api/v1/docs de ce service donne tous les chemins.',
+  en: 'There is no such path. Every path is listed on the page whose address ends in /api/v1/docs.',
+  fr: 'Ce chemin n’existe pas. Tous les chemins sont sur la page dont l’adresse se termine par /api/v1/docs.',
 };
