@@ -192,7 +192,7 @@ export function deliveryView(delivery: Delivery, mayShow: boolean): DeliveryView
     ...view,
     patientId: null,
     confirmation: null,
-    lastReview: lastReview === null ? null : withoutReason(lastReview),
+    lastReview: lastReview && withoutReason(lastReview),
   };
 }
 

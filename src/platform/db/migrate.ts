@@ -4,26 +4,19 @@
  */
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import { ADVISORY_LOCKS } from './advisory-locks.ts';
 import { connectClient, hasTable, oneRow, type Queryable } from './database.ts';
+import { inLockTurns } from './lock-turns.ts';
 
 const MIGRATIONS = new URL('../../../migrations/', import.meta.url);
 /** The role that the service acts as; it owns nothing and cannot change the access log. */
 export const SERVICE_ROLE = 'interchange_service';
 
-/**
- * Whoever uses a table that a migration waits for waits behind it. So it waits in turns, shorter than a request may, and lets
- * the others pass between them.
- */
+/** Shorter than a request may wait. */
 const LOCK_WAIT_MS = 2_000;
-const LOCK_PAUSE_MS = 1_000;
 /** About ten minutes. */
 const LOCK_TURNS = 200;
-/** SQLSTATEs of a lock that somebody else holds. */
-const LOCK_NOT_AVAILABLE = '55P03';
-const DEADLOCK_DETECTED = '40P01';
 
 interface Migration {
   name: string;
@@ -141,20 +134,18 @@ async function refuseTablesOfOthers(client: pg.Client, migrations: readonly Migr
 
 /** `also` is done in the same transaction. */
 async function apply(client: pg.Client, migration: Migration, also: () => Promise<void>): Promise<void> {
-  for (let turn = 1; ; turn += 1) {
-    try {
-      return await tryToApply(client, migration, also);
-    } catch (error) {
-      const { code, message } = error as Error & { code?: string };
-      if (code !== LOCK_NOT_AVAILABLE && code !== DEADLOCK_DETECTED)
-        throw new MigrationError(`Migration ${migration.name} failed: ${message}`, { cause: error });
-      if (turn === LOCK_TURNS)
-        throw new MigrationError(
-          `Migration ${migration.name} waited ten minutes for what another transaction uses, such as a dump or an import. Wait until that has ended, then migrate again.`,
-          { cause: error },
-        );
-      await sleep(LOCK_PAUSE_MS);
-    }
+  const giveUp = (cause: unknown) =>
+    new MigrationError(
+      `Migration ${migration.name} waited ten minutes for what another transaction uses, such as a dump or an import. Wait until that has ended, then migrate again.`,
+      { cause },
+    );
+  try {
+    await inLockTurns({ turns: LOCK_TURNS, giveUp }, () => tryToApply(client, migration, also));
+  } catch (error) {
+    if (error instanceof MigrationError) throw error;
+    throw new MigrationError(`Migration ${migration.name} failed: ${(error as Error).message}`, {
+      cause: error,
+    });
   }
 }
 

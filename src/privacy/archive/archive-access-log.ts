@@ -2,10 +2,10 @@
  * Writes old months of the access log to files and takes them out of the database (docs/adr/0092).
  * Contract: LOG-19.
  */
-import { setTimeout as sleep } from 'node:timers/promises';
 import { ADVISORY_LOCKS } from '../../platform/db/advisory-locks.ts';
 import type { Pool } from '../../platform/db/database.ts';
 import { readDatabaseTime } from '../../platform/db/database-time.ts';
+import { inLockTurns } from '../../platform/db/lock-turns.ts';
 import { makeFolder } from '../../platform/make-folder.ts';
 import type { HashedEntry } from '../access-log/access-log.store.ts';
 import { makePartitions } from '../access-log/access-log-partition.store.ts';
@@ -54,11 +54,8 @@ const MONTHS_KEPT = 2;
 /** A partition is looked at once more when entries came while it was written to its file. */
 const TRIES = 5;
 
-/** SQLSTATEs of a lock that somebody else holds. */
-const LOCK_NOT_AVAILABLE = '55P03';
-const DEADLOCK_DETECTED = '40P01';
-const TURNS = 60;
-const TURN_MS = 1_000;
+/** While somebody reads the log. */
+const LOCK_TURNS = 60;
 
 /** Oldest month first, each on its own: what was done stays done when a later one fails. */
 export async function archiveAccessLog(
@@ -184,16 +181,9 @@ async function remove(
   readKeys: ReadChainKeys,
   { manifest, keepDetached }: MonthRequest & { manifest: ArchiveManifest },
 ): Promise<boolean> {
-  for (let turn = 1; ; turn += 1) {
-    try {
-      return await removeMonth(owner, readKeys, { manifest, keepDetached });
-    } catch (error) {
-      const { code } = error as { code?: string };
-      const busy = code === LOCK_NOT_AVAILABLE || code === DEADLOCK_DETECTED;
-      if (!busy) throw error;
-      if (turn === TURNS)
-        throw privacyError('access_log_in_use', { month: manifest.month }, { cause: error });
-      await sleep(TURN_MS);
-    }
-  }
+  const { month } = manifest;
+  const giveUp = (cause: unknown) => privacyError('access_log_in_use', { month }, { cause });
+  return inLockTurns({ turns: LOCK_TURNS, giveUp }, () =>
+    removeMonth(owner, readKeys, { manifest, keepDetached }),
+  );
 }

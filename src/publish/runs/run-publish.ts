@@ -3,7 +3,6 @@
  * Contract: PUB-7, PUB-28, PUB-30, PUB-35, PUB-58.
  */
 import { randomUUID } from 'node:crypto';
-import { DomainError } from '../../platform/domain-error.ts';
 import { errorFields } from '../../platform/log/log.ts';
 import { publishError } from '../errors.ts';
 import { keyOf, type ResourceKey, splitKey } from '../plan/content.fhir.ts';
@@ -140,9 +139,9 @@ function noteFailure(
   return answer;
 }
 
-/** Whether callers are told it in its own words: also that a session has ended, which is an error of HTTP. */
+/** Whether callers are told it in its own words, as every domain error, and that a session has ended, which is an error of HTTP. */
 function isTold(error: unknown): error is Error & { code: string } {
-  return error instanceof DomainError || (error instanceof Error && 'words' in error);
+  return error instanceof Error && 'words' in error;
 }
 
 /** The caller is told why the publish failed. The next publish finds this one interrupted, and continues it. */
