@@ -33,7 +33,7 @@ export async function sharingSince(
     );
   } catch (error) {
     if (error instanceof ImportStopped) throw error;
-    const reason = `was taken, but whether another patient has an identifier of it, or of others of its file, could not be seen (${faultText(error)})`;
+    const reason = `was taken, but the service could not check whether another patient has the same identifier (${faultText(error)}). The same holds for the other patients of its file`;
     return open.slice(0, 1).map((entry) => ({ entry, reason }));
   }
 }
