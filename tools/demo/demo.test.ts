@@ -17,8 +17,8 @@ import { demoIdentity } from './demo-organisation.ts';
 const run = promisify(execFile);
 const ENTRY = fileURLToPath(new URL('../../src/bin/interchange.ts', import.meta.url));
 const CHECKOUT = fileURLToPath(new URL('../../', import.meta.url));
-/** Of the simulators. */
-const PORTS = ['4100', '4200'];
+/** Of the simulators. Whole, so that no id, password or port of the page holds one by chance. */
+const ADDRESSES = ['http://127.0.0.1:4100/', 'http://127.0.0.1:4200/'];
 const FACTS = [
   'administrator',
   'console',
@@ -82,8 +82,8 @@ describe('the demo', { timeout: 300_000 }, () => {
   function elsewhere(lines: string): string {
     const [exchange = '', fhir = ''] = freePorts;
     return lines
-      .replaceAll(PORTS[0] ?? '', exchange)
-      .replaceAll(PORTS[1] ?? '', fhir)
+      .replaceAll(ADDRESSES[0] ?? '', `http://127.0.0.1:${exchange}/`)
+      .replaceAll(ADDRESSES[1] ?? '', `http://127.0.0.1:${fhir}/`)
       .replace('exchange-simulator ', `exchange-simulator --port ${exchange} `)
       .replace('fhir-simulator ', `fhir-simulator --port ${fhir} `);
   }
