@@ -12,6 +12,7 @@ import type { AccessEntry, AccessLog } from '../../src/privacy/access-log/access
 import type { PublishSource } from '../../src/publish/plan/prepare-publish.ts';
 import type { PublishedResource } from '../../src/publish/publish.schema.ts';
 import { createPublisher, type Publisher } from '../../src/publish/runs/publish.ts';
+import type { FhirServer } from '../../src/publish/servers/fhir-server.ts';
 import { createFhirServer, type NewFhirServer } from '../../src/publish/servers/manage-fhir-servers.ts';
 import { PUBLISH, type PublishSettings } from '../../src/publish/servers/publish-settings.ts';
 import type { FacilityContext } from '../../src/tenancy/callers/access.ts';
@@ -205,7 +206,7 @@ export interface TestPublisher {
   /** What the access log was given. */
   entries: AccessEntry[];
   /** Adds a target to the clinic's organisation, and makes it the default one. */
-  addTarget(clinic: PublishClinic, settings: Partial<NewFhirServer>): Promise<{ id: string; name: string }>;
+  addTarget(clinic: PublishClinic, settings: Partial<NewFhirServer>): Promise<FhirServer>;
   publish(
     clinic: PublishClinic,
     options?: { target?: string; purposeOfUse?: FacilityContext['purposeOfUse']; correlationId?: string },

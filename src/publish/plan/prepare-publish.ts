@@ -221,7 +221,7 @@ export async function lookUpRecorded(
 ): Promise<{ rendering: Rendering; recorded: ReadonlyMap<ResourceKey, RecordedResource> }> {
   const { context, server } = ready;
   const rendering = createRendering({ ...ready, organisationId: context.scope.organisationId });
-  const found = await findRecorded(db, context.scope, { fhirServerId: server.id, keys: rendering.keys });
+  const found = await findRecorded(db, context.scope, { server, keys: rendering.keys });
   for (const { key, serverId } of found) if (serverId !== null) rendering.known.set(key, serverId);
   return { rendering, recorded: new Map(found.map((item) => [item.key, item])) };
 }

@@ -214,8 +214,8 @@ describe('around a publish', () => {
     test(`who takes a lease that ${how} sees what its holder recorded in the moment before`, async () => {
       const { pool } = database;
       const node = createTestPublisher(pool);
-      const { id: fhirServerId } = await node.addTarget(clinic, { base: server.base });
-      const [key, token] = [leaseKey(fhirServerId), randomUUID()];
+      const target = await node.addTarget(clinic, { base: server.base });
+      const [key, token] = [leaseKey(target.id), randomUUID()];
       const resource = `ServiceRequest/${clinic.orderId}` as const;
       await takeLease(pool, { key, token, durationMs });
       const holder = await pool.connect();
@@ -230,7 +230,7 @@ describe('around a publish', () => {
         publishedAt: new Date(),
         chainId: randomUUID(),
       };
-      await recordStored(holder, clinic.scope, { fhirServerId, stored: [stored] });
+      await recordStored(holder, clinic.scope, { server: target, stored: [stored] });
       await giveLeaseBack(holder, { key, token });
       const next = { key, token: randomUUID(), durationMs: 20_000 };
       const taking = takeLease(pool, next);
@@ -240,7 +240,7 @@ describe('around a publish', () => {
       holder.release();
       // What began before the end of the holder may not know of it, and is refused.
       assert.equal((await taking) || (await takeLease(pool, next)), true);
-      const recorded = await findRecorded(pool, clinic.scope, { fhirServerId, keys: [resource] });
+      const recorded = await findRecorded(pool, clinic.scope, { server: target, keys: [resource] });
       assert.deepEqual(
         recorded.map(({ serverId, contentHash }) => [serverId, contentHash]),
         [['given', 'ab']],

@@ -31,7 +31,7 @@ describe('the record of what a target holds', () => {
     await assert.rejects(publish(clinic, { target: target.name }), /scripted/);
     const order = async () => {
       const key = `ServiceRequest/${clinic.orderId}` as const;
-      const [row] = await findRecorded(database.pool, clinic.scope, { fhirServerId: target.id, keys: [key] });
+      const [row] = await findRecorded(database.pool, clinic.scope, { server: target, keys: [key] });
       return [row?.serverId === null, row?.versionId];
     };
     assert.deepEqual(await order(), [false, '1']);
@@ -55,11 +55,11 @@ describe('the record of what a target holds', () => {
   });
 
   test('publishes that record what they share at the same time do not wait for each other in a circle', async () => {
-    const fhirServerId = randomUUID();
+    const at = { id: randomUUID(), idsGeneration: 1 };
     const shared = Array.from({ length: 400 }, () => stored(randomUUID(), randomUUID()));
     const rounds = Array.from({ length: 30 }, async (_, n) => {
       const inOrder = n % 2 === 0 ? shared : shared.toReversed();
-      await recordStored(database.pool, clinic.scope, { fhirServerId, stored: inOrder });
+      await recordStored(database.pool, clinic.scope, { server: at, stored: inOrder });
     });
     await Promise.all(rounds);
     const { rows } = await database.pool.query(
@@ -70,10 +70,11 @@ describe('the record of what a target holds', () => {
 
   test('a statement that was given up for another is done again', async () => {
     const pool = failing('publish-resource-record', { code: '40P01' });
-    const [fhirServerId, id] = [randomUUID(), randomUUID()];
-    await recordStored(pool, clinic.scope, { fhirServerId, stored: [stored(id, 'given')] });
+    const id = randomUUID();
+    const at = { id: randomUUID(), idsGeneration: 1 };
+    await recordStored(pool, clinic.scope, { server: at, stored: [stored(id, 'given')] });
     const [row] = await findRecorded(database.pool, clinic.scope, {
-      fhirServerId,
+      server: at,
       keys: [`Practitioner/${id}`],
     });
     assert.equal(row?.serverId, 'given');
@@ -83,13 +84,16 @@ describe('the record of what a target holds', () => {
     const [fhirServerId, elsewhere] = [randomUUID(), randomUUID()];
     const [first, second, other] = [randomUUID(), randomUUID(), randomUUID()];
     const record = (target: string, ...given: StoredResource[]) =>
-      recordStored(database.pool, clinic.scope, { fhirServerId: target, stored: given });
+      recordStored(database.pool, clinic.scope, { server: { id: target, idsGeneration: 1 }, stored: given });
     await record(elsewhere, stored(first, '1'));
     await record(fhirServerId, stored(first, '1'), stored(other, '2'));
     await record(fhirServerId, stored(second, '1'));
     const ids = async (target: string) => {
       const keys = [first, second, other].map((id) => `Practitioner/${id}` as const);
-      const found = await findRecorded(database.pool, clinic.scope, { fhirServerId: target, keys });
+      const found = await findRecorded(database.pool, clinic.scope, {
+        server: { id: target, idsGeneration: 1 },
+        keys,
+      });
       return found.map(({ key, serverId }) => [key, serverId]);
     };
     assert.deepEqual(await ids(fhirServerId), [

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { beforeEach, test } from 'node:test';
 import { Registry } from 'prom-client';
+import { startFhirServer } from '../../../test-support/fhir-server/start.ts';
 import {
   createClinic,
   createTestPublisher,
@@ -94,6 +95,30 @@ test('that has another address by then is told to come again: no id of the old s
   );
   assert.deepEqual(ended, { code: 'target_changed', statusCode: 503, counted: 'overtaken', recorded: 0 });
   assert.equal((await server.state()).seen.length, 0);
+});
+
+test('that gets the address of another server while a publish sends: none of its ids is sent there [PUB-55]', async (t) => {
+  const another = await startFhirServer('--no-integrity', '--no-client-ids');
+  t.after(() => another.stop());
+  const { addTarget, publish } = createTestPublisher(database.pool);
+  const { name } = await addTarget(clinic, SETTINGS);
+  const which = { name, organisationId: clinic.scope.organisationId };
+  await server.script({ kind: 'hold', type: 'Observation' });
+  const sending = publish(clinic, { target: name });
+  await waitUntil(async () => (await server.state()).held === 1, 'a result is sent');
+  const moving = { secret: undefined, makeDefault: false };
+  await changeFhirServer(deps, which, { ...moving, settings: { base: another.base }, ids: 'forget' });
+  await server.release();
+  await sending;
+  await publish(clinic, { target: name });
+  const { seen } = await another.state();
+  assert.deepEqual(
+    seen.filter(({ method }) => method === 'PUT').map(({ path }) => path),
+    [],
+    'the ids of the first server are not sent to the second',
+  );
+  await changeFhirServer(deps, which, { ...moving, settings: { base: server.base }, ids: 'forget' });
+  await changeFhirServer(deps, which, { ...moving, settings: { base: ELSEWHERE } });
 });
 
 test('that is disabled by then sends nothing [PUB-55]', async () => {

@@ -7,6 +7,10 @@ import { exactly } from '../../platform/db/by-key.ts';
 import type { Queryable } from '../../platform/db/database.ts';
 import type { OrganisationScope } from '../../tenancy/scope.ts';
 import { type ResourceKey, splitKey } from '../plan/content.fhir.ts';
+import type { FhirServer } from '../servers/fhir-server.ts';
+
+/** A server, and which of the ids that are on record are valid there. */
+export type RecordedAt = Pick<FhirServer, 'id' | 'idsGeneration'>;
 
 export interface StoredResource {
   key: ResourceKey;
@@ -31,18 +35,19 @@ const SET_CREATE_BEGUN = 'set server_id = null, version_id = null, content_hash 
 export async function findRecorded(
   db: Queryable,
   scope: OrganisationScope,
-  { fhirServerId, keys }: { fhirServerId: string; keys: readonly ResourceKey[] },
+  { server, keys }: { server: RecordedAt; keys: readonly ResourceKey[] },
 ): Promise<RecordedResource[]> {
-  const { rows } = await db.query<RecordedResource>({
+  const { rows } = await db.query<RecordedResource & { isValid: boolean }>({
     name: 'publish-resource-find',
     text: `
       select asked.resource_type || '/' || asked.local_id as key, r.server_id as "serverId",
         r.version_id as "versionId", encode(r.content_hash, 'hex') as "contentHash", r.method, r.status,
-        r.published_at as "publishedAt", r.chain_id as "chainId"
+        r.published_at as "publishedAt", r.chain_id as "chainId", r.ids_generation = $5 as "isValid"
       from unnest($3::text[], $4::uuid[]) as asked (resource_type, local_id)
       -- limit: one look-up by key for each, whatever the planner takes the size of the table for.
       cross join lateral (
-        select p.server_id, p.version_id, p.content_hash, p.method, p.status, p.published_at, p.chain_id
+        select p.server_id, p.version_id, p.content_hash, p.method, p.status, p.published_at, p.chain_id,
+          p.ids_generation
         from publish_resource p
         where p.organisation_id = $1
           and p.target_id = $2
@@ -50,38 +55,41 @@ export async function findRecorded(
           and p.local_id = asked.local_id
         limit 1
       ) r`,
-    values: [scope.organisationId, fhirServerId, ...keyColumns(keys)],
+    values: [scope.organisationId, server.id, ...keyColumns(keys), server.idsGeneration],
   });
-  return rows;
+  return rows.map(({ isValid, ...recorded }) =>
+    isValid ? recorded : { key: recorded.key, ...CREATE_BEGUN },
+  );
 }
 
 /** Note, before the first create of each, that it is about to be sent; also forgets an id that was lost. */
 export async function noteCreates(
   db: Queryable,
   scope: OrganisationScope,
-  { fhirServerId, keys }: { fhirServerId: string; keys: readonly ResourceKey[] },
+  { server, keys }: { server: RecordedAt; keys: readonly ResourceKey[] },
 ): Promise<void> {
   const statement = {
     name: 'publish-resource-note-creates',
     text: `
-      insert into publish_resource (organisation_id, target_id, resource_type, local_id)
-      select $1, $2, asked.resource_type, asked.local_id
+      insert into publish_resource (organisation_id, target_id, resource_type, local_id, ids_generation)
+      select $1, $2, asked.resource_type, asked.local_id, $5::integer
       from unnest($3::text[], $4::uuid[]) as asked (resource_type, local_id)
       on conflict (organisation_id, target_id, resource_type, local_id) do update
-      ${SET_CREATE_BEGUN}`,
-    values: [scope.organisationId, fhirServerId, ...keyColumns([...keys].sort())],
+      ${SET_CREATE_BEGUN}, ids_generation = excluded.ids_generation
+      where publish_resource.ids_generation <= excluded.ids_generation`,
+    values: [scope.organisationId, server.id, ...keyColumns([...keys].sort()), server.idsGeneration],
   };
   await againAfterDeadlock(() => db.query(statement));
 }
 
 /**
  * Record what was stored. An id that the server has given anew is taken from whoever had it before: a FHIR server that
- * was reset (docs/adr/0050).
+ * was reset (docs/adr/0050). What is of a newer generation stays: the target has another address since.
  */
 export async function recordStored(
   db: Queryable,
   scope: OrganisationScope,
-  { fhirServerId, stored: given }: { fhirServerId: string; stored: readonly StoredResource[] },
+  { server, stored: given }: { server: RecordedAt; stored: readonly StoredResource[] },
 ): Promise<void> {
   // In one order for all, so that publishes that share records do not wait for each other in a circle.
   const stored = given.toSorted((a, b) => (a.key < b.key ? -1 : 1));
@@ -118,9 +126,9 @@ export async function recordStored(
         returning 1
       )
       insert into publish_resource (organisation_id, target_id, resource_type, local_id, server_id,
-        version_id, content_hash, method, status, published_at, chain_id)
+        version_id, content_hash, method, status, published_at, chain_id, ids_generation)
       select $1, $2, s.resource_type, s.local_id, s.server_id, s.version_id, decode(s.content_hash, 'hex'), s.method,
-        s.status, s.published_at, s.chain_id
+        s.status, s.published_at, s.chain_id, $12::integer
       from unnest($3::text[], $4::uuid[], $5::text[], $6::text[], $7::text[], $8::text[], $9::smallint[],
           $10::timestamptz[], $11::uuid[])
         as s (resource_type, local_id, server_id, version_id, content_hash, method, status, published_at, chain_id)
@@ -133,10 +141,12 @@ export async function recordStored(
           method = excluded.method,
           status = excluded.status,
           published_at = excluded.published_at,
-          chain_id = excluded.chain_id`,
+          chain_id = excluded.chain_id,
+          ids_generation = excluded.ids_generation
+      where publish_resource.ids_generation <= excluded.ids_generation`,
     values: [
       scope.organisationId,
-      fhirServerId,
+      server.id,
       ...keyColumns(stored.map(({ key }) => key)),
       stored.map(({ serverId }) => serverId),
       stored.map(({ versionId }) => versionId),
@@ -145,39 +155,30 @@ export async function recordStored(
       stored.map(({ status }) => status),
       stored.map(({ publishedAt }) => publishedAt),
       stored.map(({ chainId }) => chainId),
+      server.idsGeneration,
     ],
   };
   await againAfterDeadlock(() => db.query(statement));
 }
 
-/** Recorded ids of one server, of one organisation: that is how the ids are kept. */
-const RECORDED_IDS = `
-  organisation_id = $1
-    and target_id = $2
-    and server_id is not null`;
-
+/** Whether ids of one organisation are on record that are valid at the server. */
 export async function hasRecordedIds(
   db: Queryable,
   { organisationId }: OrganisationScope,
-  fhirServerId: string,
+  server: RecordedAt,
 ): Promise<boolean> {
   const { rowCount } = await db.query({
-    text: `select 1 from publish_resource where ${RECORDED_IDS} limit 1`,
-    values: [organisationId, fhirServerId],
+    text: `
+      select 1
+      from publish_resource
+      where organisation_id = $1
+        and target_id = $2
+        and server_id is not null
+        and ids_generation = $3
+      limit 1`,
+    values: [organisationId, server.id, server.idsGeneration],
   });
   return rowCount === 1;
-}
-
-/** What was stored under them is searched for by our identifier before it is created anew (docs/adr/0050). */
-export async function forgetRecordedIds(
-  db: Queryable,
-  { organisationId }: OrganisationScope,
-  fhirServerId: string,
-): Promise<void> {
-  await db.query({
-    text: `update publish_resource ${SET_CREATE_BEGUN} where ${RECORDED_IDS}`,
-    values: [organisationId, fhirServerId],
-  });
 }
 
 export function keyColumns(keys: readonly ResourceKey[]): [string[], string[]] {

@@ -27,10 +27,9 @@ export interface Sent {
 /** Never throws: what went wrong is in the answer. */
 export async function sendLevels(options: SendOptions): Promise<Sent> {
   const { db, scope, server, rendering, lease, settings } = options;
-  const fhirServerId = server.id;
   const sent: Sent = { done: new Map(), fresh: 0, failure: undefined };
   const recording = createRecording(
-    (stored) => recordStored(db, scope, { fhirServerId, stored }),
+    (stored) => recordStored(db, scope, { server, stored }),
     settings.clock.nowMs,
   );
   const stop = new AbortController();
@@ -81,7 +80,7 @@ export async function sendLevels(options: SendOptions): Promise<Sent> {
       if (sent.failure !== undefined) break;
       if (resources !== rendering.levels[0]) await requireOwn(options, resources);
       const keys = resources.filter((resource) => isCreate(options, resource)).map(keyOf);
-      if (keys.length > 0) await noteCreates(db, scope, { fhirServerId, keys });
+      if (keys.length > 0) await noteCreates(db, scope, { server, keys });
       await Promise.all(resources.map(one));
     }
   } catch (error) {

@@ -89,7 +89,6 @@ async function storeAlone(
   lostId: string | undefined,
 ): Promise<StoreOutcome> {
   const { db, scope, server } = storing;
-  const fhirServerId = server.id;
   const key = keyOf(resource);
   const work = async (guard: PublishLease) => {
     const requireMaySend = () => {
@@ -97,7 +96,7 @@ async function storeAlone(
       guard.requireHeld();
     };
     if (guard.waited) await storing.requireAllowed();
-    const [current] = await findRecorded(db, scope, { fhirServerId, keys: [key] });
+    const [current] = await findRecorded(db, scope, { server, keys: [key] });
     const isLost = lostId !== undefined && current?.serverId === lostId;
     if (current?.serverId != null && !isLost) return current;
     if (current === undefined || isLost) await noteCreate(storing, key);
@@ -106,19 +105,19 @@ async function storeAlone(
       noteCreate(storing, key),
     );
     if (how === 'kept') return { stored, how };
-    await recordStored(db, scope, { fhirServerId, stored: [stored] });
+    await recordStored(db, scope, { server, stored: [stored] });
     return { stored, how: 'recorded' as const };
   };
   // `Patient/<id>` is the lease of the publishes of a patient, which this one may hold.
   const lease: ResourceKey = resource.resourceType === 'Patient' ? `${CREATE}${key}` : key;
-  const leaseKey = { organisationId: scope.organisationId, fhirServerId, records: [lease] };
+  const leaseKey = { organisationId: scope.organisationId, fhirServerId: server.id, records: [lease] };
   // Nobody waits on for a publish that has failed meanwhile.
   const done = await withLease(storing, leaseKey, { work, requireWanted: storing.requireMaySend });
   return 'how' in done ? done : storeReferred(storing, resource, done);
 }
 
 async function noteCreate({ db, scope, server }: Storing, key: ResourceKey): Promise<void> {
-  await noteCreates(db, scope, { fhirServerId: server.id, keys: [key] });
+  await noteCreates(db, scope, { server, keys: [key] });
 }
 
 /** `before`: what is on record of it. */

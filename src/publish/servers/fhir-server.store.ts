@@ -30,7 +30,7 @@ const SETTINGS = Object.entries(SETTING_COLUMNS) as [keyof FhirServerSettings, s
 
 const SELECT = `
   select t.id, t.organisation_id as "organisationId", t.is_default as "isDefault", t.disabled_at is null as enabled,
-    t.version, t.created_at as "createdAt", t.secret_id as "secretId", t.sealed_secret as "sealedSecret",
+    t.version, t.ids_generation as "idsGeneration", t.created_at as "createdAt", t.secret_id as "secretId", t.sealed_secret as "sealedSecret",
     ${SETTINGS.map(([name, column]) => `t.${column} as "${name}"`).join(', ')}
   from publish_target t`;
 
@@ -119,13 +119,17 @@ export async function insertFhirServer(
 export async function updateFhirServer(
   db: Queryable,
   id: string,
-  { settings, secret }: { settings: FhirServerSettings; secret: SealedSecret | undefined },
+  {
+    settings,
+    secret,
+    forgetsIds = false,
+  }: { settings: FhirServerSettings; secret: SealedSecret | undefined; forgetsIds?: boolean },
 ): Promise<void> {
-  const assigned = SETTINGS.map(([, column], index) => `${column} = $${index + 4}`).join(', ');
+  const assigned = SETTINGS.map(([, column], index) => `${column} = $${index + 5}`).join(', ');
   const values = SETTINGS.map(([name]) => settings[name]);
   await change(db, id, {
-    set: `secret_id = $2, sealed_secret = $3, ${assigned}`,
-    values: [secret?.id, secret?.sealed, ...values],
+    set: `secret_id = $2, sealed_secret = $3, ids_generation = ids_generation + $4::boolean::integer, ${assigned}`,
+    values: [secret?.id, secret?.sealed, forgetsIds, ...values],
   });
 }
 

@@ -44,6 +44,8 @@ export interface FhirServer extends FhirServerSettings {
   enabled: boolean;
   /** Moves with every change. */
   version: number;
+  /** Moves when the ids on record are forgotten. Only those of this generation are valid at the server. */
+  idsGeneration: number;
   /** As it is stored. */
   secret: SealedSecret | undefined;
   createdAt: Date;

@@ -7,7 +7,7 @@ import { type Pool, type Queryable, transaction } from '../../platform/db/databa
 import { requireOrganisation } from '../../tenancy/organisations/facilities.ts';
 import { listOrganisations } from '../../tenancy/organisations/organisation.store.ts';
 import { publishError } from '../errors.ts';
-import { forgetRecordedIds, hasRecordedIds } from '../send/resource.store.ts';
+import { hasRecordedIds } from '../send/resource.store.ts';
 import {
   fhirServerNamed,
   insertFhirServer,
@@ -94,27 +94,31 @@ export async function changeFhirServer(
     const sealing = { db: client, keys };
     const sealed = input.secret === undefined ? undefined : await sealFor(sealing, before.id, input.secret);
     if (settings.name !== before.name) await requireFreeName(client, { ...which, name: settings.name });
-    await settleIds(client, before, { base: settings.base, ids: input.ids });
-    await updateFhirServer(client, before.id, { settings, secret: keep ? before.secret : sealed });
+    const forgetsIds = await settleIds(client, before, { base: settings.base, ids: input.ids });
+    const secret = keep ? before.secret : sealed;
+    await updateFhirServer(client, before.id, { settings, secret, forgetsIds });
     if (input.makeDefault) await setDefault(client, before);
     return requireFhirServer(client, { ...which, name: settings.name });
   });
 }
 
-/** The ids of one server would name records of somebody else at another server. */
+/**
+ * Whether ids of before are forgotten: the ids of one server would name records of somebody else at another server. A publish
+ * under way may still record some.
+ */
 async function settleIds(
   db: Queryable,
   before: FhirServer,
   { base, ids }: { base: string; ids: RecordedIds | undefined },
-): Promise<void> {
-  if (ids === 'keep' || (ids === undefined && base === before.base)) return;
+): Promise<boolean> {
+  if (ids !== undefined) return ids === 'forget';
+  if (base === before.base) return false;
   const organisations =
     before.organisationId === null ? await listOrganisations(db) : [{ id: before.organisationId }];
-  for (const { id: organisationId } of organisations) {
-    if (ids === 'forget') await forgetRecordedIds(db, { organisationId }, before.id);
-    else if (await hasRecordedIds(db, { organisationId }, before.id))
+  for (const { id: organisationId } of organisations)
+    if (await hasRecordedIds(db, { organisationId }, before))
       throw publishError('target_has_recorded_ids', before);
-  }
+  return true;
 }
 
 /** Replace the secret; from the next publish on the new one is sent. */

@@ -11,7 +11,7 @@ import { waitForLock } from '../../../test-support/wait-until.ts';
 import { createKeyRing } from '../../platform/crypto/key-ring.ts';
 import { withClient } from '../../platform/db/migrate.ts';
 import { createOrganisation } from '../../tenancy/organisations/facilities.ts';
-import { recordStored } from '../send/resource.store.ts';
+import { CREATE_BEGUN, findRecorded, recordStored } from '../send/resource.store.ts';
 import { insertFhirServer, lockFhirServers } from './fhir-server.store.ts';
 import { DEFAULT_SETTINGS } from './fhir-server.ts';
 import { secretOf } from './live-fhir-servers.ts';
@@ -241,7 +241,7 @@ describe('interchange target', () => {
     const clinic = await createClinic(database.pool, { results: 1 });
     const { organisationId } = clinic.scope;
     const which = `--name moving --organisation ${organisationId}`;
-    const { id: fhirServerId } = await json(`create ${which} --base ${server.base} --auth none`);
+    await json(`create ${which} --base ${server.base} --auth none`);
     await json(`update ${which} --base https://first.example.org/r4`);
     const resource = {
       serverId: '17',
@@ -253,14 +253,13 @@ describe('interchange target', () => {
       chainId: randomUUID(),
     } as const;
     const stored = [{ key: `Patient/${clinic.patientId}` as const, ...resource }];
-    await recordStored(database.pool, clinic.scope, { fhirServerId, stored });
-    const recorded = async () => {
-      const { rows } = await database.pool.query(
-        'select server_id, version_id, chain_id from publish_resource where target_id = $1',
-        [fhirServerId],
-      );
-      return rows;
-    };
+    const moving = () => requireFhirServer(database.pool, { name: 'moving', organisationId });
+    await recordStored(database.pool, clinic.scope, { server: await moving(), stored });
+    const recorded = async () =>
+      findRecorded(database.pool, clinic.scope, {
+        server: await moving(),
+        keys: stored.map(({ key }) => key),
+      });
     const refused = await run(`update ${which} --base https://second.example.org/r4`);
     assert.equal(refused.code, 1);
     assert.match(refused.stderr, /for the target moving\. .* --keep-ids .* --forget-ids/);
@@ -269,10 +268,10 @@ describe('interchange target', () => {
     await json(`update ${which} --base https://first.example.org/r4/ --timeout-ms 5000`);
     assert.equal((await run(`update ${which} --keep-ids --forget-ids`)).code, 2);
     await json(`update ${which} --base https://second.example.org/r4 --keep-ids`);
-    assert.equal((await recorded())[0].server_id, '17');
+    assert.equal((await recorded())[0]?.serverId, '17');
     await json(`update ${which} --base https://third.example.org/r4 --forget-ids`);
     assert.equal(await base(), 'https://third.example.org/r4');
-    assert.deepEqual(await recorded(), [{ server_id: null, version_id: null, chain_id: null }]);
+    assert.deepEqual(await recorded(), [{ key: stored[0]?.key, ...CREATE_BEGUN }]);
   });
 
   test('a secret that is rotated while another setting is changed is not lost', async () => {
