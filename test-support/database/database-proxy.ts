@@ -1,7 +1,7 @@
 /** Stands between clients and PostgreSQL, and fails as a network or a server does. */
 import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
-import { listenHere } from '../service/free-port.ts';
+import { freePort, listenHere } from '../service/free-port.ts';
 
 export interface DatabaseProxy {
   /** Of the database, through the proxy. */
@@ -61,7 +61,7 @@ export async function startDatabaseProxy(databaseUrl: string): Promise<DatabaseP
     await closed;
   }
 
-  const port = await listenHere(server);
+  const port = await listenHere(server, await freePort());
   url.hostname = '127.0.0.1';
   url.port = String(port);
   return {

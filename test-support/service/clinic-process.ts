@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { PERMISSIONS } from '../../src/tenancy/roles/permissions.ts';
 import { startExchange, type TestExchange } from '../exchange/exchange-server.ts';
 import { runCommand, type StartedCommand, startCommand } from './command.ts';
+import { freePort } from './free-port.ts';
 
 const PATIENT = '5d3c8a52-6f0e-4a55-8f5c-1f1f6a1f2b3c';
 const EMAIL = 'system@example.org';
@@ -68,7 +69,7 @@ export async function openClinic(env: Record<string, string>): Promise<Clinic> {
   };
   const { place, account, connection } = await makeClinic(command, env, exchange.url);
   exchange.trust = { clientId: 'clinic', secrets: [connection.outboundSecret] };
-  const serving = createServing(() => clinic.env);
+  const serving = createServing(await freePort(), () => clinic.env);
   const { call, post } = serving;
   const known = { version: 0, decoy: undefined as string | undefined };
 
@@ -163,10 +164,10 @@ async function makeClinic(command: Command, env: Record<string, string>, exchang
   return { place, account, connection };
 }
 
-/** The process that serves the clinic; one at a time, each on the port of the first. */
-function createServing(environment: () => Record<string, string>) {
-  const state = { service: undefined as StartedCommand | undefined, logged: '', port: 0 };
-  const baseUrl = () => `http://127.0.0.1:${state.port}/api/v1`;
+/** The process that serves the clinic; one at a time, each on the same port. */
+function createServing(port: number, environment: () => Record<string, string>) {
+  const state = { service: undefined as StartedCommand | undefined, logged: '' };
+  const baseUrl = () => `http://127.0.0.1:${port}/api/v1`;
   const call = (path: string, init: RequestInit = {}) =>
     fetch(`${baseUrl()}${path}`, { ...init, headers: { connection: 'close', ...init.headers } });
   return {
@@ -179,11 +180,9 @@ function createServing(environment: () => Record<string, string>) {
         body: JSON.stringify(body),
       }),
     async start() {
-      const { port } = state;
       const env = { ...environment(), PORT: String(port), DELIVERY_POLL_MS: '20' };
       state.service = startCommand(['serve'], { env });
-      const [line] = await state.service.printed(/.*"event":"listening".*/);
-      state.port = (JSON.parse(line) as { port: number }).port;
+      await state.service.printed(/"event":"listening"/);
     },
     async end(signal: 'SIGTERM' | 'SIGKILL') {
       const ending = state.service;
