@@ -67,8 +67,9 @@ describe('processes of one port', { timeout: 600_000 }, () => {
   });
 
   test('end when the one that started them is killed, and leave the port free', async () => {
-    const service = start(2);
-    const { port, pids } = await serving(service, 2);
+    const port = await freePort();
+    const service = start(2, port);
+    const { pids } = await serving(service, 2);
     service.child.kill('SIGKILL');
     await waitUntil(() => !pids.some(isAlive), 'no process goes on alone');
     const next = start(2, port);
@@ -118,7 +119,7 @@ describe('processes of one port', { timeout: 600_000 }, () => {
   });
 
   test('of two services that start on one port at the same moment, one serves', async () => {
-    const { port } = await freeAddress();
+    const port = await freePort();
     const both = [start(2, port), start(2, port)];
     const first = await Promise.race(both.map(({ ended }) => ended));
     assert.equal(first.code, 1);
@@ -212,14 +213,6 @@ describe('processes of one port', { timeout: 600_000 }, () => {
 
   async function stateOf(pid = 0): Promise<string | undefined> {
     return / ([A-Z]) /.exec(await readFile(`/proc/${pid}/stat`, 'utf8'))?.[1];
-  }
-
-  async function freeAddress(): Promise<{ port: number }> {
-    const service = start(1);
-    const { port } = await serving(service, 1);
-    service.child.kill('SIGKILL');
-    await service.ended;
-    return { port };
   }
 });
 

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { connect, createServer } from 'node:net';
+import { connect } from 'node:net';
 import { after, before, test } from 'node:test';
 import { createTestDatabase, type TestDatabase } from '../../../test-support/database/database.ts';
+import { freePort } from '../../../test-support/service/free-port.ts';
 import { createPool } from './database.ts';
 import { outageOf } from './unavailable.ts';
 
@@ -34,11 +35,7 @@ test('what PostgreSQL says of itself', async () => {
 });
 
 test('a connection that is refused or lost is an outage where it was one to the database', async () => {
-  const probe = createServer().listen(0, '127.0.0.1');
-  await once(probe, 'listening');
-  const address = probe.address();
-  const port = typeof address === 'object' && address !== null ? address.port : 0;
-  probe.close();
+  const port = await freePort();
   const url = `postgres://127.0.0.1:${port}/nothing`;
   const pool = createPool({ url, max: 1, applicationName: 'test' }, () => undefined);
   for (const work of [pool.query('select 1'), pool.connect()]) {
