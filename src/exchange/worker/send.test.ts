@@ -23,13 +23,17 @@ async function listen(listener: RequestListener): Promise<string> {
   return `http://127.0.0.1:${await listenHere(server)}`;
 }
 
-const LIMITS = { clientId: 'test-client', maxInFlight: 2, timeoutMs: 500, reach: 'operator' } as const;
+/** More than a busy machine takes for an answer. */
+const LONG_MS = 30_000;
+/** For what is not answered. */
+const SHORT_MS = 1_000;
+const LIMITS = { clientId: 'test-client', maxInFlight: 2, timeoutMs: LONG_MS, reach: 'operator' } as const;
 
 function signed(body = '{}'): SignedPost {
   return { body, deliveryId: randomUUID(), nonce: randomUUID(), time: new Date(), secret: 'a secret' };
 }
 
-function post(address: string, body = '{}', timeoutMs = 500): Promise<DeliveryAnswer> {
+function post(address: string, body = '{}', timeoutMs = LONG_MS): Promise<DeliveryAnswer> {
   const sender = createSender(address, { ...LIMITS, timeoutMs });
   open.push(sender);
   return sender.post(signed(body));
@@ -69,9 +73,17 @@ describe('a sent request', () => {
 
   test('ends after its time-out, before the answer and in the middle of it [SEC-28]', async () => {
     const silent = await listen(() => undefined);
-    assert.deepEqual(await post(silent), { kind: 'unanswered', code: 'TIMEOUT', reached: true });
+    assert.deepEqual(await post(silent, '{}', SHORT_MS), {
+      kind: 'unanswered',
+      code: 'TIMEOUT',
+      reached: true,
+    });
     const dripping = await listen((_request, response) => void response.writeHead(200).write('{'));
-    assert.deepEqual(await post(dripping), { kind: 'unanswered', code: 'TIMEOUT', reached: true });
+    assert.deepEqual(await post(dripping, '{}', SHORT_MS), {
+      kind: 'unanswered',
+      code: 'TIMEOUT',
+      reached: true,
+    });
   });
 
   test('tells an exchange that cannot be reached from one that fails', async () => {
@@ -84,7 +96,7 @@ describe('a sent request', () => {
       response.writeHead(200, { 'content-length': '100' }).write('{', () => response.destroy());
     });
     assert.deepEqual(await post(breaking), { kind: 'unanswered', code: 'TRUNCATED', reached: true });
-    const unknown = await post('https://does-not-exist.invalid/');
+    const unknown = await post('https://does-not-exist.invalid/', '{}', SHORT_MS);
     assert.deepEqual([unknown.kind, unknown.kind === 'unanswered' && unknown.reached], ['unanswered', false]);
   });
 
@@ -97,7 +109,7 @@ describe('a sent request', () => {
       };
       more();
     });
-    const answer = await post(address, '{}', 5_000);
+    const answer = await post(address);
     assert.deepEqual([answer.kind, answer.kind === 'answered' && answer.status], ['answered', 200]);
   });
 
@@ -129,7 +141,7 @@ describe('a sent request', () => {
       for (const reach of ['public', 'operator'] as const) {
         const sender = createSender(`https://hie.example.org:${port}/in`, {
           ...LIMITS,
-          timeoutMs: 300,
+          timeoutMs: SHORT_MS,
           reach,
         });
         open.push(sender);
@@ -170,14 +182,14 @@ describe('a sent request', () => {
 
   test('is answered after longer than a connection may be idle', async () => {
     const address = await listen((_request, response) => void setTimeout(() => response.end('{}'), 4_500));
-    const answer = await post(address, '{}', 8_000);
+    const answer = await post(address);
     assert.equal(answer.kind, 'answered');
   });
 
   test('keeps requests that are under way when the sender is closed', async () => {
     const { promise: arrived, resolve: arrive } = Promise.withResolvers<ServerResponse>();
     const address = await listen((_request, response) => arrive(response));
-    const sender = createSender(address, { ...LIMITS, timeoutMs: 60_000 });
+    const sender = createSender(address, LIMITS);
     const answer = sender.post(signed());
     const response = await arrived;
     sender.close();
