@@ -43,7 +43,7 @@ beforeEach(async () => {
       address: exchange.url,
       clientId: 'hospital-7',
       facilityIds: [tenant.facilityId],
-      timeoutMs: 1_000,
+      timeoutMs: 30_000,
     },
   );
   id = connection.id;
@@ -116,6 +116,7 @@ test('addresses and time-outs are those of deliveries; a disabled connection is 
   const change = (text: string) =>
     api.database.pool.query(`update exchange_connection set ${text} where id = $1`, [id]);
   exchange.behave = () => ({ status: 200, after: new Promise(() => undefined) });
+  await change('timeout_ms = 1000');
   const silent = (await check()).json;
   assert.match(silent.message, /did not answer \(TIMEOUT\)/);
   assert.deepEqual([silent.result, silent.cause], ['unanswered', 'TIMEOUT']);
