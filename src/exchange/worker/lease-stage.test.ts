@@ -96,9 +96,10 @@ test('begins no send under a lease that ended while the machine was suspended [E
 test('begins no send under a lease that ended while the trace was written', async () => {
   const [patient = ''] = await insertPatients(t.database.pool, t.place, 1);
   await queue(t.database.pool, t.place, [patient]);
-  await updateConnection(t.database.pool, t.key(), { timeoutMs: 400 });
+  await updateConnection(t.database.pool, t.key(), { timeoutMs: 500 });
   let traces = 0;
-  t.work({ ...QUICK, leaseMs: 1_000 }, async () => {
+  // It leaves the second send more time than a busy machine stands still.
+  t.work({ ...QUICK, leaseMs: 3_000 }, async () => {
     traces += 1;
     if (traces > 1) return;
     const token = (await t.heads())[0]?.lease_token;
@@ -117,15 +118,15 @@ test('moves nothing by a result that comes after another worker took the lane ov
   const [patient = ''] = await insertPatients(t.database.pool, t.place, 1);
   await queue(t.database.pool, t.place, [patient]);
   await rename(t.database.pool, t.place, [patient], 'second');
-  await updateConnection(t.database.pool, t.key(), { timeoutMs: 500 });
+  await updateConnection(t.database.pool, t.key(), { timeoutMs: 5_000 });
   const refusal = Promise.withResolvers<void>();
   // The first send hangs; while it does, its lease ends and another takes the lane, as after a suspension.
   t.exchange.behave = () =>
     t.exchange.arrivals.length === 0 ? { status: 422, after: refusal.promise } : { status: 200 };
-  t.work({ ...QUICK, leaseMs: 1_000 });
+  t.work(QUICK);
   await t.exchange.waitFor(1);
   await t.endLeases();
-  t.work({ ...QUICK, leaseMs: 1_000 });
+  t.work(QUICK);
   await t.allDelivered();
   refusal.resolve();
   assert.deepEqual(
