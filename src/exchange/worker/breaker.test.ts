@@ -231,6 +231,7 @@ test('is not slowed by another exchange that hangs [EXC-23]', async (context) =>
   await queue(t.database.pool, t.place, ids);
   t.work();
   await t.exchange.waitFor(300);
+  await hanging.waitFor(16);
   assert.equal(hanging.arrivals.length, 16, 'no more than its limit in flight, none of them answered');
   gate.resolve();
   await updateConnection(t.database.pool, { ...t.key(), connectionId: other.id }, { disabled: true });
