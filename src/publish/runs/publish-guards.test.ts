@@ -319,7 +319,7 @@ describe('around a publish', () => {
     const { db, statements } = watchPool(database.pool);
     const options = {
       db,
-      settings: { clock: PUBLISH.clock, lease: { marginMs: 400, waitMs: 1_000 } },
+      settings: { clock: PUBLISH.clock, lease: { marginMs: 2_000, waitMs: 1_000 } },
       server: { timeoutMs: 60_000 },
       waiting: createWaiting(1),
       now: () => new Date(),
@@ -412,7 +412,7 @@ describe('around a publish', () => {
 
   test('a lease is renewed for as long as the work goes on', async () => {
     const key = leaseKey(randomUUID());
-    const settings = { clock: PUBLISH.clock, lease: { marginMs: 600, waitMs: 1_000 } };
+    const settings = { clock: PUBLISH.clock, lease: { marginMs: 2_000, waitMs: 1_000 } };
     const waiting = createWaiting(1);
     const options = {
       db: database.pool,
