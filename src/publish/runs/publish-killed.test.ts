@@ -20,7 +20,8 @@ const PROGRAM = fileURLToPath(new URL('../../../test-support/publish/publish-pro
 /** More than a target takes at once. */
 const RESULTS = 10;
 const STEPS = RESULTS + 2;
-/** Time enough for a process that is busy. */
+/** Time enough for a process that is busy: a request, and a lease. */
+const TIMEOUT_MS = 3_000;
 const PUBLISH_LEASE = { marginMs: 3_000, waitMs: 30_000 };
 
 describe('a publishing process that is killed', () => {
@@ -48,7 +49,7 @@ describe('a publishing process that is killed', () => {
       for (const step of steps) {
         await server.reset();
         const node = createTestPublisher(database.pool, { clock: PUBLISH.clock, lease: PUBLISH_LEASE });
-        const settings = { base: server.base, idPolicy, timeoutMs: 600 };
+        const settings = { base: server.base, idPolicy, timeoutMs: TIMEOUT_MS };
         const target = await node.addTarget(clinic, settings);
         await server.script({ kind: 'hold', nth: step });
         const child = startProgram({ url: database.url, target: target.name });
