@@ -58,12 +58,13 @@ describe('servers that lack what guards against doubles', () => {
     const server = await startFhirServer('--no-integrity', '--no-client-ids', '--no-conditional-create');
     try {
       const node = createTestPublisher(database.pool);
-      const timeoutMs = 1_000;
+      // A busy machine stands still for less than a second.
+      const timeoutMs = 4_000;
       const { name } = await node.addTarget(clinic, { base: server.base, idPolicy: 'server', timeoutMs });
       await server.script(
-        // Done 400 ms after it was given up, while the second is under way.
-        { kind: 'slow', type: 'ServiceRequest', delayMs: timeoutMs + 400 },
-        { kind: 'slow', type: 'ServiceRequest', delayMs: 800 },
+        // Done after it was given up, while the second is under way.
+        { kind: 'slow', type: 'ServiceRequest', delayMs: timeoutMs + 1_000 },
+        { kind: 'slow', type: 'ServiceRequest', delayMs: 2_000 },
       );
       const published = await node.publish(clinic, { target: name });
       const { resources } = await server.state();
