@@ -111,7 +111,7 @@ describe('a probe of a target', () => {
   });
 
   test('a create whose answer was lost is looked for, and removed', async () => {
-    const settings = '--id-policy server --timeout-ms 300';
+    const settings = '--id-policy server --timeout-ms 2000';
     const { name, server } = await start(['--no-client-ids'], settings);
     await server.script(
       { kind: 'hold', method: 'POST' },
