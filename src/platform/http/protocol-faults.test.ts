@@ -15,7 +15,7 @@ import { createServer as createServiceServer } from './server.ts';
 
 test('a request that does not arrive in time is 408, and says what to do [HTTP-17]', async () => {
   const server = createServer(
-    { headersTimeout: 50, requestTimeout: 50, connectionsCheckingInterval: 10 },
+    { headersTimeout: 500, requestTimeout: 500, connectionsCheckingInterval: 10 },
     (request, response) => request.resume().on('end', () => response.end()),
   );
   const faults = createFaultAnswers(createAllowedMethods());
