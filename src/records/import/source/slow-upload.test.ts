@@ -29,7 +29,7 @@ let documented: Awaited<ReturnType<typeof documentedCalls>>;
 /** The server's ends of connections, newest last. */
 const sockets: Socket[] = [];
 before(async () => {
-  t = await startTestApi({ env: { IMPORT_IDLE_SECONDS: '1' } });
+  t = await startTestApi();
   documented = await documentedCalls(t);
   t.api.server.server.on('connection', (socket: Socket) => sockets.push(socket));
 });
@@ -45,11 +45,15 @@ const send = async (body: string, { token } = account): Promise<Answer> => {
 };
 
 /** A call whose body is still to be written. */
-function open(path = '/imports/fhir', method = 'POST'): { call: ClientRequest; answer: Promise<Answer> } {
-  const call = request(t.baseUrl + path, {
+function open(
+  path = '/imports/fhir',
+  method = 'POST',
+  { baseUrl, token } = { baseUrl: t.baseUrl, token: account.token },
+): { call: ClientRequest; answer: Promise<Answer> } {
+  const call = request(baseUrl + path, {
     method,
     headers: {
-      authorization: `Bearer ${account.token}`,
+      authorization: `Bearer ${token}`,
       'content-type': 'application/json',
       'transfer-encoding': 'chunked',
     },
@@ -128,9 +132,13 @@ describe('a slow upload', () => {
     assert.equal((await put.answer).status, 408);
   });
 
-  test('that stops is ended with the reason; nothing of it is kept [IN-28]', async () => {
+  test('that stops is ended with the reason; nothing of it is kept [IN-28]', async (context) => {
+    // Of its own, so that no other upload of this file is taken for one that stops.
+    const { baseUrl, ...api } = await startTestApi({ env: { IMPORT_IDLE_SECONDS: '1' } });
+    context.after(() => api.close());
+    const { token } = await api.createAccount(await api.createTenant());
     const someone = patient();
-    const upload = open();
+    const upload = open('/imports/fhir', 'POST', { baseUrl, token });
     upload.call.write(`${JSON.stringify(someone)}\n{`);
     const { status, json } = documented('POST', '/imports/fhir', await upload.answer);
     assert.equal(status, 408);
@@ -139,9 +147,9 @@ describe('a slow upload', () => {
       message: 'The import was stopped: no data arrived for 1 second. Nothing was kept. Send it again.',
       error: 'Request Timeout',
     });
-    const { paths } = (await t.call('/docs/json')).json;
+    const { paths } = (await api.call('/docs/json')).json;
     assert.ok('408' in paths['/imports/fhir'].post.responses, 'the document says so');
-    const { rows } = await t.database.pool.query('select id from patient where id = $1', [someone.id]);
+    const { rows } = await api.database.pool.query('select id from patient where id = $1', [someone.id]);
     assert.deepEqual(rows, []);
   });
 });
