@@ -331,7 +331,8 @@ test('the simulator takes a signed delivery, confirms it, and fails when told to
   );
   await writeFile(file, JSON.stringify(connection));
   const service = startCommand(['serve'], {
-    env: { ...env, LOG_LEVEL: 'info', DELIVERY_RETRY_SECONDS: '0.3,0.3,0.3,0.3,0.3,0.3' },
+    // So often that nothing is held before the test goes on.
+    env: { ...env, LOG_LEVEL: 'info', DELIVERY_RETRY_SECONDS: Array(50).fill('0.3').join() },
   });
   const simulator = startCommand(
     ['exchange-simulator', '--connection', file, '--port', new URL(address).port, '--fail-rate', '1'],
