@@ -1,9 +1,8 @@
 /** Starts, finds and stops the server process of one PostgreSQL data folder. Contract: OPS-8, OPS-10. */
-import { randomInt } from 'node:crypto';
 import { readFile, rename, rm, stat, statfs } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { lastingPort } from './lasting-port.ts';
 import { EmbeddedPostgresError } from './postgres-binaries.ts';
 import { type ClusterPlace, diskFull, saysDiskFull } from './postgres-cluster.ts';
 import {
@@ -44,7 +43,7 @@ const NAMESPACE = 'interchange.process_namespace';
  */
 export async function startServer(place: ClusterPlace, keepPort: boolean): Promise<RunningServer> {
   const deadline = performance.now() + START_TIMEOUT_MS;
-  let port = (await lastPort(place.clusterDir)) ?? (await freePort());
+  let port = (await lastPort(place.clusterDir)) ?? (await lastingPort());
   for (;;) {
     await removeStalePidFile(place.clusterDir);
     const failure = await tryStart(place, port);
@@ -57,7 +56,7 @@ export async function startServer(place: ClusterPlace, keepPort: boolean): Promi
     if (!passing || performance.now() > deadline)
       throw new EmbeddedPostgresError(`PostgreSQL in ${place.clusterDir} did not start: ${failure.trim()}`);
     if (memoryHeld) await endOrphans(place.clusterDir);
-    if (portTaken && !keepPort) port = await freePort();
+    if (portTaken && !keepPort) port = await lastingPort();
     else await sleep(250);
   }
 }
@@ -135,25 +134,4 @@ export async function wasStartedElsewhere(clusterDir: string): Promise<boolean> 
 
 async function lastCommandLine(clusterDir: string): Promise<string> {
   return readFile(join(clusterDir, 'postmaster.opts'), 'utf8').catch(() => '');
-}
-
-/**
- * A port that nobody listens on now. Systems give away ports from 32768 up (RFC 6335: from 49152): to the connections of
- * all programs, and to a server that asks for any port. One of them could be taken while PostgreSQL is stopped.
- */
-async function freePort(): Promise<number> {
-  for (;;) {
-    const port = randomInt(20_000, 30_000);
-    if (await isFree(port)) return port;
-  }
-}
-
-function isFree(port: number): Promise<boolean> {
-  return new Promise((resolve, reject) => {
-    const server = createServer();
-    server.on('error', (error: NodeJS.ErrnoException) =>
-      error.code === 'EADDRINUSE' || error.code === 'EACCES' ? resolve(false) : reject(error),
-    );
-    server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)));
-  });
 }
