@@ -4,7 +4,7 @@ import { createServer } from 'node:net';
 
 /**
  * A port that nobody listens on now. Systems give away ports from 32768 up (RFC 6335: from 49152): to the connections of
- * all programs, and to a server that asks for any port. One of them could be taken while PostgreSQL is stopped.
+ * all programs, and to a server that asks for any port. One of them could be taken while the server is stopped.
  */
 export async function lastingPort(): Promise<number> {
   for (;;) {

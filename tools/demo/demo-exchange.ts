@@ -5,6 +5,7 @@
 import { once } from 'node:events';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { lastingPort } from '../../local-postgres/lasting-port.ts';
 import { changeConnection } from '../../src/exchange/connections/change-connection.ts';
 import { type Connection, callbackUrl } from '../../src/exchange/connections/connection.schema.ts';
 import { listConnections } from '../../src/exchange/connections/connection.store.ts';
@@ -68,7 +69,7 @@ export async function openDemoExchange(deps: DemoExchangeDependencies, demo: Dem
     now: deps.now,
     onEvent: () => undefined,
   });
-  await listenAt(server, port);
+  await listenAt(server, port === 0 ? await lastingPort() : port);
   const connectionId = await leadTo(deps, demo, { server, kept });
   connection = await openDemoCredentials(deps, { organisationId: demo.organisationId, connectionId });
   return {
@@ -138,8 +139,8 @@ async function listenAt(server: Server, port: number): Promise<void> {
     server.listen(port, '127.0.0.1');
     await once(server, 'listening');
   } catch (error) {
-    if (port === 0) throw error;
-    await listenAt(server, 0);
+    if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error;
+    await listenAt(server, await lastingPort());
   }
 }
 

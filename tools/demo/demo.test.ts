@@ -231,6 +231,8 @@ describe('the demo', { timeout: 300_000 }, () => {
     const withoutPorts = () => page.replaceAll(/(127\.0\.0\.1|localhost):\d+/g, 'HOST');
     const before = withoutPorts();
     const exchange = await exchangeAddress();
+    const port = Number(new URL(exchange).port);
+    assert.ok(port < 32_768, `the system may give ${port} to another program before the restart`);
     demo.child.kill('SIGTERM');
     assert.equal((await demo.ended).code, 0);
     await start();
