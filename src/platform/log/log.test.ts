@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { closeSync, existsSync, openSync } from 'node:fs';
 import { mkdtemp, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { PassThrough } from 'node:stream';
 import { describe, test } from 'node:test';
+import { waitUntil } from '../../../test-support/wait-until.ts';
 import { createLog, errorFields, type LogFields } from './log.ts';
 
 function capture(level: string) {
@@ -110,4 +112,37 @@ test('the log goes on when there is room again on a full disk', {
   const { status } = spawnSync('bash', ['-c', shell, process.execPath, program], { cwd: folder });
   assert.equal(status, 0);
   assert.ok((await stat(join(folder, 'full'))).size > 0);
+});
+
+test('a reader of the log that stands still stops nothing, and gets the lines that waited, each of them whole', {
+  skip: process.platform === 'win32',
+}, async (t) => {
+  const program = `
+    import { createLog } from '${new URL('./log.ts', import.meta.url)}';
+    const log = createLog('info');
+    for (let count = 0; count < 4_000; count++) log.info({ pid: process.pid, count }, 'x'.repeat(count % 200));
+    process.stderr.write('.');
+    setInterval(() => undefined, 1_000);`;
+  // Two processes share a pipe, as those of one service do.
+  const run = '"$0" --input-type=module --eval "$1"';
+  // It takes a byte at a time.
+  const reader = `while read -r line; do echo "$line"; done`;
+  const command = `(${run} & ${run} & wait) | ${reader}`;
+  const shell = spawn('bash', ['-c', command, process.execPath, program], { detached: true });
+  t.after(() => process.kill(-(shell.pid ?? 0), 'SIGKILL'));
+  let wentOn = '';
+  shell.stderr.on('data', (said) => {
+    wentOn += said;
+  });
+  await waitUntil(() => wentOn === '..', 'both go on');
+  const counts = new Map<number, number>();
+  let lines = 0;
+  for await (const line of createInterface({ input: shell.stdout })) {
+    const { pid, count } = JSON.parse(line);
+    assert.equal(count, counts.get(pid) ?? 0);
+    counts.set(pid, count + 1);
+    lines += 1;
+    if (lines === 8_000) break;
+  }
+  assert.deepEqual([...counts.values()], [4_000, 4_000]);
 });

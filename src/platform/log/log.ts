@@ -68,10 +68,27 @@ export function createLog(level: string, destination?: NodeJS.WritableStream): L
   return { debug: write('debug'), info: write('info'), warn: write('warn'), error: write('error') };
 }
 
-/** A full disk below the log stops no service. */
+/** A pipe takes so many bytes whole or not at all (POSIX, PIPE_BUF): processes that share it would else mix their lines. */
+const WHOLE_BYTES = 4_096;
+/** After so long a log that could not be written is tried again, though no further line comes. */
+const TRY_AGAIN_MS = 100;
+
+/** A full disk below the log stops no service, and neither does a reader of the log that stands still. */
 function standardOutput(): pino.DestinationStream {
-  const stdout = pino.destination({ dest: 1, sync: true, maxLength: WAITING_BYTES });
-  stdout.on('error', () => undefined);
+  // Once Node.js has opened it, a write to a full pipe fails. Else it waits until somebody reads, and all else with it.
+  const { fd } = process.stdout;
+  const retryEAGAIN = () => false;
+  const waiting = { maxLength: WAITING_BYTES, maxWrite: WHOLE_BYTES };
+  const stdout = pino.destination({ dest: fd, sync: true, ...waiting, retryEAGAIN });
+  let waits = false;
+  stdout.on('error', () => {
+    if (waits) return;
+    waits = true;
+    setTimeout(() => {
+      waits = false;
+      stdout.write('');
+    }, TRY_AGAIN_MS).unref();
+  });
   // A line that is left out tries nothing. Without this, the log would stay silent when there is room again.
   stdout.on('drop', () => stdout.write(''));
   return stdout;
