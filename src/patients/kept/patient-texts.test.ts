@@ -27,7 +27,7 @@ async function imported(): Promise<string> {
 /** What a list of all shows of the only patient. */
 async function listed(): Promise<string> {
   const search = { terms: undefined, purposeOfUse: 'OPS', limit: 21 } as const;
-  const found = await createPatientSearcher(t.pool)(t.scope, search);
+  const { patients: found } = await createPatientSearcher(t.pool)(t.scope, search);
   assert.equal(found.length, 1);
   return found[0]?.summary ?? '';
 }

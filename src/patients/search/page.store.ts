@@ -1,6 +1,6 @@
 /**
  * SQL of the patients of a page as they are kept: one value, however many there are. What other records say of them stands
- * beside it (docs/adr/0117). Contract: PAT-8, PAT-11, PAT-12.
+ * beside it (docs/adr/0117). Contract: PAT-8, PAT-11, PAT-12, PAT-14.
  */
 import type { FreshText } from '../../clinical/kept/kept-texts.store.ts';
 import { packing, TEXT_END } from '../../clinical/kept/packed-texts.store.ts';
@@ -21,6 +21,8 @@ const PATIENTS = packing(
 export interface SelectedPage {
   /** Whether the page was taken from one of the sources as a whole; null where there is none. */
   whole: boolean | null;
+  /** How many patients the page has. `patients` are fewer where some are large. */
+  found: number;
   /** Null for none. */
   patients: string | null;
   /** Pairs of a patient and an identifier that an exchange gave it. */
@@ -28,11 +30,17 @@ export interface SelectedPage {
   links: [replacedId: string, survivorId: string][] | null;
 }
 
+/** A hundred texts of megabytes are more than PostgreSQL and Node.js hold in one value. */
+const LARGE_BYTES = 256 * 1024;
+/** So many of any size fit into one value, with the one that tells of a next page. */
+export const LARGE_AT_ONCE = 2;
+
 /**
- * The patients of `page`, and whether it is `whole`. Who is on the page may be named to the viewer, so only the other end
- * of a link is looked up.
+ * The patients of `page`, and whether it is `whole`. A page of more than {@link LARGE_AT_ONCE} and one leaves large patients
+ * out. Who is on the page may be named to the viewer, so only the other end of a link is looked up.
  */
-export function pageOf(whole: string, viewer: Viewer): string {
+export function pageOf(whole: string, viewer: Viewer, limit: number): string {
+  const fits = limit > LARGE_AT_ONCE + 1 ? `(octet_length(p.rendered) > ${LARGE_BYTES}) is not true` : 'true';
   const link = (end: string, other: string) => `
         select l.replaced_id, l.survivor_id
         from patient_link l
@@ -40,7 +48,7 @@ export function pageOf(whole: string, viewer: Viewer): string {
           and l.${end} = any(shown.ids)
           and l.replaced_id is not null
           and ${mayBeNamed(`l.${other}`, viewer)}`;
-  return `select (select ${whole}) as whole, shown.patients, (
+  return `select (select ${whole}) as whole, shown.found, shown.patients, (
         select json_agg(json_build_array(s.patient_id, ${ASSIGNED_IDENTIFIER}) order by ${ASSIGNED_ORDER})
         from patient_assigned_identifier s
         where s.organisation_id = $1
@@ -52,9 +60,9 @@ export function pageOf(whole: string, viewer: Viewer): string {
         ) l
       ) as links
     from (
-      select array_agg(page.id) as ids, string_agg(
+      select array_agg(page.id) as ids, count(*)::integer as found, string_agg(
         ${PATIENTS.sql('columns')},
-        ${TEXT_END.sql} order by page.sort_name, page.id) as patients
+        ${TEXT_END.sql} order by page.sort_name, page.id) filter (where ${fits}) as patients
       from page
       cross join ${rowByKey('patient', 'p', { id: 'page.id' })} p
     ) shown`;

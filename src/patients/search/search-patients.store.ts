@@ -1,6 +1,6 @@
 /**
  * SQL of the patient search: one page of a facility's patients, ordered by name.
- * Contract: PAT-2, PAT-4, PAT-5, PAT-11.
+ * Contract: PAT-2, PAT-4, PAT-5, PAT-11, PAT-14.
  */
 
 import { hash } from 'node:crypto';
@@ -16,7 +16,7 @@ import { PATIENT_TEXTS } from '../kept/patient-texts.store.ts';
 import { mayBeNamed } from '../replacement.store.ts';
 import { foundAmong, patientsWith, survives } from './found-patients.ts';
 import { isEmpty, type Match, matchOf, startsWith } from './match.ts';
-import { pageOf, readPage, type SelectedPage } from './page.store.ts';
+import { LARGE_AT_ONCE, pageOf, readPage, type SelectedPage } from './page.store.ts';
 import { createWalker, type Walker } from './walk-together.store.ts';
 
 export type PatientPosition = readonly [sortName: string, id: string];
@@ -35,7 +35,19 @@ export interface FoundPatient {
   position: PatientPosition;
 }
 
-export type PatientSearcher = (scope: FacilityScope, search: PatientSearch) => Promise<FoundPatient[]>;
+export interface FoundPatients {
+  patients: FoundPatient[];
+  /** More follow, although these are fewer than were asked for: some are very large. */
+  isCut: boolean;
+}
+
+export type PatientSearcher = (scope: FacilityScope, search: PatientSearch) => Promise<FoundPatients>;
+
+interface FoundPage {
+  patients: FoundPatient[];
+  /** Some are not among them, because of their size. */
+  lacksLarge: boolean;
+}
 
 /** How many patients are few at first. */
 const FEW = 1_000;
@@ -57,20 +69,27 @@ const DEPTHS = [200, 500];
 export function createPatientSearcher(db: Queryable): PatientSearcher {
   const walk = createWalker(db);
   return async (scope, search) => {
-    const { terms } = search;
-    if (terms !== undefined && isEmpty(terms)) return [];
-    const work: Work = { db, scope, search };
-    const found = terms && (await searched(work, walk, terms));
-    if (found !== undefined) return found;
-    for (let few = FEW; ; few *= 4) {
-      const page = await taken(work, await selected(db, searchStatement(work, few)));
-      if (typeof page !== 'string') return page;
-    }
+    if (search.terms !== undefined && isEmpty(search.terms)) return { patients: [], isCut: false };
+    const page = await find({ db, scope, search }, walk);
+    if (!page.lacksLarge) return { patients: page.patients, isCut: false };
+    // So few that they fit whatever their size.
+    const { patients } = await find({ db, scope, search: { ...search, limit: LARGE_AT_ONCE + 1 } }, walk);
+    return { patients: patients.slice(0, LARGE_AT_ONCE), isCut: patients.length > LARGE_AT_ONCE };
   };
 }
 
+async function find(work: Work, walk: Walker): Promise<FoundPage> {
+  const { terms } = work.search;
+  const found = terms && (await searched(work, walk, terms));
+  if (found !== undefined) return found;
+  for (let few = FEW; ; few *= 4) {
+    const page = await taken(work, await selected(work.db, searchStatement(work, few)));
+    if (typeof page !== 'string') return page;
+  }
+}
+
 /** From the names, or from the few patients with a key; undefined where neither ends soon. */
-async function searched(work: Work, walk: Walker, terms: SearchTerms): Promise<FoundPatient[] | undefined> {
+async function searched(work: Work, walk: Walker, terms: SearchTerms): Promise<FoundPage | undefined> {
   const { scope, search } = work;
   for (const depth of [search.limit + BEYOND, ...DEPTHS]) {
     const walked = await taken(work, await walk({ ...search, scope, terms }, depth));
@@ -102,16 +121,19 @@ async function selected(db: Queryable, statement: Statement): Promise<SelectedPa
 async function taken(
   { db, scope: { organisationId }, search: { limit } }: Work,
   page: SelectedPage | undefined,
-): Promise<FoundPatient[] | 'not enough' | 'no source'> {
+): Promise<FoundPage | 'not enough' | 'no source'> {
   if (page === undefined || page.whole === null) return 'no source';
-  const { patients, fresh } = readPage(page, organisationId);
-  if (patients.length < limit && !page.whole) return 'not enough';
+  if (page.found < limit && !page.whole) return 'not enough';
+  const { patients: read, fresh } = readPage(page, organisationId);
   await keepTexts(db, PATIENT_TEXTS, organisationId, fresh);
-  return patients.map((patient) => ({
-    id: patient.id,
-    summary: patientSummaryJson(patient),
-    position: [patient.sortName, patient.id],
-  }));
+  const patients = read.map(
+    (patient): FoundPatient => ({
+      id: patient.id,
+      summary: patientSummaryJson(patient),
+      position: [patient.sortName, patient.id],
+    }),
+  );
+  return { patients, lacksLarge: patients.length < page.found };
 }
 
 const VIEWER = { facilityId: '$2', purposeOfUse: '$3' };
@@ -148,7 +170,7 @@ function matchedStatement(work: Work, terms: SearchTerms): Statement {
       order by p.sort_name, p.id
       limit ${work.search.limit}
     )
-    ${pageOf('(select few from matched_count)', VIEWER)}`;
+    ${pageOf('(select few from matched_count)', VIEWER, work.search.limit)}`;
   return planned({ text, values }, work.search);
 }
 
@@ -195,7 +217,7 @@ function searchStatement(work: Work, few: number): Statement {
       order by sort_name, id
       limit ${search.limit}
     )
-    ${pageOf(`${match === undefined ? '' : `${matchedFew} or `}${hereFew}`, VIEWER)}`;
+    ${pageOf(`${match === undefined ? '' : `${matchedFew} or `}${hereFew}`, VIEWER, search.limit)}`;
   return { text, values };
 }
 

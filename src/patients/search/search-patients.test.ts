@@ -109,6 +109,38 @@ test('a patient whose name is longer than a key is imported, and found [PAT-2]',
   assert.deepEqual([items.length, items[0]?.id], [1, id]);
 });
 
+test('a page of very large patients is shorter, and its cursor leads to the others [PAT-4, PAT-14]', async () => {
+  const { pool } = api.database;
+  const place = await api.createTenant();
+  const { token } = await api.createAccount(place);
+  for (let count = 0; count < 5; count += 1)
+    await insertPatient(pool, place, { names: [{ family: 'Large' }] });
+  await call({}, token);
+  await pool.query({
+    text: `
+      update patient
+      set rendered = replace(rendered, '"Large"', '"Large' || repeat('x', 5 * 1024 * 1024) || '"')
+      where organisation_id = $1`,
+    values: [place.organisationId],
+  });
+  for (const search of [undefined, 'lar']) {
+    const pages: string[][] = [];
+    for (let cursor: string | null = ''; cursor !== null; ) {
+      const { json } = await call(
+        { ...(search && { search }), ...(cursor === '' ? {} : { cursor }), limit: '100' },
+        token,
+      );
+      pages.push(json.items.map(({ id }: { id: string }) => id));
+      cursor = json.nextCursor;
+    }
+    assert.deepEqual(
+      pages.map(({ length }) => length),
+      [2, 2, 1],
+    );
+    assert.equal(new Set(pages.flat()).size, 5);
+  }
+});
+
 test('without search every patient is listed, by name, page by page [PAT-4]', async () => {
   const all: string[] = [];
   let cursor: string | null = '';

@@ -34,7 +34,7 @@ export function createSearchPatients({
       purposeOfUse,
       ...page.slice,
     });
-    const patients = page.close(found, ({ position }) => position);
+    const patients = page.close(found.patients, ({ position }) => position, found.isCut);
     await accessLog.record(
       patients.items.map(({ id }) =>
         accessEntry(

@@ -76,7 +76,7 @@ async function searched(
       return owner.query({ text, values });
     },
   } as unknown as Queryable;
-  const found = await createPatientSearcher(db)(scope, {
+  const { patients: found } = await createPatientSearcher(db)(scope, {
     terms: search === undefined ? undefined : searchTerms(search),
     purposeOfUse: 'TREATMENT',
     after: undefined,

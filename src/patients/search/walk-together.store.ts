@@ -106,7 +106,7 @@ function statementText(walk: Walk, depth: number): string {
     from ${askedRows({ facility_id: 'uuid', purpose: 'text', ...columns })}
     cross join lateral (
       with recursive ${walkedPage(word, { match, depth, limit: walk.limit, isBehind })}
-      ${pageOf('(select few from walked_count)', VIEWER)}
+      ${pageOf('(select few from walked_count)', VIEWER, walk.limit)}
     ) found`;
 }
 
