@@ -105,13 +105,13 @@ test('a browser shows every route, over plain http too [HTTP-27]', { skip: NO_BR
     page.on('requestfailed', (one) => faults.push(one.url()));
     // Not loopback for the browser, which would take that for as safe as https.
     await page.goto(`http://plain.test:${new URL(api.origin).port}/api/v1/docs`);
-    await page.getByText('/patients/base/{patientId}/access-log').first().waitFor({ timeout: 20_000 });
+    await page.getByText('/patients/base/{patientId}/access-log').first().waitFor();
     const logo = page.locator('.topbar img');
-    await logo.waitFor({ timeout: 10_000 });
+    await logo.waitFor();
     assert.equal(await logo.count(), 1);
     assert.match((await logo.getAttribute('src')) ?? '', /^data:image\/svg\+xml/);
     await page.getByText('/auth/verify').first().click();
-    await page.getByText('Request body').first().waitFor({ timeout: 10_000 });
+    await page.getByText('Request body').first().waitFor();
     assert.deepEqual(faults, []);
   } finally {
     await browser.close();

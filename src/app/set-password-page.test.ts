@@ -86,7 +86,7 @@ test('behind a path prefix the link keeps the prefix', async () => {
   assert.match(setupLink, /^https:\/\/proxy\.example\.org\/records\/console\/set-password#token=[\w-]{64}$/);
 });
 
-describe('in a browser', { skip: NO_BROWSER, timeout: 120_000 }, () => {
+describe('in a browser', { skip: NO_BROWSER, timeout: 600_000 }, () => {
   let browser: Browser;
   let page: Page;
   let asked: string[];

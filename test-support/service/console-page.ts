@@ -77,7 +77,6 @@ async function openPage(t: TestContext, { api, browser, tenant, path, options }:
   const origin = options.atLocalhost === true ? `http://localhost:${new URL(api.origin).port}` : api.origin;
   const context = await browser.newContext({ viewport: WIDE, locale: 'en-GB', reducedMotion: 'reduce' });
   const page = await context.newPage();
-  page.setDefaultTimeout(15_000);
   const faults = watch(page, origin, options.expected);
   t.after(async () => {
     try {

@@ -5,7 +5,7 @@ import type { Page } from 'playwright-core';
 import { NO_BROWSER, useConsole } from '../../../test-support/service/console-page.ts';
 import { addAccount, addTenant, cheapPasswords, PASSWORD } from '../../../test-support/sign-in/sign-in.ts';
 
-describe('errors on French pages', { skip: NO_BROWSER, timeout: 240_000 }, () => {
+describe('errors on French pages', { skip: NO_BROWSER, timeout: 600_000 }, () => {
   const web = useConsole();
 
   async function openInFrench(...[t, path, options]: [...Parameters<typeof web.open>]): Promise<Page> {

@@ -4,7 +4,7 @@ import { describe, test } from 'node:test';
 import type { Locator } from 'playwright-core';
 import { NO_BROWSER, useConsole } from '../../../test-support/service/console-page.ts';
 
-describe('the focus', { skip: NO_BROWSER, timeout: 120_000 }, () => {
+describe('the focus', { skip: NO_BROWSER, timeout: 600_000 }, () => {
   const web = useConsole();
 
   test('the focus is not lost: in a secret that follows a form, after it, and on a button that was pressed [WEB-4]', async (t) => {

@@ -6,7 +6,7 @@ interface Permissions {
   items: { name: string; allows: string }[];
 }
 
-describe('codes of the service in words', { skip: NO_BROWSER, timeout: 120_000 }, () => {
+describe('codes of the service in words', { skip: NO_BROWSER, timeout: 600_000 }, () => {
   const web = useConsole();
 
   test('permissions and changes are said in French, and a code that is unknown as the service says it [WEB-67]', async (t) => {

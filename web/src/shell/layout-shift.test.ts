@@ -53,7 +53,7 @@ interface Shift {
   what: string[];
 }
 
-describe('while a page loads', { skip: NO_BROWSER, timeout: 240_000 }, () => {
+describe('while a page loads', { skip: NO_BROWSER, timeout: 600_000 }, () => {
   const web = useConsole();
 
   for (const width of [1280, 360])

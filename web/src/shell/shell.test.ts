@@ -8,7 +8,7 @@ import { createRole } from '../../../src/tenancy/roles/roles.ts';
 import { holdDeliveries } from '../../../test-support/exchange/held-deliveries.ts';
 import { NO_BROWSER, signIn, useConsole } from '../../../test-support/service/console-page.ts';
 
-describe('the shell', { skip: NO_BROWSER, timeout: 240_000 }, () => {
+describe('the shell', { skip: NO_BROWSER, timeout: 600_000 }, () => {
   const web = useConsole();
 
   test('who is not signed in gets the sign-in at the address that was asked for [WEB-5]', async (t) => {

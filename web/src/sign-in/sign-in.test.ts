@@ -22,7 +22,7 @@ import { waitUntil } from '../../../test-support/wait-until.ts';
 
 const NEW_PASSWORD = 'seven green ladders';
 
-describe('sign-in', { skip: NO_BROWSER, timeout: 240_000 }, () => {
+describe('sign-in', { skip: NO_BROWSER, timeout: 600_000 }, () => {
   const web = useConsole();
   let tenant: SignInTenant;
   before(async () => {

@@ -5,7 +5,7 @@ import type { Page } from 'playwright-core';
 import type { Tenant } from '../../../test-support/service/api.ts';
 import { NO_BROWSER, signIn, useConsole } from '../../../test-support/service/console-page.ts';
 
-describe('two tabs', { skip: NO_BROWSER, timeout: 120_000 }, () => {
+describe('two tabs', { skip: NO_BROWSER, timeout: 600_000 }, () => {
   const web = useConsole();
   const nameOf = (page: Page) => page.getByLabel('Name', { exact: true });
 

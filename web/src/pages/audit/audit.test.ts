@@ -4,7 +4,7 @@ import { describe, test } from 'node:test';
 import { holdDeliveries } from '../../../../test-support/exchange/held-deliveries.ts';
 import { NO_BROWSER, useConsole } from '../../../../test-support/service/console-page.ts';
 
-describe('audit log', { skip: NO_BROWSER, timeout: 180_000 }, () => {
+describe('audit log', { skip: NO_BROWSER, timeout: 600_000 }, () => {
   const web = useConsole();
 
   test('changes with before and after, filters in the address, and an export of what they mean [WEB-57]', async (t) => {

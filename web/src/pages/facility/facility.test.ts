@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import { setModules } from '../../../../src/tenancy/organisations/facilities.ts';
 import { NO_BROWSER, useConsole } from '../../../../test-support/service/console-page.ts';
 
-describe('facility', { skip: NO_BROWSER, timeout: 180_000 }, () => {
+describe('facility', { skip: NO_BROWSER, timeout: 600_000 }, () => {
   const web = useConsole();
 
   test('name and time zone are changed; what the service refuses is said at the field [WEB-56]', async (t) => {

@@ -14,7 +14,7 @@ const patient = (id: string) => ({
   name: [{ family: 'Example', given: ['Ada'] }],
 });
 
-describe('imports', { skip: NO_BROWSER, timeout: 240_000 }, () => {
+describe('imports', { skip: NO_BROWSER, timeout: 600_000 }, () => {
   const web = useConsole();
   const patients = async (organisationId: string) => {
     const { rows } = await web.api.database.pool.query<{ n: number }>(

@@ -6,7 +6,7 @@ import type { Locator, Page } from 'playwright-core';
 import type { TestAccount } from '../../../../test-support/service/api.ts';
 import { goBackInVain, NO_BROWSER, useConsole } from '../../../../test-support/service/console-page.ts';
 
-describe('integration accounts', { skip: NO_BROWSER, timeout: 300_000 }, () => {
+describe('integration accounts', { skip: NO_BROWSER, timeout: 600_000 }, () => {
   const web = useConsole();
 
   const addRole = async (account: TestAccount, name: string, permissions: readonly string[]) => {

@@ -19,7 +19,7 @@ const PROGRAMS = [
   { tab: 'Java', file: 'FirstCall.java', command: 'java', needs: ['java'] },
 ];
 
-describe('quick start', { skip: NO_BROWSER, timeout: 300_000 }, () => {
+describe('quick start', { skip: NO_BROWSER, timeout: 600_000 }, () => {
   const web = useConsole();
   const folder = mkdtempSync(join(tmpdir(), 'quick-start-'));
   after(() => rmSync(folder, { recursive: true, force: true }));

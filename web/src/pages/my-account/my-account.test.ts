@@ -17,7 +17,7 @@ import {
   type SignInTenant,
 } from '../../../../test-support/sign-in/sign-in.ts';
 
-describe('my account', { skip: NO_BROWSER, timeout: 240_000 }, () => {
+describe('my account', { skip: NO_BROWSER, timeout: 600_000 }, () => {
   const web = useConsole();
   let tenant: SignInTenant;
   before(async () => {

@@ -6,7 +6,7 @@ import { seedRecords } from '../../../../test-support/records/seed-tenant.ts';
 import type { Tenant } from '../../../../test-support/service/api.ts';
 import { NO_BROWSER, useConsole } from '../../../../test-support/service/console-page.ts';
 
-describe('overview', { skip: NO_BROWSER, timeout: 240_000 }, () => {
+describe('overview', { skip: NO_BROWSER, timeout: 600_000 }, () => {
   const web = useConsole();
   const run = (text: string, values: unknown[]) => web.api.database.pool.query({ text, values });
 

@@ -13,7 +13,7 @@ import { MARKS, type SeededRecords, seedRecords } from '../../../../test-support
 import { NO_BROWSER, signIn, useConsole } from '../../../../test-support/service/console-page.ts';
 import { sized } from '../../../../test-support/sized.ts';
 
-describe('patients', { skip: NO_BROWSER, timeout: 300_000 }, () => {
+describe('patients', { skip: NO_BROWSER, timeout: 600_000 }, () => {
   const web = useConsole();
   let seeded: SeededRecords;
   before(async () => {

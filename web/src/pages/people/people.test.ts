@@ -6,7 +6,7 @@ import { openBrowser } from '../../../../test-support/service/console.ts';
 import { NO_BROWSER, useConsole } from '../../../../test-support/service/console-page.ts';
 import { addTelephone } from '../../../../test-support/sign-in/second-factor.ts';
 
-describe('people', { skip: NO_BROWSER, timeout: 240_000 }, () => {
+describe('people', { skip: NO_BROWSER, timeout: 600_000 }, () => {
   const web = useConsole();
 
   test('lists people and whether they have a second factor, and adds one by a setup link [WEB-25]', async (t) => {

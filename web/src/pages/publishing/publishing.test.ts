@@ -11,7 +11,7 @@ import { seedRecords } from '../../../../test-support/records/seed-tenant.ts';
 import type { Tenant } from '../../../../test-support/service/api.ts';
 import { NO_BROWSER, useConsole } from '../../../../test-support/service/console-page.ts';
 
-describe('publishing', { skip: NO_BROWSER, timeout: 240_000 }, () => {
+describe('publishing', { skip: NO_BROWSER, timeout: 600_000 }, () => {
   // Nobody waits between the tries of a publish. The service takes the clock when it starts.
   const { clock } = PUBLISH;
   before(() => {

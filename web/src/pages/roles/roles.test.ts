@@ -4,7 +4,7 @@ import { describe, test } from 'node:test';
 import { NO_BROWSER, useConsole } from '../../../../test-support/service/console-page.ts';
 import { waitUntil } from '../../../../test-support/wait-until.ts';
 
-describe('roles', { skip: NO_BROWSER, timeout: 240_000 }, () => {
+describe('roles', { skip: NO_BROWSER, timeout: 600_000 }, () => {
   const web = useConsole();
 
   test('makes a role from a preset, says that a name is taken, and deletes it [WEB-27]', async (t) => {

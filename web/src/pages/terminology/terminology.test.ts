@@ -8,7 +8,7 @@ import { NO_BROWSER, signIn, useConsole } from '../../../../test-support/service
 
 const LOINC = 'http://loinc.org';
 
-describe('terminology', { skip: NO_BROWSER, timeout: 300_000 }, () => {
+describe('terminology', { skip: NO_BROWSER, timeout: 600_000 }, () => {
   const web = useConsole();
 
   const put = (account: TestAccount, body: object) =>

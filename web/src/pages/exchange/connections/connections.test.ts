@@ -5,7 +5,7 @@ import { connect } from '../../../../../test-support/exchange/exchange-records.t
 import { startExchange } from '../../../../../test-support/exchange/exchange-server.ts';
 import { NO_BROWSER, useConsole } from '../../../../../test-support/service/console-page.ts';
 
-describe('connections', { skip: NO_BROWSER, timeout: 240_000 }, () => {
+describe('connections', { skip: NO_BROWSER, timeout: 600_000 }, () => {
   const web = useConsole();
   const connected = async (address = 'https://exchange.example.org/patients') => {
     const tenant = await web.api.createTenant({ timeZone: 'Europe/Paris' });

@@ -6,7 +6,7 @@ import { holdDeliveries, refuseDue } from '../../../../../test-support/exchange/
 import { MARKS, seedRecords } from '../../../../../test-support/records/seed-tenant.ts';
 import { NO_BROWSER, useConsole } from '../../../../../test-support/service/console-page.ts';
 
-describe('deliveries', { skip: NO_BROWSER, timeout: 240_000 }, () => {
+describe('deliveries', { skip: NO_BROWSER, timeout: 600_000 }, () => {
   const web = useConsole();
   const held = async (count: number) => {
     const tenant = await web.api.createTenant({ timeZone: 'Europe/Paris' });

@@ -8,7 +8,7 @@ import { NO_BROWSER, useConsole } from '../../../../../test-support/service/cons
 const LOINC = 'http://loinc.org';
 const HEADER = 'local_system,local_code,local_display,target_system,target_code,target_display\n';
 
-describe('a map file', { skip: NO_BROWSER, timeout: 120_000 }, () => {
+describe('a map file', { skip: NO_BROWSER, timeout: 600_000 }, () => {
   const web = useConsole();
 
   const put = (account: TestAccount, body: object) =>
