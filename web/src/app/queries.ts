@@ -58,6 +58,7 @@ export function endSession(how: 'signed-out' | 'ended'): void {
   if (how === 'signed-out') {
     person = undefined;
     forget();
+    dismissAll();
     tabs.postMessage('changed');
   }
   queries.setQueryData(sessionQuery.queryKey, null);

@@ -3,20 +3,18 @@
  * has one, and a page may have one alone.
  */
 import { Kbd, Menu, NativeSelect, UnstyledButton, useMantineColorScheme } from '@mantine/core';
-import { useMutation } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { CircleUser, Search } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { useTranslations } from 'use-intl';
-import { signOut } from '../api/session.ts';
 import { useLanguage } from '../app/language.tsx';
-import { endSession } from '../app/queries.ts';
 import { openCommandPalette } from '../blocks/dialogs/command-palette.tsx';
 import { leavePage } from '../blocks/dialogs/unsaved-changes.tsx';
 import { announce } from '../blocks/page/announcements.tsx';
 import { LANGUAGES, type Language } from '../messages/catalogue.ts';
 import css from './bar.module.css';
 import { useSession } from './session-context.tsx';
+import { useSignOut } from './sign-out.ts';
 
 const SCHEMES = ['light', 'dark', 'auto'] as const;
 type Scheme = (typeof SCHEMES)[number];
@@ -68,11 +66,7 @@ function PersonMenu() {
     keepTransitions: true,
   });
   const navigate = useNavigate();
-  const leave = useMutation({
-    mutationFn: signOut,
-    onSuccess: () => endSession('signed-out'),
-    onError: () => announce({ kind: 'bad', text: t('signOutFailed') }),
-  });
+  const { signOut } = useSignOut();
   const chooseLanguage = (chosen: Language) =>
     void choose(chosen).catch(() => announce({ kind: 'bad', text: t('languageMissing') }));
   return (
@@ -108,7 +102,7 @@ function PersonMenu() {
           ))}
         </Menu.RadioGroup>
         <Menu.Divider />
-        <Menu.Item onClick={() => leavePage(leave.mutate)}>{t('signOut')}</Menu.Item>
+        <Menu.Item onClick={() => leavePage(signOut)}>{t('signOut')}</Menu.Item>
       </Menu.Dropdown>
     </Menu>
   );

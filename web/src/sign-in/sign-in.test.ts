@@ -195,6 +195,27 @@ describe('sign-in', { skip: NO_BROWSER, timeout: 600_000 }, () => {
     await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor();
   });
 
+  test('a sign-out that fails before the sign-in is finished is told so, and leads nowhere [WEB-5]', async (t) => {
+    const { email } = await person({ mustChangePassword: true });
+    const { page } = await web.open(t, '/', { signedOut: true, expected: /401|ERR_CONNECTION_RESET/ });
+    await fillSignIn(page, email);
+    const leave = page.getByRole('button', { name: 'Sign out' });
+    await leave.waitFor();
+    await page.route('**/console/api/session', (route) =>
+      route.request().method() === 'DELETE' ? route.abort('connectionreset') : route.continue(),
+    );
+    await leave.click();
+    const notice = page.getByText('You are still signed in: the service did not answer.');
+    await notice.waitFor();
+    await page.getByRole('heading', { name: 'Choose a new password' }).waitFor();
+    await page.unrouteAll();
+    await leave.click();
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+    assert.equal(await notice.count(), 0);
+    await page.reload();
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+  });
+
   test('a password that is typed is shown by a button, which the keyboard reaches, in the language of the page [WEB-8]', async (t) => {
     const { page } = await web.open(t, '/', { signedOut: true, language: 'fr', expected: /401/ });
     const password = page.getByRole('textbox', { name: 'Mot de passe' });

@@ -1,15 +1,14 @@
 /** Out of a sign-in that is not finished. */
-import { Button } from '@mantine/core';
 import { useTranslations } from 'use-intl';
-import { signOut } from '../api/session.ts';
-import { endSession } from '../app/queries.ts';
+import { SendButton } from '../blocks/page/send-button.tsx';
+import { useSignOut } from '../shell/sign-out.ts';
 
 export function SignOutButton() {
   const t = useTranslations('shell');
-  const end = () => endSession('signed-out');
+  const { signOut, isSending } = useSignOut();
   return (
-    <Button variant="subtle" onClick={() => void signOut().then(end, end)}>
+    <SendButton variant="subtle" isSending={isSending} onClick={signOut}>
       {t('signOut')}
-    </Button>
+    </SendButton>
   );
 }
