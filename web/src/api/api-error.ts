@@ -39,9 +39,9 @@ export function unreachable({ isAnswerLost = false } = {}): ApiError {
 }
 
 /** What comes from the service, and may not arrive, or break off on its way: the console did not fail then. */
-export function arrived<Value>(coming: Promise<Value>): Promise<Value> {
+export function arrived<Value>(coming: Promise<Value>, { isAnswerLost = false } = {}): Promise<Value> {
   return coming.catch((error: unknown) => {
-    throw error instanceof ApiError ? error : unreachable();
+    throw error instanceof ApiError ? error : unreachable({ isAnswerLost });
   });
 }
 

@@ -68,8 +68,12 @@ export async function answered<Data>(call: Promise<Outcome<Data>>): Promise<Excl
   return data as Exclude<Data, undefined>;
 }
 
+/** What finishes a sign-in or ends it, and what asks for a passkey: nothing but to try again is left to do. */
+const STEPS = /^\/(session(\/(totp|recovery-code|passkey))?|(session|second-factor)\/passkey-options)$/;
+
 /** A call below /console/api that openapi.json does not describe, or whose answer is a file. */
 export async function send(method: string, path: string, body?: unknown): Promise<Response> {
+  const isChange = method !== 'GET' && navigator.onLine && !STEPS.test(path);
   const response = await arrived(
     fetch(apiBase + path, {
       method,
@@ -82,11 +86,13 @@ export async function send(method: string, path: string, body?: unknown): Promis
       },
       body: JSON.stringify(body),
     }),
+    { isAnswerLost: isChange },
   );
   // Reading the session is how the console learns that there is none, or what it lost.
   if (response.ok || path !== '/session') tellOf(method, response.status);
   if (response.ok) return response;
-  throw errorOf(response, await response.json().catch(() => undefined));
+  const isAnswerLost = isChange && GIVEN_UP.has(response.status);
+  throw errorOf(response, await response.json().catch(() => undefined), { isAnswerLost });
 }
 
 const OPEN_TIMEOUT_MS = 30_000;

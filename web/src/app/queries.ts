@@ -131,7 +131,18 @@ export async function readAllAgain(): Promise<void> {
 export function faultOfChange(error: unknown): unknown {
   if (!(error instanceof ApiError && error.isAnswerLost)) return error;
   void queries.invalidateQueries({ predicate: isRead });
+  // The facility and the second factors of the person are shown from it.
+  void readSessionAgain();
   return new AnswerLost('The answer did not come.', { cause: error });
+}
+
+/** For what changes something without a form and without a question. Rejects as {@link faultOfChange} says. */
+export async function asChange<Value>(change: Promise<Value>): Promise<Value> {
+  try {
+    return await change;
+  } catch (error) {
+    throw faultOfChange(error);
+  }
 }
 
 /** Nothing that was read before counts as fresh: a page that is gone to reads again. Contract: WEB-10. */

@@ -4,6 +4,7 @@ import { useState } from 'react';
 import { useTranslations } from 'use-intl';
 import { answered, api } from '../../api/api.ts';
 import { findFocus } from '../../app/focus.ts';
+import { asChange } from '../../app/queries.ts';
 import { useCommands } from '../../blocks/dialogs/commands.ts';
 import { ConfirmDialog } from '../../blocks/dialogs/confirm-dialog.tsx';
 import { FormButtons } from '../../blocks/dialogs/form-buttons.tsx';
@@ -36,7 +37,7 @@ export function AccountActions({ account }: { account: Account }) {
   }
   /** What needs no question. Its button may be gone afterwards. */
   const atOnce = (call: Promise<unknown>, text: string) =>
-    void done(call, text)
+    void done(asChange(call), text)
       .catch((error: unknown) => announce({ kind: 'bad', text: errorText(error) }))
       .finally(findFocus);
   const enable = () =>

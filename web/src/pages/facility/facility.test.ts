@@ -77,6 +77,18 @@ describe('facility', { skip: NO_BROWSER, timeout: 600_000 }, () => {
     assert.equal(await status(), 200);
   });
 
+  test('a module that is turned on, and the answer is lost: that is said, and the module is shown as it is now [WEB-56, WEB-80]', async (t) => {
+    const tenant = await web.api.createTenant({ modules: ['patients'] });
+    const { page } = await web.open(t, '/facility', { tenant, expected: /ERR_CONNECTION_RESET/ });
+    await page.route('**/console/api/facilities/*', async (route) => {
+      await route.fetch();
+      await route.abort('connectionreset');
+    });
+    await page.getByRole('switch', { name: /^Laboratory/ }).click();
+    await page.getByText('It may have done this all the same').waitFor();
+    await page.getByRole('switch', { name: /^Laboratory/, checked: true }).waitFor();
+  });
+
   test('two modules that are turned on at once are both on; what somebody else changed meanwhile stays [WEB-56]', async (t) => {
     const tenant = await web.api.createTenant({ timeZone: 'Europe/Paris' });
     const { organisationId, facilityId } = tenant;

@@ -5,7 +5,7 @@ import { useTranslations } from 'use-intl';
 import { answered, api } from '../../api/api.ts';
 import type { paths } from '../../api/schema.d.ts';
 import { type Facility, sessionQuery } from '../../api/session.ts';
-import { queries, readSessionAgain } from '../../app/queries.ts';
+import { asChange, queries, readSessionAgain } from '../../app/queries.ts';
 import { ConfirmDialog } from '../../blocks/dialogs/confirm-dialog.tsx';
 import { announce } from '../../blocks/page/announcements.tsx';
 import { Section } from '../../blocks/page/section.tsx';
@@ -45,7 +45,7 @@ export function Modules({ facility }: { facility: Facility }) {
     const before = session.facilities.find(({ id }) => id === facility.id)?.modules ?? facility.modules;
     const modules = MODULES.filter((one) => (one === module ? isOn : before.includes(one)));
     const params = { path: { facilityId: facility.id } };
-    await answered(api.PATCH('/facilities/{facilityId}', { params, body: { modules } }));
+    await asChange(answered(api.PATCH('/facilities/{facilityId}', { params, body: { modules } })));
     await readSessionAgain();
     const name = t(`module.${module}.name`);
     announce({ kind: 'good', text: isOn ? t('turnedOn', { name }) : t('turnedOff', { name }) });

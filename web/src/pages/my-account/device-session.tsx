@@ -1,6 +1,7 @@
 /** A session in a table: where somebody signed in, in words, and the button that ends it. Contract: WEB-62. */
 import { useMutation } from '@tanstack/react-query';
 import { useFormatter, useTranslations } from 'use-intl';
+import { asChange } from '../../app/queries.ts';
 import type { Column } from '../../blocks/list/record-table.tsx';
 import { announce } from '../../blocks/page/announcements.tsx';
 import { SendButton } from '../../blocks/page/send-button.tsx';
@@ -25,7 +26,7 @@ export function EndSession({ session, end }: { session: Session; end: () => Prom
   const t = useTranslations('devices');
   const errorText = useErrorText();
   const { mutate, isPending } = useMutation({
-    mutationFn: end,
+    mutationFn: () => asChange(end()),
     onSuccess: () => announce({ kind: 'good', text: t('ended') }),
     onError: (error) => announce({ kind: 'bad', text: errorText(error) }),
   });

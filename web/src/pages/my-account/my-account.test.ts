@@ -53,6 +53,20 @@ describe('my account', { skip: NO_BROWSER, timeout: 600_000 }, () => {
     await page.getByText('The password is changed.').waitFor();
   });
 
+  test('a change of the own password whose answer is lost may be made, and that is said [WEB-54, WEB-80]', async (t) => {
+    const account = await person();
+    const { page } = await web.open(t, '/my-account', {
+      signedOut: true,
+      expected: /401|ERR_CONNECTION_RESET/,
+    });
+    await signIn(page, account.email);
+    await page.route('**/console/api/session/password', (route) => route.abort('connectionreset'));
+    await page.getByRole('textbox', { name: 'Password until now' }).fill(PASSWORD);
+    await page.getByRole('textbox', { name: 'New password' }).fill('seven green ladders');
+    await page.getByRole('button', { name: 'Change the password' }).click();
+    await page.getByRole('alert').getByText('It may have done this all the same').waitFor();
+  });
+
   test('who has more sessions than are listed is told so [WEB-54, SIGN-IN-77]', async (t) => {
     const account = await person();
     await web.api.database.pool.query(

@@ -83,6 +83,21 @@ describe('people', { skip: NO_BROWSER, timeout: 600_000 }, () => {
     await page.keyboard.press('Escape');
   });
 
+  test('an account that is enabled, and the answer is lost: that is said, and the account is shown as it is now [WEB-22, WEB-80]', async (t) => {
+    const tenant = await web.api.createTenant();
+    const { userId } = await web.api.createAccount(tenant, { userType: 'STAFF' });
+    const { page } = await web.open(t, `/people/${userId}`, { tenant, expected: /ERR_CONNECTION_RESET/ });
+    await page.getByRole('button', { name: 'Disable' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Disable' }).click();
+    await page.route('**/console/api/accounts/*/enable', async (route) => {
+      await route.fetch();
+      await route.abort('connectionreset');
+    });
+    await page.getByRole('button', { name: 'Enable', exact: true }).click();
+    await page.getByText('It may have done this all the same').waitFor();
+    await page.getByRole('button', { name: 'Disable' }).waitFor();
+  });
+
   test('the state of an account is no wider than its column [WEB-25]', async (t) => {
     const tenant = await web.api.createTenant({ timeZone: 'Europe/Paris' });
     await web.api.createAccount(tenant, { userType: 'STAFF', mustChangePassword: true });

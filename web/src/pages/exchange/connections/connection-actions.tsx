@@ -3,7 +3,7 @@ import { Button } from '@mantine/core';
 import { useState } from 'react';
 import { useTranslations } from 'use-intl';
 import { answered, api } from '../../../api/api.ts';
-import { queries } from '../../../app/queries.ts';
+import { asChange, queries } from '../../../app/queries.ts';
 import { useCommands } from '../../../blocks/dialogs/commands.ts';
 import { ConfirmDialog } from '../../../blocks/dialogs/confirm-dialog.tsx';
 import { announce } from '../../../blocks/page/announcements.tsx';
@@ -30,9 +30,10 @@ export function ConnectionActions({ connection }: { connection: Connection }) {
     announce({ kind: 'good', text });
   }
   const enable = () =>
-    done(answered(api.POST('/exchange/connections/{connectionId}/enable', { params })), t('enabled')).catch(
-      (error: unknown) => announce({ kind: 'bad', text: errorText(error) }),
-    );
+    done(
+      asChange(answered(api.POST('/exchange/connections/{connectionId}/enable', { params }))),
+      t('enabled'),
+    ).catch((error: unknown) => announce({ kind: 'bad', text: errorText(error) }));
   const actions = [
     // One button, which keeps the focus when it is pressed.
     connection.enabled

@@ -3,6 +3,7 @@ import { Modal, NativeSelect, TextInput } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { type SubmitEvent, useState } from 'react';
 import { useTranslations } from 'use-intl';
+import { asChange } from '../../../app/queries.ts';
 import { useTyped } from '../../../app/unsaved-forms.ts';
 import { FormButtons } from '../../../blocks/dialogs/form-buttons.tsx';
 import { ServerFormFields } from '../../../blocks/page/server-form-fields.tsx';
@@ -52,7 +53,7 @@ function MapForm({ waiting, onSaved, onClose }: Omit<MapDialogProperties, 'opene
   const change = (part: Partial<Draft>) => setDraft((old) => ({ ...old, ...part }));
 
   const save = useMutation({
-    mutationFn: (chosen: Draft) => saveMapping(chosen, facilityOf(level)),
+    mutationFn: (chosen: Draft) => asChange(saveMapping(chosen, facilityOf(level))),
     onSuccess: (_, chosen) => onSaved(chosen),
   });
   function onSubmit(event: SubmitEvent<HTMLFormElement>) {

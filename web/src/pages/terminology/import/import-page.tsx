@@ -5,6 +5,7 @@ import { useMutation, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useTranslations } from 'use-intl';
 import { ApiError } from '../../../api/api-error.ts';
+import { asChange } from '../../../app/queries.ts';
 import { announce } from '../../../blocks/page/announcements.tsx';
 import { PageHeader } from '../../../blocks/page/page-header.tsx';
 import { Section } from '../../../blocks/page/section.tsx';
@@ -52,7 +53,7 @@ export function MapImportPage() {
     enabled: file !== null && done === undefined,
   });
   const submit = useMutation({
-    mutationFn: () => run(false),
+    mutationFn: () => asChange(run(false)),
     onSuccess: async (report) => {
       setDone(report);
       await mapsChanged();

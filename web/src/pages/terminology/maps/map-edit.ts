@@ -2,6 +2,7 @@
 import { useMutation } from '@tanstack/react-query';
 import { useEffect, useRef, useState } from 'react';
 import { answered, api } from '../../../api/api.ts';
+import { asChange } from '../../../app/queries.ts';
 import { changedOf } from '../../../blocks/page/form-changes.ts';
 import { type Draft, draftOf, type MapEntry, mapsChanged, saveMapping } from '../draft.ts';
 import { useMapCheck } from '../editor/map-check.ts';
@@ -30,7 +31,7 @@ export function useMapEdit({ onSaved, onOvertaken }: MapEditOptions) {
   const [edited, setEdited] = useState<Edited>();
   const check = useMapCheck(edited?.draft, edited?.entry.facilityId === null ? 'organisation' : 'facility');
   const save = useMutation({
-    mutationFn: saveChanges,
+    mutationFn: (changed: Edited) => asChange(saveChanges(changed)),
     onSuccess: (isSaved, { draft }) => {
       (isSaved ? onSaved : onOvertaken)(draft);
       edit(undefined);
