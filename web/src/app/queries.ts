@@ -162,7 +162,11 @@ export async function readWordsAgain(): Promise<void> {
 }
 
 onAnswer((method, status) => {
-  if (status === 401) endSession('ended');
+  if (status === 401) {
+    endSession('ended');
+    // It may be the answer to a call of the session before.
+    void queries.refetchQueries({ queryKey: sessionQuery.queryKey }, { cancelRefetch: false });
+  }
   // The navigation and the facility are those of the session: what was taken away is in them no more. Contract: WEB-6, WEB-7.
   if ((status === 403 || status === 404) && person !== undefined)
     void queries.refetchQueries({ queryKey: sessionQuery.queryKey }, { cancelRefetch: false });

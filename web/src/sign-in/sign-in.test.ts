@@ -251,6 +251,29 @@ describe('sign-in', { skip: NO_BROWSER, timeout: 600_000 }, () => {
     }
   });
 
+  test('a call of the session before that is answered late does not sign out who is signed in by now [WEB-5]', async (t) => {
+    const { page, account } = await web.open(t, '/audit', { expected: /401/ });
+    await page.getByRole('heading', { name: 'Audit log', level: 1 }).waitFor();
+    const late = Promise.withResolvers<void>();
+    await page.route('**/console/api/roles?*', async (route) => {
+      const response = await route.fetch();
+      await late.promise;
+      await route.fulfill({ response });
+    });
+    await page.context().clearCookies();
+    await page.getByRole('link', { name: 'Roles' }).click();
+    await page.getByRole('link', { name: 'My account' }).click();
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+    await signIn(page, web.api, account);
+    await page.evaluate('window.dispatchEvent(new Event("visibilitychange"))');
+    const own = page.getByRole('heading', { name: 'My account', level: 1 });
+    await own.waitFor();
+    const look = page.waitForResponse('**/console/api/session');
+    late.resolve();
+    await (await look).finished();
+    await own.waitFor();
+  });
+
   test('a notice of the session before is gone after the sign-in [WEB-5]', async (t) => {
     const { page, account } = await web.open(t, '/audit', { expected: /401/ });
     await page.getByRole('button', { name: 'Export' }).click();
