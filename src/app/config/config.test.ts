@@ -117,6 +117,7 @@ test('each fault is named after its variable, without its value [OPS-11]', () =>
       'ftp://x/api/v1',
       'http://x/',
       'http://u:p@x/api/v1',
+      'http://:p@x/api/v1',
       'http://x/api/v1?a=b',
       'http://x/api/v1#a',
     ],
@@ -246,6 +247,12 @@ test('the public base address is what links carry [HTTP-22, OPS-13]', () => {
     base({ PUBLIC_BASE_URL: 'https://x.example.org/clinic/api/v1' }),
     'https://x.example.org/clinic/api/v1',
   );
+  for (const unusual of [
+    'https://x.example.org/api/v1?',
+    'https://x.example.org/api/v1/#',
+    'HTTPS:\\\\X.example.org\\api\\v1',
+  ])
+    assert.equal(base({ PUBLIC_BASE_URL: unusual }), 'https://x.example.org/api/v1', unusual);
   assert.equal(base({ HOST: '0.0.0.0', PORT: '81' }), 'http://localhost:81/api/v1');
   assert.equal(base({ HOST: '::1' }), 'http://[::1]:3000/api/v1');
 });

@@ -156,16 +156,19 @@ function publicBaseUrl(reader: EnvironmentReader): string | undefined {
   const text = reader.text('PUBLIC_BASE_URL');
   if (text === undefined) return undefined;
   const url = URL.parse(text);
-  if (
-    url === null ||
-    !/^https?:$/.test(url.protocol) ||
-    url.search !== '' ||
-    url.hash !== '' ||
-    url.username !== ''
-  )
-    reader.fault('PUBLIC_BASE_URL', 'must be an http or https address without user, query or fragment');
-  else if (!/\/api\/v1\/?$/.test(url.pathname)) reader.fault('PUBLIC_BASE_URL', 'must end in /api/v1');
-  return text.replace(/\/$/, '');
+  if (url === null || !/^https?:$/.test(url.protocol) || hasMoreThanPlace(url)) {
+    const fault = 'must be an http or https address without user, password, query or fragment';
+    reader.fault('PUBLIC_BASE_URL', fault);
+    return undefined;
+  }
+  const path = url.pathname.replace(/\/$/, '');
+  if (!path.endsWith('/api/v1')) reader.fault('PUBLIC_BASE_URL', 'must end in /api/v1');
+  return url.origin + path;
+}
+
+/** Paths are put behind the text of an address, so nothing may stand there. */
+function hasMoreThanPlace({ username, password, search, hash }: URL): boolean {
+  return [username, password, search, hash].some((part) => part !== '');
 }
 
 function masterKey(reader: EnvironmentReader, required: boolean): Config['masterKey'] {
