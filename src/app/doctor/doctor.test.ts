@@ -344,6 +344,10 @@ describe('interchange doctor', { timeout: 600_000 }, () => {
       /operator of the exchange/,
     );
     await t.owner.query('update exchange_circuit set opened_at = now()');
+    await t.owner.query(`update exchange_head set queued_at = now() - interval '1 hour'`);
+    const switched = (to: string) => `update exchange_connection set disabled_at = ${to}`;
+    const retired = await broken('deliveries', switched('now()'), switched('null'));
+    assert.equal(retired.outcome, 'ok', 'nothing waits for an exchange whose connection is disabled');
     const strict = await doctor({}, '--strict');
     assert.equal(strict.code, 1, 'warnings count with --strict');
     assert.match(strict.stdout, /^warning +deliveries +1 exchange .*\n +What to do: Ask the operator/m);

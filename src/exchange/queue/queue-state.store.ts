@@ -11,7 +11,10 @@ export interface QueueState {
   breakerOpen: boolean;
 }
 
-/** Of every connection of an organisation. Behind a held head the rest waits. */
+/**
+ * Of every connection of an organisation. Behind a held head the rest waits. Nothing is late at a connection that is disabled,
+ * and its exchange is asked for nothing.
+ */
 export async function queueStates(
   db: Queryable,
   { organisationId }: OrganisationScope,
@@ -20,8 +23,11 @@ export async function queueStates(
     name: 'exchange-queue-states',
     text: `
       select c.organisation_id as "organisationId", c.id as "connectionId", n.queued, n.held,
-        greatest(0, extract(epoch from now() - n.oldest_queued_at))::double precision as "oldestSeconds",
-        k.opened_at is not null as "breakerOpen"
+        case
+          when c.disabled_at is null then greatest(0, extract(epoch from now() - n.oldest_queued_at))
+          else 0
+        end::double precision as "oldestSeconds",
+        c.disabled_at is null and k.opened_at is not null as "breakerOpen"
       from exchange_connection c
       join exchange_circuit k
         on k.organisation_id = $1
