@@ -304,6 +304,20 @@ describe('deliveries', { skip: NO_BROWSER, timeout: 600_000 }, () => {
     await page.getByRole('button', { name: 'Replay', exact: true }).waitFor();
   });
 
+  test('when the session ends, nothing of the message stays in the page, also where a reason to skip is not sent [WEB-5]', async (t) => {
+    const { tenant } = await held(1);
+    const { page } = await web.open(t, '/exchange/held', { tenant, expected: /401/ });
+    await page.getByRole('link', { name: 'Patient created' }).click();
+    await page.getByRole('button', { name: 'Show the message' }).click();
+    await page.getByText('"Patient"').waitFor();
+    await page.getByRole('button', { name: 'Skip', exact: true }).click();
+    await page.getByRole('dialog').getByRole('textbox').fill('sent by hand');
+    await page.context().clearCookies();
+    await page.evaluate('window.dispatchEvent(new Event("visibilitychange"))');
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+    assert.ok(!(await page.content()).includes('"Patient"'), 'the message is in the page');
+  });
+
   test('that the exchange was down is said of no try that was delivered, withheld or never sent [WEB-42]', async (t) => {
     const { tenant, connectionId } = await held(1);
     const { pool } = web.api.database;

@@ -4,6 +4,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useTranslations } from 'use-intl';
 import { answered, api } from '../../../api/api.ts';
+import { usePatientShown } from '../../../app/unsaved-forms.ts';
 import { Section } from '../../../blocks/page/section.tsx';
 import { ErrorState } from '../../../blocks/states/error-state.tsx';
 import { TableSkeleton } from '../../../blocks/states/table-skeleton.tsx';
@@ -21,6 +22,7 @@ export function DeliveryPayload({ delivery: { id, hasPayload } }: { delivery: De
       ),
     enabled: isWanted,
   });
+  usePatientShown(data !== undefined);
   return (
     <Section title={t('payload')} text={hasPayload ? t('payloadText') : t('payloadGone')}>
       {content()}
