@@ -13,13 +13,17 @@ import { SignOutButton } from './sign-out-button.tsx';
 const KINDS = ['app', 'passkey'] as const;
 type Kind = (typeof KINDS)[number];
 
-/** `onCodes`: codes are shown, or were kept. Meanwhile nothing else may take their place. */
-export function EnrolPage({ onCodes }: { onCodes: (areShown: boolean) => void }) {
+interface EnrolPageProperties {
+  /** Shown until they are kept. Meanwhile nothing else of the person may take their place. */
+  codes: readonly string[] | undefined;
+  onCodes: (codes: readonly string[] | undefined) => void;
+}
+
+export function EnrolPage({ codes, onCodes }: EnrolPageProperties) {
   const t = useTranslations('signIn');
   const tFactor = useTranslations('secondFactor');
   const [kind, setKind] = useState<Kind>();
-  const [codes, setCodes] = useState<readonly string[]>();
-  const finish = () => void readSessionAgain().finally(() => onCodes(false));
+  const finish = () => void readSessionAgain().finally(() => onCodes(undefined));
   if (codes !== undefined)
     return (
       <OutsidePage key="codes" title={tFactor('recovery')} isFocused>
@@ -27,11 +31,10 @@ export function EnrolPage({ onCodes }: { onCodes: (areShown: boolean) => void })
       </OutsidePage>
     );
   const onAdded = (given: readonly string[] | undefined) => {
-    if (given === undefined) finish();
-    else {
-      onCodes(true);
-      setCodes(given);
-    }
+    if (given === undefined) return finish();
+    onCodes(given);
+    // It says whose they are.
+    void readSessionAgain();
   };
   return (
     <OutsidePage title={t('enrol')} text={t('enrolText')} isFocused>

@@ -147,6 +147,16 @@ describe('sign-in', { skip: NO_BROWSER, timeout: 600_000 }, () => {
     await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor();
   });
 
+  test('recovery codes are not shown to who comes after the person has signed out in another tab [WEB-51, WEB-79]', async (t) => {
+    const { page } = await setUpPasskey(t);
+    await page.getByRole('list', { name: 'Recovery codes' }).waitFor();
+    const other = await page.context().newPage();
+    await other.goto(page.url());
+    await signOut(other);
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+    assert.equal(await page.getByRole('listitem').count(), 0);
+  });
+
   test('a system’s password is changed without a sign-in, at the address that the refusal names [WEB-52, WEB-53]', async (t) => {
     const account = await person({ userType: 'EHR', mustChangePassword: true });
     const identity = { identity: account.userId, userType: 'EHR' };
