@@ -145,15 +145,16 @@ export async function unlockAccount(
 ): Promise<DirectoryEntry> {
   return changeManagedAccount(db, change, async (client, account) => {
     const { userId } = account;
-    await unlock(client, keys, userId);
+    const unlocked = await unlock(client, keys, userId);
     if (network !== undefined) {
       const now = await readDatabaseTime(client, databaseTime);
       await vouchFor(client, keys, userId, { from: network, now });
     }
-    await recordAccount(client, account, change.author, {
-      action: 'account.unlock',
-      after: { network },
-    });
+    if (unlocked || network !== undefined)
+      await recordAccount(client, account, change.author, {
+        action: 'account.unlock',
+        after: { network },
+      });
     return account;
   });
 }

@@ -234,13 +234,14 @@ export async function insertNetwork(
   });
 }
 
-/** Forget the failures and locks of an identity. */
-export async function clearCounters(db: Queryable, identityHash: Buffer): Promise<void> {
-  await db.query({
+/** Forget the failures and locks of an identity. False where there were none. */
+export async function clearCounters(db: Queryable, identityHash: Buffer): Promise<boolean> {
+  const { rowCount } = await db.query({
     name: 'sign-in-clear',
     text: `
       delete from sign_in_counter
       where identity_hash = $1`,
     values: [identityHash],
   });
+  return (rowCount ?? 0) > 0;
 }

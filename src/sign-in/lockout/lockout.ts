@@ -137,9 +137,13 @@ export async function vouchFor(
   await insertNetwork(db, { identityHash: hashIdentity(keys, identity), network: from, now });
 }
 
-/** Forget the failures and locks of an identity. */
-export async function unlock(db: Queryable, keys: Pick<KeyRing, 'derive'>, identity: string): Promise<void> {
-  await clearCounters(db, hashIdentity(keys, identity));
+/** Forget the failures and locks of an identity. False where there were none. */
+export async function unlock(
+  db: Queryable,
+  keys: Pick<KeyRing, 'derive'>,
+  identity: string,
+): Promise<boolean> {
+  return clearCounters(db, hashIdentity(keys, identity));
 }
 
 /** Which of the accounts are locked for some network. */

@@ -73,11 +73,13 @@ export async function removeSecondFactorsOf(
     const { userId: accountId } = account;
     refuseOwn(manager, account, 'remove the second factors of their own account here');
     const now = await readDatabaseTime(client, databaseTime);
-    await deleteTotp(client, account, accountId);
-    await deletePasskeys(client, account, accountId);
+    const hadTotp = await deleteTotp(client, account, accountId);
+    const hadPasskeys = await deletePasskeys(client, account, accountId);
     await deleteRecoveryCodes(client, account, accountId);
-    await revokeSessionsOf(client, account, { accountId, reason: 'second-factor-removed', now });
-    await recordAccount(client, account, change.author, { action: 'account.remove-second-factor' });
+    const reason = 'second-factor-removed';
+    const ended = await revokeSessionsOf(client, account, { accountId, reason, now });
+    if (hadTotp || hadPasskeys || ended.length > 0)
+      await recordAccount(client, account, change.author, { action: 'account.remove-second-factor' });
     return account;
   });
 }

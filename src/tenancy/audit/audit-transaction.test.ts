@@ -72,6 +72,14 @@ interface Change {
 async function changesOfAccounts(): Promise<Change[]> {
   const [system, former] = await Promise.all([0, 1].map(() => api.createAccount(tenant, HOLDER)));
   await as(`/accounts/${former?.userId}/disable`, 'POST');
+  // What is unlocked and taken away below.
+  const wrong = { identity: system?.userId, credential: 'wrong', userType: 'EHR' };
+  assert.equal((await api.call('/auth/login', { body: wrong })).status, 403);
+  await api.database.pool.query(
+    `insert into account_totp (organisation_id, account_id, sealed_secret, last_step, created_at)
+     values ($1, $2, '', 0, now())`,
+    [tenant.organisationId, system?.userId],
+  );
   const role = (await as('/roles', 'POST', { name: `r ${randomUUID()}`, permissions: ['roles.manage'] }))
     .json;
   const email = `${randomUUID()}@example.org`;

@@ -91,6 +91,21 @@ test('what changes nothing leaves no entry [ADM-30]', async () => {
   assert.deepEqual(await read('?limit=100'), before);
 });
 
+test('steps that find nothing to do leave no entry [ADM-30]', async () => {
+  const account = `/accounts/${(await api.createAccount(here)).userId}`;
+  const sessions = `${account}/sessions`;
+  assert.equal((await call(sessions, { method: 'DELETE' })).status, 204);
+  const before = await read('?limit=100');
+  for (const [method, path] of [
+    ['DELETE', sessions],
+    ['POST', `${account}/unlock`],
+    ['POST', `${account}/remove-second-factor`],
+    ['POST', `${account}/enable`],
+  ] as const)
+    assert.ok((await call(path, { method })).status < 300, path);
+  assert.deepEqual(await read('?limit=100'), before);
+});
+
 test('what the operator does is on record as theirs [ADM-30, ADM-31]', async () => {
   const actions = (await read('?actor=operator')).map(({ actor, action }) => [actor, action]);
   assert.deepEqual(actions, [
