@@ -304,6 +304,27 @@ describe('imports', { skip: NO_BROWSER, timeout: 600_000 }, () => {
     await line.waitFor({ state: 'detached' });
   });
 
+  test('an answer that is none of the service, such as the page of a network, fails the file, and the next one goes on [WEB-47]', async (t) => {
+    const { page } = await web.open(t, '/imports');
+    await page.route(
+      '**/console/api/imports/fhir?*',
+      (route) => route.fulfill({ contentType: 'text/html', body: '<h1>Welcome to this network</h1>' }),
+      { times: 1 },
+    );
+    const input = page.locator('input[type=file]');
+    const file = (name: string) => ({
+      name,
+      mimeType: '',
+      buffer: Buffer.from(JSON.stringify(patient('p1'))),
+    });
+    await input.setInputFiles([file('one.json'), file('two.json')]);
+    const line = (name: string) => page.getByRole('listitem').filter({ hasText: name });
+    await line('two.json').getByText('1 record would be taken, none rejected.').waitFor();
+    await line('one.json').getByText('The service cannot be reached').waitFor();
+    await line('one.json').getByRole('button', { name: 'Check again' }).click();
+    await line('one.json').getByText('1 record would be taken, none rejected.').waitFor();
+  });
+
   test('files are chosen from the palette [WEB-47]', async (t) => {
     const { page } = await web.open(t, '/imports');
     await page.getByRole('button', { name: 'Choose files' }).waitFor();

@@ -5,7 +5,7 @@
 import { toSourceName } from '../../../../src/records/import/history/source-name.ts';
 import type { Answer } from '../../api/answer.ts';
 import { tellOf } from '../../api/api.ts';
-import { ApiError, unreachable } from '../../api/api-error.ts';
+import { ApiError, arrived, unreachable } from '../../api/api-error.ts';
 import { CONSOLE_HEADER, callHeaders } from '../../api/call-headers.ts';
 import { apiBase } from '../../app/address.ts';
 
@@ -31,7 +31,7 @@ export function sendFile(
     request.upload.onprogress = ({ loaded }) => onSent(Math.min(loaded, file.size));
     request.onload = () => {
       tellOf('POST', request.status);
-      if (request.status === 200) resolve(JSON.parse(request.responseText) as ImportReport);
+      if (request.status === 200) arrived(reportOf(request)).then(resolve, reject);
       else reject(refusalOf(request));
     };
     request.onerror = () => reject(unreachable());
@@ -39,6 +39,11 @@ export function sendFile(
     signal.addEventListener('abort', () => request.abort());
     request.send(file);
   });
+}
+
+/** Rejects for what is none, such as the page with which a network answers before it lets anybody out. */
+async function reportOf({ responseText }: XMLHttpRequest): Promise<ImportReport> {
+  return JSON.parse(responseText);
 }
 
 /** A check is not kept, so its name does not go along. */
