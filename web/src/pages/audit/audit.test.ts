@@ -43,6 +43,18 @@ describe('audit log', { skip: NO_BROWSER, timeout: 600_000 }, () => {
     await page.getByText('The export failed. The service cannot be reached').waitFor();
   });
 
+  test('the palette exports what the filters mean by now [WEB-9, WEB-57]', async (t) => {
+    const { page } = await web.open(t, '/audit');
+    await page.getByRole('heading', { name: 'Audit log', level: 1 }).waitFor();
+    await page.getByLabel('What', { exact: true }).selectOption('facility.change');
+    await page.waitForURL('**/audit?action=facility.change');
+    const asked = page.waitForRequest('**/administration/audit/export?*');
+    await page.keyboard.press('Control+k');
+    await page.keyboard.type('export csv');
+    await page.keyboard.press('Enter');
+    assert.equal(new URL((await asked).url()).searchParams.get('action'), 'facility.change');
+  });
+
   test('each filter is asked of the service [WEB-57]', async (t) => {
     const tenant = await web.api.createTenant({ timeZone: 'Europe/Paris' });
     const { token, email } = await web.api.createAccount(tenant, { userType: 'STAFF' });

@@ -1,7 +1,9 @@
 /** People in the console, in a real browser. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { describe, test } from 'node:test';
+import { describe, type TestContext, test } from 'node:test';
+import type { Page } from 'playwright-core';
+import type { TestAccount } from '../../../../test-support/service/api.ts';
 import { openBrowser } from '../../../../test-support/service/console.ts';
 import { NO_BROWSER, useConsole } from '../../../../test-support/service/console-page.ts';
 import { addTelephone } from '../../../../test-support/sign-in/second-factor.ts';
@@ -96,6 +98,42 @@ describe('people', { skip: NO_BROWSER, timeout: 600_000 }, () => {
     await page.getByRole('button', { name: 'Enable', exact: true }).click();
     await page.getByText('It may have done this all the same').waitFor();
     await page.getByRole('button', { name: 'Disable' }).waitFor();
+  });
+
+  /** The page of one person, then that of another, and back to the first without the list between them. */
+  async function betweenTwo(t: TestContext, onOther: (page: Page) => Promise<void>) {
+    const tenant = await web.api.createTenant();
+    const disabled = async () => {
+      const account = await web.api.createAccount(tenant, { userType: 'STAFF' });
+      await web.api.database.pool.query('update account set disabled_at = now() where id = $1', [
+        account.userId,
+      ]);
+      return account;
+    };
+    const [one, other] = [await disabled(), await disabled()];
+    const { page } = await web.open(t, `/people/${one.userId}`, { tenant });
+    const isAt = ({ email }: TestAccount) => page.getByRole('heading', { name: email, level: 1 }).waitFor();
+    await isAt(one);
+    await page.getByRole('main').getByRole('link', { name: 'People' }).click();
+    await page.getByRole('link', { name: other.email }).click();
+    await isAt(other);
+    await onOther(page);
+    await page.evaluate('history.go(-2)');
+    await isAt(one);
+    return { page, one, other };
+  }
+
+  test('the palette enables the person whose page it is [WEB-9, WEB-22]', async (t) => {
+    const { page, one, other } = await betweenTwo(t, async () => undefined);
+    await page.keyboard.press('Control+k');
+    await page.keyboard.type('enable');
+    await page.keyboard.press('Enter');
+    await page.getByText('can sign in again.').waitFor();
+    const { rows } = await web.api.database.pool.query(
+      'select id from account where id = any($1) and disabled_at is null',
+      [[one.userId, other.userId]],
+    );
+    assert.deepEqual(rows, [{ id: one.userId }]);
   });
 
   test('the state of an account is no wider than its column [WEB-25]', async (t) => {
