@@ -19,6 +19,8 @@ export const router = createRouter({
   defaultPreload: 'intent',
   defaultErrorComponent: PageFailure,
   scrollRestoration: true,
+  // The page of another thing is another page: nothing that was begun on the one, such as a form, is on the other.
+  defaultRemountDeps: ({ params }) => params,
   // Every search parameter is a text, as people write it: no quotes around digits.
   parseSearch: (text) => Object.fromEntries(new URLSearchParams(text)),
   stringifySearch: (values) => {

@@ -136,6 +136,14 @@ describe('people', { skip: NO_BROWSER, timeout: 600_000 }, () => {
     assert.deepEqual(rows, [{ id: one.userId }]);
   });
 
+  test('a form about one person is not on the page of another [WEB-22]', async (t) => {
+    const { page } = await betweenTwo(t, async (at) => {
+      await at.getByRole('button', { name: 'Change', exact: true }).click();
+      await at.getByRole('dialog').waitFor();
+    });
+    assert.equal(await page.getByRole('dialog').count(), 0);
+  });
+
   test('the state of an account is no wider than its column [WEB-25]', async (t) => {
     const tenant = await web.api.createTenant({ timeZone: 'Europe/Paris' });
     await web.api.createAccount(tenant, { userType: 'STAFF', mustChangePassword: true });
