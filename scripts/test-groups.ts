@@ -7,6 +7,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
+const RUN_GROUP = new URL('run-group.ts', import.meta.url).href;
 const GROUP_SIZE = 8;
 /** A file that changes its process, measures it, or runs tests itself has a process of its own. */
 const ALONE = /\bimport \{ run,|\bmock\b|cpuMs|process\.(?:on|seteuid|env\.\w+ =)/;
@@ -100,11 +101,8 @@ function deal(files: readonly string[]): string[][] {
   return Array.from({ length: count }, (_, group) => files.filter((_file, index) => index % count === group));
 }
 
-/** Each file is a suite, so that its `before` and `after` stay its own. Each is loaded when the one before is done. */
+/** Each file is a suite, so that its `before` and `after` stay its own. */
 function programOf(files: readonly string[]): string {
-  const suites = files.map((file) => {
-    const [name, url] = [file, pathToFileURL(resolve(file)).href].map((text) => JSON.stringify(text));
-    return `await describe(${name}, async () => void (await import(${url})));`;
-  });
-  return ["import { describe } from 'node:test';", ...suites, ''].join('\n');
+  const suites = files.map((name) => ({ name, url: pathToFileURL(resolve(name)).href }));
+  return `import { runGroup } from ${JSON.stringify(RUN_GROUP)};\nawait runGroup(${JSON.stringify(suites)});\n`;
 }
