@@ -1,5 +1,6 @@
 /** The migrated database that every test database is a clone of. Made by scripts/test.ts. */
 import { randomBytes } from 'node:crypto';
+import pg from 'pg';
 import { migrate, withClient } from '../../src/platform/db/migrate.ts';
 import { waitUntil } from '../wait-until.ts';
 
@@ -37,7 +38,7 @@ export async function cloneTemplate(adminUrl: string, name: string, template: st
 async function clonePlain(adminUrl: string, name: string, template: string): Promise<void> {
   await waitUntil(async () => {
     try {
-      await administer(adminUrl, [`create database ${name} template ${template} strategy file_copy`]);
+      await serverOf(adminUrl).query(`create database ${name} template ${template} strategy file_copy`);
       return true;
     } catch (error) {
       if ((error as { code?: string }).code !== '55006') throw error;
@@ -52,7 +53,25 @@ export async function dropDatabase(adminUrl: string, name: string): Promise<void
 }
 
 async function dropPlain(adminUrl: string, name: string): Promise<void> {
-  await administer(adminUrl, [`drop database if exists ${name} with (force)`]);
+  await serverOf(adminUrl).query(`drop database if exists ${name} with (force)`);
+}
+
+/** One connection to each server, kept while the process runs: two for a clone and its removal cost as much as these do. */
+const servers = new Map<string, pg.Pool>();
+
+function serverOf(adminUrl: string): pg.Pool {
+  const known = servers.get(adminUrl);
+  if (known !== undefined) return known;
+  const server = new pg.Pool({
+    connectionString: adminUrl,
+    max: 1,
+    idleTimeoutMillis: 0,
+    allowExitOnIdle: true,
+  });
+  // The server may end before this process does.
+  server.on('error', () => undefined);
+  servers.set(adminUrl, server);
+  return server;
 }
 
 export async function administer(adminUrl: string, statements: readonly string[]): Promise<void> {
