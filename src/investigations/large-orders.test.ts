@@ -219,12 +219,25 @@ describe('an order that is too large for one answer', () => {
   });
 
   test('documents beyond what PostgreSQL holds in one value harm no order that is asked for at the same time [FETCH-24]', async () => {
+    const { id: reportId } = report(4, 1, Buffer.alloc(0));
+    const place = [tenant.organisationId, tenant.facilityId, reportId];
     await api.database.pool.query({
       text: `
         insert into investigation_document (organisation_id, facility_id, report_id, position, media_type, content)
-        select $1, $2, $3, n, 'text/plain', convert_to(repeat('x', 10000000), 'UTF8')
-        from generate_series(1, 90) n`,
-      values: [tenant.organisationId, tenant.facilityId, report(4, 1, Buffer.alloc(0)).id],
+        values ($1, $2, $3, 1, 'text/plain', convert_to(repeat('x', 10000000), 'UTF8'))`,
+      values: place,
+    });
+    // Copies of what PostgreSQL has compressed once.
+    await api.database.pool.query({
+      text: `
+        insert into investigation_document (organisation_id, facility_id, report_id, position, media_type, content)
+        select organisation_id, facility_id, report_id, n, media_type, content
+        from investigation_document, generate_series(2, 90) n
+        where organisation_id = $1
+          and facility_id = $2
+          and report_id = $3
+          and position = 1`,
+      values: place,
     });
     const load = createInvestigationLoader(api.database.pool);
     const [huge, small] = await Promise.all([load(key(4)), load(key(1))]);
