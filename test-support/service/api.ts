@@ -100,7 +100,6 @@ export async function startTestApi(options: TestApiOptions = {}): Promise<TestAp
     load: async () => masterKey,
     remedy: async () => 'Give that key.',
   };
-  const keys = await openServiceKeys(database.url, source);
   const clock = { now: options.now ?? new Date() };
   const env = { DATABASE_URL: database.url, MASTER_KEY: masterKey.bytes.toString('hex') };
   const config = loadConfig({ ...env, LOG_LEVEL: 'debug', PORT: '0', ...options.env });
@@ -111,7 +110,7 @@ export async function startTestApi(options: TestApiOptions = {}): Promise<TestAp
     ...first,
     env,
     database,
-    keys,
+    keys: first.runtime.keys,
     clock,
     async addNode({ aheadSeconds = 0 } = {}) {
       const node = await startNode({ ...shared, aheadSeconds });
@@ -138,11 +137,10 @@ export async function startTestApi(options: TestApiOptions = {}): Promise<TestAp
       ).id;
     },
     createAccount: (tenant, accountOptions) =>
-      createAccount({ database, keys, now: clock.now }, tenant, accountOptions ?? {}),
+      createAccount({ database, keys: first.runtime.keys, now: clock.now }, tenant, accountOptions ?? {}),
     async close() {
       for (const node of others) await node.close();
       await first.close();
-      await keys.close();
       await database.drop();
     },
   };
