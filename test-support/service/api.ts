@@ -13,6 +13,7 @@ import { issueAccessToken } from '../../src/sign-in/sessions/access-token.ts';
 import { createFacility, createOrganisation } from '../../src/tenancy/organisations/facilities.ts';
 import { PERMISSIONS } from '../../src/tenancy/roles/permissions.ts';
 import { createTestDatabase, type TestDatabase } from '../database/database.ts';
+import { sendRequest } from '../http/send-request.ts';
 import { insertAccount } from '../sign-in/insert-account.ts';
 import { freePort } from './free-port.ts';
 
@@ -189,18 +190,17 @@ async function startNode({ config, source, clock, url, aheadSeconds = 0 }: NodeO
 
 async function call(url: string, { method, token, headers = {}, body }: CallOptions): Promise<Answer> {
   const isPlain = typeof body === 'string' || body instanceof Uint8Array || body === undefined;
-  const response = await fetch(url, {
+  const answer = await sendRequest({
+    url,
     method: method ?? (body === undefined ? 'GET' : 'POST'),
-    redirect: 'manual',
     headers: {
       ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
       ...(isPlain ? {} : { 'content-type': 'application/json' }),
       ...headers,
     },
-    ...(body === undefined ? {} : { body: isPlain ? (body as string) : JSON.stringify(body) }),
+    body: isPlain ? body : JSON.stringify(body),
   });
-  const text = await response.text();
-  return { status: response.status, headers: response.headers, text, json: parsed(text) as Json };
+  return { ...answer, json: parsed(answer.text) as Json };
 }
 
 function parsed(text: string): unknown {
