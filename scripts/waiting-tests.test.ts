@@ -7,7 +7,7 @@ import { describe, test } from 'node:test';
 const EXCEPTIONS: Record<string, string> = {
   'test-support/wait-until.ts': 'looks again after a moment, and gives up in the end',
   'test-support/exchange/exchange-server.ts': 'an exchange that is slow to answer',
-  'test-support/fhir-server/main.ts': 'a FHIR server that is slow to answer',
+  'test-support/fhir-server/server.ts': 'a FHIR server that is slow to answer',
   'src/exchange/worker/send.test.ts': 'an answer that takes longer than a connection may be idle',
   'src/exchange/queue/settle-queue.test.ts': 'leases end at a time of this clock',
   'src/bin/launch.test.ts': 'a program that stays until it is told to end',

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach } from 'node:test';
 import { createFhirServer, type NewFhirServer } from '../../src/publish/servers/manage-fhir-servers.ts';
-import { startFhirServer, type TestFhirServer } from '../fhir-server/start.ts';
+import { serveFhir, type TestFhirServer } from '../fhir-server/start.ts';
 import { documentedCalls } from '../http/documented-answers.ts';
 import { type Answer, startTestApi, type Tenant, type TestAccount, type TestApi } from '../service/api.ts';
 import { createClinic, type PublishClinic } from './publish-records.ts';
@@ -29,7 +29,7 @@ class PublishApi {
   async open(): Promise<void> {
     this.api = await startTestApi();
     this.documented = await documentedCalls(this.api);
-    this.server = await startFhirServer('--no-integrity');
+    this.server = await serveFhir('--no-integrity');
   }
 
   async close(): Promise<void> {

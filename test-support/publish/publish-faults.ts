@@ -4,7 +4,7 @@ import { after, before, describe, test } from 'node:test';
 import type { IdPolicy, ReferencePolicy } from '../../src/publish/servers/fhir-server.ts';
 import { createTestDatabase, type TestDatabase } from '../database/database.ts';
 import type { Fault } from '../fhir-server/faults.ts';
-import { startFhirServer, type TestFhirServer } from '../fhir-server/start.ts';
+import { serveFhir, type TestFhirServer } from '../fhir-server/start.ts';
 import { sized } from '../sized.ts';
 import {
   CLINICAL_MARKS,
@@ -72,7 +72,7 @@ export function describeFaults(idPolicy: IdPolicy, referencePolicy: ReferencePol
     let clinic: PublishClinic;
     before(async () => {
       database = await createTestDatabase();
-      server = await startFhirServer(
+      server = await serveFhir(
         ...(referencePolicy === 'send' ? [] : ['--no-integrity']),
         ...(idPolicy === 'server' ? ['--no-client-ids'] : []),
       );

@@ -19,7 +19,7 @@ import type { FacilityContext } from '../../src/tenancy/callers/access.ts';
 import type { FacilityScope } from '../../src/tenancy/scope.ts';
 import { createTranslator } from '../../src/terminology/lookup/translate.ts';
 import { createTestDatabase, type TestDatabase } from '../database/database.ts';
-import { startFhirServer, type TestFhirServer } from '../fhir-server/start.ts';
+import { serveFhir, type TestFhirServer } from '../fhir-server/start.ts';
 import { bundle, encounter, organization, patient, practitioner, type Resource } from '../records/clinic.ts';
 import { importJson } from '../records/import-files.ts';
 import { createPlace } from '../records/place.ts';
@@ -30,7 +30,7 @@ export async function startPublishing(
   ...options: string[]
 ): Promise<{ database: TestDatabase; server: TestFhirServer }> {
   const database = await createTestDatabase();
-  const server = await startFhirServer(...options);
+  const server = await serveFhir(...options);
   after(async () => {
     await server.stop();
     await database.drop();

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { startFhirServer } from '../../../test-support/fhir-server/start.ts';
+import { serveFhir } from '../../../test-support/fhir-server/start.ts';
 import { documentedCalls } from '../../../test-support/http/documented-answers.ts';
 import { createClinic } from '../../../test-support/publish/publish-records.ts';
 import {
@@ -46,7 +46,7 @@ async function pointsOf(account: TestAccount, name: string, query = ''): Promise
 }
 
 test('calls and publishes are counted by facility and hour, and by how they ended [ADM-55, ADM-56]', async (t) => {
-  const server = await startFhirServer('--no-integrity');
+  const server = await serveFhir('--no-integrity');
   t.after(() => server.stop());
   const place = await api.createTenant();
   const account = await api.createAccount(place);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
-import { startFhirServer, type TestFhirServer } from '../../../test-support/fhir-server/start.ts';
+import { serveFhir, type TestFhirServer } from '../../../test-support/fhir-server/start.ts';
 import { documentedCalls } from '../../../test-support/http/documented-answers.ts';
 import { createClinic, type PublishClinic } from '../../../test-support/publish/publish-records.ts';
 import { seedRecords } from '../../../test-support/records/seed-tenant.ts';
@@ -27,7 +27,7 @@ let documented: Awaited<ReturnType<typeof documentedCalls>>;
 before(async () => {
   api = await startTestApi();
   documented = await documentedCalls(api);
-  server = await startFhirServer('--no-integrity');
+  server = await serveFhir('--no-integrity');
   tenant = await api.createTenant();
   account = await api.createAccount(tenant);
   const scope = { ...tenant, timeZone: 'UTC' };

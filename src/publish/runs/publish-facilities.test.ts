@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, describe, test } from 'node:test';
-import { startFhirServer } from '../../../test-support/fhir-server/start.ts';
+import { serveFhir } from '../../../test-support/fhir-server/start.ts';
 import {
   createClinic,
   createTestPublisher,
@@ -17,7 +17,7 @@ const SHARED_TYPES = ['Organization', 'Practitioner'];
 const OWN = 5;
 
 const { database, server } = await startPublishing('--no-client-ids', '--no-conditional-create');
-const takesOurs = await startFhirServer();
+const takesOurs = await serveFhir();
 after(() => takesOurs.stop());
 
 describe('two facilities that share a practitioner and an organisation', () => {

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { createTestDatabase, type TestDatabase } from '../../../test-support/database/database.ts';
 import type { Fault } from '../../../test-support/fhir-server/faults.ts';
-import { startFhirServer, type TestFhirServer } from '../../../test-support/fhir-server/start.ts';
+import { serveFhir, type TestFhirServer } from '../../../test-support/fhir-server/start.ts';
 import {
   createClinic,
   createTestPublisher,
@@ -39,7 +39,7 @@ describe('what a target does not have', () => {
 
   function start(...options: string[]): Promise<TestFhirServer> {
     const name = options.toSorted().join(' ');
-    const server = servers.get(name) ?? startFhirServer(...options);
+    const server = servers.get(name) ?? serveFhir(...options);
     servers.set(name, server);
     return server;
   }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { hash } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
 import { createTestDatabase, type TestDatabase } from '../../../test-support/database/database.ts';
-import { startFhirServer, type TestFhirServer } from '../../../test-support/fhir-server/start.ts';
+import { serveFhir, type TestFhirServer } from '../../../test-support/fhir-server/start.ts';
 import {
   contextOf,
   createClinic,
@@ -25,8 +25,8 @@ describe('publishing a laboratory order', () => {
   let strict: TestFhirServer;
   before(async () => {
     database = await createTestDatabase();
-    open = await startFhirServer(NO_INTEGRITY);
-    strict = await startFhirServer('--no-client-ids');
+    open = await serveFhir(NO_INTEGRITY);
+    strict = await serveFhir('--no-client-ids');
   });
   after(async () => {
     await open.stop();
@@ -158,7 +158,7 @@ describe('publishing a laboratory order', () => {
   });
 
   test('literal on a server that enforces references fails and says what to do [PUB-23]', async () => {
-    const enforcing = await startFhirServer();
+    const enforcing = await serveFhir();
     try {
       const clinic = await createClinic(database.pool);
       const { addTarget, publish } = createTestPublisher(database.pool);
@@ -244,7 +244,7 @@ describe('publishing a laboratory order', () => {
   });
 
   test('credentials are sent as the target is configured, and a refusal says so', async () => {
-    const guarded = await startFhirServer(NO_INTEGRITY, '--require', 'Bearer other');
+    const guarded = await serveFhir(NO_INTEGRITY, '--require', 'Bearer other');
     try {
       const clinic = await createClinic(database.pool, { results: 1 });
       const { addTarget, publish } = createTestPublisher(database.pool);

@@ -4,7 +4,7 @@ import { createServer, type IncomingMessage } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { after, before, describe, test } from 'node:test';
 import { createTestDatabase, type TestDatabase } from '../../../test-support/database/database.ts';
-import { startFhirServer } from '../../../test-support/fhir-server/start.ts';
+import { serveFhir } from '../../../test-support/fhir-server/start.ts';
 import {
   createClinic,
   createTestPublisher,
@@ -34,7 +34,7 @@ describe('servers that lack what guards against doubles', () => {
     ['--no-search', 'without search, conditional create settles it'],
   ] as const)
     test(name, async () => {
-      const server = await startFhirServer('--no-integrity', '--no-client-ids', option);
+      const server = await serveFhir('--no-integrity', '--no-client-ids', option);
       try {
         for (const kind of ['drop-after', 'reset', 'wrong-json', 'slow-after'] as const)
           for (const step of [1, 7, STEPS]) {
@@ -55,7 +55,7 @@ describe('servers that lack what guards against doubles', () => {
     });
 
   test('without conditional create, a create that is done late makes two: the one that was answered is written to from then on', async () => {
-    const server = await startFhirServer('--no-integrity', '--no-client-ids', '--no-conditional-create');
+    const server = await serveFhir('--no-integrity', '--no-client-ids', '--no-conditional-create');
     try {
       const node = createTestPublisher(database.pool);
       // A busy machine stands still for less than a second.

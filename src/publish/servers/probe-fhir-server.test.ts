@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { after, afterEach, before, describe, test } from 'node:test';
 import { createTestDatabase, type TestDatabase } from '../../../test-support/database/database.ts';
-import { startFhirServer, type TestFhirServer } from '../../../test-support/fhir-server/start.ts';
+import { serveFhir, type TestFhirServer } from '../../../test-support/fhir-server/start.ts';
 import { runCommand } from '../../../test-support/service/command.ts';
 
 const TOKEN = 'tok-of-the-probe';
@@ -30,7 +30,7 @@ describe('a probe of a target', () => {
 
   /** A FHIR server for a server of these options. */
   async function start(options: string[], settings = ''): Promise<{ name: string; server: TestFhirServer }> {
-    server = await startFhirServer('--require', `Bearer ${TOKEN}`, ...options);
+    server = await serveFhir('--require', `Bearer ${TOKEN}`, ...options);
     count += 1;
     const name = `t${count}`;
     const line = `create --name ${name} --base ${server.base} --auth bearer --secret-stdin ${settings}`;

@@ -4,7 +4,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
 import { createTestDatabase, type TestDatabase } from '../../../test-support/database/database.ts';
 import { insertKnownDataKey } from '../../../test-support/database/known-data-key.ts';
-import { startFhirServer, type TestFhirServer } from '../../../test-support/fhir-server/start.ts';
+import { serveFhir, type TestFhirServer } from '../../../test-support/fhir-server/start.ts';
 import { createClinic } from '../../../test-support/publish/publish-records.ts';
 import { type CommandResult, runCommand } from '../../../test-support/service/command.ts';
 import { waitForLock } from '../../../test-support/wait-until.ts';
@@ -28,7 +28,7 @@ describe('interchange target', () => {
     database = await createTestDatabase();
     await withClient(database.adminUrl, (owner) => insertKnownDataKey(owner, masterKey));
     env = { DATABASE_URL: database.url, MASTER_KEY: masterKey.toString('hex') };
-    server = await startFhirServer('--no-client-ids');
+    server = await serveFhir('--no-client-ids');
   });
   after(async () => {
     await server.stop();
