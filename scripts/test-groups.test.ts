@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { test } from 'node:test';
-import { isForWholeRun, LONG } from './test-groups.ts';
+import { isForWholeRun, LONG, WHOLE_PROGRAMS } from './test-groups.ts';
 
 test('each file that is named as long is there', () => {
   assert.deepEqual(
-    LONG.filter((file) => !existsSync(file)),
+    [...WHOLE_PROGRAMS, ...LONG].filter((file) => !existsSync(file)),
     [],
   );
 });

@@ -8,7 +8,7 @@ import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
 const RUN_GROUP = new URL('run-group.ts', import.meta.url).href;
-const GROUP_SIZE = 8;
+const GROUP_SIZE = 24;
 /** A file that changes its process, measures it, or runs tests itself has a process of its own. */
 const ALONE = /\bimport \{ run,|\bmock\b|cpuMs|process\.(?:on|seteuid|env\.\w+ =)/;
 /** The validators of others take three seconds of processor time to load: these files share them. */
@@ -17,7 +17,7 @@ const CHECKS_FHIR =
 /** The console, and other pages, in a real browser. */
 const IN_A_BROWSER = /\b(?:useConsole|startBrowser)\(/;
 /** Whole programs, database servers and clusters that are started, killed and filled. */
-const WHOLE_PROGRAMS = [
+export const WHOLE_PROGRAMS = [
   'src/app/serving/serve.test.ts',
   'tools/demo/demo.test.ts',
   'test/organisation-deliveries.test.ts',
@@ -51,9 +51,8 @@ const WHOLE_PROGRAMS = [
   'test/restored-dump.test.ts',
   'src/records/import/import.command.test.ts',
 ];
-/** What takes longest begins first, each alone, so that none is left over at the end. */
+/** Of those that `npm test` runs these take longest: no two are in one group, where there are groups enough. */
 export const LONG = [
-  ...WHOLE_PROGRAMS,
   'src/records/import/run/shuffled-imports.test.ts',
   'src/publish/send/publish-faults-send.test.ts',
   'src/publish/send/publish-faults-server.test.ts',
@@ -73,12 +72,16 @@ export function isForWholeRun(file: string): boolean {
   return WHOLE_PROGRAMS.includes(file) || IN_A_BROWSER.test(readFileSync(file, 'utf8'));
 }
 
-/** Files of the folder, one for each process, for `node --test`, which takes them in the order of their names. */
+/**
+ * Files of the folder, one for each process, for `node --test`, which takes them in the order of their names. What takes
+ * longest begins first; at the end stand files of one process each, so that no process is left over with much to do.
+ */
 export async function inGroups(files: readonly string[], folder: string): Promise<string[]> {
   const kinds = Map.groupBy(files, kindOf);
   const of = (kind: ReturnType<typeof kindOf>) => kinds.get(kind) ?? [];
-  const long = LONG.filter((file) => of('long').includes(file));
-  const groups = [...long.map((file) => [file]), ...deal(of('checks FHIR')), ...deal(of('other'))];
+  const whole = WHOLE_PROGRAMS.filter((file) => of('whole programs').includes(file));
+  const others = [...of('long'), ...of('other')];
+  const groups = [...whole.map((file) => [file]), ...deal(of('checks FHIR')), ...deal(others)];
   await mkdir(join(folder, 'groups'));
   const programs = groups.map(async (group, index) => {
     const path = join(folder, 'groups', `${String(index).padStart(3, '0')}.test.mjs`);
@@ -88,11 +91,12 @@ export async function inGroups(files: readonly string[], folder: string): Promis
   return [...(await Promise.all(programs)), ...of('alone')];
 }
 
-function kindOf(file: string): 'long' | 'alone' | 'checks FHIR' | 'other' {
-  if (LONG.includes(file)) return 'long';
+function kindOf(file: string): 'whole programs' | 'alone' | 'checks FHIR' | 'long' | 'other' {
+  if (WHOLE_PROGRAMS.includes(file)) return 'whole programs';
   const text = readFileSync(file, 'utf8');
   if (ALONE.test(text)) return 'alone';
-  return CHECKS_FHIR.test(text) ? 'checks FHIR' : 'other';
+  if (CHECKS_FHIR.test(text)) return 'checks FHIR';
+  return LONG.includes(file) ? 'long' : 'other';
 }
 
 /** Neighbours by name are of one kind, and a group of imports would take long: each goes to the next group. */
