@@ -21,7 +21,7 @@ import {
 import { sized } from '../test-support/sized.ts';
 import { waitUntil } from '../test-support/wait-until.ts';
 
-const ROUNDS = sized(15, 60);
+const ROUNDS = sized(8, 60);
 
 describe('a change on one node', () => {
   let first: TestApi;
@@ -288,7 +288,7 @@ describe('a change on one node', () => {
     const account = await first.createAccount(tenant);
     const before = await entriesOf(account);
     let released = 0;
-    for (let round = 0; round < 25; round += 1) {
+    for (let round = 0; round < sized(12, 25); round += 1) {
       const gone = await first.createAccount(tenant);
       assert.equal((await read(second, gone)).status, 200);
       await killLiveConnections(first);
@@ -304,7 +304,7 @@ describe('a change on one node', () => {
   });
 
   test('loses the connection during a call, and answers by what holds then', async () => {
-    for (let round = 0; round < 25; round += 1) {
+    for (let round = 0; round < sized(12, 25); round += 1) {
       const account = await first.createAccount(tenant);
       assert.equal((await read(second, account)).status, 200);
       const [during] = await Promise.all([read(second, account), killLiveConnections(first)]);

@@ -229,7 +229,7 @@ test('records of all kinds, linked at random, and some of them linked otherwise 
       const lined = [[bundle(before)], ...changed.map((record) => [record])];
       assert.deepEqual(await stateAfter(lined), expected, 'one by one');
     }),
-    { numRuns: sized(6, 40) },
+    { numRuns: sized(4, 40) },
   );
 });
 
@@ -253,7 +253,7 @@ function ready(records: readonly Record[]): Record[] {
 }
 
 test('a long chain of panels in one Bundle, and one of them again', async () => {
-  const length = sized(2_000, 20_000);
+  const length = sized(1_000, 20_000);
   const scope = await t.createOrganisation();
   const chain = Array.from({ length }, (_, index) =>
     result(`c${index}`, index === 0 ? {} : { members: [`c${index - 1}`] }),

@@ -4,6 +4,7 @@ import { afterEach, beforeEach, test } from 'node:test';
 import pg from 'pg';
 import { needsPlainPostgres } from '../../../../test-support/database/plain-postgres.ts';
 import { createImportTest, type ImportTest, lines } from '../../../../test-support/records/import.ts';
+import { sized } from '../../../../test-support/sized.ts';
 import { waitForDisconnect } from '../../../../test-support/wait-until.ts';
 
 const PLAIN = needsPlainPostgres('a node counts what it reads, and the coordinator does not know');
@@ -14,8 +15,8 @@ beforeEach(async () => {
 });
 afterEach(() => t.database.drop());
 
-/** Half as many again as go to the database at once. */
-const COUNT = 1_500;
+/** More than go to the database at once. */
+const COUNT = sized(1_100, 1_500);
 const numbers = Array.from({ length: COUNT }, (_, index) => index);
 const subject = { reference: 'Patient/p' };
 const PATIENT = { resourceType: 'Patient', id: 'p' };

@@ -13,7 +13,7 @@ import { createFacility, createOrganisation } from '../../../tenancy/organisatio
 import { importRecords } from '../import-records.ts';
 import type { ImportDocument } from '../import-report.ts';
 
-const SEEDS = sized(6, 200);
+const SEEDS = sized(4, 200);
 /** In one test. */
 const AT_ONCE = 20;
 /** The same in every organisation: ids are made for a facility. */
