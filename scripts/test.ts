@@ -18,6 +18,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { openEmbeddedPostgres, stopAbandoned } from '../local-postgres/embedded-postgres.ts';
 import { isAlive } from '../local-postgres/postgres-process.ts';
+import { withClient } from '../src/platform/db/migrate.ts';
 import { createTemplate } from '../test-support/database/template.ts';
 import { isFullSize } from '../test-support/sized.ts';
 import { parseContract, unprovenFaults } from './contract-coverage.ts';
@@ -95,9 +96,21 @@ async function openServer(folder: string): Promise<TestServer> {
     full_page_writes: 'off',
     shared_buffers: '128MB',
     max_wal_size: '512MB',
+    // Thousands of connections sign in.
+    scram_iterations: '1',
   };
   const server = await openEmbeddedPostgres({ dataDir: join(folder, DATABASE), settings });
+  await storePasswordAgain(server.url);
   return { url: server.url, close: () => server.release() };
+}
+
+/** The password was stored before the settings held. */
+async function storePasswordAgain(url: string): Promise<void> {
+  const [user, password] = [new URL(url).username, new URL(url).password].map(decodeURIComponent);
+  await withClient(url, async (client) => {
+    const [role, secret] = [client.escapeIdentifier(user ?? ''), client.escapeLiteral(password ?? '')];
+    await client.query(`alter role ${role} password ${secret}`);
+  });
 }
 
 /** Runs that were killed leave their server and folder. */
