@@ -118,11 +118,12 @@ test('a reader of the log that stands still stops nothing, and gets the lines th
   skip: process.platform === 'win32',
 }, async (t) => {
   const program = `
+    import { createServer } from 'node:net';
     import { createLog } from '${new URL('./log.ts', import.meta.url)}';
     const log = createLog('info');
     for (let count = 0; count < 4_000; count++) log.info({ pid: process.pid, count }, 'x'.repeat(count % 200));
     process.stderr.write('.');
-    setInterval(() => undefined, 1_000);`;
+    createServer().listen(0, '127.0.0.1');`;
   // Two processes share a pipe, as those of one service do.
   const run = '"$0" --input-type=module --eval "$1"';
   // It takes a byte at a time.
