@@ -4,7 +4,7 @@ import { observationResource } from '../../../test-support/records/observation-r
 import { ElementReader } from '../../fhir/reading/element-reader.ts';
 import { emitContext } from '../content/coded-content.ts';
 import type { ReadContext } from '../description/read-context.ts';
-import { ageRange, type ObservedValue, value, valueQuantityOf } from './value.fhir.ts';
+import { type ObservedValue, rangeInUcum, value, valueQuantityOf } from './value.fhir.ts';
 
 const UCUM = 'http://unitsofmeasure.org';
 const quantityOf = (value: Omit<ObservedValue, 'valueType'>) =>
@@ -54,7 +54,7 @@ test('a range, a ratio, sampled data and an age are kept with the same units as 
     );
     assert.deepEqual(values.value_structure, kept, name);
   }
-  assert.deepEqual(ageRange(new ElementReader({ low: none }, 'T', 'UTC')), { low: text });
+  assert.deepEqual(rangeInUcum(new ElementReader({ low: none }, 'T', 'UTC')), { low: text });
 });
 
 test('the bounds of a reference range have the same units as a value', () => {

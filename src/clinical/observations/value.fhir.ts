@@ -8,7 +8,14 @@ import { Decimal } from '../../fhir/json.ts';
 import type { Numeric, Quantity, Range, Ratio, SampledData } from '../../fhir/measured.ts';
 import { codeableConcept, compact, optional, period } from '../../fhir/reading/datatypes.ts';
 import type { ElementReader } from '../../fhir/reading/element-reader.ts';
-import { known, quantityAsGiven, range, ratio, sampledData } from '../../fhir/reading/measured.ts';
+import {
+  boundsInOrder,
+  known,
+  quantityAsGiven,
+  range,
+  ratio,
+  sampledData,
+} from '../../fhir/reading/measured.ts';
 import { normaliseUnit, type QuantityUnit } from '../../terminology/units/ucum.ts';
 import { unitsDisagree } from '../../terminology/units/vital-units.ts';
 import { columns, exactJson, numbers } from '../content/document.ts';
@@ -173,7 +180,7 @@ function valueParts(reader: ElementReader, name: string, type: string): Record<s
     case 'DateTime':
       return { value_text: reader.dateTime(name)?.text };
     case 'Range':
-      return { value_structure: withUcum(known(reader, name, range)) };
+      return { value_structure: known(reader, name, rangeInUcum) };
     case 'Ratio':
       return { value_structure: withUcum(known(reader, name, ratio)) };
     case 'SampledData':
@@ -185,10 +192,10 @@ function valueParts(reader: ElementReader, name: string, type: string): Record<s
   }
 }
 
-/** The age that a reference range is for. */
-export function ageRange(reader: ElementReader): Range | undefined {
-  const age = range(reader);
-  return age && withUcum(age);
+/** A range that is a value, or the age that a reference range is for. */
+export function rangeInUcum(reader: ElementReader): Range | undefined {
+  const given = range(reader);
+  return boundsInOrder(reader, given && withUcum(given));
 }
 
 const QUANTITIES: ReadonlySet<string> = new Set(['low', 'high', 'numerator', 'denominator', 'origin']);

@@ -41,7 +41,7 @@ import {
   subject,
 } from '../description/pointer.ts';
 import { joinPressures } from '../observations/blood-pressure.fhir.ts';
-import { ageRange, bound, type ValueType, value } from '../observations/value.fhir.ts';
+import { bound, rangeInUcum, type ValueType, value } from '../observations/value.fhir.ts';
 import { hasVitalSignCode, lacksRequiredValue } from '../observations/vital-sign.fhir.ts';
 import { UNKNOWN } from '../observations/vital-value.fhir.ts';
 
@@ -82,7 +82,7 @@ function referenceRanges(position?: -1) {
       high: bound('high'),
       type: concept('type'),
       appliesTo: concepts('applies_to'),
-      age: exact('age', ageRange),
+      age: exact('age', rangeInUcum),
       text: string('text'),
     },
     notKept: {},

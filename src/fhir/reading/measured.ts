@@ -74,9 +74,18 @@ export function simpleQuantity(reader: ElementReader): Quantity | undefined {
 export function range(reader: ElementReader): Range | undefined {
   const low = optional(reader.child('low'), simpleQuantity);
   const high = optional(reader.child('high'), simpleQuantity);
+  return boundsInOrder(reader, compact<Range>({ low, high }));
+}
+
+/** The range, unless it begins above its end. To be asked again after its units were set: two may have become one. */
+export function boundsInOrder<Bounds extends Range | undefined>(
+  reader: ElementReader,
+  bounds: Bounds,
+): Bounds {
+  const { low, high } = bounds ?? {};
   if (low !== undefined && high !== undefined && isGreater(low, high))
     reader.fail('low', 'is greater than high (R4 invariant rng-2)');
-  return compact<Range>({ low, high });
+  return bounds;
 }
 
 /** Of two quantities in one unit; of others nobody can tell. */

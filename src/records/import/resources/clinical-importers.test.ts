@@ -146,6 +146,16 @@ describe('clinical records that are refused', () => {
       /^Observation\.valueRange\.low is greater than high \(R4 invariant rng-2\)$/,
     ],
     [
+      'a range of values upside down whose bounds name one unit in two ways',
+      observation({
+        valueRange: {
+          low: { value: 10, unit: 'mg/dL' },
+          high: { value: 5, system: 'http://unitsofmeasure.org', code: 'mg/dL', unit: 'mg/dL' },
+        },
+      }),
+      /^Observation\.valueRange\.low is greater than high \(R4 invariant rng-2\)$/,
+    ],
+    [
       'a note with two authors',
       observation({ note: [{ text: 'x', authorString: 'a', authorReference: { display: 'b' } }] }),
       /^Observation\.note\.author\[x\] is given with more than one type$/,
