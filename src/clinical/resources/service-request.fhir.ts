@@ -7,7 +7,7 @@ import { parseDateTime } from '../../fhir/date-time.ts';
 import { SNOMED_CT } from '../../terminology/lookup/code-systems.ts';
 import { choice } from '../description/choice.ts';
 import { describeResource, type RecordOf } from '../description/describe.ts';
-import { derived, type Found, onlyStored, required } from '../description/element.ts';
+import { derived, type Found, NOTHING, onlyStored, type Read, required } from '../description/element.ts';
 import {
   boolean,
   categories,
@@ -111,14 +111,14 @@ export const SERVICE_REQUEST = describeResource('ServiceRequest', {
 
 /** R4 invariant prr-1: details are of a code. */
 function orderDetail() {
-  const kept = concepts('order_detail');
   return {
-    ...kept,
-    read(reader, name, context) {
-      if (reader.has(name) && !reader.has('code')) reader.fail('code', `is missing, but ${name} is given`);
-      return kept.read(reader, name, context);
+    ...concepts('order_detail'),
+    derive({ values, reader }: Found): Read {
+      if (values.order_detail !== undefined && values.code === undefined)
+        reader.fail('code', 'is missing, but orderDetail is given');
+      return NOTHING;
     },
-  } satisfies typeof kept;
+  };
 }
 
 export interface OrderRecord extends RecordOf<typeof SERVICE_REQUEST> {}

@@ -170,6 +170,16 @@ describe('clinical records that are refused', () => {
       /^ServiceRequest\.code is missing, but orderDetail is given$/,
     ],
     [
+      'details of an order whose code has nothing that is kept',
+      {
+        ...observation({ resourceType: 'ServiceRequest', status: 'active' }),
+        code: { coding: [{ extension: [{ url: 'urn:x', valueString: 'x' }] }] },
+        intent: 'order',
+        orderDetail: [{ text: 'x' }],
+      },
+      /^ServiceRequest\.code is missing, but orderDetail is given$/,
+    ],
+    [
       'the UID of a series in the form of STU3',
       {
         ...observation({ resourceType: 'ImagingStudy', status: 'available', code: undefined }),
