@@ -98,6 +98,7 @@ test('a timing has the codes, dates and times of R4, and what they stand beside'
   refuses(repeat({ duration: 1 }), 'T.repeat.durationUnit is missing, but duration is given');
   refuses(repeat({ countMax: 1 }), 'T.repeat.count is missing, but countMax is given');
   refuses(repeat({ offset: 1 }), 'T.repeat.when is missing, but offset is given');
+  refuses(repeat({ offset: 1, when: [null] }), 'T.repeat.when is missing, but offset is given');
   refuses(repeat({ period: -1, periodUnit: 'h' }), 'T.repeat.period is negative');
   refuses(repeat({ periodUnit: 'hour' }), 'T.repeat.periodUnit is not one of s, min, h, d, wk, mo, a');
   for (const [name, value] of Object.entries({ dayOfWeek: 'monday', timeOfDay: '25:00:00', when: 'noon' }))

@@ -18,14 +18,13 @@ const EVENTS = [
 /** Those that are at a meal, and neither before nor after it. */
 const AT_MEALS = ['C', 'CM', 'CD', 'CV'];
 
-/** What an element asks for that it stands beside (R4 invariants tim-1, tim-2, tim-6, tim-7, tim-8 and tim-9). */
+/** What an element asks for that it stands beside (R4 invariants tim-1, tim-2, tim-6, tim-7 and tim-8). */
 const ASKS_FOR = [
   ['duration', 'durationUnit'],
   ['period', 'periodUnit'],
   ['periodMax', 'period'],
   ['durationMax', 'duration'],
   ['countMax', 'count'],
-  ['offset', 'when'],
 ] as const;
 
 export function timing(reader: ElementReader): Timing | undefined {
@@ -44,6 +43,7 @@ function repeat(reader: ElementReader): Record<string, unknown> | undefined {
   if (reader.has('timeOfDay') && reader.has('when'))
     reader.fail('when', 'is not allowed beside timeOfDay (R4 invariant tim-10)');
   const when = each(reader, 'when', (text) => EVENTS.includes(text));
+  if (reader.has('offset') && when === undefined) reader.fail('when', 'is missing, but offset is given');
   if (reader.has('offset') && when?.some((event) => AT_MEALS.includes(event)))
     reader.fail('offset', `is not allowed beside ${AT_MEALS.join(', ')} (R4 invariant tim-9)`);
   return compact<Record<string, unknown>>({
