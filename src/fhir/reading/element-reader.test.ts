@@ -23,8 +23,9 @@ test('values of each data type, and what each refuses', () => {
   refuses(() => read([]).strings('x'), 'T.x is an empty list');
   refuses(() => read('a').strings('x'), 'T.x is not a list');
   assert.equal(read('in-progress').code('x'), 'in-progress');
-  for (const code of ['', ' a', 'a ', 'a  b', 'a\tb\n'])
+  for (const code of ['', ' a', 'a ', 'a  b', 'a\tb\n', 'a\tb', 'a\nb', 'a\rb', 'a\vb'])
     assert.throws(() => read(code).code('x'), ResourceRejected);
+  for (const code of ['a b c', 'a\u00a0b', 'a\u3000b']) assert.equal(read(code).code('x'), code);
   refuses(() => read('c').code('x', ['a', 'b']), 'T.x is not one of a, b');
   assert.equal(read('urn:oid:1.2').uri('x'), 'urn:oid:1.2');
   refuses(() => read('http://a b').uri('x'), 'T.x is not a FHIR uri');

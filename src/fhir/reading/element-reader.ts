@@ -9,7 +9,8 @@ import { type FhirDateTime, parseDateTime } from '../date-time.ts';
 import { Decimal, decimalText } from '../json.ts';
 import { type JsonObject, ResourceRejected } from './json-resource.ts';
 
-const CODE = /^[^\s]+(?:\s[^\s]+)*$/;
+/** R4 code: no white space but single spaces inside, of whatever width; so no tab and no line end. */
+const CODE = /^\S+(?:[^\S\t\n\v\f\r]\S+)*$/;
 const URI = /^\S+$/;
 const ID = /^[A-Za-z0-9\-.]{1,64}$/;
 /** What an id looks like, for people. */
