@@ -1,6 +1,7 @@
 /** Location (https://hl7.org/fhir/R4/location.html). */
 import type { Decimal } from '../../fhir/json.ts';
 import { address, contactPoint } from '../../fhir/reading/datatypes.ts';
+import { DIGITS_MAX } from '../../fhir/reading/measured.ts';
 import { numbers } from '../content/document.ts';
 import { describeResource } from '../description/describe.ts';
 import { directoryIdentifiers, sourceFacility } from '../description/directory.ts';
@@ -49,8 +50,8 @@ function position(): Element<{ longitude?: number | Decimal; latitude?: number |
       const at = reader.child(name);
       return {
         values: {
-          longitude: at?.required('longitude', at.decimal('longitude')),
-          latitude: at?.required('latitude', at.decimal('latitude')),
+          longitude: at?.required('longitude', at.decimal('longitude', DIGITS_MAX)),
+          latitude: at?.required('latitude', at.decimal('latitude', DIGITS_MAX)),
         },
       };
     },

@@ -204,6 +204,15 @@ describe('clinical records that are refused', () => {
       /^Observation\.component\.valueQuantity\.value has more than 300 digits$/,
     ],
     [
+      'a place with more digits than can be stored',
+      {
+        resourceType: 'Location',
+        id: 'l',
+        position: { longitude: 1, latitude: JSON.rawJSON(`1${'0'.repeat(140_000)}`) },
+      },
+      /^Location\.position\.latitude has more than 300 digits$/,
+    ],
+    [
       'a time without a zone',
       observation({ effectiveDateTime: '2024-01-01T10:00:00' }),
       /effectiveDateTime is not a FHIR dateTime/,
