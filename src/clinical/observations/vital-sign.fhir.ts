@@ -182,7 +182,7 @@ function oneVitalSignsCategory(categories: readonly CodeableConcept[] = []): Cod
 }
 
 /** A narrower code alone lacks the code that its profile fixes, which goes before it. */
-function withProfileCode(concept: CodeableConcept): CodeableConcept {
+export function withProfileCode(concept: CodeableConcept): CodeableConcept {
   const codes = loincCodes(concept);
   const profile = codes.map((code) => PROFILE_CODE_OF.get(code)).find((code) => code !== undefined);
   if (profile === undefined || codes.includes(profile)) return concept;

@@ -42,7 +42,7 @@ import {
 } from '../description/pointer.ts';
 import { joinPressures } from '../observations/blood-pressure.fhir.ts';
 import { bound, rangeInUcum, type ValueType, value } from '../observations/value.fhir.ts';
-import { hasVitalSignCode, lacksRequiredValue } from '../observations/vital-sign.fhir.ts';
+import { hasVitalSignCode, lacksRequiredValue, withProfileCode } from '../observations/vital-sign.fhir.ts';
 import { UNKNOWN } from '../observations/vital-value.fhir.ts';
 
 const STATUSES = [
@@ -182,10 +182,13 @@ export function joinedAway(records: readonly ObservationRecord[], context: EmitC
   return members.length - joinPressures(members).length;
 }
 
-/** A value of the whole and one of a component with its code: nothing says which of them counts (R4 invariant obs-7). */
+/**
+ * A value of the whole and one of a component with its code, or with the code that its profile adds: nothing says which of
+ * them counts (R4 invariant obs-7).
+ */
 function refuseDoubledValue({ values, children, reader }: Found): Read {
   if (values.value_type === undefined) return NOTHING;
-  const { coding: own = [] } = values.code as CodeableConcept;
+  const { coding: own = [] } = withProfileCode(values.code as CodeableConcept);
   const isOwn = ({ system, code }: Coding) =>
     code !== undefined && own.some((one) => one.system === system && one.code === code);
   const isDoubled = children.observation_component?.some(({ code }) =>

@@ -69,6 +69,16 @@ describe('clinical records that are refused', () => {
       'Observation.value[x] is there beside a component with the code of the Observation, which FHIR R4 forbids (invariant obs-7). Send the value once',
     );
     assert.equal(await reasonOf(doubled({})), undefined);
+    const rate = (code: string) => ({
+      coding: [{ system: 'http://loinc.org', code, display: 'Heart rate' }],
+    });
+    const heartRate = [{ code: rate('8867-4'), valueQuantity: { value: 71, unit: '/min' } }];
+    const byOximetry = { code: rate('8889-8'), component: heartRate };
+    assert.match(
+      (await reasonOf(doubled({ ...byOximetry, valueQuantity: { value: 70, unit: '/min' } }))) ?? 'taken',
+      /^Observation\.value\[x\] is there beside a component with the code of the Observation/,
+    );
+    assert.equal(await reasonOf(doubled(byOximetry)), undefined);
     const textAlone = { text: 'Sodium' };
     const component = [{ code: textAlone, valueString: 'x' }];
     assert.equal(await reasonOf(doubled({ code: textAlone, component, valueString: 'y' })), undefined);
