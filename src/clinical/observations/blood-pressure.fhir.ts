@@ -44,7 +44,12 @@ export function isBloodPressure(concept: CodeableConcept): boolean {
 /** Which pressure an Observation is; undefined when it has components or members, or is both or neither. */
 function singlePressure({ code, component, hasMember }: FhirResource): string | undefined {
   if (component !== undefined || hasMember !== undefined) return undefined;
-  const codes = loincCodes(code as CodeableConcept);
+  return namedPressure(code as CodeableConcept);
+}
+
+/** Which pressure a code names; undefined when it names both or neither. */
+function namedPressure(code: CodeableConcept): string | undefined {
+  const codes = loincCodes(code);
   const [pressure, another] = PRESSURES.filter((one) => codes.includes(one));
   return another === undefined ? pressure : undefined;
 }
@@ -54,13 +59,32 @@ export function mayBeJoined({ code }: FhirResource): boolean {
   return loincCodes(code as CodeableConcept).some((one) => JOINED_CODES.includes(one));
 }
 
-/** A panel with one component, of an Observation that is one pressure; any other Observation as it is. */
+/**
+ * A panel of an Observation whose code is one pressure: that is its first component, before those that it has. Any other
+ * Observation as it is.
+ */
 export function asPanel(resource: FhirResource): FhirResource {
-  if (singlePressure(resource) === undefined) return resource;
-  const { code, dataAbsentReason, interpretation, referenceRange, ...shared } = resource;
+  if (!isPressure(resource)) return resource;
+  const {
+    code,
+    dataAbsentReason,
+    interpretation,
+    referenceRange,
+    component: others = [],
+    ...shared
+  } = resource;
   const { coding = [], ...text } = code as CodeableConcept;
   const isOfPanel = (one: Coding) => isBloodPressure({ coding: [one] });
+  const panel = [
+    loincCoding(BLOOD_PRESSURE),
+    ...coding.filter((one) => isOfPanel(one) && one.code !== BLOOD_PRESSURE),
+  ];
   const name = valueName(resource);
+  // It has no value of the pressure itself. A component may.
+  if (name === undefined && singlePressure(resource) === undefined) {
+    const apart = coding.filter((one) => !isOfPanel(one) && namedPressure({ coding: [one] }) === undefined);
+    return { ...resource, code: { coding: [...panel, ...apart], ...text } };
+  }
   const component = {
     code: { coding: coding.filter((one) => !isOfPanel(one)), ...text },
     ...(name === undefined ? {} : { [name]: resource[name] }),
@@ -70,15 +94,17 @@ export function asPanel(resource: FhirResource): FhirResource {
   };
   return {
     ...shared,
-    code: {
-      coding: [
-        loincCoding(BLOOD_PRESSURE),
-        ...coding.filter((one) => isOfPanel(one) && one.code !== BLOOD_PRESSURE),
-      ],
-    },
+    code: { coding: panel },
     ...(name === undefined ? {} : { [name]: undefined }),
-    component: [component],
+    component: [component, ...(others as Component[])],
   } as unknown as FhirResource;
+}
+
+/** One pressure alone, or with components or members that are not said to be those of a panel. */
+function isPressure(resource: FhirResource): boolean {
+  const code = resource.code as CodeableConcept;
+  if (singlePressure(resource) !== undefined) return true;
+  return namedPressure(code) !== undefined && !isBloodPressure(code);
 }
 
 /** An Observation of a vital set. */

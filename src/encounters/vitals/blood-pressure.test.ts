@@ -150,6 +150,41 @@ describe('blood pressure in parts', () => {
     );
   });
 
+  test('one that has components or members is a blood pressure too, with its value in a component [FETCH-9]', async () => {
+    const [first, second] = [SYSTOLIC_CODE, DIASTOLIC_CODE].map((code, n) => ({
+      code,
+      valueQuantity: mmHg([118, 77][n] ?? 0),
+    }));
+    const member = { display: 'Cuff pressure' };
+    await take(systolic({ interpretation: [high], component: [second], hasMember: [member] }));
+    assert.deepEqual(await set(), [
+      observation(SYSTOLIC, {
+        code: BLOOD_PRESSURE,
+        hasMember: [member],
+        component: [{ code: SYSTOLIC_CODE, valueQuantity: mmHg(121), interpretation: [high] }, second],
+      }),
+    ]);
+    // Without a value of its own, its components have them, and what is said beside its code stays there.
+    const ofWard = { system: 'https://ward.example/codes', code: 'BP' };
+    const code = { coding: [...SYSTOLIC_CODE.coding, ofWard], text: 'Pressure' };
+    const said = { dataAbsentReason: UNKNOWN, interpretation: [high], component: [first, second] };
+    await take(systolic({ code, valueQuantity: undefined, ...said }));
+    assert.deepEqual(await set(), [
+      observation(SYSTOLIC, {
+        code: { coding: [...BLOOD_PRESSURE.coding, ofWard], text: 'Pressure' },
+        ...said,
+      }),
+    ]);
+    await take(systolic({ valueQuantity: undefined, hasMember: [member] }));
+    assert.deepEqual(await set(), [
+      observation(SYSTOLIC, {
+        code: BLOOD_PRESSURE,
+        hasMember: [member],
+        component: [absent(SYSTOLIC_CODE), absent(DIASTOLIC_CODE)],
+      }),
+    ]);
+  });
+
   test('pressures of two arms stay apart, and those that contradict each other too [FETCH-29]', async () => {
     await take(
       systolic({ bodySite: arm('left') }),
