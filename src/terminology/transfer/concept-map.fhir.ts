@@ -108,15 +108,15 @@ export async function* conceptMapText(
   let before = ',"group":[';
   for (const { localSystem, targetSystem, pages } of groups) {
     const systems = { ...(localSystem === '' ? {} : { source: localSystem }), target: targetSystem };
-    yield `${before}${JSON.stringify(systems).slice(0, -1)},"element":[`;
-    let separator = '';
+    // Its entries may have been deleted since the groups were listed, and FHIR has no empty lists.
+    let separator = `${before}${JSON.stringify(systems).slice(0, -1)},"element":[`;
     for await (const page of pages) {
       if (page.length === 0) continue;
       yield separator + page.map((entry) => JSON.stringify(elementOf(entry))).join(',');
       separator = ',';
+      before = ',';
     }
-    yield ']}';
-    before = ',';
+    if (separator === ',') yield ']}';
   }
   yield before === ',' ? ']}' : '}';
 }

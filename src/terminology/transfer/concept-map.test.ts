@@ -180,6 +180,18 @@ describe('writing a ConceptMap', () => {
     });
   });
 
+  test('a group whose entries were deleted meanwhile is left out', async () => {
+    const group = (localSystem: string, ...all: MapEntry[][]) => ({
+      localSystem,
+      targetSystem: LOINC,
+      pages: pages(...all),
+    });
+    const sources = async (...groups: MapGroup[]) =>
+      ((await written(groups)) as { group?: { source: string }[] }).group?.map(({ source }) => source);
+    assert.deepEqual(await sources(group('urn:a', []), group('urn:b', [entry]), group('urn:c')), ['urn:b']);
+    assert.equal(await sources(group('urn:a'), group('urn:c', [])), undefined);
+  });
+
   test('an empty map has no group', async () => {
     assert.deepEqual(await written([]), {
       resourceType: 'ConceptMap',

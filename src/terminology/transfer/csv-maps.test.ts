@@ -211,6 +211,11 @@ describe('writing', () => {
     );
   });
 
+  test('stops at an entry whose relation the header has no column for', async () => {
+    for (const change of [{ equivalence: 'narrower', comment: 'c' }, { comment: 'c' }] as const)
+      await assert.rejects(written([entry, { ...entry, ...change }]), { code: 'export_overtaken' });
+  });
+
   test('leaves no cell that a spreadsheet takes for a formula', async () => {
     for (const display of ['=1+1', '+1', '-1', '@SUM(A1)', '\t=1+1', "'=1+1", "''-1"]) {
       const text = await written([{ ...entry, localDisplay: display }]);

@@ -3,7 +3,7 @@ import { type PipelineSource, pipeline, type Readable } from 'node:stream';
 import { CsvError, parse } from 'csv-parse';
 import { csvCell } from '../../platform/csv-cell.ts';
 import type { DomainError } from '../../platform/domain-error.ts';
-import { badFile } from '../errors.ts';
+import { badFile, terminologyError } from '../errors.ts';
 import type { GivenEntry, MapEntry } from '../maps/map-entry.ts';
 import { CSV_COLUMNS, FIELDS, type Header, readHeader } from './csv-header.ts';
 import type { ImportRow, MapReadOptions } from './import-row.ts';
@@ -50,17 +50,27 @@ export async function* readCsvRows(source: Readable, options: MapReadOptions): A
     });
 }
 
-/** The text of a CSV file. The columns beyond the six of the header are written only with `withRelation`. */
+/**
+ * The text of a CSV file. The columns beyond the six of the header are written only with `withRelation`. Throws for an entry
+ * that needs them: read back without its equivalence, it would count as `equivalent`.
+ */
 export async function* csvText(
   entries: AsyncIterable<MapEntry[]>,
   { withRelation }: { withRelation: boolean },
 ): AsyncGenerator<string> {
   const columns = withRelation ? CSV_COLUMNS : PLAIN_COLUMNS;
   yield `${columns.join(',')}\r\n`;
-  for await (const page of entries)
+  for await (const page of entries) {
+    if (!withRelation && page.some(hasRelation)) throw terminologyError('export_overtaken');
     yield page
       .map((entry) => `${columns.map((column) => csvCell(entry[FIELDS[column]] ?? '')).join(',')}\r\n`)
       .join('');
+  }
+}
+
+/** As `listGroups` asks the database. */
+function hasRelation({ equivalence, comment }: MapEntry): boolean {
+  return equivalence !== 'equivalent' || comment !== null;
 }
 
 function readRecord(record: string[], line: number, { positions, width, constants }: Header): ImportRow {
