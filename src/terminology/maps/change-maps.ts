@@ -1,12 +1,12 @@
 /** Puts and deletes single entries of a terminology map. */
-import { type Pool, transaction } from '../../platform/db/database.ts';
+import type { Pool } from '../../platform/db/database.ts';
 import { notFound } from '../../tenancy/errors.ts';
 import { terminologyError } from '../errors.ts';
 import { findEntry } from './list-maps.store.ts';
 import type { StoredEntry } from './map.schema.ts';
 import { deleteEntry, type MapChange, type MapKey, type MapScope, upsertEntries } from './map.store.ts';
 import { checkEntry, type GivenEntry } from './map-entry.ts';
-import { openMap, recordMapChange } from './open-map.ts';
+import { changeMap, recordMapChange } from './open-map.ts';
 
 /** Make this the entry of its key. 403 when it is not for this account to change, 400 when it is not valid. */
 export async function putMapEntry(
@@ -14,8 +14,7 @@ export async function putMapEntry(
   scope: MapScope,
   { given, change }: { given: GivenEntry; change: MapChange },
 ): Promise<{ entry: StoredEntry; created: boolean }> {
-  return transaction(db, async (client) => {
-    await openMap(client, scope, change);
+  return changeMap(db, scope, change, async (client) => {
     const checked = checkEntry(given);
     if ('fault' in checked) throw terminologyError('bad_map_entry', checked);
     const { created, unchanged } = await upsertEntries(client, scope, { entries: [checked.entry], change });
@@ -34,8 +33,7 @@ export async function deleteMapEntry(
   scope: MapScope,
   { key, change }: { key: MapKey; change: MapChange },
 ): Promise<void> {
-  await transaction(db, async (client) => {
-    await openMap(client, scope, change);
+  await changeMap(db, scope, change, async (client) => {
     await recordMapChange(client, scope, change, { action: 'delete', after: { ...key } });
     if (!(await deleteEntry(client, scope, { key, change }))) throw notFound('The map entry');
   });

@@ -2,7 +2,7 @@
  * SQL of terminology maps: the writes. Every write is set-based and leaves its trace in the same statement.
  * Contract: TERM-2.
  */
-import type { Client, Queryable } from '../../platform/db/database.ts';
+import { type Client, oneRow, type Queryable } from '../../platform/db/database.ts';
 import type { Author } from '../../tenancy/administration/author.ts';
 import type { OrganisationScope } from '../../tenancy/scope.ts';
 import type { MapEntry } from './map-entry.ts';
@@ -34,12 +34,38 @@ export interface WriteCounts {
 /** What an entry is found by. */
 export type MapKey = Pick<MapEntry, 'localSystem' | 'localCode' | 'targetSystem'>;
 
-/** One writer of an organisation's maps at a time, until the transaction ends: imports never deadlock. */
-export async function lockMaps(client: Client, scope: OrganisationScope): Promise<void> {
-  await client.query({
-    text: `select pg_advisory_xact_lock(hashtextextended('terminology_map ' || $1::text, 0))`,
-    values: [scope.organisationId],
-  });
+/** Another transaction changes the maps of the organisation. */
+export class MapsTaken extends Error {
+  override name = 'MapsTaken';
+}
+
+/**
+ * One writer of an organisation's maps at a time, until the transaction ends: imports never deadlock. Throws
+ * {@link MapsTaken} when there still is another one after so many milliseconds; the transaction is over then.
+ */
+export async function lockMaps(client: Client, scope: OrganisationScope, waitMs: number): Promise<void> {
+  try {
+    // What is selected is evaluated from left to right, so the limit is that of this one lock.
+    await client.query({
+      text: `
+        select set_config('lock_timeout', $2, true),
+          pg_advisory_xact_lock(hashtextextended('terminology_map ' || $1::text, 0)),
+          set_config('lock_timeout', usual.value, true)
+        from (select current_setting('lock_timeout') as value offset 0) usual`,
+      values: [scope.organisationId, `${waitMs}ms`],
+    });
+  } catch (error) {
+    if ((error as { code?: string }).code !== LOCK_NOT_AVAILABLE) throw error;
+    throw new MapsTaken('another transaction changes the maps', { cause: error });
+  }
+}
+
+const LOCK_NOT_AVAILABLE = '55P03';
+
+/** How long a statement waits for a lock here, in milliseconds; 0 for as long as it takes. */
+export async function lockTimeoutMs(db: Queryable): Promise<number> {
+  const text = `select setting::int as ms from pg_settings where name = 'lock_timeout'`;
+  return (await oneRow<{ ms: number }>(db, { text })).ms;
 }
 
 /** Make these the entries of their keys, each key at most once. Entries that are so already are not touched. */

@@ -1,5 +1,6 @@
-/** What every change of a terminology map begins with. Contract: TERM-7. */
-import type { Client } from '../../platform/db/database.ts';
+/** What every change of a terminology map is done in. Contract: TERM-7, TERM-26. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Client, type Pool, transaction } from '../../platform/db/database.ts';
 import { requireStillHeld } from '../../tenancy/administration/administer.ts';
 import { usesAll } from '../../tenancy/administration/manager.ts';
 import { recordChange } from '../../tenancy/audit/audit.ts';
@@ -7,17 +8,48 @@ import type { AuditedMembers } from '../../tenancy/audit/audit-entry.ts';
 import { listFacilities } from '../../tenancy/organisations/organisation.store.ts';
 import type { Permission } from '../../tenancy/roles/permissions.ts';
 import { terminologyError } from '../errors.ts';
-import { lockMaps, type MapChange, type MapScope } from './map.store.ts';
+import { lockMaps, lockTimeoutMs, type MapChange, type MapScope, MapsTaken } from './map.store.ts';
 
 const PERMISSION: Permission = 'terminology.maps.organisation';
 
+/** Longer than a change of one entry takes. */
+const TURN_MS = 100;
+const LONGEST_PAUSE_MS = 1_000;
+
 /**
- * Lock the map until the transaction ends, then make sure that the account may change it: 403 otherwise. In this
- * order, so that a right which was lost while the change waited is not used. What all facilities share is changed by who
- * may use each of them, or by who has the permission for it.
+ * Do `work` in a transaction that all other changes of the organisation's maps wait for: 403 when they are not for this
+ * account to change. Who waits for a long one has no connection between its turns, so that those who change something else
+ * find one. Throws what PostgreSQL says of a lock that it waited too long for when its time for one is over.
  */
-export async function openMap(client: Client, scope: MapScope, change: MapChange): Promise<void> {
-  await lockMaps(client, scope);
+export async function changeMap<T>(
+  db: Pool,
+  scope: MapScope,
+  change: MapChange,
+  work: (client: Client) => Promise<T>,
+): Promise<T> {
+  const beganMs = performance.now();
+  for (let pauseMs = TURN_MS; ; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
+    try {
+      return await transaction(db, async (client) => {
+        await openMap(client, scope, change);
+        return work(client);
+      });
+    } catch (error) {
+      if (!(error instanceof MapsTaken)) throw error;
+      const limitMs = await lockTimeoutMs(db);
+      if (limitMs > 0 && performance.now() - beganMs > limitMs) throw error.cause;
+      await sleep(pauseMs * (0.5 + Math.random() / 2));
+    }
+  }
+}
+
+/**
+ * Lock the map until the transaction ends, then make sure that the account may change it. In this order, so that a right
+ * which was lost while the change waited is not used. What all facilities share is changed by who may use each of them, or
+ * by who has the permission for it.
+ */
+async function openMap(client: Client, scope: MapScope, change: MapChange): Promise<void> {
+  await lockMaps(client, scope, TURN_MS);
   const manager = await requireStillHeld(client, scope, {
     author: change.author,
     permission: 'terminology.maps.manage',

@@ -164,3 +164,31 @@ for (const [what, { text, values, levels = ['organisation', 'facility'] }] of Ob
         );
         assert.deepEqual(rows, [{ target_code: '718-7' }]);
       });
+
+test('changes that wait for a long one leave connections to everybody else [TERM-26]', async () => {
+  const { pool } = calls.api.database;
+  const other = await calls.api.createAccount(await calls.api.createTenant());
+  const blocker = await pool.connect();
+  try {
+    await blocker.query('begin');
+    await blocker.query(`select pg_advisory_xact_lock(hashtextextended('terminology_map ' || $1::text, 0))`, [
+      calls.tenant.organisationId,
+    ]);
+    let answered = 0;
+    // More than the process has connections.
+    const waiting = Array.from({ length: 15 }, async (_, n) => {
+      const { status } = await put(calls.manager, { ...entry, localCode: `C${n}` });
+      answered += 1;
+      return status;
+    });
+    await waitForLock(pool);
+    for (let n = 0; n < 5; n += 1) {
+      const { status } = await calls.api.call('/patients/base', { token: other.token });
+      assert.deepEqual([status, answered], [200, 0]);
+    }
+    await blocker.query('commit');
+    assert.deepEqual(new Set(await Promise.all(waiting)), new Set([201]));
+  } finally {
+    blocker.release();
+  }
+});

@@ -4,13 +4,13 @@
  */
 
 import { createHash } from 'node:crypto';
-import { type Client, type Pool, transaction } from '../../platform/db/database.ts';
+import type { Client, Pool } from '../../platform/db/database.ts';
 import { createPauses } from '../../platform/pauses.ts';
 import { DEFAULT_LANGUAGE, type Language } from '../../platform/words/words.ts';
 import { badFile, terminologyError } from '../errors.ts';
 import { type MapChange, type MapScope, upsertEntries } from '../maps/map.store.ts';
 import { type CheckedEntry, checkEntry, type MapEntry } from '../maps/map-entry.ts';
-import { openMap, recordMapChange } from '../maps/open-map.ts';
+import { changeMap, recordMapChange } from '../maps/open-map.ts';
 import { type EntryPlace, type ImportRow, placeText } from './import-row.ts';
 import { noteChanges, type PlacedEntry, type PreviewedChange } from './preview-changes.ts';
 
@@ -57,8 +57,7 @@ export async function importMaps(
   scope: MapScope,
   request: MapImportRequest,
 ): Promise<MapImportReport> {
-  return transaction(db, async (client) => {
-    await openMap(client, scope, request.change);
+  return changeMap(db, scope, request.change, async (client) => {
     await client.query('savepoint before_import');
     const { preview, ...taken } = await takeRows(client, scope, request);
     if (request.preview !== undefined && request.preview !== preview) throw terminologyError('maps_changed');
