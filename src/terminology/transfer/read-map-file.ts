@@ -1,5 +1,6 @@
-/** Reads a map file of either format into rows. */
+/** Reads a map file of either format into rows. Contract: TERM-26. */
 import { Readable } from 'node:stream';
+import { isDeeper, tooDeep } from '../../platform/json-depth.ts';
 import { badFile } from '../errors.ts';
 import { readConceptMapRows } from './concept-map.fhir.ts';
 import { readCsvRows } from './csv-maps.ts';
@@ -9,6 +10,7 @@ export type MapFileFormat = 'csv' | 'conceptmap';
 
 /** A ConceptMap is read whole before its entries are taken; CSV is not. */
 const MAX_CONCEPT_MAP_BYTES = 32 * 1_048_576;
+const MAX_JSON_LEVELS = 64;
 
 /** The rows of a file. Throws, while they are read, when it is none. */
 export async function* readMapFile(
@@ -65,7 +67,13 @@ function decodeUtf8(bytes: Buffer): string {
   }
 }
 
+/** Before it is parsed: millions of brackets would keep everybody else waiting for seconds. */
 function parseJson(text: string): unknown {
+  if (isDeeper(text, MAX_JSON_LEVELS))
+    throw badFile({
+      en: `The file ${tooDeep(MAX_JSON_LEVELS)}.`,
+      fr: `Le fichier a plus de ${MAX_JSON_LEVELS} niveaux imbriqués. Envoyez un document plus plat.`,
+    });
   try {
     return JSON.parse(text);
   } catch (error) {

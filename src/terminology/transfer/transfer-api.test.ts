@@ -165,6 +165,7 @@ describe('POST /terminology/maps/import', () => {
       [await calls.csvImport(HEADER, '?columns=x'), /columns/],
       [await calls.csvImport('{', '', fhir), /not valid JSON/],
       [await calls.csvImport('{"resourceType":"Patient"}', '', fhir), /not a FHIR ConceptMap/],
+      [await calls.csvImport('['.repeat(65) + ']'.repeat(65), '', fhir), /nested deeper than 64 levels/],
     ] as const) {
       assert.equal(answer.status, 400, answer.text);
       assert.match(answer.json.message, message);
