@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 
-const RUN_GROUP = new URL('run-group.ts', import.meta.url).href;
+const RUN_GROUP = new URL('../test-support/run-group.ts', import.meta.url).href;
 
 /** Whether promises are followed: each has an id of its own then. */
 const NESTED = `

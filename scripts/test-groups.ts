@@ -7,7 +7,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
-const RUN_GROUP = new URL('run-group.ts', import.meta.url).href;
+const RUN_GROUP = new URL('../test-support/run-group.ts', import.meta.url).href;
 const GROUP_SIZE = 24;
 /** A file that changes its process, measures it, or runs tests itself has a process of its own. */
 const ALONE = /\bimport \{ run,|\bmock\b|cpuMs|process\.(?:on|seteuid|env\.\w+ =)/;

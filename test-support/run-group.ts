@@ -1,5 +1,5 @@
 /**
- * Runs test files in one process (test-groups.ts), each as a suite. Each is loaded when the one before is done.
+ * Runs test files in one process (scripts/test-groups.ts), each as a suite. Each is loaded when the one before is done.
  *
  * node:test finds the suite that a test is written in by an async hook, which follows every promise. Once a file is
  * loaded all its suites and tests are known, and the hook costs a tenth of the processor time or more (docs/adr/0119). So
