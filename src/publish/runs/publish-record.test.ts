@@ -103,4 +103,22 @@ describe('the record of what a target holds', () => {
     ]);
     assert.deepEqual(await ids(elsewhere), [[`Practitioner/${first}`, '1']]);
   });
+
+  test('a publish that records of the server before changes nothing that is recorded of the new one [PUB-55]', async () => {
+    const id = randomUUID();
+    const [own, other] = [randomUUID(), randomUUID()];
+    const record = (idsGeneration: number, ...given: StoredResource[]) =>
+      recordStored(database.pool, clinic.scope, { server: { id, idsGeneration }, stored: given });
+    await record(2, stored(own, '1'));
+    await record(1, stored(own, '7'), stored(other, '1'));
+    const keys = [own, other].map((one) => `Practitioner/${one}` as const);
+    const found = await findRecorded(database.pool, clinic.scope, { server: { id, idsGeneration: 2 }, keys });
+    assert.deepEqual(
+      found.map(({ key, serverId }) => [key, serverId]),
+      [
+        [`Practitioner/${own}`, '1'],
+        [`Practitioner/${other}`, null],
+      ],
+    );
+  });
 });

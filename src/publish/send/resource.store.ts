@@ -84,7 +84,7 @@ export async function noteCreates(
 
 /**
  * Record what was stored. An id that the server has given anew is taken from whoever had it before: a FHIR server that
- * was reset (docs/adr/0050). What is of a newer generation stays: the target has another address since.
+ * was reset (docs/adr/0050). What is of another generation stays: there, it may be the id of another record.
  */
 export async function recordStored(
   db: Queryable,
@@ -105,6 +105,7 @@ export async function recordStored(
           from publish_resource p
           where p.organisation_id = $1
             and p.target_id = $2
+            and p.ids_generation = $12
             and p.resource_type = s.resource_type
             and ${exactly('p.server_id', 's.server_id')}
             and p.server_id <> p.local_id::text
