@@ -165,17 +165,13 @@ describe('rejections', () => {
   });
 
   test('what only the database refuses is a rejection too, and spares the lines beside it', async () => {
-    const longitude = `1${'0'.repeat(200_000)}`;
-    const location = (id: string, text: string) =>
-      `{"resourceType":"Location","id":"${id}","position":{"longitude":${text},"latitude":0}}`;
-    const document = await t.run([
-      [location(randomUUID(), '1.50'), location(randomUUID(), longitude), location(randomUUID(), '2')].join(
-        '\n',
-      ),
-    ]);
+    await t.rows('alter table location add constraint no_such_place check (latitude <> 2)');
+    const location = (latitude: number) =>
+      JSON.stringify({ resourceType: 'Location', id: randomUUID(), position: { longitude: 0, latitude } });
+    const document = await t.run([[1, 2, 3].map(location).join('\n')]);
     assert.deepEqual(document.resources, { Location: 2 });
     assert.deepEqual(document.rejected, [
-      { file: '0.json', entry: 2, reason: 'The resource could not be stored (SQLSTATE 22003)' },
+      { file: '0.json', entry: 2, reason: 'The resource could not be stored (SQLSTATE 23514)' },
     ]);
   });
 
