@@ -40,7 +40,14 @@ export const LARGE_AT_ONCE = 2;
  * out. Who is on the page may be named to the viewer, so only the other end of a link is looked up.
  */
 export function pageOf(whole: string, viewer: Viewer, limit: number): string {
-  const fits = limit > LARGE_AT_ONCE + 1 ? `(octet_length(p.rendered) > ${LARGE_BYTES}) is not true` : 'true';
+  const packed = PATIENTS.sql('columns');
+  // A kept text is measured without reading it. offset: the columns of one that is not kept are read once.
+  const fitting = `
+        select case when octet_length(given.text) <= ${LARGE_BYTES} then given.text end as text
+        from (
+          select case when (octet_length(p.rendered) > ${LARGE_BYTES}) is not true then ${packed} end as text
+          offset 0
+        ) given`;
   const link = (end: string, other: string) => `
         select l.replaced_id, l.survivor_id
         from patient_link l
@@ -60,11 +67,11 @@ export function pageOf(whole: string, viewer: Viewer, limit: number): string {
         ) l
       ) as links
     from (
-      select array_agg(page.id) as ids, count(*)::integer as found, string_agg(
-        ${PATIENTS.sql('columns')},
-        ${TEXT_END.sql} order by page.sort_name, page.id) filter (where ${fits}) as patients
+      select array_agg(page.id) as ids, count(*)::integer as found,
+        string_agg(packed.text, ${TEXT_END.sql} order by page.sort_name, page.id) as patients
       from page
       cross join ${rowByKey('patient', 'p', { id: 'page.id' })} p
+      cross join lateral (${limit > LARGE_AT_ONCE + 1 ? fitting : `select ${packed} as text`}) packed
     ) shown`;
 }
 
