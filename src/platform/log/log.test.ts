@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { closeSync, existsSync, openSync } from 'node:fs';
 import { mkdtemp, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -146,4 +147,20 @@ test('a reader of the log that stands still stops nothing, and gets the lines th
     if (lines === 8_000) break;
   }
   assert.deepEqual([...counts.values()], [4_000, 4_000]);
+});
+
+test('a process that ends while the reader of its log is behind leaves no line out', async () => {
+  const program = `
+    import { createLog } from '${new URL('./log.ts', import.meta.url)}';
+    const log = createLog('info');
+    for (let count = 0; count < 4_000; count++) log.info({ count }, 'x'.repeat(100));
+    process.stderr.write('ends');`;
+  const child = spawn(process.execPath, ['--input-type=module', '--eval', program]);
+  await once(child.stderr, 'data');
+  let count = 0;
+  for await (const line of createInterface({ input: child.stdout })) {
+    assert.equal(JSON.parse(line).count, count);
+    count += 1;
+  }
+  assert.equal(count, 4_000);
 });

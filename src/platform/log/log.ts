@@ -72,6 +72,8 @@ export function createLog(level: string, destination?: NodeJS.WritableStream): L
 const WHOLE_BYTES = 4_096;
 /** After so long a log that could not be written is tried again, though no further line comes. */
 const TRY_AGAIN_MS = 100;
+/** So often when the process ends with lines that wait: the last ones may say why it ends. */
+const LAST_TRIES = 20;
 
 /** A full disk below the log stops no service, and neither does a reader of the log that stands still. */
 function standardOutput(): pino.DestinationStream {
@@ -81,12 +83,23 @@ function standardOutput(): pino.DestinationStream {
   const waiting = { maxLength: WAITING_BYTES, maxWrite: WHOLE_BYTES };
   const stdout = pino.destination({ dest: fd, sync: true, ...waiting, retryEAGAIN });
   let waits = false;
+  const tryAgain = () => {
+    waits = false;
+    stdout.write('');
+  };
+  const finish = () => {
+    for (let tries = 0; waits && tries < LAST_TRIES; tries += 1) {
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, TRY_AGAIN_MS);
+      tryAgain();
+    }
+  };
   stdout.on('error', () => {
     if (waits) return;
     waits = true;
+    process.once('exit', finish);
     setTimeout(() => {
-      waits = false;
-      stdout.write('');
+      process.off('exit', finish);
+      tryAgain();
     }, TRY_AGAIN_MS).unref();
   });
   // A line that is left out tries nothing. Without this, the log would stay silent when there is room again.
