@@ -164,3 +164,21 @@ test('a process that ends while the reader of its log is behind leaves no line o
   }
   assert.equal(count, 4_000);
 });
+
+test('a reader of the log that stands still stops nothing either after another process of it was started or ended', async (t) => {
+  const program = `
+    import { spawnSync } from 'node:child_process';
+    import { createLog } from '${new URL('./log.ts', import.meta.url)}';
+    const log = createLog('info');
+    for (let count = 0; count < 4_000; count++) log.info({ count }, 'x'.repeat(100));
+    spawnSync(process.execPath, ['--eval', ''], { stdio: ['ignore', 'inherit', 'ignore'] });
+    log.info({ event: 'last' }, 'x');
+    process.stderr.write('went on');`;
+  const child = spawn(process.execPath, ['--input-type=module', '--eval', program]);
+  t.after(() => child.kill('SIGKILL'));
+  let wentOn = '';
+  child.stderr.on('data', (said) => {
+    wentOn += said;
+  });
+  await waitUntil(() => wentOn === 'went on');
+});

@@ -77,11 +77,15 @@ const LAST_TRIES = 20;
 
 /** A full disk below the log stops no service, and neither does a reader of the log that stands still. */
 function standardOutput(): pino.DestinationStream {
-  // Once Node.js has opened it, a write to a full pipe fails. Else it waits until somebody reads, and all else with it.
   const { fd } = process.stdout;
   const retryEAGAIN = () => false;
   const waiting = { maxLength: WAITING_BYTES, maxWrite: WHOLE_BYTES };
   const stdout = pino.destination({ dest: fd, sync: true, ...waiting, retryEAGAIN });
+  const { write } = stdout;
+  stdout.write = (lines) => {
+    failWhenFull();
+    return write.call(stdout, lines);
+  };
   let waits = false;
   const tryAgain = () => {
     waits = false;
@@ -105,6 +109,17 @@ function standardOutput(): pino.DestinationStream {
   // A line that is left out tries nothing. Without this, the log would stay silent when there is room again.
   stdout.on('drop', () => stdout.write(''));
   return stdout;
+}
+
+/**
+ * A write to a full pipe is to fail. Else it waits until somebody reads, and all else with it. Node.js sets this once, for all
+ * who share the pipe, and takes it back from all of them whenever one of them starts a process or ends.
+ */
+function failWhenFull(): void {
+  const { isTTY, _handle: pipe } = process.stdout as typeof process.stdout & {
+    _handle?: { setBlocking?(isBlocking: boolean): void } | null;
+  };
+  if (!isTTY) pipe?.setBlocking?.(false);
 }
 
 /** What joins a line with its trace, where there is one. */
