@@ -21,7 +21,7 @@ const OrderPageSchema = pageSchema(
       orderedAt: Type.Union([Type.String({ format: 'date-time' }), Type.Null()], {
         examples: ['2026-01-10T08:00:00Z'],
         description:
-          'When the order was written. If that is not known, when it is due, else the time of its oldest part: of a part that is dated by a month or a year, the beginning of that. null if none of these is known, or if the order itself is dated by a month or a year. If only the day is known, midnight at the facility.',
+          'When the order was written. If that is not known, when it is due, else the time of its oldest part; a part that only has a month or a year counts from its beginning. null if none of these is known, or if the order itself only has a month or a year. If only the day is known, midnight at the facility.',
       }),
       orderedOn: Type.Optional(
         Type.String({ description: 'The date as the source wrote it, if it gave no time of day.' }),

@@ -139,7 +139,8 @@ async function listenAt(server: Server, port: number): Promise<void> {
     server.listen(port, '127.0.0.1');
     await once(server, 'listening');
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error;
+    // As `lastingPort` says it: somebody else has the port, or the system keeps it.
+    if (!['EADDRINUSE', 'EACCES'].includes(String((error as NodeJS.ErrnoException).code))) throw error;
     await listenAt(server, await lastingPort());
   }
 }

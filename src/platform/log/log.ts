@@ -73,7 +73,7 @@ const WHOLE_BYTES = 4_096;
 /** After so long a log that could not be written is tried again, though no further line comes. */
 const TRY_AGAIN_MS = 100;
 /** So often when the process ends with lines that wait: the last ones may say why it ends. */
-const LAST_TRIES = 20;
+const LAST_TRIES = 50;
 
 /** A full disk below the log stops no service, and neither does a reader of the log that stands still. */
 function standardOutput(): pino.DestinationStream {

@@ -30,7 +30,8 @@ const SETTINGS = Object.entries(SETTING_COLUMNS) as [keyof FhirServerSettings, s
 
 const SELECT = `
   select t.id, t.organisation_id as "organisationId", t.is_default as "isDefault", t.disabled_at is null as enabled,
-    t.version, t.ids_generation as "idsGeneration", t.created_at as "createdAt", t.secret_id as "secretId", t.sealed_secret as "sealedSecret",
+    t.version, t.ids_generation as "idsGeneration", t.created_at as "createdAt", t.secret_id as "secretId",
+    t.sealed_secret as "sealedSecret",
     ${SETTINGS.map(([name, column]) => `t.${column} as "${name}"`).join(', ')}
   from publish_target t`;
 

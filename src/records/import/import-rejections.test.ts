@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { describe, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
+import { administer } from '../../../test-support/database/template.ts';
 import {
   bundle,
   conditionalCreate,
@@ -165,13 +166,19 @@ describe('rejections', () => {
   });
 
   test('what only the database refuses is a rejection too, and spares the lines beside it', async () => {
-    await t.rows('alter table location add constraint no_such_place check (latitude <> 2)');
+    await administer(t.database.url, [
+      'alter table location add constraint no_such_place check (latitude <> 2)',
+    ]);
     const location = (latitude: number) =>
       JSON.stringify({ resourceType: 'Location', id: randomUUID(), position: { longitude: 0, latitude } });
     const document = await t.run([[1, 2, 3].map(location).join('\n')]);
     assert.deepEqual(document.resources, { Location: 2 });
     assert.deepEqual(document.rejected, [
-      { file: '0.json', entry: 2, reason: 'The resource could not be stored (SQLSTATE 23514)' },
+      {
+        file: '0.json',
+        entry: 2,
+        reason: 'The resource could not be stored (SQLSTATE 23514, no_such_place)',
+      },
     ]);
   });
 
