@@ -3,7 +3,7 @@ import type { Words } from '../platform/words/words.ts';
 import { MAX_LISTED, type Stopped } from './error-values.ts';
 
 const stopped = ({ target, record, reason, stored, all }: Stopped) =>
-  `La publication vers ${target} s’est arrêtée à ${record} : ${reason.fr}. ${stored} des ${all} ressources y sont stockées. Publiez à nouveau pour continuer.`;
+  `La publication vers ${target} s’est arrêtée à ${record} : ${reason.fr}. Cette publication y a stocké ${stored} des ${all} ressources. Publiez à nouveau pour continuer.`;
 
 export const french = {
   no_such_target:

@@ -31,7 +31,7 @@ const STOPPED: Stopped = {
 };
 
 const stoppedText = ({ target, record, reason, stored, all }: Stopped) =>
-  `Publishing to ${target} stopped at ${record}: ${reason.en}. ${stored} of ${all} resources are stored there. Publish again to continue.`;
+  `Publishing to ${target} stopped at ${record}: ${reason.en}. ${stored} of ${all} resources are stored there by this publish. Publish again to continue.`;
 
 export const publishError = domainErrors(
   {

@@ -175,7 +175,7 @@ test('a refusal of the target: 502 in the error shape, with its codes and none o
     502,
     /DiagnosticReport .* PUT answered 422 \(error processing at DiagnosticReport\.conclusionCode\[0\]\)/,
   );
-  assert.match(answer.json.message, /4 of 5 resources are stored there\. Publish again to continue\./);
+  assert.match(answer.json.message, /4 of 5 resources are stored there by this publish\. Publish again to continue\./);
   for (const mark of CLINICAL_MARKS)
     assert.ok(!answer.text.includes(mark) && !t.api.logs().includes(mark), mark);
   const again = await t.post();
@@ -188,7 +188,7 @@ test('a target that asks for more time than is left: 502 with its retry-after [P
   const headers = { 'retry-after': '100' };
   await t.server.script({ kind: 'status', type: 'DiagnosticReport', status: 429, headers });
   const answer = await t.post();
-  isError(answer, 502, /PUT answered 429.* 4 of 5 resources are stored there/);
+  isError(answer, 502, /PUT answered 429.* 4 of 5 resources are stored there by this publish/);
   assert.equal(answer.headers.get('retry-after'), '100');
 });
 

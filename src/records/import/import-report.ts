@@ -16,7 +16,6 @@ export type Rejection = ImportDocument['rejected'][number];
 type OlderResource = ImportDocument['older'][number];
 
 export class ImportReport {
-  files = 0;
   /** Sources that are done with. */
   doneFiles = 0;
   bundles = 0;
@@ -26,6 +25,8 @@ export class ImportReport {
   /** Sources that are no FHIR JSON at all. */
   unreadable = 0;
   readonly rejected: Rejection[] = [];
+  /** By their place: one may be taken several times. */
+  readonly #begunSources = new Set<number>();
   readonly #older: OlderResource[] = [];
   readonly #notices: ImportDocument['notices'] = [];
   /** Of sources that are done with. */
@@ -45,6 +46,11 @@ export class ImportReport {
   /** `onRead` is called when more was taken. */
   constructor(onRead: () => void = () => undefined) {
     this.#onRead = onRead;
+  }
+
+  /** A source is about to be read. */
+  begin(source: number): void {
+    this.#begunSources.add(source);
   }
 
   /** `bytes`: of what was taken. In a later round they are fewer at first. */
@@ -108,7 +114,7 @@ export class ImportReport {
 
   document(): ImportDocument {
     return {
-      files: this.files,
+      files: this.#begunSources.size,
       bundles: this.bundles,
       resources: sorted(this.#resources),
       notTaken: sorted(this.#notTaken),
@@ -127,9 +133,10 @@ export class ImportReport {
 }
 
 /** The document as lines for people. */
-export function importText(document: ImportDocument & { otherFiles?: number }): string {
-  const { otherFiles = 0 } = document;
+export function importText(document: ImportDocument & { otherFiles?: number; stopped?: boolean }): string {
+  const { otherFiles = 0, stopped = false } = document;
   const lines = [
+    ...(stopped ? ['stopped    before all was read'] : []),
     `files      ${document.files}${otherFiles > 0 ? `, and ${otherFiles} ${otherFiles === 1 ? 'other that is' : 'others that are'} neither JSON nor gzip` : ''}`,
     `bundles    ${document.bundles}`,
     ...counted('taken', document.resources),

@@ -73,8 +73,8 @@ export function importCommand(environment: CommandEnvironment, parts: ImportComm
           untilStopped((stop) => importWithProgress(environment, { db, scope, paths, options, parts, stop })),
         );
       });
-      const text = importText(document);
       const marked = stoppedBy === undefined ? document : { stopped: true, ...document };
+      const text = importText(marked);
       if (options.dryRun !== true) environment.print(marked, text);
       else environment.print({ dryRun: true, ...marked }, `dry run: nothing was kept\n${text}`);
       if (stoppedBy !== undefined)

@@ -56,7 +56,6 @@ export async function importSources(
   sources: readonly ImportSource[],
   workers: number,
 ): Promise<void> {
-  run.report.files += sources.length;
   const late: Task[] = [];
   const round = async (tasks: readonly Task[], more: Partial<ImportRun>): Promise<Task[]> => {
     const left = await importTasks(
@@ -96,6 +95,7 @@ async function importTasks(
     for (let index = next; index < tasks.length && run.stop?.aborted !== true; index = next) {
       next += 1;
       const task = tasks[index] as Task;
+      run.report.begin(task.index);
       const rest = await importTask(run, task).catch((error) => fail(run, task, error));
       if (rest === undefined) return;
       left[index] = rest;

@@ -88,8 +88,8 @@ test('Ctrl-C ends it at once: it says what is stored, and the next run adds the 
     stderr,
     'error: SIGINT stopped the import. What the output counts is stored, and stays. To import the rest, run the same command again.\n',
   );
-  const { stopped, resources, rejected } = JSON.parse(stdout);
-  assert.deepEqual([stopped, resources, rejected], [true, { Encounter: 1, Patient: 1 }, []]);
+  const { stopped, files: read, resources, rejected } = JSON.parse(stdout);
+  assert.deepEqual([stopped, read, resources, rejected], [true, 2, { Encounter: 1, Patient: 1 }, []]);
   const failure =
     'Whoever ran this import stopped it before its end. Import again: what was stored stays, and the rest is added.';
   assert.deepEqual(await statesOf(scope), [{ state: 'failed', failure }]);
@@ -109,7 +109,7 @@ test('SIGTERM ends one that waits for its input [IN-55]', async () => {
   child.kill('SIGTERM');
   const { code, stdout } = await ended;
   assert.equal(code, 143);
-  assert.match(stdout, /^files {6}0\nbundles {4}0\nrejected {3}0\n$/);
+  assert.match(stdout, /^stopped {4}before all was read\nfiles {6}0\nbundles {4}0\nrejected {3}0\n$/);
   assert.equal((await statesOf(scope))[0]?.state, 'failed');
 });
 
