@@ -175,7 +175,10 @@ test('a refusal of the target: 502 in the error shape, with its codes and none o
     502,
     /DiagnosticReport .* PUT answered 422 \(error processing at DiagnosticReport\.conclusionCode\[0\]\)/,
   );
-  assert.match(answer.json.message, /4 of 5 resources are stored there by this publish\. Publish again to continue\./);
+  assert.match(
+    answer.json.message,
+    /4 of 5 resources are stored there by this publish\. Publish again to continue\./,
+  );
   for (const mark of CLINICAL_MARKS)
     assert.ok(!answer.text.includes(mark) && !t.api.logs().includes(mark), mark);
   const again = await t.post();
