@@ -93,6 +93,9 @@ change is not delivered again: change Ada.
      || npx interchange target create --name local --base http://127.0.0.1:4200/fhir --auth none --references send
    curl -s -X POST "${base}/investigations/lab/orders/${facts.labOrderId}/clinical/publish-fhir" -H "authorization: Bearer $TOKEN"
 
+The target is one of all organisations. A simulator that is started again holds nothing: the publish finds that out, and writes
+everything again.
+
 13. Sign out:
    curl -s -o /dev/null -w '%{http_code}\\n' -X POST ${base}/auth/logout -H "authorization: Bearer $TOKEN"
 
