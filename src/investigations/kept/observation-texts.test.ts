@@ -148,7 +148,10 @@ test('random changes by imports leave every text as the columns say it, and it f
   );
 });
 
-/** R4 invariant obs-7 forbids a value beside a component with the code of the Observation. */
+/**
+ * R4 invariant obs-7 forbids a value beside a component with the code of the Observation. A heart rate by oximetry (8889-8) has
+ * that of its profile, too (8867-4).
+ */
 function isSaidTwice({
   code,
   component = [],
@@ -156,7 +159,8 @@ function isSaidTwice({
   code: Coded;
   component?: { code: Coded }[] | undefined;
 }): boolean {
-  const codes = code.coding.map((one) => one.code);
+  const own = code.coding.map((one) => one.code);
+  const codes = own.includes('8889-8') ? [...own, '8867-4'] : own;
   return component.some((part) => part.code.coding.some((one) => codes.includes(one.code)));
 }
 
