@@ -139,7 +139,7 @@ async function listenAt(server: Server, port: number): Promise<void> {
     server.listen(port, '127.0.0.1');
     await once(server, 'listening');
   } catch (error) {
-    // As `lastingPort` says it: somebody else has the port, or the system keeps it.
+    // Another program has the port, or the system keeps it for itself.
     if (!['EADDRINUSE', 'EACCES'].includes(String((error as NodeJS.ErrnoException).code))) throw error;
     await listenAt(server, await lastingPort());
   }

@@ -3,6 +3,7 @@
  * Contract: TERM-2.
  */
 import { type Client, oneRow, type Queryable } from '../../platform/db/database.ts';
+import { LOCK_NOT_AVAILABLE } from '../../platform/db/lock-turns.ts';
 import type { Author } from '../../tenancy/administration/author.ts';
 import type { OrganisationScope } from '../../tenancy/scope.ts';
 import type { MapEntry } from './map-entry.ts';
@@ -59,8 +60,6 @@ export async function lockMaps(client: Client, scope: OrganisationScope, waitMs:
     throw new MapsTaken('another transaction changes the maps', { cause: error });
   }
 }
-
-const LOCK_NOT_AVAILABLE = '55P03';
 
 /** How long a statement waits for a lock here, in milliseconds; 0 for as long as it takes. */
 export async function lockTimeoutMs(db: Queryable): Promise<number> {
