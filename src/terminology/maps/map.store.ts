@@ -45,26 +45,29 @@ export class MapsTaken extends Error {
  * {@link MapsTaken} when there still is another one after so many milliseconds; the transaction is over then.
  */
 export async function lockMaps(client: Client, scope: OrganisationScope, waitMs: number): Promise<void> {
+  const usualMs = await lockTimeoutMs(client);
+  await setLockTimeout(client, waitMs);
   try {
-    // What is selected is evaluated from left to right, so the limit is that of this one lock.
     await client.query({
-      text: `
-        select set_config('lock_timeout', $2, true),
-          pg_advisory_xact_lock(hashtextextended('terminology_map ' || $1::text, 0)),
-          set_config('lock_timeout', usual.value, true)
-        from (select current_setting('lock_timeout') as value offset 0) usual`,
-      values: [scope.organisationId, `${waitMs}ms`],
+      text: `select pg_advisory_xact_lock(hashtextextended('terminology_map ' || $1::text, 0))`,
+      values: [scope.organisationId],
     });
   } catch (error) {
     if ((error as { code?: string }).code !== LOCK_NOT_AVAILABLE) throw error;
     throw new MapsTaken('another transaction changes the maps', { cause: error });
   }
+  await setLockTimeout(client, usualMs);
 }
 
 /** How long a statement waits for a lock here, in milliseconds; 0 for as long as it takes. */
 export async function lockTimeoutMs(db: Queryable): Promise<number> {
   const text = `select setting::int as ms from pg_settings where name = 'lock_timeout'`;
   return (await oneRow<{ ms: number }>(db, { text })).ms;
+}
+
+/** Until the transaction ends. */
+async function setLockTimeout(client: Client, ms: number): Promise<void> {
+  await client.query({ text: `select set_config('lock_timeout', $1, true)`, values: [`${ms}ms`] });
 }
 
 /** Make these the entries of their keys, each key at most once. Entries that are so already are not touched. */
