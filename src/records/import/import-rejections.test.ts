@@ -62,12 +62,16 @@ describe('rejections', () => {
     const text = JSON.stringify(patient());
     const utf16 = 'is UTF-16 or UTF-32. Convert it to UTF-8';
     const packed = 'is compressed in another way than gzip. Unpack it first';
+    const tar = Buffer.alloc(512);
+    tar.write('patient.json');
+    tar.write('ustar', 257);
     for (const [bytes, reason] of [
       [Buffer.from(`\ufeff${text}`, 'utf16le'), utf16],
       [Buffer.from(`\ufeff${text}`, 'utf16le').swap16(), utf16],
       [Buffer.from(text, 'utf16le'), utf16],
       [Buffer.from(text, 'utf16le').swap16(), utf16],
       [gzipSync(text), 'is gzip within gzip. Unpack it once'],
+      [tar, 'is a tar archive. Unpack it, and import the files in it'],
       [Buffer.from('PK\x03\x04'), 'is a ZIP archive. Unpack it, and import the files in it'],
       [Buffer.from('MSH|^~\\&|LAB|'), 'is HL7 v2. Send FHIR as JSON'],
       [Buffer.from('BZh91AY'), packed],

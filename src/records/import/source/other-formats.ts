@@ -22,11 +22,16 @@ const OTHER_FORMATS: readonly [beginning: string, reason: string][] = [
   ['377abcaf271c', COMPRESSED],
 ];
 
+/** What stands in the header of the first file of a tar archive. JSON has no NUL. */
+const TAR = { at: 256, mark: '\0ustar' };
+
 /** As many bytes as {@link otherFormat} looks at. */
-export const FORMAT_BYTES = 6;
+export const FORMAT_BYTES = TAR.at + TAR.mark.length;
 
 /** Undefined for what may be JSON in UTF-8. */
 export function otherFormat(head: Buffer): string | undefined {
+  if (head.toString('latin1', TAR.at, FORMAT_BYTES) === TAR.mark)
+    return 'is a tar archive. Unpack it, and import the files in it';
   const bytes = head.toString('hex');
   return OTHER_FORMATS.find(([beginning]) => bytes.startsWith(beginning))?.[1];
 }
