@@ -87,12 +87,13 @@ export async function enableAccount(
 }
 
 /** Of an account that is disabled, in a transaction that holds it. True when more may be left. */
-function endSomeSessions(
+async function endSomeSessions(
   client: Client,
   scope: OrganisationScope,
   { accountId, now }: { accountId: string; now: Date },
 ): Promise<boolean> {
-  return revokeSomeSessionsOf(client, scope, { accountId, reason: 'account-disabled', now });
+  const ending = { accountId, reason: 'account-disabled', now } as const;
+  return (await revokeSomeSessionsOf(client, scope, ending)).isMore;
 }
 
 export interface ResetPasswordDependencies extends ManageAccountDependencies {

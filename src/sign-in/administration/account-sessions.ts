@@ -59,11 +59,11 @@ export async function endSessionsOf(
     // Behind the lock: a session that began while it was waited for ends after it began.
     const now = await readDatabaseTime(client, databaseTime);
     const ended = await revokeSessionsOf(client, account, { accountId, reason, now, only: sessionId });
-    if (ended.length > 0)
+    if (ended > 0)
       await recordAccount(client, account, change.author, {
         action: 'account.end-sessions',
-        after: { sessions: ended.length, sessionId },
+        after: { sessions: ended, sessionId },
       });
-    return ended.length;
+    return ended;
   });
 }

@@ -44,7 +44,7 @@ export async function endOwnSession(
   await transaction(db, async (client) => {
     const now = await readDatabaseTime(client, call.databaseTime);
     const ending = { accountId, only: sessionId, reason: 'ended-by-owner', now } as const;
-    if ((await revokeSessionsOf(client, caller, ending)).length === 0) throw notFound('The session');
+    if ((await revokeSessionsOf(client, caller, ending)) === 0) throw notFound('The session');
     await notifyLive(client, { organisationId, sessionId });
   });
   audit('sign-in.session-ended', { ...idsOf(call), sessionId });

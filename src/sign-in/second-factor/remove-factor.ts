@@ -78,7 +78,7 @@ export async function removeSecondFactorsOf(
     await deleteRecoveryCodes(client, account, accountId);
     const reason = 'second-factor-removed';
     const ended = await revokeSessionsOf(client, account, { accountId, reason, now });
-    if (hadTotp || hadPasskeys || ended.length > 0)
+    if (hadTotp || hadPasskeys || ended > 0)
       await recordAccount(client, account, change.author, { action: 'account.remove-second-factor' });
     return account;
   });

@@ -76,57 +76,53 @@ export async function isLiveSession(
   return rowCount === 1;
 }
 
+export interface Revocation {
+  accountId: string;
+  reason: RevocationReason;
+  now: Date;
+  only?: string | undefined;
+  except?: string | undefined;
+}
+
 /**
- * End the sessions of an account: all, all but one, or only one. One that has ended keeps its time and reason. The ids of
- * those that were live.
+ * End the sessions of an account: all, all but one, or only one. One that has ended keeps its time and reason. How many of
+ * them were live.
  */
 export async function revokeSessionsOf(
   db: Queryable,
-  { organisationId }: OrganisationScope,
-  revocation: {
-    accountId: string;
-    reason: RevocationReason;
-    now: Date;
-    only?: string | undefined;
-    except?: string | undefined;
-  },
-): Promise<string[]> {
-  const { accountId, reason, now, only, except } = revocation;
-  // Without a name: it is planned for the ids that it has.
-  const { rows } = await db.query<{ id: string; isLive: boolean }>({
-    text: `
-      update session
-      set revoked_at = $3, revoked_reason = $4
-      where organisation_id = $1
-        and account_id = $2
-        and ($5::uuid is null or id = $5)
-        and ($6::uuid is null or id <> $6)
-        and revoked_at is null
-      returning id, expires_at > $3 as "isLive"`,
-    values: [organisationId, accountId, now, reason, only, except],
-  });
-  return rows.filter(({ isLive }) => isLive).map(({ id }) => id);
+  scope: OrganisationScope,
+  revocation: Revocation,
+): Promise<number> {
+  let live = 0;
+  for (;;) {
+    const ended = await revokeSomeSessionsOf(db, scope, revocation);
+    live += ended.live;
+    if (!ended.isMore) return live;
+  }
 }
 
 /** More of them would take longer than a statement may: each has a row in several indexes. */
 const ENDED_AT_ONCE = 10_000;
 
 /**
- * End sessions of an account, {@link ENDED_AT_ONCE} at most. True when more may be left. They are locked as they are chosen, so
+ * As {@link revokeSessionsOf}, {@link ENDED_AT_ONCE} at most. `isMore`: some may be left. They are locked as they are chosen, so
  * that the update names nothing but their key: with more, a planner without statistics reads all of the account for it.
  */
 export async function revokeSomeSessionsOf(
   db: Queryable,
   { organisationId }: OrganisationScope,
-  { accountId, reason, now }: { accountId: string; reason: RevocationReason; now: Date },
-): Promise<boolean> {
-  const { rows } = await db.query<{ found: number }>({
+  { accountId, reason, now, only, except }: Revocation,
+): Promise<{ live: number; isMore: boolean }> {
+  // Without a name: it is planned for the ids that it has.
+  const { rows } = await db.query<{ found: number; live: number }>({
     text: `
       with chosen as materialized (
-        select id
+        select id, expires_at > $3 as live
         from session
         where organisation_id = $1
           and account_id = $2
+          and ($6::uuid is null or id = $6)
+          and ($7::uuid is null or id <> $7)
           and revoked_at is null
         limit $5
         for no key update
@@ -136,9 +132,10 @@ export async function revokeSomeSessionsOf(
         where organisation_id = $1
           and id = any(array(select id from chosen))
       )
-      select count(*) as found
+      select count(*) as found, count(*) filter (where live) as live
       from chosen`,
-    values: [organisationId, accountId, now, reason, ENDED_AT_ONCE],
+    values: [organisationId, accountId, now, reason, ENDED_AT_ONCE, only, except],
   });
-  return rows[0]?.found === ENDED_AT_ONCE;
+  const { found = 0, live = 0 } = rows[0] ?? {};
+  return { live, isMore: found === ENDED_AT_ONCE };
 }
