@@ -22,8 +22,8 @@ export interface RecordLookup {
   /** Those of `ids` that a record of this facility may refer to. */
   existing(db: Queryable, scope: FacilityScope, ids: readonly string[]): Promise<string[]>;
   /**
-   * Records that carry one of the identifiers. With `organisation`, patients of other facilities are found too: for
-   * conditional creates and updates.
+   * Records that carry one of the identifiers; of very many that carry the same one, some. With `organisation`, patients of
+   * other facilities are found too: for conditional creates and updates.
    */
   byIdentifier(
     db: Queryable,

@@ -70,7 +70,7 @@ export function directoryLookup(resourceType: string, table: string): RecordLook
     async byIdentifier(db, { organisationId, facilityId }, keys) {
       return matches(db, organisationId, keys, {
         name: `import-${table}-by-identifier`,
-        text: `select distinct i.record_id as id, i.system, i.value
+        text: `select i.record_id as id, i.system, i.value
           from unnest($2::text[], $3::text[]) as wanted (system, value)
           cross join ${rowsByIndex('directory_identifier', 'i', { first: { resource_type: '$4' }, ...BY_VALUE })} i
           cross join ${rowByKey(table, 't', { id: 'i.record_id' }, 't.source_facility_id')} t
@@ -99,7 +99,7 @@ export const patientLookup: RecordLookup = {
     return matches(db, organisationId, keys, {
       name: 'import-patient-by-identifier',
       // Not exists: the planner may answer that by reading every registration of the facility.
-      text: `select distinct i.patient_id as id, i.system, i.value
+      text: `select i.patient_id as id, i.system, i.value
         from unnest($2::text[], $3::text[]) as wanted (system, value)
         cross join ${rowsByIndex('patient_identifier', 'i', BY_VALUE)} i
         where i.system = wanted.system
@@ -141,7 +141,7 @@ export const encounterLookup: RecordLookup = {
   async byIdentifier(db, { organisationId, facilityId }, keys) {
     return matches(db, organisationId, keys, {
       name: 'import-encounter-by-identifier',
-      text: `select distinct i.encounter_id as id, i.system, i.value
+      text: `select i.encounter_id as id, i.system, i.value
         from unnest($2::text[], $3::text[]) as wanted (system, value)
         cross join ${rowsByIndex('encounter_identifier', 'i', { first: { facility_id: '$4' }, ...BY_VALUE })} i
         where i.system = wanted.system`,
@@ -161,7 +161,10 @@ async function idsOf(db: Queryable, statement: Statement): Promise<string[]> {
   return rows.map(({ id }) => id);
 }
 
-/** `statement` has the organisation as `$1`, the systems as `$2` and the values as `$3`. */
+/** Records of one identifier that are found at most: two make it ambiguous already. Sources give one to very many by mistake. */
+const FOUND_OF_ONE_IDENTIFIER = 100;
+
+/** `statement` has the organisation as `$1`, the systems as `$2` and the values as `$3`. Each identifier is looked for once. */
 async function matches(
   db: Queryable,
   organisationId: string,
@@ -169,10 +172,22 @@ async function matches(
   statement: Statement,
 ): Promise<IdentifierMatch[]> {
   if (keys.length === 0) return [];
-  const wanted = [organisationId, keys.map(({ system }) => system), keys.map(({ value }) => value)];
+  const distinct = new Map(keys.map((key) => [JSON.stringify([key.system, key.value]), key]));
+  const asked = [...distinct.values()];
   const { rows } = await db.query<IdentifierMatch>({
-    ...statement,
-    values: [...wanted, ...statement.values],
+    name: statement.name,
+    text: `
+      select unnest((array_agg(distinct found.id))[1:${FOUND_OF_ONE_IDENTIFIER}]) as id, found.system, found.value
+      from (
+        ${statement.text}
+      ) found
+      group by found.system, found.value`,
+    values: [
+      organisationId,
+      asked.map(({ system }) => system),
+      asked.map(({ value }) => value),
+      ...statement.values,
+    ],
   });
   return rows;
 }

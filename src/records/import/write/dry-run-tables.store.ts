@@ -19,9 +19,6 @@ const WAITS = ['waiting_record', 'waiting_link'] as const;
 /** What one import notes for itself: nothing stored is copied there. */
 const NOTES = 'entry_position';
 
-/** Records under one identifier that are copied at most: two make it ambiguous already. */
-const COPIED_OF_ONE_IDENTIFIER = 100;
-
 /** Rows to copy: those of the organisation, or of the facility, of one kind where the table has several. */
 interface Copied extends Pick<RecordTable, 'reach'> {
   table: string;
@@ -134,11 +131,9 @@ export class DryRun {
     await this.#client.query(`set local search_path = ${this.#schema}, pg_temp`);
     const matches = await lookup.byIdentifier(this.#client, this.#scope, keys, reach);
     await this.#client.query('set local search_path to default');
-    const byKey = Map.groupBy(matches, ({ system, value }) => JSON.stringify([system, value]));
-    const found = [...byKey.values()].flatMap((some) => some.slice(0, COPIED_OF_ONE_IDENTIFIER));
     await this.bring(
       table,
-      found.map(({ id }) => id),
+      matches.map(({ id }) => id),
     );
   }
 
