@@ -4,7 +4,7 @@ import type { Discipline } from '../clinical/resources/discipline.ts';
 import type { Queryable } from '../platform/db/database.ts';
 import type { PublishableRecord, PublishSource } from '../publish/plan/prepare-publish.ts';
 import type { FacilityScope } from '../tenancy/scope.ts';
-import type { Translator } from '../terminology/lookup/translate.ts';
+import { type Translator, translateOnce } from '../terminology/lookup/translate.ts';
 import { createWholeInvestigationLoader, findOrderVersion } from './investigation.store.ts';
 import { type FetchedDiscipline, ORDER_NAMES, unmappedPlace } from './investigation.ts';
 import { fillOrder } from './kept/order-text.fhir.ts';
@@ -29,9 +29,10 @@ export function createOrderEmitter({
     const loaded = await load({ scope, id: orderId, discipline });
     if (loaded === undefined) return undefined;
     const { record: text, patientId, refusedPurposes, version } = loaded;
-    const filled = fillOrder(text, await translator.translate(scope, slotCodings({ text })));
+    const { translations, areMapsSame } = await translateOnce(translator, scope, slotCodings({ text }));
+    const filled = fillOrder(text, translations);
     const unmapped = filled.flatMap(({ unmapped }) => unmapped);
-    return { patientId, refusedPurposes, version, resources: filled.map(resourceIn), unmapped };
+    return { patientId, refusedPurposes, version, areMapsSame, resources: filled.map(resourceIn), unmapped };
   };
 }
 

@@ -5,7 +5,7 @@ import { fillVitalSet, resourceIn, slotCodings } from '../../clinical/kept/fill-
 import type { Queryable } from '../../platform/db/database.ts';
 import type { PublishSource } from '../../publish/plan/prepare-publish.ts';
 import type { FacilityContext } from '../../tenancy/callers/access.ts';
-import type { Translator } from '../../terminology/lookup/translate.ts';
+import { type Translator, translateOnce } from '../../terminology/lookup/translate.ts';
 import { createVitalSetLoader } from './vital-set.store.ts';
 
 const NAME = 'The vital set';
@@ -51,10 +51,18 @@ export function vitalSetSource({ db, translator }: EmitVitalSetDependencies): Pu
       const loaded = await load({ scope, id });
       if (loaded === undefined) return undefined;
       const { record, patientId, refusedPurposes, version } = loaded;
-      const translations = await translator.translate(scope, record.observations.flatMap(slotCodings));
+      const codings = record.observations.flatMap(slotCodings);
+      const { translations, areMapsSame } = await translateOnce(translator, scope, codings);
       const filled = fillVitalSet(record.observations, translations);
       const unmapped = filled.flatMap(({ unmapped }) => unmapped);
-      return { patientId, refusedPurposes, version, resources: filled.map(resourceIn), unmapped };
+      return {
+        patientId,
+        refusedPurposes,
+        version,
+        areMapsSame,
+        resources: filled.map(resourceIn),
+        unmapped,
+      };
     },
     changedSince: async (scope, id, version) => (await load({ scope, id }))?.version !== version,
     placeOf: () => 'vitals.sign',

@@ -39,6 +39,8 @@ export interface PublishableRecord {
   refusedPurposes: readonly string[];
   /** Grows with every change. */
   version: number;
+  /** Whether the terminology maps still say of its codes what they said when it was loaded. */
+  areMapsSame: () => Promise<boolean>;
   resources: readonly FhirResource[];
   unmapped: readonly UnmappedCode[];
 }

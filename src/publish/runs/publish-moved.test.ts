@@ -11,6 +11,9 @@ import {
 } from '../../../test-support/publish/publish-records.ts';
 import { importJson } from '../../../test-support/records/import-files.ts';
 import { waitUntil } from '../../../test-support/wait-until.ts';
+import { OPERATOR } from '../../tenancy/administration/author.ts';
+import { LOINC } from '../../terminology/lookup/code-systems.ts';
+import { putMapEntry } from '../../terminology/maps/change-maps.ts';
 import { PUBLISH } from '../servers/publish-settings.ts';
 
 const { database, server } = await startPublishing('--no-integrity');
@@ -163,6 +166,34 @@ describe('records that change meanwhile', () => {
       [target.id],
     );
     assert.equal(rowCount, 0, 'every lease was given back');
+  });
+
+  test('what another publish has sent as a newer map codes it is not written over as it was before [PUB-35]', async () => {
+    const { pool } = database;
+    const local = { system: 'urn:lab', code: 'K' };
+    const clinic = await createClinic(pool, {
+      results: 1,
+      changes: { observation: { code: { coding: [local] } } },
+    });
+    const scope = { ...clinic.scope, facilityId: null };
+    const change = { now: new Date(), author: OPERATOR };
+    const mapTo = (targetCode: string) =>
+      putMapEntry(pool, scope, {
+        given: { localSystem: local.system, localCode: local.code, targetSystem: LOINC, targetCode },
+        change,
+      });
+    await mapTo('2823-3');
+    const fast = createTestPublisher(pool);
+    const target = await fast.addTarget(clinic, { base: server.base });
+    const { publish } = createTestPublisher(
+      withStatement(pool, 'publish-lease-take', async () => {
+        await mapTo('2951-2');
+        await fast.publish(clinic, { target: target.name });
+      }),
+    );
+    await publish(clinic, { target: target.name });
+    const sent = (await server.state()).resources.find(({ resourceType }) => resourceType === 'Observation');
+    assert.deepEqual(sent?.code, { coding: [{ system: LOINC, code: '2951-2' }, local] });
   });
 
   for (const references of ['send', 'logical'] as const)

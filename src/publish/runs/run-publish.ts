@@ -98,23 +98,30 @@ function begin({ db, now, settings }: RunDependencies, prepared: Prepared, id: s
 
 /**
  * What is to be sent, once each other patient whose data it has is in the access log. Somebody else may have published a
- * newer state since the record was loaded. So the record is checked again under the lease, and the records that it
- * refers to are loaded now.
+ * newer state since the record was loaded, or the same one as newer maps code it. So both are checked again under the lease,
+ * and the records that it refers to are loaded now.
  */
 async function loadCurrent(
   deps: RunDependencies,
   prepared: Prepared,
   lease: PublishLease,
 ): Promise<ReadyToSend> {
-  const { source, subject, version, context } = prepared;
   const [isStale, loaded] = await Promise.all([
-    lease.waited || source.changedSince(context.scope, subject.id, version),
+    lease.waited || isOutdated(prepared),
     withReferenced(deps, prepared),
   ]);
   const ready = isStale ? await withReferenced(deps, await prepareAgain(deps, prepared)) : loaded;
   const entries = otherPatientEntries(ready);
   if (entries.length > 0) await deps.accessLog.record(entries);
   return ready;
+}
+
+async function isOutdated({ source, subject, version, areMapsSame, context }: Prepared): Promise<boolean> {
+  const [isChanged, isCodedAlike] = await Promise.all([
+    source.changedSince(context.scope, subject.id, version),
+    areMapsSame(),
+  ]);
+  return isChanged || !isCodedAlike;
 }
 
 /** Logs why sending stopped. Returns what the caller is told. */

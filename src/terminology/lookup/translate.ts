@@ -5,6 +5,7 @@
  * arrive together for one organisation share one statement (docs/adr/0030).
  * Contract: TERM-4.
  */
+import { isDeepStrictEqual } from 'node:util';
 import type { Coding } from '../../fhir/coded.ts';
 import type { Queryable } from '../../platform/db/database.ts';
 import { createOrganisationBatcher } from '../../tenancy/organisations/organisation-batch.ts';
@@ -44,6 +45,19 @@ export function createTranslator(deps: { db: Queryable }): Translator {
       if (wanted.length === 0) return NO_TRANSLATIONS;
       return withOfficialDisplays(await lookUp({ scope, codings: wanted }));
     },
+  };
+}
+
+/** What the maps say about these codings now, and a way to ask whether they still say it. */
+export async function translateOnce(
+  translator: Translator,
+  scope: FacilityScope,
+  codings: readonly LocalCoding[],
+): Promise<{ translations: Translations; areMapsSame: () => Promise<boolean> }> {
+  const translations = await translator.translate(scope, codings);
+  return {
+    translations,
+    areMapsSame: async () => isDeepStrictEqual(await translator.translate(scope, codings), translations),
   };
 }
 
