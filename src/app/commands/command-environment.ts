@@ -3,6 +3,7 @@
 import type { CommandCaller, CommandEnvironment, CommandSession } from '../../platform/command/command.ts';
 import { withPool } from '../../platform/db/database.ts';
 import { SERVICE_ROLE } from '../../platform/db/migrate.ts';
+import { createCursorCodec } from '../../platform/http/cursor.ts';
 import { baseUrlOf, loadConfig } from '../config/config.ts';
 import { openKeys, requireSchema, withDatabase } from '../runtime/open-database.ts';
 import { readServiceAddress } from '../serving/service-address.store.ts';
@@ -80,7 +81,8 @@ async function withSession<T>(
     return withPool(pool, async (db) => {
       const known = config.publicBaseUrl ?? (await readServiceAddress(db));
       const publicBaseUrl = known ?? baseUrlOf(config);
-      const session = { db, adminUrl: url, keys, publicBaseUrl };
+      const cursors = createCursorCodec(keys.derive('cursor'));
+      const session = { db, adminUrl: url, keys, cursors, publicBaseUrl };
       return work(session, known === undefined ? publicBaseUrl : undefined);
     }).finally(keys.close);
   });

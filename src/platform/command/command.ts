@@ -3,6 +3,7 @@ import type { Readable } from 'node:stream';
 import type { KeyRing } from '../crypto/key-ring.ts';
 import type { Pool } from '../db/database.ts';
 import { type DomainError, worded } from '../domain-error.ts';
+import type { CursorCodec } from '../http/cursor.ts';
 
 /** A failure that the operator is told about: exit 1. */
 export class CommandError extends Error {
@@ -38,6 +39,8 @@ export interface CommandSession {
   /** URL of the owner of the schema, for migrations and verification. */
   adminUrl: string;
   keys: KeyRing;
+  /** Of lists by page, the same as over HTTP. */
+  cursors: CursorCodec;
   /** Absolute base address of the API, ending in /api/v1. */
   publicBaseUrl: string;
 }

@@ -7,6 +7,7 @@ import type { Command } from 'commander';
 import { asCommand } from '../../../test-support/service/worded-errors.ts';
 import { createSignInFixture, type SignInFixture, statusOf } from '../../../test-support/sign-in/sign-in.ts';
 import { type CommandEnvironment, CommandError, UsageError } from '../../platform/command/command.ts';
+import { createCursorCodec } from '../../platform/http/cursor.ts';
 import { consoleAddress } from '../console/console-address.ts';
 import { KEY_COMMANDS, listKeysCommand, rotateKeyCommand } from '../keys/signing-key.command.ts';
 import { removeSecondFactorCommand } from '../second-factor/remove-second-factor.command.ts';
@@ -40,6 +41,7 @@ async function run(
         db: fixture.database.pool,
         adminUrl: fixture.database.adminUrl,
         keys: fixture.keys,
+        cursors: createCursorCodec(fixture.keys.derive('cursor')),
         publicBaseUrl: 'https://records.example.org/api/v1',
       }),
     print: (document, text) => void printed.push({ document, text }),

@@ -10,6 +10,7 @@ import {
   statusOf,
 } from '../../../test-support/sign-in/sign-in.ts';
 import { type CommandEnvironment, CommandError, UsageError } from '../../platform/command/command.ts';
+import { createCursorCodec } from '../../platform/http/cursor.ts';
 import { operatorOn } from '../administration/managed-account.ts';
 import { changePassword } from '../credentials/change-password.ts';
 import { setUpPassword } from '../credentials/set-up-password.ts';
@@ -90,7 +91,13 @@ async function unlock(...argv: string[]): Promise<{ document: unknown; text: str
   });
   const environment: Pick<CommandEnvironment, 'withSession' | 'print' | 'stderr'> = {
     withSession: (work) =>
-      work({ db: fixture.database.pool, adminUrl: '', keys: fixture.keys, publicBaseUrl: '' }),
+      work({
+        db: fixture.database.pool,
+        adminUrl: '',
+        keys: fixture.keys,
+        cursors: createCursorCodec(fixture.keys.derive('cursor')),
+        publicBaseUrl: '',
+      }),
     print: (document, text) => void printed.push({ document, text }),
     stderr: stderr as NodeJS.WriteStream,
   };

@@ -1,7 +1,6 @@
 /** `interchange terminology list` */
 import { Command } from 'commander';
 import type { CommandEnvironment } from '../../platform/command/command.ts';
-import { createCursorCodec } from '../../platform/http/cursor.ts';
 import { listMaps } from './list-maps.ts';
 import type { StoredEntry } from './map.schema.ts';
 import { type MapOptions, parseLimit, requireMap } from './map-command.ts';
@@ -25,9 +24,9 @@ export function listMapsCommand(environment: CommandEnvironment): Command {
       '\nExample:\n  npx interchange terminology list --organisation 7f0c… --search glucose',
     )
     .action(async ({ organisation, facility, ...request }: Options) => {
-      const page = await environment.withSession(async ({ db, keys }) => {
-        const scope = await requireMap(db, { organisation, ...(facility === undefined ? {} : { facility }) });
-        return listMaps({ db, cursors: createCursorCodec(keys.derive('cursor')) }, scope, request);
+      const page = await environment.withSession(async (session) => {
+        const map = { organisation, ...(facility === undefined ? {} : { facility }) };
+        return listMaps(session, await requireMap(session.db, map), request);
       });
       const more = page.nextCursor === null ? [] : [`more: --cursor ${page.nextCursor}`];
       environment.print(page, [...page.items.map(lineOf), ...more].join('\n') || 'No entries.');

@@ -17,6 +17,7 @@ import { createPlace } from '../../../test-support/records/place.ts';
 import { asCommand } from '../../../test-support/service/worded-errors.ts';
 import { type CommandEnvironment, CommandError, UsageError } from '../../platform/command/command.ts';
 import { createKeyRing } from '../../platform/crypto/key-ring.ts';
+import { createCursorCodec } from '../../platform/http/cursor.ts';
 import { createFacility } from '../../tenancy/organisations/facilities.ts';
 import { translateCodeCommand } from '../lookup/translate-code.command.ts';
 import { exportMapsCommand } from '../transfer/export-maps.command.ts';
@@ -55,12 +56,14 @@ async function run(
 ) {
   let printed: { document: unknown; text: string } | undefined;
   let failed = false;
+  const keys = createKeyRing(Buffer.alloc(32));
   const environment: CommandEnvironment = {
     withSession: (work) =>
       work({
         db: database.pool,
         adminUrl: database.adminUrl,
-        keys: createKeyRing(Buffer.alloc(32)),
+        keys,
+        cursors: createCursorCodec(keys.derive('cursor')),
         publicBaseUrl: '',
       }),
     print: (document, text) => {

@@ -1,7 +1,6 @@
 /** `interchange terminology unmapped` */
 import { Command } from 'commander';
 import type { CommandEnvironment } from '../../platform/command/command.ts';
-import { createCursorCodec } from '../../platform/http/cursor.ts';
 import { type MapOptions, parseLimit, requireMap } from '../maps/map-command.ts';
 import { listUnmappedCodes } from './list-unmapped.ts';
 
@@ -21,10 +20,9 @@ export function listUnmappedCommand(environment: CommandEnvironment): Command {
     .option('--cursor <cursor>', 'nextCursor of the previous page')
     .addHelpText('after', '\nExample:\n  npx interchange terminology unmapped --organisation 7f0c…')
     .action(async ({ limit, cursor, ...options }: Options) => {
-      const page = await environment.withSession(async ({ db, keys }) => {
-        const scope = await requireMap(db, options);
-        const deps = { db, cursors: createCursorCodec(keys.derive('cursor')) };
-        return listUnmappedCodes(deps, scope, { facilityId: scope.facilityId, limit, cursor });
+      const page = await environment.withSession(async (session) => {
+        const scope = await requireMap(session.db, options);
+        return listUnmappedCodes(session, scope, { facilityId: scope.facilityId, limit, cursor });
       });
       const facilities = new Set(page.items.map(({ facilityId }) => facilityId));
       const lines = page.items.map(({ count, localSystem, localCode, localDisplay, places, facilityId }) => {
