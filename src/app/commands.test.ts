@@ -92,6 +92,21 @@ describe('the command line', { timeout: 600_000 }, () => {
     assert.equal(plain.stderr, '');
   });
 
+  test('lists facilities and roles whole, also more than a page over HTTP has', async () => {
+    const many = one(await run('organisation create --name', 'Many', '--json'));
+    for (const sql of [
+      `insert into facility (organisation_id, id, name, time_zone)
+      select $1, gen_random_uuid(), 'Site ' || n, 'UTC' from generate_series(1, 101) n`,
+      `insert into role (organisation_id, id, name, permissions)
+      select $1, gen_random_uuid(), 'Role ' || n, array['patients.patients.list'] from generate_series(1, 101) n`,
+    ])
+      await database.pool.query(sql, [many]);
+    for (const list of ['facility list', 'role list']) {
+      const { items } = document(await run(`${list} --organisation`, many, '--json'));
+      assert.equal((items as unknown[]).length, 101, list);
+    }
+  });
+
   test('ends with 2, and says on stderr how to call it, when it is called wrongly [CMD-5]', async () => {
     const id = randomUUID();
     const wrong: [string[], RegExp][] = [

@@ -10,6 +10,8 @@ import type { CursorCodec } from './cursor.ts';
 import { named, schemaName } from './named-schema.ts';
 
 export const DEFAULT_LIMIT = 20;
+/** The limit of a list that is shown whole. */
+export const NO_LIMIT = Number.MAX_SAFE_INTEGER - 1;
 
 /** `limit` and `cursor` of a list. */
 export const PAGE_PARAMETERS = {

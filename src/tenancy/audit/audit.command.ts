@@ -6,8 +6,15 @@ import { type CommandEnvironment, type CommandSession, UsageError } from '../../
 import { requireOrganisation } from '../organisations/facilities.ts';
 import { AUDIT_ACTIONS } from './audit-entry.ts';
 import { auditFilterOf, type GivenAuditFilter } from './audit-filter.ts';
-import { type AuditFilter, listAudit } from './audit-list.store.ts';
-import { AUDIT_FORMATS, type AuditFormat, auditItem, exportAudit, type OnAuditShown } from './list-audit.ts';
+import {
+  AUDIT_FORMATS,
+  type AuditFilter,
+  type AuditFormat,
+  auditItem,
+  exportAudit,
+  listAuditPage,
+  type OnAuditShown,
+} from './list-audit.ts';
 
 interface Options extends GivenAuditFilter {
   organisation: string;
@@ -58,15 +65,13 @@ function listAuditCommand(environment: CommandEnvironment, withTraced: WithAudit
       if (!Number.isInteger(limit) || limit < 1 || limit > LIMIT_AT_MOST)
         throw new UsageError(`--limit must be from 1 to ${LIMIT_AT_MOST}.`);
       const filter = filterOf(options);
-      const organisationId = options.organisation;
-      const rows = await environment.withSession(async (session) => {
-        const { db } = session;
-        await requireOrganisation(db, organisationId);
-        const found = await listAudit(db, { organisationId }, { filter, limit });
-        await withTraced(environment, { session, organisationId }, (onShown) => onShown(found));
-        return found;
+      const page = await environment.withSession(async (session) => {
+        const scope = await requireOrganisation(session.db, options.organisation);
+        return withTraced(environment, { session, ...scope }, (onShown) =>
+          listAuditPage({ ...session, onShown }, scope, { filter, binding: ['audit'], limit }),
+        );
       });
-      const items = rows.map(auditItem);
+      const items = page.items.map(auditItem);
       const lines = items.map(
         ({ at, actor, action, subject }) =>
           `${at.toISOString()}  ${actor.email ?? actor.id ?? actor.kind}  ${action}  ${subject.name ?? subject.id}`,
@@ -88,12 +93,10 @@ function exportAuditCommand(environment: CommandEnvironment, withTraced: WithAud
     .action(async ({ format, ...options }: Options & { format: AuditFormat }) => {
       if (environment.json) throw new UsageError('An export is no JSON document. Use audit list --json.');
       const filter = filterOf(options);
-      const organisationId = options.organisation;
       await environment.withSession(async (session) => {
-        const { db } = session;
-        await requireOrganisation(db, organisationId);
-        await withTraced(environment, { session, organisationId }, async (onShown) => {
-          const lines = exportAudit({ db, onShown }, { organisationId }, { filter, format });
+        const scope = await requireOrganisation(session.db, options.organisation);
+        await withTraced(environment, { session, ...scope }, async (onShown) => {
+          const lines = exportAudit({ ...session, onShown }, scope, { filter, format });
           await pipeline(Readable.from(lines, { objectMode: false }), environment.stdout, { end: false });
         });
       });

@@ -9,7 +9,7 @@ import { Type } from '../../platform/json-schema.ts';
 import { authorOf } from '../administration/author.ts';
 import { type Access, administrationRoute } from '../callers/access.ts';
 import { notFound } from '../errors.ts';
-import { changeFacility, listOwnFacilities } from './facilities.ts';
+import { changeFacility, listFacilityPage } from './facilities.ts';
 import { MODULES } from './modules.ts';
 
 const members = {
@@ -39,7 +39,9 @@ export function listFacilitiesRoute(deps: ListDependencies): Route<Access> {
     docs: { operationId: 'listFacilities', summary: 'List the facilities that your account may use' },
     query: Type.Object(PAGE_PARAMETERS),
     responses: { 200: { description: 'By name.', schema: pageSchema(FacilitySchema) } },
-    handle: async ({ query }, { caller }) => ({ body: await listOwnFacilities(deps, caller, query) }),
+    handle: async ({ query }, { scope, caller: account }) => ({
+      body: await listFacilityPage(deps, scope, { ...query, account }),
+    }),
   });
 }
 

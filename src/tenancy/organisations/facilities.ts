@@ -73,16 +73,16 @@ export async function createFacility(db: Pool, input: NewFacility): Promise<{ id
   return { id };
 }
 
-/** Those that an account may use. 400 for a cursor of another list. */
-export async function listOwnFacilities(
+/** Those that the account may use; for the operator, without one, all. 400 for a cursor of another list. */
+export async function listFacilityPage(
   { db, cursors }: ListDependencies,
-  caller: Pick<Caller, 'organisationId' | 'accountId' | 'facilities'>,
-  request: PageRequest,
+  { organisationId }: OrganisationScope,
+  { account, ...request }: PageRequest & { account?: Pick<Caller, 'accountId' | 'facilities'> },
 ): Promise<Page<Facility>> {
-  const binding = ['facilities', caller.organisationId, caller.accountId];
+  const binding = ['facilities', organisationId, account?.accountId];
   const page = openPage<FacilityPosition>(cursors, request, binding);
-  const facilityIds = [...caller.facilities.keys()];
-  const found = await listFacilities(db, caller, { ...page.slice, facilityIds });
+  const facilityIds = account && [...account.facilities.keys()];
+  const found = await listFacilities(db, { organisationId }, { ...page.slice, facilityIds });
   return page.close(found, ({ name, id }) => [name, id]);
 }
 
@@ -147,11 +147,12 @@ function checkedChanges({ name, timeZone, modules }: FacilityChanges) {
   };
 }
 
-/** Throws when the id is malformed or unknown. */
-export async function requireOrganisation(db: Queryable, organisationId: string): Promise<void> {
-  checkedId('organisationId', organisationId);
+/** The scope of the organisation. Throws when the id is malformed or unknown. */
+export async function requireOrganisation(db: Queryable, id: string): Promise<OrganisationScope> {
+  const organisationId = checkedId('organisationId', id);
   if ((await findOrganisation(db, organisationId)) === undefined)
     throw tenancyError('unknown_organisation', { organisationId });
+  return { organisationId };
 }
 
 /** Throws when either id is malformed or unknown. */

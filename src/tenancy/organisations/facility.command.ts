@@ -3,18 +3,20 @@
 import { Command } from 'commander';
 import { type CommandEnvironment, UsageError } from '../../platform/command/command.ts';
 import { splitList } from '../../platform/command/split-list.ts';
+import { NO_LIMIT } from '../../platform/http/paging.ts';
 import { OPERATOR } from '../administration/author.ts';
 import { changeText } from '../administration/change-text.ts';
 import {
   changeFacility,
   createFacility,
   type FacilityChanges,
+  listFacilityPage,
   type NewFacility,
   requireOrganisation,
   setModules,
 } from './facilities.ts';
 import { MODULES } from './modules.ts';
-import { type Facility, listFacilities } from './organisation.store.ts';
+import type { Facility } from './organisation.store.ts';
 
 interface CreateOptions extends Omit<NewFacility, 'organisationId'> {
   organisation: string;
@@ -61,9 +63,9 @@ function listFacilitiesCommand(environment: CommandEnvironment): Command {
     .requiredOption('--organisation <id>', 'organisation')
     .addHelpText('after', '\nExample:\n  npx interchange facility list --organisation 7f0c… --json')
     .action(async ({ organisation }: { organisation: string }) => {
-      const items = await environment.withSession(async ({ db }) => {
-        await requireOrganisation(db, organisation);
-        return listFacilities(db, { organisationId: organisation });
+      const { items } = await environment.withSession(async (session) => {
+        const scope = await requireOrganisation(session.db, organisation);
+        return listFacilityPage(session, scope, { limit: NO_LIMIT });
       });
       const lines = items.map((facility) => `${facility.id}  ${textOf(facility)}`);
       const none = 'This organisation has no facility yet. Create one with: npx interchange facility create';

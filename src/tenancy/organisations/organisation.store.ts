@@ -66,7 +66,7 @@ export async function insertFacility(
 export async function listFacilities(
   db: Queryable,
   scope: OrganisationScope,
-  page: Partial<Slice<FacilityPosition>> & { facilityIds?: readonly string[] } = {},
+  page: Partial<Slice<FacilityPosition>> & { facilityIds?: readonly string[] | undefined } = {},
 ): Promise<Facility[]> {
   const { rows } = await db.query<Facility>({
     text: `

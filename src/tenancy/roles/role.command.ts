@@ -3,11 +3,11 @@
 import { Command } from 'commander';
 import type { CommandEnvironment } from '../../platform/command/command.ts';
 import { splitList } from '../../platform/command/split-list.ts';
+import { NO_LIMIT } from '../../platform/http/paging.ts';
 import { OPERATOR } from '../administration/author.ts';
 import { changeText } from '../administration/change-text.ts';
 import { requireOrganisation } from '../organisations/facilities.ts';
-import { listRoles } from './role.store.ts';
-import { createRole, permissionsHelp, setPermissions } from './roles.ts';
+import { createRole, listRolePage, permissionsHelp, setPermissions } from './roles.ts';
 
 interface Options {
   organisation: string;
@@ -47,9 +47,9 @@ function listRolesCommand(environment: CommandEnvironment): Command {
     .requiredOption('--organisation <id>', 'organisation')
     .addHelpText('after', '\nExample:\n  npx interchange role list --organisation 7f0c… --json')
     .action(async ({ organisation }: { organisation: string }) => {
-      const items = await environment.withSession(async ({ db }) => {
-        await requireOrganisation(db, organisation);
-        return listRoles(db, { organisationId: organisation });
+      const { items } = await environment.withSession(async (session) => {
+        const scope = await requireOrganisation(session.db, organisation);
+        return listRolePage(session, scope, { limit: NO_LIMIT });
       });
       const lines = items.map(
         ({ id, name, permissions, requiresSecondFactor }) =>

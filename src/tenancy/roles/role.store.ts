@@ -54,7 +54,7 @@ export async function findRole(
 export async function listRoles(
   db: Queryable,
   { organisationId }: OrganisationScope,
-  { after, limit, search }: Partial<Slice<readonly [name: string]>> & { search?: string | undefined } = {},
+  { after, limit, search }: Slice<readonly [name: string]> & { search?: string | undefined },
 ): Promise<ListedRole[]> {
   const { rows } = await db.query<Role & { ehr: number; staff: number }>({
     text: `
