@@ -1,7 +1,9 @@
 /** Changes the settings of a connection, for an administrator or the operator. */
 import { type Client, type Pool, type Queryable, transaction } from '../../platform/db/database.ts';
 import { definedMembers } from '../../platform/defined-members.ts';
+import { isUuid } from '../../platform/uuid.ts';
 import { notFound } from '../../tenancy/errors.ts';
+import type { OrganisationScope } from '../../tenancy/scope.ts';
 import { callWorkers } from '../queue/delivery-call.ts';
 import type { ConnectionKey } from '../queue/lane.store.ts';
 import type { Connection, ConnectionSettings } from './connection.schema.ts';
@@ -46,7 +48,7 @@ export async function changeConnection(
         ...queryChange(before.address, checked.address),
       },
     });
-    return readConnection(client, key);
+    return readConnection(client, key, key.connectionId);
   });
 }
 
@@ -81,14 +83,25 @@ export function inTurn<Result>(
     await lockConnection(client, key);
     await requireRight?.(client);
     callWorkers(client, key.organisationId);
-    const before = await readConnection(client, key);
+    const before = await readConnection(client, key, key.connectionId);
     await updateConnection(client, key, set);
     return work(client, before);
   });
 }
 
-async function readConnection(db: Queryable, key: ConnectionKey): Promise<Connection> {
-  const found = await findConnection(db, key, key);
+/** With a facility, only connections that cover it are there. */
+export type ConnectionScope = OrganisationScope & { facilityId?: string };
+
+/** 404 for one that is not there. */
+export async function readConnection(
+  db: Queryable,
+  scope: ConnectionScope,
+  connectionId: string,
+): Promise<Connection> {
+  const { organisationId, facilityId } = scope;
+  const found = isUuid(connectionId)
+    ? await findConnection(db, { organisationId }, { facilityId, connectionId })
+    : undefined;
   if (found === undefined) throw notFound('The connection');
   return found;
 }

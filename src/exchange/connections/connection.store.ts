@@ -164,7 +164,7 @@ async function switchConnection(
 export async function listConnections(
   db: Queryable,
   scope: OrganisationScope,
-  only: { facilityId?: string; connectionId?: string } = {},
+  only: { facilityId?: string | undefined; connectionId?: string } = {},
 ): Promise<Connection[]> {
   const { rows } = await db.query<ConnectionRow>({
     name: 'exchange-connection-list',
@@ -178,7 +178,7 @@ export async function listConnections(
 export async function findConnection(
   db: Queryable,
   scope: OrganisationScope,
-  only: { facilityId?: string; connectionId: string },
+  only: { facilityId?: string | undefined; connectionId: string },
 ): Promise<Connection | undefined> {
   const [found] = await listConnections(db, scope, only);
   return found;

@@ -6,6 +6,7 @@ import { listSchema } from '../../platform/http/paging.ts';
 import type { Route } from '../../platform/http/route.ts';
 import { isUuid } from '../../platform/uuid.ts';
 import { type Access, facilityRoute } from '../../tenancy/callers/access.ts';
+import { readConnection } from './change-connection.ts';
 import {
   ConnectionChangesBody,
   ConnectionParams,
@@ -22,7 +23,6 @@ import {
   createCovering,
   listCovering,
   type ManageDependencies,
-  readCovering,
   rotateManaged,
 } from './manage-connections.ts';
 import type { SecretRotation } from './rotate-secret.ts';
@@ -45,8 +45,8 @@ export function listConnectionsRoute(deps: ManageDependencies): Route<Access> {
     responses: {
       200: { description: 'All of them.', schema: listSchema(ConnectionSchema) },
     },
-    handle: async (_request, context) => {
-      const found = await listCovering(deps, context);
+    handle: async (_request, { scope }) => {
+      const found = await listCovering(deps.db, scope);
       return { body: { items: found.map((connection) => connectionView(connection, deps.publicBaseUrl)) } };
     },
   });
@@ -80,8 +80,8 @@ export function readConnectionRoute(deps: ManageDependencies): Route<Access> {
     docs: { operationId: 'readExchangeConnection', summary: 'Read one connection, without its secrets', tag },
     params: ConnectionParams,
     responses: { 200: { description: 'The connection.', schema: ConnectionSchema } },
-    handle: async ({ params }, context) => {
-      const found = await readCovering(deps, context, params.connectionId);
+    handle: async ({ params }, { scope }) => {
+      const found = await readConnection(deps.db, scope, params.connectionId);
       return { body: connectionView(found, deps.publicBaseUrl) };
     },
   });

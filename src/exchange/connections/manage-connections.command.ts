@@ -4,10 +4,10 @@ import { type CommandEnvironment, UsageError } from '../../platform/command/comm
 import { requireFacility, requireOrganisation } from '../../tenancy/organisations/facilities.ts';
 import { changeConnection } from './change-connection.ts';
 import { type Connection, connectionView } from './connection.schema.ts';
-import { listConnections, organisationsWithConnections } from './connection.store.ts';
 import { BY_OPERATOR } from './connection.ts';
 import { givenSettings, type SettingOptions, withSettings } from './connection-options.ts';
 import { createConnection } from './create-connection.ts';
+import { listCovering, listEveryConnection } from './manage-connections.ts';
 import { connectionLine, printConnection, requireConnection } from './named-connection.ts';
 import { activateSecretCommand, rotateSecretCommand } from './rotate-secret.command.ts';
 
@@ -37,13 +37,10 @@ function createConnectionCommand(environment: CommandEnvironment): Command {
       const { name, address, clientId } = options;
       const settings = givenSettings(options);
       const { created, alike } = await environment.withSession(async ({ db, keys, publicBaseUrl }) => {
-        await requireOrganisation(db, organisation);
+        const scope = await requireOrganisation(db, organisation);
         for (const facility of options.facility ?? []) await requireFacility(db, organisation, facility);
         const input = { facilityIds: null, ...settings, name, address, clientId };
-        const scope = { organisationId: organisation.toLowerCase() };
-        const alike = (await listConnections(db, scope)).filter(
-          (other) => other.enabled && other.name === name,
-        );
+        const alike = (await listCovering(db, scope)).filter((other) => other.enabled && other.name === name);
         const now = environment.now();
         const making = { db, keys, publicBaseUrl, now, author: BY_OPERATOR };
         return { created: await createConnection(making, scope, input), alike };
@@ -69,12 +66,10 @@ function listConnectionsCommand(environment: CommandEnvironment): Command {
     .addHelpText('after', '\nExample:\n  npx interchange connection list')
     .action(async ({ organisation }: { organisation?: string }) => {
       await environment.withSession(async ({ db, publicBaseUrl }) => {
-        if (organisation !== undefined) await requireOrganisation(db, organisation);
-        const organisations =
-          organisation === undefined ? await organisationsWithConnections(db) : [organisation];
-        const found: Connection[] = [];
-        for (const organisationId of organisations)
-          found.push(...(await listConnections(db, { organisationId })));
+        const found =
+          organisation === undefined
+            ? await listEveryConnection(db)
+            : await listCovering(db, await requireOrganisation(db, organisation));
         const views = found.map((connection) => connectionView(connection, publicBaseUrl));
         environment.print({ items: views }, found.map(connectionLine).join('\n'));
       });

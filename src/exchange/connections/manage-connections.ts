@@ -1,19 +1,23 @@
 /**
  * Connections as an administrator of facilities sees and changes them (permission
- * `exchange.connections.manage`).
+ * `exchange.connections.manage`), and their lists for the operator.
  * Contract: EXC-49, SEC-25.
  */
 import type { KeyRing } from '../../platform/crypto/key-ring.ts';
 import type { Pool, Queryable } from '../../platform/db/database.ts';
-import { isUuid } from '../../platform/uuid.ts';
 import { requireStillHeld } from '../../tenancy/administration/administer.ts';
 import { authorOf } from '../../tenancy/administration/author.ts';
 import type { FacilityContext } from '../../tenancy/callers/access.ts';
-import { notFound } from '../../tenancy/errors.ts';
 import { facilityRefused } from '../errors.ts';
-import { type ConnectionChanges, changeConnection, type RequireRight } from './change-connection.ts';
+import {
+  type ConnectionChanges,
+  type ConnectionScope,
+  changeConnection,
+  type RequireRight,
+  readConnection,
+} from './change-connection.ts';
 import type { Connection, CreatedConnection, RotatedSecrets } from './connection.schema.ts';
-import { findConnection, hasOtherFacilities, listConnections } from './connection.store.ts';
+import { hasOtherFacilities, listConnections, organisationsWithConnections } from './connection.store.ts';
 import { type AddressSettings, overHttp } from './connection.ts';
 import { createConnection, type NewConnection } from './create-connection.ts';
 import {
@@ -35,21 +39,16 @@ type OwnFacilities = Pick<ReadonlySet<string>, 'has' | 'keys'>;
 
 type Context = Pick<FacilityContext, 'scope' | 'caller' | 'now' | 'databaseTime' | 'correlationId'>;
 
-/** Connections that cover the facility of the call. */
-export function listCovering({ db }: ManageDependencies, { scope }: Context): Promise<Connection[]> {
+/** Over HTTP those that cover the facility of the call, for the operator all of an organisation. */
+export function listCovering(db: Queryable, scope: ConnectionScope): Promise<Connection[]> {
   return listConnections(db, scope, { facilityId: scope.facilityId });
 }
 
-/** One of them; 404 otherwise. */
-export async function readCovering(
-  deps: { db: Queryable },
-  context: Context,
-  id: string,
-): Promise<Connection> {
-  const { scope } = context;
-  const only = { facilityId: scope.facilityId, connectionId: id };
-  const found = isUuid(id) ? await findConnection(deps.db, scope, only) : undefined;
-  if (found === undefined) throw notFound('The connection');
+/** For the operator, those of all organisations. */
+export async function listEveryConnection(db: Queryable): Promise<Connection[]> {
+  const found: Connection[] = [];
+  for (const organisationId of await organisationsWithConnections(db))
+    found.push(...(await listCovering(db, { organisationId })));
   return found;
 }
 
@@ -105,7 +104,7 @@ export async function activateManaged(
   const { key } = await manageable(deps, context, id);
   const requireRight = stillManageable(context, id);
   await activateSecret(deps.db, key, { by: authorOf(context), requireRight });
-  return readCovering(deps, context, id);
+  return readConnection(deps.db, context.scope, id);
 }
 
 /** 404 unless it covers the facility of the call, 403 when it also covers one that the caller may not use. */
@@ -115,7 +114,8 @@ export async function manageable(
   id: string,
   own: OwnFacilities = context.caller.facilities,
 ) {
-  const { id: connectionId, organisationId, facilityIds, address } = await readCovering(deps, context, id);
+  const found = await readConnection(deps.db, context.scope, id);
+  const { id: connectionId, organisationId, facilityIds, address } = found;
   if (facilityIds !== null) requireFacilities(own, facilityIds);
   else if (await hasOtherFacilities(deps.db, { organisationId }, [...own.keys()])) throw facilityRefused();
   return { key: { organisationId, connectionId }, address };

@@ -3,8 +3,9 @@ import type { CommandEnvironment, CommandSession } from '../../platform/command/
 import { isUuid } from '../../platform/uuid.ts';
 import { exchangeError } from '../errors.ts';
 import type { ConnectionKey } from '../queue/lane.store.ts';
+import { readConnection } from './change-connection.ts';
 import { type Connection, connectionView, type SecretStatus } from './connection.schema.ts';
-import { findConnection, organisationOfConnection } from './connection.store.ts';
+import { organisationOfConnection } from './connection.store.ts';
 
 /** Throws when the id is malformed (usage) or unknown. */
 export async function requireConnection(
@@ -26,8 +27,7 @@ export async function printConnection(
   { db, publicBaseUrl }: CommandSession,
   key: ConnectionKey,
 ): Promise<void> {
-  const found = await findConnection(db, key, key);
-  if (found === undefined) throw exchangeError('unknown_connection', { id: key.connectionId });
+  const found = await readConnection(db, key, key.connectionId);
   const view = connectionView(found, publicBaseUrl);
   const secrets = found.secrets.map((secret) => secretLine(secret, environment.now()));
   environment.print(
