@@ -1,12 +1,10 @@
 /** `interchange patient privacy` */
-import { randomUUID } from 'node:crypto';
 import { Command } from 'commander';
 import { PURPOSES_OF_USE, type PurposeOfUse } from '../fhir/purpose-of-use.ts';
 import { type CommandEnvironment, CommandError, UsageError } from '../platform/command/command.ts';
 import { splitList } from '../platform/command/split-list.ts';
 import { DomainError } from '../platform/domain-error.ts';
 import { isUuid } from '../platform/uuid.ts';
-import { OPERATOR_ACCOUNT_ID } from '../privacy/access-log/access-log.ts';
 import { withOperatorLog } from '../privacy/access-log/operator-log.ts';
 import { requireFacility } from '../tenancy/organisations/facilities.ts';
 import { setPrivacy } from './set-privacy.ts';
@@ -39,15 +37,12 @@ export function setPrivacyCommand(environment: CommandEnvironment): Command {
       await environment.withSession(async (session) => {
         const { db } = session;
         await requireFacility(db, organisation, facility);
-        await withOperatorLog(environment, session, (accessLog) =>
+        const scope = { organisationId: organisation, facilityId: facility };
+        await withOperatorLog(environment, session, (accessLog, operator) =>
           setPrivacy(
             { db, accessLog },
             { patientId: patient, refusedPurposes },
-            {
-              scope: { organisationId: organisation, facilityId: facility },
-              caller: { accountId: OPERATOR_ACCOUNT_ID },
-              correlationId: randomUUID(),
-            },
+            { ...operator, scope },
           ).catch(unknownPatient),
         );
       });

@@ -3,14 +3,8 @@
  * shown that has read it: the access log of the patient has an entry, as for a read of the setting or of the deliveries.
  * Contract: LOG-7, ADM-34, ADM-35.
  */
-import { randomUUID } from 'node:crypto';
 import { DEFAULT_PURPOSE_OF_USE } from '../fhir/purpose-of-use.ts';
-import {
-  type AccessAction,
-  type AccessEntry,
-  type AccessLog,
-  OPERATOR_ACCOUNT_ID,
-} from '../privacy/access-log/access-log.ts';
+import type { AccessAction, AccessEntry, AccessLog } from '../privacy/access-log/access-log.ts';
 import { withOperatorLog } from '../privacy/access-log/operator-log.ts';
 import { accessEntry, type Reader } from '../privacy/authorise-access.ts';
 import type { WithAuditTraced } from '../tenancy/audit/audit.command.ts';
@@ -64,9 +58,6 @@ function shownOf({
 }
 
 export const withSettingsTraced: WithAuditTraced = (environment, { session, organisationId }, work) =>
-  withOperatorLog(environment, session, (accessLog) => {
-    const caller = { accountId: OPERATOR_ACCOUNT_ID };
-    return work(
-      traceShownSettings(accessLog, { scope: { organisationId }, caller, correlationId: randomUUID() }),
-    );
-  });
+  withOperatorLog(environment, session, (accessLog, operator) =>
+    work(traceShownSettings(accessLog, { ...operator, scope: { organisationId } })),
+  );
