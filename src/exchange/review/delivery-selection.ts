@@ -1,10 +1,7 @@
 /** Which deliveries a command is about. */
 import type { Command } from 'commander';
 import { parseDateTime } from '../../fhir/date-time.ts';
-import type { CommandSession } from '../../platform/command/command.ts';
 import { isUuid } from '../../platform/uuid.ts';
-import { organisationsWithConnections } from '../connections/connection.store.ts';
-import { requireConnection } from '../connections/named-connection.ts';
 import { exchangeError } from '../errors.ts';
 import { DELIVERY_STATUSES, type DeliveryStatus } from './delivery.schema.ts';
 import type { DeliveryFilter } from './delivery.store.ts';
@@ -73,13 +70,4 @@ export function statusOf(text: string | undefined): DeliveryStatus | undefined {
       problem: `--status must be one of ${DELIVERY_STATUSES.join(', ')}.`,
     });
   return status;
-}
-
-/** The organisation of the connection that is named, or all that have connections. */
-export async function organisations(
-  session: CommandSession,
-  { connection }: Pick<Selection, 'connection'>,
-): Promise<string[]> {
-  if (connection === undefined) return organisationsWithConnections(session.db);
-  return [(await requireConnection(session, connection)).organisationId];
 }

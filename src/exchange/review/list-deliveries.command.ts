@@ -2,14 +2,14 @@
 import { Command } from 'commander';
 import { type CommandEnvironment, type CommandSession, UsageError } from '../../platform/command/command.ts';
 import type { Queryable } from '../../platform/db/database.ts';
-import { DomainError } from '../../platform/domain-error.ts';
-import { isWholeDatabase, SOME_REFUSED } from '../../tenancy/organisations/organisation-work.ts';
+import { SOME_REFUSED } from '../../tenancy/organisations/organisation-work.ts';
 import { organisationsWithConnections } from '../connections/connection.store.ts';
 import { exchangeError } from '../errors.ts';
 import { queueStates } from '../queue/queue-state.store.ts';
 import { type Delivery, type DeliveryStatus, type DeliveryView, deliveryView } from './delivery.schema.ts';
 import { type DeliveryFilter, listDeliveries } from './delivery.store.ts';
-import { filterOf, organisations, type Selection, statusOf, withSelection } from './delivery-selection.ts';
+import { filterOf, type Selection, statusOf, withSelection } from './delivery-selection.ts';
+import { type EachAnswer, eachOrganisation, organisations } from './each-organisation.ts';
 import { knownDeliveries } from './review.store.ts';
 import { traceForOperator } from './trace-for-operator.ts';
 
@@ -47,31 +47,6 @@ export function listDeliveriesCommand(environment: CommandEnvironment): Command 
       environment.print({ items: found, failed, more }, lines.length === 0 ? 'none' : lines.join('\n'));
       if (failed.length > 0) environment.fail(SOME_REFUSED);
     });
-}
-
-interface EachAnswer<Found> {
-  found: Found[];
-  /** Ids of the organisations that the database refused. */
-  failed: string[];
-}
-
-/**
- * Organisation by organisation: one whose part of the database does not answer keeps a command from telling of none of
- * the others (docs/adr/0133). Throws when the database itself is out of reach.
- */
-export async function eachOrganisation<Found>(
-  organisationIds: readonly string[],
-  ask: (organisationId: string) => Promise<readonly Found[]>,
-): Promise<EachAnswer<Found>> {
-  const answer: EachAnswer<Found> = { found: [], failed: [] };
-  for (const organisationId of organisationIds)
-    try {
-      answer.found.push(...(await ask(organisationId)));
-    } catch (error) {
-      if (isWholeDatabase(error instanceof DomainError ? error.cause : error)) throw error;
-      answer.failed.push(organisationId);
-    }
-  return answer;
 }
 
 async function listEach(

@@ -11,7 +11,8 @@ import { organisationsWithConnections } from '../connections/connection.store.ts
 import { exchangeError } from '../errors.ts';
 import { type DeliveryDetail, deliveryDetailView } from './delivery.schema.ts';
 import { readDelivery, readPayload } from './delivery.store.ts';
-import { deliveryLine, eachOrganisation } from './list-deliveries.command.ts';
+import { eachOrganisation } from './each-organisation.ts';
+import { deliveryLine } from './list-deliveries.command.ts';
 import { traceForOperator } from './trace-for-operator.ts';
 
 export function showDeliveryCommand(environment: CommandEnvironment): Command {
