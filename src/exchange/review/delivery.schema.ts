@@ -145,7 +145,8 @@ export const DeliveryDetailSchema = named(
     },
   ),
 );
-export type DeliveryDetail = Static<typeof DeliveryDetailSchema> & Stored;
+export type DeliveryDetailView = Static<typeof DeliveryDetailSchema>;
+export type DeliveryDetail = DeliveryDetailView & Stored;
 export const ReviewOutcomeSchema = named(
   'ReviewOutcome',
   Type.Object(
@@ -204,7 +205,7 @@ function withoutReason(review: Review): Review {
 export function deliveryDetailView(
   { attempts, reviews, ...delivery }: DeliveryDetail,
   mayShow: boolean,
-): Static<typeof DeliveryDetailSchema> {
+): DeliveryDetailView {
   return {
     ...deliveryView(delivery, mayShow),
     attempts,

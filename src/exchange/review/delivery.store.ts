@@ -4,6 +4,7 @@ import type { Queryable } from '../../platform/db/database.ts';
 import type { Slice } from '../../platform/http/paging.ts';
 import type { OrganisationScope } from '../../tenancy/scope.ts';
 import type { Delivery, DeliveryDetail, DeliveryStatus } from './delivery.schema.ts';
+import type { AboutPatient } from './trace-shown.ts';
 
 /** Which deliveries are meant. What is undefined does not matter. */
 export interface DeliveryFilter {
@@ -281,27 +282,24 @@ export async function readDelivery(
   return { ...delivery, attempts: attempts.rows, reviews: reviews.rows };
 }
 
-interface Payload {
-  patientId: string;
-  body: string | null;
-  refusedPurposes: string[];
-}
+type Payload = AboutPatient & { body: string | null };
 
 /** The payload of one delivery, null when retention has removed it, and what decides whether it may be read. */
 export async function readPayload(
   db: Queryable,
-  scope: OrganisationScope & { facilityId: string },
+  scope: OrganisationScope & { facilityId?: string | undefined },
   id: string,
 ): Promise<Payload | undefined> {
   const { rows } = await db.query<Payload>({
     name: 'exchange-delivery-payload',
     text: `
-      select d.patient_id as "patientId", d.body, p.refused_purposes as "refusedPurposes"
+      select d.organisation_id as "organisationId", d.facility_id as "facilityId", d.patient_id as "patientId", d.body,
+        p.refused_purposes as "refusedPurposes"
       from exchange_delivery d
       cross join ${rowByKey('patient', 'p', { id: 'd.patient_id' }, 'p.refused_purposes')} p
       where d.organisation_id = $1
         and d.id = $2
-        and d.facility_id = $3`,
+        and ($3::uuid is null or d.facility_id = $3)`,
     values: [scope.organisationId, id, scope.facilityId],
   });
   return rows[0];

@@ -1,18 +1,48 @@
 /** What a command asks of several organisations, one after the other. Contract: OPS-39. */
-import type { CommandSession } from '../../platform/command/command.ts';
+import type { Pool } from '../../platform/db/database.ts';
 import { DomainError } from '../../platform/domain-error.ts';
 import { isWholeDatabase } from '../../tenancy/organisations/organisation-work.ts';
+import type { OrganisationScope } from '../../tenancy/scope.ts';
 import { organisationsWithConnections } from '../connections/connection.store.ts';
 import { requireConnection } from '../connections/named-connection.ts';
-import type { Selection } from './delivery-selection.ts';
+import { exchangeError } from '../errors.ts';
+import type { DeliveryFilter } from './delivery.store.ts';
+import { knownDeliveries } from './review.store.ts';
 
 /** The organisation of the connection that is named, or all that have connections. */
 export async function organisations(
-  session: CommandSession,
-  { connection }: Pick<Selection, 'connection'>,
+  db: Pool,
+  { connectionId }: Pick<DeliveryFilter, 'connectionId'>,
 ): Promise<string[]> {
-  if (connection === undefined) return organisationsWithConnections(session.db);
-  return [(await requireConnection(session, connection)).organisationId];
+  if (connectionId === undefined) return organisationsWithConnections(db);
+  return [(await requireConnection({ db }, connectionId)).organisationId];
+}
+
+/** The deliveries that are named, of one organisation. */
+interface FoundDeliveries extends OrganisationScope {
+  ids: string[];
+}
+
+/**
+ * Each delivery that is named is in one of the organisations: throws for one that is nowhere, or that may be in one that the
+ * database refuses.
+ */
+export async function findDeliveries(
+  db: Pool,
+  filter: Pick<DeliveryFilter, 'connectionId'> & { ids: readonly string[] },
+): Promise<[FoundDeliveries, ...FoundDeliveries[]]> {
+  const ids = [...new Set(filter.ids.map((id) => id.toLowerCase()))];
+  const { found, failed } = await eachOrganisation(
+    await organisations(db, filter),
+    async (organisationId) => {
+      const known = await knownDeliveries(db, { organisationId }, { ids });
+      return known.size === 0 ? [] : [{ organisationId, ids: [...known] }];
+    },
+  );
+  const [first, ...others] = found;
+  if (first === undefined || !ids.every((id) => found.some((some) => some.ids.includes(id))))
+    throw exchangeError(failed.length === 0 ? 'unknown_delivery' : 'delivery_not_read');
+  return [first, ...others];
 }
 
 export interface EachAnswer<Found> {

@@ -56,7 +56,7 @@ async function listEach(
 ): Promise<EachAnswer<Delivery>> {
   const { connection, id } = selection;
   const { db } = session;
-  const among = await organisations(session, selection);
+  const among = await organisations(db, wanted.filter);
   const listed = await eachOrganisation(among, (organisationId) =>
     listDeliveries(db, { organisationId }, wanted),
   );

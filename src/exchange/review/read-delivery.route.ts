@@ -4,13 +4,8 @@
  */
 import type { Route } from '../../platform/http/route.ts';
 import { type Access, facilityRoute } from '../../tenancy/callers/access.ts';
-import {
-  DeliveryDetailSchema,
-  DeliveryParams,
-  deliveryDetailView,
-  EnvelopeSchema,
-} from './delivery.schema.ts';
-import { type ReadDependencies, readDeliveryPayload, readFacilityDelivery } from './read-delivery.ts';
+import { DeliveryDetailSchema, DeliveryParams, EnvelopeSchema } from './delivery.schema.ts';
+import { type ReadDependencies, readDeliveryPayload, readReviewedDelivery } from './read-delivery.ts';
 
 export function readDeliveryRoute(deps: ReadDependencies): Route<Access> {
   return facilityRoute(
@@ -24,9 +19,9 @@ export function readDeliveryRoute(deps: ReadDependencies): Route<Access> {
       },
       params: DeliveryParams,
       responses: { 200: { description: 'The delivery, without its payload.', schema: DeliveryDetailSchema } },
-      handle: async ({ params: { deliveryId } }, context) => {
-        return { body: deliveryDetailView(await readFacilityDelivery(deps, context, deliveryId), true) };
-      },
+      handle: async ({ params }, context) => ({
+        body: await readReviewedDelivery(deps, context, params.deliveryId),
+      }),
     },
   );
 }

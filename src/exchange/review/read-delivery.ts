@@ -1,49 +1,54 @@
-/** One delivery of a facility: what became of it, and its payload. */
+/** One delivery: what became of it, and its payload. Contract: EXC-33. */
 import type { Pool } from '../../platform/db/database.ts';
 import { isUuid } from '../../platform/uuid.ts';
 import type { AccessLog } from '../../privacy/access-log/access-log.ts';
-import { authoriseAccess, type Reader } from '../../privacy/authorise-access.ts';
 import { notFound } from '../../tenancy/errors.ts';
 import { exchangeError } from '../errors.ts';
-import type { DeliveryDetail } from './delivery.schema.ts';
+import { type DeliveryDetailView, deliveryDetailView } from './delivery.schema.ts';
 import { readDelivery, readPayload } from './delivery.store.ts';
-import type { Review } from './trace-shown.ts';
+import { type AboutPatient, type Review, type Reviewer, requireShown, traceShown } from './trace-shown.ts';
 
 export interface ReadDependencies {
   db: Pool;
   accessLog: AccessLog;
 }
 
-export async function readFacilityDelivery(
+/**
+ * Throws 404, and 403 when the patient refuses the purpose. The operator must find every delivery, and is shown such a
+ * one without its patient (docs/adr/0053).
+ */
+export async function readReviewedDelivery(
   { db, accessLog }: ReadDependencies,
-  reader: Reader,
+  reviewer: Reviewer,
   id: string,
-): Promise<DeliveryDetail> {
-  const found = isUuid(id) ? await readDelivery(db, reader.scope, id) : undefined;
-  return authorised(accessLog, reader, { action: 'delivery.read', found });
+): Promise<DeliveryDetailView> {
+  const found = isUuid(id) ? await readDelivery(db, reviewer.scope, id) : undefined;
+  const { item, mayShow } = await traced(accessLog, { ...reviewer, action: 'delivery.read' }, found);
+  if (reviewer.scope.facilityId !== undefined) requireShown(mayShow);
+  return deliveryDetailView(item, mayShow);
 }
 
-/** The envelope, byte for byte as it is sent. Throws 410 when retention has removed it. */
+/** The envelope, byte for byte as it is sent. Throws 404, 403 for a refused purpose, and 410 when retention has removed it. */
 export async function readDeliveryPayload(
   { db, accessLog }: ReadDependencies,
-  reader: Reader,
+  reviewer: Reviewer,
   id: string,
 ): Promise<string> {
-  const found = isUuid(id) ? await readPayload(db, reader.scope, id) : undefined;
-  const { body } = await authorised(accessLog, reader, { action: 'patient.delivery-payload.read', found });
-  if (body === null) throw exchangeError('payload_removed');
-  return body;
+  const found = isUuid(id) ? await readPayload(db, reviewer.scope, id) : undefined;
+  const review = { ...reviewer, action: 'patient.delivery-payload.read' } as const;
+  const { item, mayShow } = await traced(accessLog, review, found);
+  requireShown(mayShow);
+  if (item.body === null) throw exchangeError('payload_removed');
+  return item.body;
 }
 
-/** What was found, as an access to the patient's record. Throws 404 when it is nothing, 403 for a refused purpose. */
-async function authorised<Found extends { patientId: string; refusedPurposes: string[] }>(
+/** What was found, once the access is in the patient's log. Throws 404 when it is nothing. */
+async function traced<Item extends AboutPatient>(
   accessLog: AccessLog,
-  reader: Reader,
-  { action, found }: { action: Review['action']; found: Found | undefined },
-): Promise<Found> {
-  if (found === undefined) throw notFound('The delivery');
-  const { patientId, refusedPurposes } = found;
-  const record = { resourceType: 'Patient', resourceId: patientId } as const;
-  await authoriseAccess(accessLog, reader, { patientId, refusedPurposes, action, ...record });
-  return found;
+  review: Review,
+  item: Item | undefined,
+): Promise<{ item: Item; mayShow: boolean }> {
+  if (item === undefined) throw notFound('The delivery');
+  const mayShow = await traceShown(accessLog, review, [item]);
+  return { item, mayShow: mayShow(item) };
 }

@@ -15,8 +15,7 @@ import { exchangeError } from '../errors.ts';
 import type { ReviewOutcome } from './delivery.schema.ts';
 import { type DeliveryFilter, listDeliveries } from './delivery.store.ts';
 import { filterOf, type Selection, statusOf, withSelection } from './delivery-selection.ts';
-import { eachOrganisation, organisations } from './each-organisation.ts';
-import { knownDeliveries } from './review.store.ts';
+import { eachOrganisation, findDeliveries, organisations } from './each-organisation.ts';
 import { type ReviewRequest, reviewDeliveries } from './review-deliveries.ts';
 import { traceForOperator } from './trace-for-operator.ts';
 
@@ -101,37 +100,24 @@ interface Meant {
 /** What is meant, by organisation: of a patient, in those that have deliveries of the patient. */
 async function filtersOf(session: CommandSession, options: Selection): Promise<Meant> {
   const filter = filterOf(options);
-  const among = await organisations(session, options);
-  const { id } = options;
-  if (id !== undefined) return { filters: await filtersOfIds(session, { among, id, filter }), failed: [] };
+  const { db } = session;
+  const { ids } = filter;
+  if (ids !== undefined) {
+    const found = await findDeliveries(db, { ...filter, ids });
+    return {
+      filters: new Map(found.map(({ organisationId, ids }) => [organisationId, { ...filter, ids }])),
+      failed: [],
+    };
+  }
+  const among = await organisations(db, filter);
   const { found: meant, failed } =
     filter.patientId === undefined
       ? { found: among, failed: [] }
       : await eachOrganisation(among, async (organisationId) => {
-          const { length } = await listDeliveries(session.db, { organisationId }, { filter, limit: 1 });
+          const { length } = await listDeliveries(db, { organisationId }, { filter, limit: 1 });
           return length === 0 ? [] : [organisationId];
         });
   return { filters: new Map(meant.map((organisationId) => [organisationId, filter])), failed };
-}
-
-/**
- * Each delivery that is named is in one of the organisations: throws for one that is nowhere, or that may be in one that the
- * database refuses.
- */
-async function filtersOfIds(
-  { db }: CommandSession,
-  { among, id, filter }: { among: readonly string[]; id: readonly string[]; filter: DeliveryFilter },
-): Promise<Map<string, DeliveryFilter>> {
-  const ids = [...new Set(id.map((one) => one.toLowerCase()))];
-  const { found, failed } = await eachOrganisation(among, async (organisationId) => [
-    { organisationId, known: await knownDeliveries(db, { organisationId }, { ids }) },
-  ]);
-  if (!ids.every((one) => found.some(({ known }) => known.has(one))))
-    throw exchangeError(failed.length === 0 ? 'unknown_delivery' : 'delivery_not_read');
-  const holding = found.filter(({ known }) => known.size > 0);
-  return new Map(
-    holding.map(({ organisationId, known }) => [organisationId, { ...filter, ids: [...known] }]),
-  );
 }
 
 function together(dryRun: boolean, outcomes: readonly ReviewOutcome[]): ReviewOutcome {

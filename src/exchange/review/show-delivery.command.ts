@@ -1,19 +1,13 @@
 /** `interchange delivery show`. Contract: EXC-33. */
 import { Command } from 'commander';
-import {
-  type CommandEnvironment,
-  CommandError,
-  type CommandSession,
-  UsageError,
-} from '../../platform/command/command.ts';
+import { type CommandEnvironment, CommandError, UsageError } from '../../platform/command/command.ts';
+import { DomainError } from '../../platform/domain-error.ts';
 import { isUuid } from '../../platform/uuid.ts';
-import { organisationsWithConnections } from '../connections/connection.store.ts';
-import { exchangeError } from '../errors.ts';
-import { type DeliveryDetail, deliveryDetailView } from './delivery.schema.ts';
-import { readDelivery, readPayload } from './delivery.store.ts';
-import { eachOrganisation } from './each-organisation.ts';
+import { withOperatorLog } from '../../privacy/access-log/operator-log.ts';
+import type { DeliveryDetailView } from './delivery.schema.ts';
+import { findDeliveries } from './each-organisation.ts';
 import { deliveryLine } from './list-deliveries.command.ts';
-import { traceForOperator } from './trace-for-operator.ts';
+import { readDeliveryPayload, readReviewedDelivery } from './read-delivery.ts';
 
 export function showDeliveryCommand(environment: CommandEnvironment): Command {
   return new Command('show')
@@ -24,32 +18,44 @@ export function showDeliveryCommand(environment: CommandEnvironment): Command {
     .action(async ({ id, payload }: { id: string; payload?: true }) => {
       if (!isUuid(id))
         throw new UsageError('--id must be a UUID. List deliveries with: npx interchange delivery list');
-      await environment.withSession(async (session) => {
-        const found = await findDelivery(session, id);
-        await (payload ? printPayload : printDelivery)(environment, session, found);
-      });
+      const shown = await read(environment, id, payload ? readDeliveryPayload : readReviewedDelivery);
+      if (typeof shown === 'string') environment.print(JSON.parse(shown), shown);
+      else environment.print(shown, detailText(shown));
     });
 }
 
-async function findDelivery({ db }: CommandSession, id: string): Promise<DeliveryDetail> {
-  const all = await organisationsWithConnections(db);
-  const { found, failed } = await eachOrganisation(all, async (organisationId) => {
-    const delivery = await readDelivery(db, { organisationId }, id);
-    return delivery === undefined ? [] : [delivery];
-  });
-  const [delivery] = found;
-  if (delivery !== undefined) return delivery;
-  if (failed.length > 0) throw exchangeError('delivery_not_read');
-  throw new CommandError(`There is no delivery ${id}. List deliveries with: npx interchange delivery list`);
+function read(
+  environment: CommandEnvironment,
+  id: string,
+  readOf: typeof readDeliveryPayload | typeof readReviewedDelivery,
+): Promise<string | DeliveryDetailView> {
+  return environment
+    .withSession((session) =>
+      withOperatorLog(environment, session, async (accessLog, operator) => {
+        const { db } = session;
+        const [scope] = await findDeliveries(db, { ids: [id] });
+        return readOf({ db, accessLog }, { ...operator, scope }, id);
+      }),
+    )
+    .catch((error: unknown) => refuse(error, id));
 }
 
-async function printDelivery(
-  environment: CommandEnvironment,
-  session: CommandSession,
-  found: DeliveryDetail,
-): Promise<void> {
-  const mayShow = await traceForOperator(environment, session, 'delivery.read', (trace) => trace([found]));
-  const view = deliveryDetailView(found, mayShow(found));
+/** What a caller over HTTP is told of ids and headers is of no use here. */
+function refuse(error: unknown, id: string): never {
+  const code = error instanceof DomainError ? error.code : undefined;
+  if (code === 'unknown_delivery' || code === 'not_found')
+    throw new CommandError(
+      `There is no delivery ${id}. List deliveries with: npx interchange delivery list`,
+      { cause: error },
+    );
+  if (code === 'purpose_refused')
+    throw new CommandError('The payload is not shown, because the patient refuses the purpose of use OPS.', {
+      cause: error,
+    });
+  throw error;
+}
+
+function detailText(view: DeliveryDetailView): string {
   const attempts = view.attempts.map(
     (attempt) =>
       `  ${attempt.startedAt.toISOString()}  ${attempt.outcome.padEnd(9)}  ${attempt.status ?? attempt.failure ?? '-'}  ${attempt.durationMs} ms${attempt.counted ? '' : '  (not counted)'}`,
@@ -58,20 +64,5 @@ async function printDelivery(
     `  ${review.decidedAt.toISOString()}  ${review.action}  ${review.reason ?? ''}`.trimEnd(),
   );
   // Each begins with its time.
-  environment.print(view, [deliveryLine(view), ...[...attempts, ...reviews].sort()].join('\n'));
-}
-
-async function printPayload(
-  environment: CommandEnvironment,
-  session: CommandSession,
-  found: DeliveryDetail,
-): Promise<void> {
-  const action = 'patient.delivery-payload.read';
-  const mayShow = await traceForOperator(environment, session, action, (trace) => trace([found]));
-  if (!mayShow(found))
-    throw new CommandError('The payload is not shown, because the patient refuses the purpose of use OPS.');
-  const payload = await readPayload(session.db, found, found.id);
-  const text = payload?.body;
-  if (typeof text !== 'string') throw exchangeError('payload_removed');
-  environment.print(JSON.parse(text), text);
+  return [deliveryLine(view), ...[...attempts, ...reviews].sort()].join('\n');
 }

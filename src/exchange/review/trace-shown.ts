@@ -9,6 +9,7 @@ import type { AccessEntry, AccessLog } from '../../privacy/access-log/access-log
 import { accessEntry, type Reader } from '../../privacy/authorise-access.ts';
 import { allowsPurpose } from '../../privacy/decide.ts';
 import { privacyError } from '../../privacy/errors.ts';
+import type { OrganisationScope } from '../../tenancy/scope.ts';
 
 /** Something about one patient, as the store gives it. */
 export interface AboutPatient {
@@ -22,6 +23,11 @@ export interface AboutPatient {
 export interface Review extends Omit<Reader, 'scope'> {
   action: 'delivery.list' | 'delivery.read' | 'patient.delivery-payload.read' | 'callback.list';
 }
+
+/** Who reviews: a caller at a facility, or the operator at all facilities of an organisation. */
+export type Reviewer = Omit<Reader, 'scope'> & {
+  readonly scope: OrganisationScope & { readonly facilityId?: string };
+};
 
 /**
  * Tells which of the items may name their patient, once one entry for each patient is durable: allowed, or refused.
