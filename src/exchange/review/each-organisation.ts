@@ -13,9 +13,12 @@ import { knownDeliveries } from './review.store.ts';
 export async function organisations(
   db: Pool,
   { connectionId }: Pick<DeliveryFilter, 'connectionId'>,
-): Promise<string[]> {
-  if (connectionId === undefined) return organisationsWithConnections(db);
-  return [(await requireConnection({ db }, connectionId)).organisationId];
+): Promise<OrganisationScope[]> {
+  const ids =
+    connectionId === undefined
+      ? await organisationsWithConnections(db)
+      : [(await requireConnection({ db }, connectionId)).organisationId];
+  return ids.map((organisationId) => ({ organisationId }));
 }
 
 /** The deliveries that are named, of one organisation. */
@@ -32,13 +35,10 @@ export async function findDeliveries(
   filter: Pick<DeliveryFilter, 'connectionId'> & { ids: readonly string[] },
 ): Promise<[FoundDeliveries, ...FoundDeliveries[]]> {
   const ids = [...new Set(filter.ids.map((id) => id.toLowerCase()))];
-  const { found, failed } = await eachOrganisation(
-    await organisations(db, filter),
-    async (organisationId) => {
-      const known = await knownDeliveries(db, { organisationId }, { ids });
-      return known.size === 0 ? [] : [{ organisationId, ids: [...known] }];
-    },
-  );
+  const { found, failed } = await eachOrganisation(await organisations(db, filter), async (scope) => {
+    const known = await knownDeliveries(db, scope, { ids });
+    return known.size === 0 ? [] : [{ ...scope, ids: [...known] }];
+  });
   const [first, ...others] = found;
   if (first === undefined || !ids.every((id) => found.some((some) => some.ids.includes(id))))
     throw exchangeError(failed.length === 0 ? 'unknown_delivery' : 'delivery_not_read');
@@ -55,17 +55,17 @@ export interface EachAnswer<Found> {
  * Organisation by organisation: one whose part of the database does not answer keeps a command from telling of none of
  * the others (docs/adr/0133). Throws when the database itself is out of reach.
  */
-export async function eachOrganisation<Found>(
-  organisationIds: readonly string[],
-  ask: (organisationId: string) => Promise<readonly Found[]>,
+export async function eachOrganisation<Scope extends OrganisationScope, Found>(
+  scopes: readonly Scope[],
+  ask: (scope: Scope) => Promise<readonly Found[]>,
 ): Promise<EachAnswer<Found>> {
   const answer: EachAnswer<Found> = { found: [], failed: [] };
-  for (const organisationId of organisationIds)
+  for (const scope of scopes)
     try {
-      answer.found.push(...(await ask(organisationId)));
+      answer.found.push(...(await ask(scope)));
     } catch (error) {
       if (isWholeDatabase(error instanceof DomainError ? error.cause : error)) throw error;
-      answer.failed.push(organisationId);
+      answer.failed.push(scope.organisationId);
     }
   return answer;
 }

@@ -3,7 +3,7 @@ import { Command } from 'commander';
 import { type CommandEnvironment, type CommandSession, UsageError } from '../../platform/command/command.ts';
 import type { Queryable } from '../../platform/db/database.ts';
 import { SOME_REFUSED } from '../../tenancy/organisations/organisation-work.ts';
-import { organisationsWithConnections } from '../connections/connection.store.ts';
+import type { OrganisationScope } from '../../tenancy/scope.ts';
 import { exchangeError } from '../errors.ts';
 import { queueStates } from '../queue/queue-state.store.ts';
 import { type Delivery, type DeliveryStatus, type DeliveryView, deliveryView } from './delivery.schema.ts';
@@ -57,18 +57,19 @@ async function listEach(
   const { connection, id } = selection;
   const { db } = session;
   const among = await organisations(db, wanted.filter);
-  const listed = await eachOrganisation(among, (organisationId) =>
-    listDeliveries(db, { organisationId }, wanted),
-  );
+  const listed = await eachOrganisation(among, (scope) => listDeliveries(db, scope, wanted));
   // Whether there are none that were named, or the other options leave them out.
   if (id !== undefined && connection === undefined && listed.found.length + listed.failed.length === 0)
     await requireAny(db, among, id);
   return listed;
 }
 
-async function requireAny(db: Queryable, among: readonly string[], ids: readonly string[]): Promise<void> {
-  for (const organisationId of among)
-    if ((await knownDeliveries(db, { organisationId }, { ids })).size > 0) return;
+async function requireAny(
+  db: Queryable,
+  among: readonly OrganisationScope[],
+  ids: readonly string[],
+): Promise<void> {
+  for (const scope of among) if ((await knownDeliveries(db, scope, { ids })).size > 0) return;
   throw exchangeError('unknown_delivery');
 }
 
@@ -79,9 +80,9 @@ async function showEach(
   deliveries: readonly Delivery[],
 ): Promise<EachAnswer<DeliveryView>> {
   const byOrganisation = Map.groupBy(deliveries, ({ organisationId }) => organisationId);
+  const ofEach = [...byOrganisation].map(([organisationId, items]) => ({ organisationId, items }));
   return traceForOperator(environment, session, 'delivery.list', (trace) =>
-    eachOrganisation([...byOrganisation.keys()], async (organisationId) => {
-      const items = byOrganisation.get(organisationId) ?? [];
+    eachOrganisation(ofEach, async ({ items }) => {
       const mayShow = await trace(items);
       return items.map((delivery) => deliveryView(delivery, mayShow(delivery)));
     }),
@@ -98,9 +99,7 @@ export function countDeliveriesCommand(environment: CommandEnvironment): Command
     .addHelpText('after', '\nExample:\n  npx interchange delivery count')
     .action(async () => {
       const { found, failed } = await environment.withSession(async ({ db }) =>
-        eachOrganisation(await organisationsWithConnections(db), (organisationId) =>
-          queueStates(db, { organisationId }),
-        ),
+        eachOrganisation(await organisations(db, {}), (scope) => queueStates(db, scope)),
       );
       const lines = found.map(
         (state) =>

@@ -1,20 +1,18 @@
 /** POST /exchange/deliveries/replay and …/skip: decide about held deliveries. Contract: EXC-29. */
 
 import type { Static } from 'typebox';
-import type { Pool } from '../../platform/db/database.ts';
 import { badRequest } from '../../platform/http/errors.ts';
 import { requireUuid } from '../../platform/http/input.ts';
 import { named } from '../../platform/http/named-schema.ts';
 import type { Reply, Route } from '../../platform/http/route.ts';
 import { Type } from '../../platform/json-schema.ts';
-import type { AccessLog } from '../../privacy/access-log/access-log.ts';
 import { authorOf } from '../../tenancy/administration/author.ts';
 import { type Access, type FacilityContext, facilityRoute } from '../../tenancy/callers/access.ts';
 import { isOneLine } from '../../tenancy/organisations/name.ts';
 import { ReviewOutcomeSchema } from './delivery.schema.ts';
 import { parseInstant } from './list-deliveries.route.ts';
+import type { ReadDependencies } from './read-delivery.ts';
 import { reviewDeliveries } from './review-deliveries.ts';
-import { type AboutPatient, traceShown } from './trace-shown.ts';
 
 const dryRun = Type.Optional(
   Type.Boolean({
@@ -45,11 +43,6 @@ const SkipBody = named(
   Type.Object({ ...selection, reason: Type.String({ minLength: 1, maxLength: 1_000 }) }, closed),
 );
 
-interface Dependencies {
-  db: Pool;
-  accessLog: AccessLog;
-}
-
 const ACCESS = {
   permissions: ['exchange.deliveries.replay'],
   module: 'exchange',
@@ -63,7 +56,7 @@ const responses = {
   },
 };
 
-export function replayDeliveriesRoute(deps: Dependencies): Route<Access> {
+export function replayDeliveriesRoute(deps: ReadDependencies): Route<Access> {
   return facilityRoute(ACCESS, {
     docs: {
       operationId: 'replayDeliveries',
@@ -80,7 +73,7 @@ export function replayDeliveriesRoute(deps: Dependencies): Route<Access> {
   });
 }
 
-export function skipDeliveriesRoute(deps: Dependencies): Route<Access> {
+export function skipDeliveriesRoute(deps: ReadDependencies): Route<Access> {
   return facilityRoute(ACCESS, {
     docs: {
       operationId: 'skipDeliveries',
@@ -113,7 +106,7 @@ export function skipDeliveriesRoute(deps: Dependencies): Route<Access> {
 }
 
 async function review(
-  { db, accessLog }: Dependencies,
+  deps: ReadDependencies,
   { query, body }: { query: Static<typeof Query>; body: Static<typeof Selection> },
   context: FacilityContext & { action: 'replay' | 'skip'; reason: string | null },
 ): Promise<Reply> {
@@ -126,13 +119,10 @@ async function review(
     connectionId,
     patientId,
     heldReason,
-    facilityId: scope.facilityId,
     since: parseInstant('since', since, scope.timeZone),
     until: parseInstant('until', until, scope.timeZone),
   };
-  const shown = { ...context, action: 'delivery.list' as const };
-  const trace = (items: readonly AboutPatient[]) => traceShown(accessLog, shown, items);
   const dryRun = query.dryRun === true || body.dryRun === true;
   const request = { filter, decision: { action, reason }, author: authorOf(context), dryRun };
-  return { body: await reviewDeliveries({ db, trace }, scope, request) };
+  return { body: await reviewDeliveries(deps, context, request) };
 }
