@@ -1,17 +1,11 @@
 /** `interchange delivery list` and `count`. Contract: EXC-28, CMD-14, OPS-39. */
 import { Command } from 'commander';
-import { type CommandEnvironment, type CommandSession, UsageError } from '../../platform/command/command.ts';
-import type { Queryable } from '../../platform/db/database.ts';
+import { type CommandEnvironment, UsageError } from '../../platform/command/command.ts';
+import { withOperatorLog } from '../../privacy/access-log/operator-log.ts';
 import { SOME_REFUSED } from '../../tenancy/organisations/organisation-work.ts';
-import type { OrganisationScope } from '../../tenancy/scope.ts';
-import { exchangeError } from '../errors.ts';
-import { queueStates } from '../queue/queue-state.store.ts';
-import { type Delivery, type DeliveryStatus, type DeliveryView, deliveryView } from './delivery.schema.ts';
-import { type DeliveryFilter, listDeliveries } from './delivery.store.ts';
+import type { DeliveryView } from './delivery.schema.ts';
 import { filterOf, type Selection, statusOf, withSelection } from './delivery-selection.ts';
-import { type EachAnswer, eachOrganisation, organisations } from './each-organisation.ts';
-import { knownDeliveries } from './review.store.ts';
-import { traceForOperator } from './trace-for-operator.ts';
+import { countDeliveries, listDeliveriesForOperator } from './list-deliveries.ts';
 
 export function listDeliveriesCommand(environment: CommandEnvironment): Command {
   return withSelection(new Command('list'))
@@ -24,18 +18,12 @@ export function listDeliveriesCommand(environment: CommandEnvironment): Command 
       if (!Number.isInteger(most) || most < 1 || most > 10_000)
         throw new UsageError('--limit must be from 1 to 10000.');
       const status = statusOf(selection.status);
-      const filter = filterOf(selection);
-      const { found, failed, more } = await environment.withSession(async (session) => {
-        // One more tells whether there is more.
-        const listed = await listEach(session, selection, { filter, status, limit: most + 1 });
-        const newest = newestFirst(listed.found).slice(0, most);
-        const shown = await showEach(environment, session, newest);
-        return {
-          found: newestFirst(shown.found),
-          failed: [...listed.failed, ...shown.failed],
-          more: listed.found.length > most,
-        };
-      });
+      const query = { filter: filterOf(selection), status, limit: most };
+      const { found, failed, more } = await environment.withSession((session) =>
+        withOperatorLog(environment, session, (accessLog, operator) =>
+          listDeliveriesForOperator({ db: session.db, accessLog }, operator, query),
+        ),
+      );
       const isOfSeveral = new Set(found.map(({ connectionId }) => connectionId)).size > 1;
       const lineOf = (delivery: DeliveryView) =>
         `${deliveryLine(delivery)}${isOfSeveral ? `, connection ${delivery.connectionId}` : ''}`;
@@ -49,58 +37,12 @@ export function listDeliveriesCommand(environment: CommandEnvironment): Command 
     });
 }
 
-async function listEach(
-  session: CommandSession,
-  selection: Selection,
-  wanted: { filter: DeliveryFilter; status: DeliveryStatus | undefined; limit: number },
-): Promise<EachAnswer<Delivery>> {
-  const { connection, id } = selection;
-  const { db } = session;
-  const among = await organisations(db, wanted.filter);
-  const listed = await eachOrganisation(among, (scope) => listDeliveries(db, scope, wanted));
-  // Whether there are none that were named, or the other options leave them out.
-  if (id !== undefined && connection === undefined && listed.found.length + listed.failed.length === 0)
-    await requireAny(db, among, id);
-  return listed;
-}
-
-async function requireAny(
-  db: Queryable,
-  among: readonly OrganisationScope[],
-  ids: readonly string[],
-): Promise<void> {
-  for (const scope of among) if ((await knownDeliveries(db, scope, { ids })).size > 0) return;
-  throw exchangeError('unknown_delivery');
-}
-
-/** What is shown is in the access log of its organisation before. */
-async function showEach(
-  environment: CommandEnvironment,
-  session: CommandSession,
-  deliveries: readonly Delivery[],
-): Promise<EachAnswer<DeliveryView>> {
-  const byOrganisation = Map.groupBy(deliveries, ({ organisationId }) => organisationId);
-  const ofEach = [...byOrganisation].map(([organisationId, items]) => ({ organisationId, items }));
-  return traceForOperator(environment, session, 'delivery.list', (trace) =>
-    eachOrganisation(ofEach, async ({ items }) => {
-      const mayShow = await trace(items);
-      return items.map((delivery) => deliveryView(delivery, mayShow(delivery)));
-    }),
-  );
-}
-
-function newestFirst<Item extends { id: string }>(items: readonly Item[]): Item[] {
-  return items.toSorted((a, b) => (a.id < b.id ? 1 : -1));
-}
-
 export function countDeliveriesCommand(environment: CommandEnvironment): Command {
   return new Command('count')
     .description('count queued and held deliveries, by connection')
     .addHelpText('after', '\nExample:\n  npx interchange delivery count')
     .action(async () => {
-      const { found, failed } = await environment.withSession(async ({ db }) =>
-        eachOrganisation(await organisations(db, {}), (scope) => queueStates(db, scope)),
-      );
+      const { found, failed } = await environment.withSession(({ db }) => countDeliveries(db));
       const lines = found.map(
         (state) =>
           `${state.connectionId}  queued ${state.queued}  held ${state.held}  oldest ${Math.round(state.oldestSeconds)} s${state.breakerOpen ? '  exchange down' : ''}`,

@@ -3,13 +3,13 @@
 import { parseDateTime } from '../../fhir/date-time.ts';
 import { badRequest } from '../../platform/http/errors.ts';
 import { requireUuid } from '../../platform/http/input.ts';
-import { mapPage, onePage, PAGE_PARAMETERS } from '../../platform/http/paging.ts';
+import { onePage, PAGE_PARAMETERS } from '../../platform/http/paging.ts';
 import type { Route } from '../../platform/http/route.ts';
 import { Choice } from '../../platform/http/schema.ts';
 import { Type } from '../../platform/json-schema.ts';
 import type { TracedListDependencies } from '../../privacy/authorise-access.ts';
 import { type Access, facilityRoute } from '../../tenancy/callers/access.ts';
-import { DELIVERY_STATUSES, DeliverySchema, deliveryView } from './delivery.schema.ts';
+import { DELIVERY_STATUSES, DeliverySchema } from './delivery.schema.ts';
 import { listDeliveryPage } from './list-deliveries.ts';
 
 const WHEN = 'A FHIR date, in the time zone of the facility, or a date-time.';
@@ -48,8 +48,7 @@ export function listDeliveriesRoute(deps: TracedListDependencies): Route<Access>
           since: parseInstant('since', since, scope.timeZone),
           until: parseInstant('until', until, scope.timeZone),
         };
-        const { mayShow, ...found } = await listDeliveryPage(deps, context, { filter, status, ...page });
-        return { body: mapPage(found, (item) => deliveryView(item, mayShow(item))) };
+        return { body: await listDeliveryPage(deps, context, { filter, status, ...page }) };
       },
     },
   );
