@@ -140,10 +140,9 @@ export function listAccountsCommand(environment: CommandEnvironment): Command {
     .requiredOption('--organisation <id>', 'organisation')
     .addHelpText('after', '\nExample:\n  npx interchange account list --organisation 7f0c… --json')
     .action(async ({ organisation }: { organisation: string }) => {
-      const items = await environment.withSession(async ({ db }) => {
-        await requireOrganisation(db, organisation);
-        return listAccounts(db, { organisationId: organisation });
-      });
+      const items = await environment.withSession(async ({ db }) =>
+        listAccounts(db, await requireOrganisation(db, organisation)),
+      );
       const text =
         items.length === 0
           ? 'This organisation has no account yet. Create one with: npx interchange account create'
