@@ -85,6 +85,15 @@ describe('import rules', () => {
     );
   });
 
+  test('has a command call the use cases of the routes beside it [OPS-21]', () => {
+    const room = { 'src/patients/a.store.ts': '', 'src/patients/a.route.ts': '' };
+    const command = (file: string, text: string) => check({ ...room, [file]: text });
+    const violations = command('src/patients/a.command.ts', "import { a } from './a.store.ts';");
+    assert.match(violations.join(), /the use case that the route beside it calls/);
+    assert.deepEqual(command('src/patients/a.command.ts', "import type { A } from './a.store.ts';"), []);
+    assert.deepEqual(command('src/privacy/b.command.ts', "import { b } from './b.store.ts';"), []);
+  });
+
   test('forbids what takes long to load, but not its types', () => {
     const file = 'src/patients/patient.schema.ts';
     for (const name of ['typebox', 'node:http']) {

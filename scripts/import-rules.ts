@@ -40,6 +40,12 @@ const MAY_WORD_ERRORS: Readonly<Record<string, RegExp>> = {
     /\.command\.ts$|^src\/app\/commands(\/failure-text)?\.ts$|^src\/platform\/command\//,
 };
 
+/** Commands of what no route shows: no use case reads it for them. */
+const WITHOUT_ROUTE = [
+  'src/tenancy/organisations/organisation.command.ts',
+  'src/sign-in/keys/signing-key.command.ts',
+];
+
 /** One sentence for each import that the rules forbid. */
 export function importViolations(sources: Sources): string[] {
   const imports = [...sources]
@@ -50,6 +56,7 @@ export function importViolations(sources: Sources): string[] {
     ...[...sources.keys()].filter((path) => isChecked(path) && rankOf(path) === undefined).map(unknownFolder),
     ...imports.flatMap((one) => [...outsideViolation(one), ...costViolation(one)]),
     ...inside.flatMap((one) => [...rankViolation(one), ...suffixViolation(one), ...errorViolation(one)]),
+    ...commandViolations(sources, inside),
     ...mapperViolations(sources, imports),
     ...cycles(inside),
   ];
@@ -139,6 +146,17 @@ function suffixViolation({ from, to, typeOnly }: Import): string[] {
   if (from.endsWith('.store.ts') && /\.(route|command)\.ts$/.test(to))
     return [`${from} imports ${to}; a store knows SQL, nothing else.`];
   return [];
+}
+
+/** A command and a route of the same room call the same use cases. */
+function commandViolations(sources: Sources, imports: readonly Import[]): string[] {
+  const routed = new Set([...sources.keys()].filter((path) => path.endsWith('.route.ts')).map(dirname));
+  return imports
+    .filter(({ from, to, typeOnly }) => !typeOnly && from.endsWith('.command.ts') && to.endsWith('.store.ts'))
+    .filter(({ from }) => routed.has(dirname(from)) && !WITHOUT_ROUTE.includes(from))
+    .map(
+      ({ from, to }) => `${from} imports ${to}; a command calls the use case that the route beside it calls.`,
+    );
 }
 
 /** A route and a command word what happened; a use case throws an error of its catalogue (docs/adr/0116). */
