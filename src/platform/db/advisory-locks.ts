@@ -11,7 +11,7 @@ export const ADVISORY_LOCKS = {
   accessLogWriters: 7_246_318_002,
   /** Changes of the set of signing keys take turns. */
   signingKeys: 7_246_318_003,
-  /** One process at a time makes partitions of the access log. */
+  /** One process at a time makes partitions of the access log, takes them out of it, or renews the rights on all tables. */
   accessLogPartitions: 7_246_318_004,
   /** One command at a time archives the access log. */
   accessLogArchive: 7_246_318_105,

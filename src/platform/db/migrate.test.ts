@@ -4,6 +4,7 @@ import { after, afterEach, before, describe, test } from 'node:test';
 import pg from 'pg';
 import { createTestDatabase, type TestDatabase } from '../../../test-support/database/database.ts';
 import { waitForLock } from '../../../test-support/wait-until.ts';
+import { ADVISORY_LOCKS } from './advisory-locks.ts';
 import { createPool } from './database.ts';
 import { MigrationError, migrate, missingMigrations, SERVICE_ROLE, withClient } from './migrate.ts';
 import { findRoleFault } from './service-role.ts';
@@ -196,5 +197,30 @@ describe('migrate', () => {
     await migrate(server.adminUrl);
     for (const table of ['access_log_later', 'access_log_default'])
       await assert.rejects(server.pool.query(`select * from ${table}`), { code: '42501' });
+  });
+
+  test('that meets an archive of the access log waits until the month is gone', async () => {
+    const url = await emptyDatabase('superuser');
+    await migrate(url);
+    await query(
+      url,
+      `create table access_log_2020_01 partition of access_log for values from ('2020-01-01') to ('2020-02-01')`,
+    );
+    const [archive, looking] = [0, 1].map(() => new pg.Client({ connectionString: url }));
+    assert.ok(archive && looking);
+    for (const client of [archive, looking]) await client.connect();
+    try {
+      // As removeMonth does it.
+      await archive.query(`begin; select pg_advisory_xact_lock(${ADVISORY_LOCKS.accessLogPartitions})`);
+      await archive.query('alter table access_log detach partition access_log_2020_01');
+      await archive.query('drop table access_log_2020_01');
+      const migrating = migrate(url);
+      await waitForLock(looking, { application: 'interchange migrate' });
+      await archive.query('commit');
+      assert.deepEqual(await migrating, []);
+      assert.equal(await withClient(url, findRoleFault), undefined);
+    } finally {
+      for (const client of [archive, looking]) await client.end();
+    }
   });
 });

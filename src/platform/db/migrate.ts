@@ -98,13 +98,21 @@ export async function migrate(url: string, hooks?: MigrationHooks): Promise<stri
       await apply(client, migration, async () => {
         await hooks?.afterEach(client);
         // Else a run that is cut off here would leave a current schema, and a service without its rights.
-        if (migration === last) await client.query(grants);
+        if (migration === last) await renewRights(client, grants);
       });
       missing.push(migration.name);
     }
-    if (last === undefined) await client.query(grants);
+    if (last === undefined) await renewRights(client, grants);
     return missing;
   });
+}
+
+/**
+ * PostgreSQL fails whoever changes the rights of a table while another transaction takes it out of the access log. All in
+ * one transaction: that of the caller, or its own.
+ */
+async function renewRights(client: pg.Client, grants: string): Promise<void> {
+  await client.query(`select pg_advisory_xact_lock(${ADVISORY_LOCKS.accessLogPartitions}); ${grants}`);
 }
 
 /** An older program may misread, or damage, what a newer one wrote. */
