@@ -21,10 +21,16 @@ export async function listDataKeys(db: Queryable): Promise<WrappedDataKey[]> {
   return rows;
 }
 
-/** The database's own clock says when, so that of two master keys the newer is known. */
+/**
+ * The database's own clock says when, so that of two master keys the newer is known. After every other one, also when that
+ * clock was set back.
+ */
 export async function insertDataKey(db: Queryable, key: Omit<WrappedDataKey, 'addedAt'>): Promise<void> {
   await db.query({
-    text: 'insert into data_key (number, master_key_id, wrapped, added_at) values ($1, $2, $3, now())',
+    text: `
+      insert into data_key (number, master_key_id, wrapped, added_at)
+      select $1, $2, $3, greatest(now(), max(added_at) + interval '1 microsecond')
+      from data_key`,
     values: [key.number, key.masterKeyId, key.wrapped],
   });
 }
