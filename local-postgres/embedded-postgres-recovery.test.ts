@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { appendFile, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { appendFile, mkdir, readdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, test } from 'node:test';
 import { createPool } from '../src/platform/db/database.ts';
@@ -17,6 +17,7 @@ import {
   untilGone,
 } from '../test-support/database/embedded.ts';
 import { waitUntil } from '../test-support/wait-until.ts';
+import { openEmbeddedPostgres } from './embedded-postgres.ts';
 
 describe('recovery of the embedded PostgreSQL', () => {
   let folder: Awaited<ReturnType<typeof makeDataDir>>;
@@ -216,6 +217,26 @@ describe('recovery of the embedded PostgreSQL', () => {
     assert.deepEqual(await ask(joined.url, 'select 1 as n'), { n: 1 });
     await joined.release();
     await server.release();
+  });
+
+  test('makes no new database where the one in use is gone from its place', async () => {
+    const place = join(folder.path, 'postgresql');
+    const failures: string[] = [];
+    const log = { info: () => undefined, error: (_fields: object, text: string) => failures.push(text) };
+    const settings = { fsync: 'off', shared_buffers: '16MB' };
+    const server = await openEmbeddedPostgres({ dataDir: folder.path, log, settings });
+    await ask(server.url, 'create table kept as select 1 as n');
+    await rename(place, `${place}.moved`);
+    await waitUntil(() => failures.includes('PostgreSQL could not be started again'));
+    await assert.rejects(
+      openHere(folder.path),
+      /is in use, but .*postgresql is no longer there\. Put it back/,
+    );
+    assert.equal((await readdir(folder.path)).includes('postgresql'), false);
+    await rename(`${place}.moved`, place);
+    const joined = await openHere(folder.path);
+    assert.deepEqual(await ask(joined.url, 'select n from kept'), { n: 1 });
+    for (const user of [joined, server]) await user.release();
   });
 
   test('leaves a folder that is not its own alone', async () => {

@@ -6,6 +6,7 @@
  * with their process, so a killed one leaves nothing behind.
  * Contract: CMD-18, OPS-1, OPS-8, OPS-38.
  */
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
@@ -193,6 +194,11 @@ async function joinOrStart(site: Site, isUsed: boolean, log: ServerLog): Promise
     );
   // Since the folder was opened, a restore may have begun to replace the database. A new one must not be made then.
   await finishPutBack(site.dataDir);
+  // Moved away, or on a disk that was unmounted. Whoever comes would work in a new one, beside those who use the one before.
+  if (isUsed && !existsSync(site.clusterDir))
+    throw new EmbeddedPostgresError(
+      `The database in ${site.dataDir} is in use, but ${site.clusterDir} is no longer there. Put it back, or stop the processes that use it.`,
+    );
   await prepareCluster(site);
   const server = await startServer(site, isUsed);
   log.info({ port: server.port, pid: server.pid }, 'PostgreSQL started');
