@@ -53,16 +53,17 @@ test('says what is missing, and migrate mends it [OPS-35]', async () => {
   }
 });
 
+async function serve(DATABASE_URL = server.url) {
+  const service = startCommand(['serve'], { env: { ...env, DATABASE_URL } });
+  const started = service.printed(/"event":"listening"/).then(
+    () => true,
+    () => false,
+  );
+  if (await started) service.child.kill('SIGTERM');
+  return { started: await started, ...(await service.ended) };
+}
+
 test('a copy of a database is not served before it is marked [EXC-56]', async () => {
-  const serve = async (DATABASE_URL: string) => {
-    const service = startCommand(['serve'], { env: { ...env, DATABASE_URL } });
-    const started = service.printed(/"event":"listening"/).then(
-      () => true,
-      () => false,
-    );
-    if (await started) service.child.kill('SIGTERM');
-    return { started: await started, ...(await service.ended) };
-  };
   assert.equal((await serve(server.url)).started, true);
   await ask(databaseUrl(server.url, 'postgres'), 'create database copied template interchange');
   const copied = databaseUrl(server.url, 'copied');
@@ -75,4 +76,29 @@ test('a copy of a database is not served before it is marked [EXC-56]', async ()
   assert.equal(marked.code, 0, marked.stderr);
   assert.equal((await serve(copied)).started, true);
   assert.equal((await serve(server.url)).started, true, 'the one that it was copied from goes on');
+});
+
+test('a dump that was restored into the database that it was made of is not served before it is marked [EXC-56]', async () => {
+  assert.equal((await serve()).started, true);
+  // As pg_restore --clean does it.
+  for (const statement of [
+    'create table made_anew (like database_place including all)',
+    'insert into made_anew table database_place',
+    'drop table database_place',
+    'alter table made_anew rename to database_place',
+  ])
+    await ask(server.url, statement);
+  const { started, stderr } = await serve();
+  assert.equal(started, false);
+  assert.match(stderr, /was restored from a dump, or copied.* npx interchange restore --mark/);
+  assert.equal((await run('restore', '--mark')).code, 0);
+  assert.equal((await serve()).started, true);
+});
+
+test('a database whose place was written before tables were told apart is served [EXC-56]', async () => {
+  const place = () => ask(server.url, 'select place from database_place');
+  const found = await place();
+  await ask(server.url, `update database_place set place = regexp_replace(place, '/\\d+$', '')`);
+  assert.equal((await serve()).started, true);
+  assert.deepEqual(await place(), found);
 });

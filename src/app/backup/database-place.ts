@@ -1,6 +1,6 @@
 /**
- * Notices a database that was restored from a dump, or copied, and not marked (docs/backup.md). A copy of the files of a
- * server cannot be told from the server itself.
+ * Notices a database that was restored from a dump, or copied, and not marked (docs/backup.md): it is another database, or the
+ * tables in it are others. A copy of the files of a server cannot be told from the server itself.
  * Contract: EXC-56.
  */
 import { oneRow, type Queryable } from '../../platform/db/database.ts';
@@ -15,6 +15,7 @@ export async function requireKnownPlace(owner: Queryable): Promise<void> {
     values: [place],
   });
   if (await isUnmarkedCopy(owner)) throw appError('unmarked_copy', { fault: UNMARKED_COPY });
+  await recordPlace(owner);
 }
 
 export const UNMARKED_COPY =
@@ -23,7 +24,10 @@ export const UNMARKED_COPY =
 export async function isUnmarkedCopy(owner: Queryable): Promise<boolean> {
   const place = await readPlace(owner);
   const { rows } = await owner.query<{ place: string }>({ text: 'select place from database_place' });
-  return place !== undefined && rows[0] !== undefined && rows[0].place !== place;
+  const [stored] = rows;
+  if (place === undefined || stored === undefined) return false;
+  // One of before tables were told apart names the server and the database.
+  return stored.place !== place && !place.startsWith(`${stored.place}/`);
 }
 
 /** From now on this is the place where the service runs. */
@@ -35,7 +39,8 @@ export async function recordPlace(owner: Queryable): Promise<void> {
       insert into database_place (place)
       values ($1)
       on conflict (single_row) do update
-      set place = excluded.place`,
+      set place = excluded.place
+      where database_place.place <> excluded.place`,
     values: [place],
   });
 }
@@ -48,7 +53,7 @@ async function readPlace(owner: Queryable): Promise<string | undefined> {
   if (!allowed) return undefined;
   const { place } = await oneRow<{ place: string }>(owner, {
     text: `
-      select s.system_identifier || '/' || d.oid as place
+      select s.system_identifier || '/' || d.oid || '/' || 'database_place'::regclass::oid as place
       from pg_control_system() s, pg_database d
       where d.datname = current_database()`,
   });
