@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { backUp } from '../src/app/backup/back-up.ts';
 import { writeManifest } from '../src/app/backup/manifest.ts';
 import { type RestoreOptions, restore } from '../src/app/backup/restore.ts';
 import { SILENT } from '../src/platform/command/progress-line.ts';
@@ -58,6 +59,14 @@ describe('backup and restore of the embedded database, with something in their w
       'postgresql',
       'postgresql.password',
     ]);
+  });
+
+  test('a backup is made though a rotation replaced the master key after the copy was made [OPS-34]', async () => {
+    const keys = [OLD_KEY, key].map((text) => createMasterKey(Buffer.from(text, 'hex')));
+    const load = async () => (keys.length > 1 ? keys.pop() : keys[0]) ?? assert.fail();
+    const masterKey = { name: 'key', fixed: false, load, remedy: async () => '' };
+    const made = await backUp({ dataDir: data.path, folder: at('rotated'), masterKey, progress: SILENT });
+    assert.deepEqual([made.masterKey.id, made.manifest.masterKeyIds], [idOf(key), [idOf(key)]]);
   });
 
   test('a restore that cannot finish keeps the restored database and its key for the next start [CMD-25, OPS-38]', async () => {

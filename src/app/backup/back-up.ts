@@ -53,9 +53,9 @@ export async function backUp(options: BackupOptions): Promise<Backup> {
   await refuseInside(options.dataDir, folder);
   const lock = await takeDraft(draft);
   try {
-    const takenAt = await copyDatabase(options, draft);
+    const { takenAt, keyBefore } = await copyDatabase(options, draft);
     options.progress.step('Starting a server on the copy, and checking the master key …');
-    const { masterKey, masterKeyIds } = await prove(draft, options.masterKey);
+    const { masterKey, masterKeyIds } = await prove(draft, options.masterKey, keyBefore);
     for (const name of LEFTOVERS) await rm(join(draft, name), { force: true });
     options.progress.step('Writing the copy to the disk, with a digest of each file …');
     const manifest = await writeManifest(draft, { takenAt: takenAt.toISOString(), masterKeyIds }, (bytes) =>
@@ -120,12 +120,19 @@ function notWritable(folder: string, { code }: NodeJS.ErrnoException): DomainErr
   return appError('backup_not_writable', { folder: dirname(folder), code });
 }
 
-async function copyDatabase(options: BackupOptions, draft: string): Promise<Date> {
+interface Copied {
+  takenAt: Date;
+  /** The master key of when the copying began. */
+  keyBefore: MasterKey;
+}
+
+async function copyDatabase(options: BackupOptions, draft: string): Promise<Copied> {
   const { dataDir, progress } = options;
   progress.step('Opening the database …');
   const { url, clusterDir, release } = await openEmbeddedPostgres({ dataDir });
   try {
-    await refuseWrongMasterKey(url, options.masterKey);
+    const keyBefore = await options.masterKey.load();
+    await refuseWrongMasterKey(url, { ...options.masterKey, load: async () => keyBefore });
     const about = megabytes(await withOwner(url, (owner) => refuseFullDisk(owner, draft)));
     progress.step(`Copying about ${about}, and the WAL …`);
     const takenAt = await copyRunningCluster({
@@ -138,7 +145,7 @@ async function copyDatabase(options: BackupOptions, draft: string): Promise<Date
     const password = join(draft, 'postgresql.password');
     await copyFile(join(dataDir, 'postgresql.password'), password);
     await chmod(password, 0o600);
-    return takenAt;
+    return { takenAt, keyBefore };
   } finally {
     await release();
   }
@@ -162,18 +169,21 @@ export function megabytes(bytes: number): string {
 }
 
 /**
- * A server starts on the copy, makes it consistent, and the master key opens it. Returns that key, which a rotation may have
- * replaced since the copying began, and the ids of all that open it.
+ * A server starts on the copy, makes it consistent, and a master key opens it: the one of now, or, where a rotation replaced it
+ * since the copy was made, the one before. Returns that key, and the ids of all that open it.
  */
 async function prove(
   draft: string,
   source: MasterKeySource,
+  keyBefore: MasterKey,
 ): Promise<{ masterKey: MasterKey; masterKeyIds: string[] }> {
   const { url, release } = await openEmbeddedPostgres({ dataDir: draft, settings: SMALL });
   try {
-    const masterKey = await source.load();
+    const { masterKeyIds } = await withOwner(url, readRotation);
+    const keyNow = await source.load();
+    const masterKey = [keyNow, keyBefore].find(({ id }) => masterKeyIds.includes(id)) ?? keyNow;
     await refuseWrongMasterKey(url, { ...source, load: async () => masterKey });
-    return { masterKey, masterKeyIds: (await withOwner(url, readRotation)).masterKeyIds };
+    return { masterKey, masterKeyIds };
   } finally {
     await release();
   }
