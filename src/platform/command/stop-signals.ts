@@ -6,6 +6,9 @@ const SAME_SIGNAL_MS = 1_000;
 const STOP_SIGNALS = ['SIGTERM', 'SIGINT'] as const;
 export type StopSignal = (typeof STOP_SIGNALS)[number];
 
+/** Of a command that a signal stopped, as shells have it: 128 and the number of the signal. */
+export const STOP_EXIT_CODES: Readonly<Record<StopSignal, number>> = { SIGINT: 130, SIGTERM: 143 };
+
 /** Calls `onFirst` at the first signal, and `onLater` at every other one. Returns what lets signals end the process again. */
 export function hearStopSignals(
   onFirst: (signal: StopSignal) => void,
@@ -22,4 +25,13 @@ export function hearStopSignals(
   return () => {
     for (const signal of STOP_SIGNALS) process.off(signal, hear);
   };
+}
+
+/** For a command: the first signal calls `onFirst`, the next of them kills this process. Returns as {@link hearStopSignals}. */
+export function hearOneStopSignal(onFirst: (signal: StopSignal) => void): () => void {
+  const endHearing = hearStopSignals(onFirst, (signal) => {
+    endHearing();
+    process.kill(process.pid, signal);
+  });
+  return endHearing;
 }

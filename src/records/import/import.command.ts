@@ -5,7 +5,7 @@ import { basename, resolve } from 'node:path';
 import { Command } from 'commander';
 import { type CommandEnvironment, UsageError } from '../../platform/command/command.ts';
 import { progressLine } from '../../platform/command/progress-line.ts';
-import { hearStopSignals, type StopSignal } from '../../platform/command/stop-signals.ts';
+import { hearOneStopSignal, STOP_EXIT_CODES, type StopSignal } from '../../platform/command/stop-signals.ts';
 import { type Pool, withPool } from '../../platform/db/database.ts';
 import { SERVICE_ROLE } from '../../platform/db/migrate.ts';
 import { createLog, errorFields, type Log } from '../../platform/log/log.ts';
@@ -80,15 +80,13 @@ export function importCommand(environment: CommandEnvironment, parts: ImportComm
       if (stoppedBy !== undefined)
         environment.fail(
           `${stoppedBy} stopped the import. ${options.dryRun === true ? AFTER_DRY_RUN : AFTER_IMPORT}`,
-          EXIT_CODES[stoppedBy],
+          STOP_EXIT_CODES[stoppedBy],
         );
       else if (document.rejectedCount > 0)
         environment.fail(`${document.rejectedCount} rejected. The output says which, and why.`);
     });
 }
 
-/** As shells have it: 128 and the number of the signal. */
-const EXIT_CODES: Readonly<Record<StopSignal, number>> = { SIGINT: 130, SIGTERM: 143 };
 const AFTER_IMPORT =
   'What the output counts is stored, and stays. To import the rest, run the same command again.';
 const AFTER_DRY_RUN = 'The output says what it had found by then. Run the same command again.';
@@ -99,13 +97,9 @@ async function untilStopped(
 ): Promise<{ document: ImportPathsDocument; stoppedBy: StopSignal | undefined }> {
   const stop = new AbortController();
   let stoppedBy: StopSignal | undefined;
-  const onFirst = (signal: StopSignal): void => {
+  const endHearing = hearOneStopSignal((signal) => {
     stoppedBy = signal;
     stop.abort(new ImportStopped(signal));
-  };
-  const endHearing = hearStopSignals(onFirst, (signal) => {
-    endHearing();
-    process.kill(process.pid, signal);
   });
   try {
     return { document: await work(stop.signal), stoppedBy };

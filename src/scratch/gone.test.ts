@@ -1,0 +1,23 @@
+import { test } from 'node:test';
+import { readdir, rename } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { makeDataDir, ask } from '../../test-support/database/embedded.ts';
+import { openEmbeddedPostgres } from '../../local-postgres/embedded-postgres.ts';
+test('gone', { timeout: 200_000 }, async () => {
+  const data = await makeDataDir();
+  const log = (level: string) => (fields: object, text: string) => console.log(level, JSON.stringify(fields).slice(0, 200), text);
+  const server = await openEmbeddedPostgres({ dataDir: data.path, settings: { fsync: 'off', shared_buffers: '16MB' }, log: { info: log('info'), error: log('error') } as never });
+  await ask(server.url, 'create table kept (a int)');
+  console.log(await readdir(data.path));
+  await rename(join(data.path, 'postgresql'), join(data.path, 'moved'));
+  for (let i = 0; i < 60 && !existsSync(join(data.path, 'postgresql')); i += 1) await sleep(250);
+  await sleep(3000);
+  console.log(await readdir(data.path));
+  console.log(await ask(server.url, `select to_regclass('kept') as kept`).catch((e) => e.message));
+  await server.release().catch((e) => console.log('release', e.message));
+  await rename(join(data.path, 'postgresql'), join(data.path, 'new')).catch((e) => console.log(e.message));
+  await rename(join(data.path, 'moved'), join(data.path, 'postgresql')).catch((e) => console.log(e.message));
+  await data.remove().catch((e) => console.log('remove', e.message));
+});
