@@ -14,8 +14,9 @@ import { SILENT } from '../src/platform/command/progress-line.ts';
 import { createMasterKey } from '../src/platform/crypto/master-key.ts';
 import { isAlive, makeDataDir, openElsewhere, serverPid } from '../test-support/database/embedded.ts';
 import { OWN_MOUNTS, whyNoSmallDisk } from '../test-support/database/small-disk.ts';
-import { type CommandResult, runCommand } from '../test-support/service/command.ts';
+import { type CommandResult, runCommand, startCommand } from '../test-support/service/command.ts';
 import { idOf } from '../test-support/sign-in/master-key.ts';
+import { waitUntil } from '../test-support/wait-until.ts';
 
 const OLD_KEY = '17'.repeat(32);
 const NOW = new Date('2026-03-01T00:00:00Z');
@@ -67,6 +68,29 @@ describe('backup and restore of the embedded database, with something in their w
     const masterKey = { name: 'key', fixed: false, load, remedy: async () => '' };
     const made = await backUp({ dataDir: data.path, folder: at('rotated'), masterKey, progress: SILENT });
     assert.deepEqual([made.masterKey.id, made.manifest.masterKeyIds], [idOf(key), [idOf(key)]]);
+  });
+
+  test('a backup and a restore that a signal stops leave nothing, and no server [OPS-34]', async () => {
+    const aside = await makeDataDir();
+    const key = join(data.path, 'master.key');
+    const restoring = ['restore', '--from', at('first'), '--key-file', key];
+    for (const [args, dataDir, signal, code] of [
+      [['backup', '--to', at('stopped')], data.path, 'SIGTERM', 143],
+      [restoring, aside.path, 'SIGINT', 130],
+    ] as const) {
+      const { child, ended, output } = startCommand(args, { env: { DATA_DIR: dataDir } });
+      await waitUntil(() => output().stderr.includes('Starting a server on the copy'));
+      child.kill(signal);
+      const { code: given, stderr } = await ended;
+      assert.deepEqual([given, stderr.includes(`${signal} stopped the ${args[0]}.`)], [code, true], stderr);
+    }
+    assert.equal(
+      (await readdir(folder)).some((name) => name.startsWith('stopped')),
+      false,
+    );
+    assert.deepEqual((await readdir(aside.path)).sort(), ['postgresql.gate', 'postgresql.users']);
+    await assert.rejects(serverPid(data.path), { code: 'ENOENT' });
+    await aside.remove();
   });
 
   test('a restore that cannot finish keeps the restored database and its key for the next start [CMD-25, OPS-38]', async () => {

@@ -6,12 +6,12 @@ import { Command } from 'commander';
 import { openDataFolder } from '../../../local-postgres/data-folder.ts';
 import { isPutBackPlanned } from '../../../local-postgres/put-back.ts';
 import { type CommandEnvironment, CommandError, UsageError } from '../../platform/command/command.ts';
-import { progressLine } from '../../platform/command/progress-line.ts';
 import { shellWord } from '../../platform/command/shell-word.ts';
 import { loadConfig } from '../config/config.ts';
 import { masterKeySource } from '../config/master-key.ts';
 import { backUp, megabytes } from './back-up.ts';
 import { sizeOf } from './manifest.ts';
+import { unlessStopped } from './unless-stopped.ts';
 
 interface Options {
   to: string;
@@ -50,9 +50,12 @@ async function run(environment: CommandEnvironment, options: Options): Promise<v
   const keyFile = options.writeKeyFile === undefined ? undefined : resolve(options.writeKeyFile);
   if (keyFile !== undefined) await refuseKeyFile(keyFile, folder);
   const masterKey = masterKeySource(config);
-  const progress = progressLine(environment);
   const { dataDir } = config;
-  const backup = await backUp({ dataDir, folder, masterKey, progress }).finally(progress.end);
+  const stopped = { what: 'backup', after: 'What it had copied was removed.' };
+  const backup = await unlessStopped(environment, stopped, (progress) =>
+    backUp({ dataDir, folder, masterKey, progress }),
+  );
+  if (backup === undefined) return;
   if (keyFile !== undefined) await writeKeyFile(keyFile, { ...backup.masterKey, folder });
   const { manifest } = backup;
   const { takenAt, masterKeyIds } = manifest;

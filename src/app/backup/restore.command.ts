@@ -5,7 +5,6 @@ import { Command } from 'commander';
 import { openDataFolder } from '../../../local-postgres/data-folder.ts';
 import { isPutBackPlanned } from '../../../local-postgres/put-back.ts';
 import { type CommandEnvironment, CommandError, UsageError } from '../../platform/command/command.ts';
-import { progressLine } from '../../platform/command/progress-line.ts';
 import { createMasterKey, type MasterKeySource } from '../../platform/crypto/master-key.ts';
 import { withPool } from '../../platform/db/database.ts';
 import { type Config, loadConfig } from '../config/config.ts';
@@ -13,6 +12,7 @@ import { masterKeyPath, masterKeySource, readKeyFile } from '../config/master-ke
 import { megabytes } from './back-up.ts';
 import { type Mark, markRestored } from './mark-restored.ts';
 import { type Restored, restore } from './restore.ts';
+import { unlessStopped } from './unless-stopped.ts';
 
 interface Options {
   from?: string;
@@ -69,17 +69,20 @@ async function restoreFrom(
   // An earlier restore that could not finish may have put the key aside.
   if (isPutBackPlanned(config.dataDir)) await openDataFolder(config.dataDir);
   const { dryRun = false, keyFile } = options;
-  const progress = progressLine(environment);
-  const restored = await restore({
-    dataDir: config.dataDir,
-    from: resolve(options.from),
-    masterKey: keyOf(config, keyFile),
-    keepKey: keyFile !== undefined,
-    replace: options.replace === true,
-    dryRun,
-    now: environment.now(),
-    progress,
-  }).finally(progress.end);
+  const stopped = { what: 'restore', after: 'Nothing was changed.' };
+  const restored = await unlessStopped(environment, stopped, (progress) =>
+    restore({
+      dataDir: config.dataDir,
+      from: resolve(options.from),
+      masterKey: keyOf(config, keyFile),
+      keepKey: keyFile !== undefined,
+      replace: options.replace === true,
+      dryRun,
+      now: environment.now(),
+      progress,
+    }),
+  );
+  if (restored === undefined) return;
   const { dataDir } = config;
   environment.print({ dryRun, dataDir, ...restored }, restoredText(restored, dataDir));
 }
