@@ -1,23 +1,12 @@
 /** The service's data folder, as far as the embedded PostgreSQL needs it (DATA_DIR, default ./data). */
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import {
-  access,
-  chmod,
-  chown,
-  constants,
-  link,
-  open,
-  readFile,
-  realpath,
-  rm,
-  writeFile,
-} from 'node:fs/promises';
+import { access, chmod, constants, link, open, readFile, realpath, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { makeFolder } from '../src/platform/make-folder.ts';
 import { waitForLock } from './file-lock.ts';
 import { EmbeddedPostgresError } from './postgres-binaries.ts';
-import { ownerOf } from './postgres-user.ts';
+import { handToOwnerOf } from './postgres-user.ts';
 import { finishPutBack, isPutBackPlanned } from './put-back.ts';
 
 /** A few renames take less. */
@@ -120,13 +109,6 @@ async function makeLockFile(dataDir: string, path: string): Promise<void> {
   if (file === undefined) return access(path, constants.R_OK | constants.W_OK);
   await file.close();
   await handToOwnerOf(dataDir, path);
-}
-
-/** Root may work in another user's folder; what it makes there belongs to that user. */
-export async function handToOwnerOf(folder: string, path: string): Promise<void> {
-  if (process.getuid?.() !== 0) return;
-  const owner = await ownerOf(folder);
-  if (owner !== undefined) await chown(path, owner.uid, owner.gid);
 }
 
 function unlessExists(error: NodeJS.ErrnoException): undefined {

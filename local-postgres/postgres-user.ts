@@ -5,7 +5,7 @@
  * Contract: OPS-9.
  */
 import { spawn } from 'node:child_process';
-import { stat } from 'node:fs/promises';
+import { chown, stat } from 'node:fs/promises';
 import { EmbeddedPostgresError } from './postgres-binaries.ts';
 
 export interface FolderOwner {
@@ -81,6 +81,13 @@ export async function ownerOf(path: string): Promise<FolderOwner | undefined> {
     ({ uid, gid }) => ({ uid, gid }),
     () => undefined,
   );
+}
+
+/** Root may work in another user's folder; what it makes there belongs to that user. */
+export async function handToOwnerOf(folder: string, path: string): Promise<void> {
+  if (process.getuid?.() !== 0) return;
+  const owner = await ownerOf(folder);
+  if (owner !== undefined) await chown(path, owner.uid, owner.gid);
 }
 
 async function idOf(name: string): Promise<FolderOwner | undefined> {

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { handToOwnerOf } from '../../local-postgres/data-folder.ts';
+import { handToOwnerOf } from '../../local-postgres/postgres-user.ts';
 import { findByEmail, type UserType } from '../../src/sign-in/accounts/account.store.ts';
 import { createAccount, type ManageAccountDependencies } from '../../src/sign-in/accounts/create-account.ts';
 import { generatePassword } from '../../src/sign-in/credentials/password.ts';

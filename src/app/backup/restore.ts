@@ -5,13 +5,13 @@
 import { existsSync } from 'node:fs';
 import { mkdir, readdir, realpath, rm, statfs, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { handToOwnerOf } from '../../../local-postgres/data-folder.ts';
 import {
   holdUnused,
   openEmbeddedPostgres,
   stopAbandoned,
   type UnusedFolder,
 } from '../../../local-postgres/embedded-postgres.ts';
+import { handToOwnerOf } from '../../../local-postgres/postgres-user.ts';
 import { findMount, isPutBackPlanned, STAGE } from '../../../local-postgres/put-back.ts';
 import type { ProgressLine } from '../../platform/command/progress-line.ts';
 import type { MasterKeySource } from '../../platform/crypto/master-key.ts';
