@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { chmod, chown, mkdir, mkdtemp, rm, stat } from 'node:fs/promises';
+import { chmod, chown, cp, mkdir, mkdtemp, rm, rmdir, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, test } from 'node:test';
 import { migrate } from '../src/platform/db/migrate.ts';
 import { ask, openElsewhere, openHere, serverPid } from '../test-support/database/embedded.ts';
 import { stopAbandoned } from './embedded-postgres.ts';
+import { finishPutBack, planPutBack } from './put-back.ts';
 
 const NOBODY = 65534;
 const AS_NOBODY = ['setpriv', `--reuid=${NOBODY}`, `--regid=${NOBODY}`, '--clear-groups'];
@@ -66,6 +67,34 @@ describe('whom the embedded PostgreSQL runs as', () => {
     await joined.release();
     for (const name of ['postgresql', 'postgresql.password', 'postgresql.gate', 'postgresql.users'])
       assert.equal((await stat(join(data, name))).uid, NOBODY, name);
+  });
+
+  test('finishes a restore that root began, where root was killed', {
+    skip: asRoot || othersMayRead,
+  }, async () => {
+    await chmod(folder, 0o755);
+    for (const made of [data, join(data, 'restore.stage-1')]) {
+      await mkdir(made);
+      await chown(made, NOBODY, NOBODY);
+    }
+    const kept = await openHere(data);
+    await ask(kept.url, 'create table kept as select 1 as n');
+    await kept.release();
+    const stage = join(data, 'restore.stage-1');
+    for (const name of ['postgresql', 'postgresql.password']) {
+      await cp(join(data, name), join(stage, name), { recursive: true });
+    }
+    execFileSync('chown', ['-R', `${NOBODY}:${NOBODY}`, stage]);
+    await planPutBack(data, { stage: 'restore.stage-1', before: 'before-restore-1' });
+    // A file that is in the way of a folder stops root halfway.
+    const inTheWay = join(data, 'before-restore-1/postgresql.password');
+    await mkdir(inTheWay, { recursive: true });
+    await assert.rejects(finishPutBack(data), /could not finish/);
+    await rmdir(inTheWay);
+    const owner = await openElsewhere(data, AS_NOBODY);
+    assert.deepEqual(await ask(owner.url, 'select n from kept'), { n: 1 });
+    assert.equal(await owner.release(), 0);
+    assert.equal((await stat(join(data, 'before-restore-1'))).uid, NOBODY);
   });
 
   test('changes as folders open and close, and the data stays', { skip: asRoot }, async () => {

@@ -6,6 +6,7 @@ import { lstatSync } from 'node:fs';
 import { lstat, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { EmbeddedPostgresError } from './postgres-binaries.ts';
+import { handToOwnerOf } from './postgres-user.ts';
 
 /** The folder of a prepared database begins with this. */
 export const STAGE = 'restore.stage-';
@@ -50,6 +51,7 @@ async function mountPoints(): Promise<Set<string>> {
 export async function planPutBack(dataDir: string, plan: Plan): Promise<void> {
   const draft = join(dataDir, `${PLAN}.new`);
   await writeFile(draft, JSON.stringify(plan), { mode: 0o600, flush: true });
+  await handToOwnerOf(dataDir, draft);
   await rename(draft, join(dataDir, PLAN));
 }
 
@@ -86,8 +88,10 @@ async function exchange(dataDir: string, { stage, before }: Plan, name: string):
   const place = join(dataDir, name);
   if (!isThere(prepared)) return;
   if (isThere(place)) {
-    await mkdir(join(dataDir, before), { recursive: true, mode: 0o700 });
-    await rename(place, join(dataDir, before, name));
+    const aside = join(dataDir, before);
+    await mkdir(aside, { recursive: true, mode: 0o700 });
+    await handToOwnerOf(dataDir, aside);
+    await rename(place, join(aside, name));
   }
   await rename(prepared, place);
 }
