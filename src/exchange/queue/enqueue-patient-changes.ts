@@ -24,8 +24,8 @@ import {
  * a facility, with the exchange module, at which the patient is registered. A change that leaves the emitted Patient
  * as it was last queued there queues nothing. Returns the number queued.
  *
- * Call after the change is written, in the same transaction; the number of statements does not grow with `changes`,
- * but with the facilities and purposes that are delivered for.
+ * Call after the change is written, in the same transaction. For each {@link AT_ONCE} of `changes`, the number of statements
+ * grows only with the facilities and purposes that are delivered for.
  */
 export async function enqueuePatientChanges(
   client: Client,
@@ -44,13 +44,43 @@ export async function enqueuePatientChanges(
     // Their time is read after the wait: a later delivery says no earlier one.
     connections = await openConnections(client, scope);
   }
-  const [first] = connections;
+  let queued = 0;
+  for (const some of batchesOf(connections, [...events.keys()]))
+    queued += await queueSome(client, scope, { ...some, events });
+  if (queued > 0) callWorkers(client, scope.organisationId);
+  return queued;
+}
+
+/** Patients whose deliveries are in memory at a time: a Bundle may have very many. */
+const AT_ONCE = 500;
+
+/** What goes to some connections. */
+interface Batch {
+  connections: readonly OpenConnection[];
+  patientIds: readonly string[];
+}
+
+/**
+ * Connection by connection, and by the ids of the patients: the order in which lanes are locked, also by those who decide about
+ * held deliveries, so that nobody waits in a circle. A few patients go to all connections together.
+ */
+function* batchesOf(connections: readonly OpenConnection[], patientIds: readonly string[]): Generator<Batch> {
+  if (patientIds.length <= AT_ONCE) return yield { connections, patientIds };
+  const sorted = patientIds.toSorted();
+  for (const connection of connections)
+    for (let start = 0; start < sorted.length; start += AT_ONCE)
+      yield { connections: [connection], patientIds: sorted.slice(start, start + AT_ONCE) };
+}
+
+/** Returns the number queued. */
+async function queueSome(
+  client: Client,
+  scope: RegistrationScope,
+  { events, ...batch }: Batch & { events: ReadonlyMap<string, PatientChange['event']> },
+): Promise<number> {
+  const [first] = batch.connections;
   if (first === undefined) return 0;
-  const candidates = await emit(
-    client,
-    scope,
-    await match(client, scope, { connections, patientIds: [...events.keys()] }),
-  );
+  const candidates = await emit(client, scope, await match(client, scope, batch));
   if (candidates.length === 0) return 0;
   const numbered = await nextSequences(client, scope, candidates);
   if (numbered.length === 0) return 0;
@@ -69,7 +99,6 @@ export async function enqueuePatientChanges(
     return { ...parts, patientId, body: envelopeText(parts, candidate?.resource ?? 'null') };
   });
   await insertDeliveries(client, scope, deliveries);
-  callWorkers(client, scope.organisationId);
   return deliveries.length;
 }
 
@@ -94,7 +123,7 @@ interface Match {
 async function match(
   client: Client,
   scope: RegistrationScope,
-  { connections, patientIds }: { connections: readonly OpenConnection[]; patientIds: readonly string[] },
+  { connections, patientIds }: Batch,
 ): Promise<Match[]> {
   const elsewhere = connections.some(({ facilityIds }) => !facilityIds.includes(scope.facilityId));
   const registered = elsewhere ? await registrations(client, scope, patientIds) : new Map<string, string[]>();
