@@ -129,6 +129,23 @@ export async function loadPatients(
   return patients;
 }
 
+/** Bytes of the texts that these patients are kept as, by id; 0 for one that has none at the moment. */
+export async function textSizes(
+  db: Queryable,
+  { organisationId }: OrganisationScope,
+  ids: readonly string[],
+): Promise<Map<string, number>> {
+  const { rows } = await db.query<{ id: string; bytes: number }>({
+    name: 'patient-text-sizes',
+    text: `
+      select asked.id, coalesce(p.bytes, 0) as bytes
+      from unnest($2::uuid[]) as asked (id)
+      cross join ${rowByKey('patient', 'p', { id: 'asked.id' }, 'octet_length(p.rendered) as bytes')} p`,
+    values: [organisationId, ids],
+  });
+  return new Map(rows.map(({ id, bytes }) => [id, bytes]));
+}
+
 /**
  * Wait for the changes of these patients that are under way, and let no other one begin before this transaction ends: what
  * the next statements read of them is as all earlier changes left it.

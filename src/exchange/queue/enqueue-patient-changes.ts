@@ -4,7 +4,7 @@
  */
 import { randomUUIDv7 } from 'node:crypto';
 import type { PurposeOfUse } from '../../fhir/purpose-of-use.ts';
-import { loadPatients, lockPatients } from '../../patients/patient.store.ts';
+import { loadPatients, lockPatients, textSizes } from '../../patients/patient.store.ts';
 import type { PatientChange, RegistrationScope } from '../../patients/patient.ts';
 import type { Client } from '../../platform/db/database.ts';
 import { restoreAssignedSearchKeys } from '../callbacks/assigned-identifier.store.ts';
@@ -24,8 +24,8 @@ import {
  * a facility, with the exchange module, at which the patient is registered. A change that leaves the emitted Patient
  * as it was last queued there queues nothing. Returns the number queued.
  *
- * Call after the change is written, in the same transaction. For each {@link AT_ONCE} of `changes`, the number of statements
- * grows only with the facilities and purposes that are delivered for.
+ * Call after the change is written, in the same transaction. While few deliveries are made, the number of statements does not
+ * grow with `changes`, but with the facilities and purposes that are delivered for.
  */
 export async function enqueuePatientChanges(
   client: Client,
@@ -44,15 +44,18 @@ export async function enqueuePatientChanges(
     // Their time is read after the wait: a later delivery says no earlier one.
     connections = await openConnections(client, scope);
   }
+  const [first] = connections;
+  if (first === undefined) return 0;
+  const sizes = await textSizes(client, scope, [...events.keys()]);
   let queued = 0;
-  for (const some of batchesOf(connections, [...events.keys()]))
-    queued += await queueSome(client, scope, { ...some, events });
+  for (const some of batchesOf(connections, sizes))
+    queued += await queueSome(client, scope, { ...some, events, occurredAt: first.now });
   if (queued > 0) callWorkers(client, scope.organisationId);
   return queued;
 }
 
-/** Patients whose deliveries are in memory at a time: a Bundle may have very many. */
-const AT_ONCE = 500;
+/** Deliveries that are in memory at a time, and bytes of their patients: a Bundle may have very many, and very large ones. */
+const AT_ONCE = { deliveries: 1_000, bytes: 8 * 1024 ** 2 };
 
 /** What goes to some connections. */
 interface Batch {
@@ -64,22 +67,46 @@ interface Batch {
  * Connection by connection, and by the ids of the patients: the order in which lanes are locked, also by those who decide about
  * held deliveries, so that nobody waits in a circle. A few patients go to all connections together.
  */
-function* batchesOf(connections: readonly OpenConnection[], patientIds: readonly string[]): Generator<Batch> {
-  if (patientIds.length <= AT_ONCE) return yield { connections, patientIds };
-  const sorted = patientIds.toSorted();
+function* batchesOf(
+  connections: readonly OpenConnection[],
+  sizes: ReadonlyMap<string, number>,
+): Generator<Batch> {
+  const all = [...sizes].sort(([a], [b]) => (a < b ? -1 : 1));
+  const bytes = all.reduce((sum, [, size]) => sum + size, 0);
+  if (connections.length * all.length <= AT_ONCE.deliveries && connections.length * bytes <= AT_ONCE.bytes)
+    return yield { connections, patientIds: all.map(([id]) => id) };
   for (const connection of connections)
-    for (let start = 0; start < sorted.length; start += AT_ONCE)
-      yield { connections: [connection], patientIds: sorted.slice(start, start + AT_ONCE) };
+    for (const patientIds of inParts(all)) yield { connections: [connection], patientIds };
+}
+
+/** A patient who is larger than all that is in memory at a time goes alone. */
+function* inParts(all: readonly (readonly [id: string, size: number])[]): Generator<string[]> {
+  let part: string[] = [];
+  let bytes = 0;
+  for (const [id, size] of all) {
+    if (part.length === AT_ONCE.deliveries || (part.length > 0 && bytes + size > AT_ONCE.bytes)) {
+      yield part;
+      part = [];
+      bytes = 0;
+    }
+    part.push(id);
+    bytes += size;
+  }
+  if (part.length > 0) yield part;
+}
+
+interface Queuing {
+  /** By patient. */
+  events: ReadonlyMap<string, PatientChange['event']>;
+  occurredAt: Date;
 }
 
 /** Returns the number queued. */
 async function queueSome(
   client: Client,
   scope: RegistrationScope,
-  { events, ...batch }: Batch & { events: ReadonlyMap<string, PatientChange['event']> },
+  { events, occurredAt, ...batch }: Batch & Queuing,
 ): Promise<number> {
-  const [first] = batch.connections;
-  if (first === undefined) return 0;
   const candidates = await emit(client, scope, await match(client, scope, batch));
   if (candidates.length === 0) return 0;
   const numbered = await nextSequences(client, scope, candidates);
@@ -90,7 +117,7 @@ async function queueSome(
     const parts: EnvelopeParts = {
       deliveryId: randomUUIDv7(),
       event: events.get(patientId) === 'created' ? 'patient.created' : 'patient.updated',
-      occurredAt: first.now,
+      occurredAt,
       organisationId: scope.organisationId,
       facilityId: candidate?.facilityId ?? scope.facilityId,
       connectionId,
