@@ -5,11 +5,11 @@ import { type Pool, transaction } from '../platform/db/database.ts';
 import { isUuid } from '../platform/uuid.ts';
 import { type AccessAction, type AccessLog, OPERATOR_ACCOUNT_ID } from '../privacy/access-log/access-log.ts';
 import { accessEntry, type Reader } from '../privacy/authorise-access.ts';
+import { findRefusedPurposes, replaceRefusedPurposes } from '../privacy/refused-purposes.store.ts';
 import { requireStillHeld } from '../tenancy/administration/administer.ts';
 import { authorOf, OPERATOR } from '../tenancy/administration/author.ts';
 import { recordChange } from '../tenancy/audit/audit.ts';
 import { notFound } from '../tenancy/errors.ts';
-import { findRefusedPurposes, replaceRefusedPurposes } from './privacy.store.ts';
 
 /** Who reads or changes it, and where. */
 type PrivacyAuthor = Omit<Reader, 'purposeOfUse'>;

@@ -3,12 +3,12 @@
  * (docs/adr/0053).
  * Contract: LOG-7, EXC-32.
  */
-import { findRefusedPurposes } from '../../patients/privacy.store.ts';
 import type { Queryable } from '../../platform/db/database.ts';
 import type { AccessEntry, AccessLog } from '../../privacy/access-log/access-log.ts';
 import { accessEntry, type Reader } from '../../privacy/authorise-access.ts';
 import { allowsPurpose } from '../../privacy/decide.ts';
 import { privacyError } from '../../privacy/errors.ts';
+import { findRefusedPurposes } from '../../privacy/refused-purposes.store.ts';
 import type { OrganisationScope } from '../../tenancy/scope.ts';
 
 /** Something about one patient, as the store gives it. */

@@ -3,10 +3,10 @@
  */
 import type { TimePosition } from '../../clinical/fetch/patient-page.store.ts';
 import { patientIdIn } from '../../fhir/reference.ts';
-import { findRefusedPurposes } from '../../patients/privacy.store.ts';
 import { mapPage, openPage, type Page, type PageRequest } from '../../platform/http/paging.ts';
 import { isUuid } from '../../platform/uuid.ts';
 import { authoriseAccess, type TracedListDependencies } from '../../privacy/authorise-access.ts';
+import { findRefusedPurposes } from '../../privacy/refused-purposes.store.ts';
 import type { FacilityContext } from '../../tenancy/callers/access.ts';
 import { notFound } from '../../tenancy/errors.ts';
 import { failureWithoutCodes } from '../errors.ts';

@@ -2,7 +2,9 @@
 
 import type { PurposeOfUse } from '../fhir/purpose-of-use.ts';
 import type { Client, Queryable } from '../platform/db/database.ts';
-import type { RegistrationScope } from './patient.ts';
+import type { FacilityScope } from '../tenancy/scope.ts';
+
+type RegistrationScope = Pick<FacilityScope, 'organisationId' | 'facilityId'>;
 
 /** Those of a patient who is registered at the facility. */
 const SELECT = `
