@@ -1,5 +1,4 @@
 /** SQL of reading a patient's access log. */
-import { rowByKey } from '../../platform/db/by-key.ts';
 import type { Queryable } from '../../platform/db/database.ts';
 import { instantFromTimestamp, timestampFromDate } from '../../platform/db/timestamp.ts';
 import type { Slice } from '../../platform/http/paging.ts';
@@ -68,26 +67,6 @@ const BEFORE_ALL: AccessLogPosition = [
   'ffffffff-ffff-ffff-ffff-ffffffffffff',
   Number.MAX_SAFE_INTEGER,
 ];
-
-/** Purposes that a patient refuses; undefined when no such patient is registered at the facility. */
-export async function loadRefusedPurposes(
-  db: Queryable,
-  scope: FacilityScope,
-  patientId: string,
-): Promise<string[] | undefined> {
-  const { rows } = await db.query<{ refused_purposes: string[] }>({
-    name: 'patient-refused-purposes',
-    text: `
-      select p.refused_purposes
-      from patient_registration r
-      cross join ${rowByKey('patient', 'p', { id: 'r.patient_id' }, 'p.refused_purposes')} p
-      where r.organisation_id = $1
-        and r.facility_id = $2
-        and r.patient_id = $3`,
-    values: [scope.organisationId, scope.facilityId, patientId],
-  });
-  return rows[0]?.refused_purposes;
-}
 
 /** What was done at this facility with one patient's data, newest first. */
 export async function loadAccessLogPage(

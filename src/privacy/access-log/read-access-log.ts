@@ -7,12 +7,12 @@ import { notFound } from '../../tenancy/errors.ts';
 import { readKeptFrom } from '../archive/archive.store.ts';
 import { authoriseAccess, type TracedListDependencies } from '../authorise-access.ts';
 import { privacyError } from '../errors.ts';
+import { findRefusedPurposes } from '../refused-purposes.store.ts';
 import type { AccessEntry } from './access-log.ts';
 import {
   type AccessLogFilter,
   type AccessLogPosition,
   loadAccessLogPage,
-  loadRefusedPurposes,
   type ShownEntry,
 } from './read-access-log.store.ts';
 
@@ -46,7 +46,7 @@ export async function readAccessLog(
     query.outcome,
   ];
   const page = openPage<AccessLogPosition>(cursors, query, binding);
-  const refusedPurposes = isUuid(patientId) ? await loadRefusedPurposes(db, scope, patientId) : undefined;
+  const refusedPurposes = isUuid(patientId) ? await findRefusedPurposes(db, scope, patientId) : undefined;
   if (refusedPurposes === undefined) throw notFound('The patient');
   const found = await loadAccessLogPage(db, scope, { patientId, filter, ...page.slice });
   await authoriseAccess(accessLog, context, {
