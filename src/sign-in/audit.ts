@@ -20,7 +20,6 @@ const MESSAGES = {
   'sign-in.recovery-codes-made': 'new recovery codes made; the earlier ones work no longer',
   'sign-in.recovery-code-used': 'signed in with a recovery code',
   'sign-in.session-ended': 'a person ended a session of their own',
-  'sign-in.unlocked': 'the operator removed the locks of an account',
 } as const;
 
 export type SignInEvent = keyof typeof MESSAGES;

@@ -3,11 +3,11 @@ import type { Command } from 'commander';
 import { type CommandEnvironment, UsageError } from '../../platform/command/command.ts';
 import { operatorOn } from '../administration/managed-account.ts';
 import { networkOfRange } from '../lockout/network.ts';
-import { accountCommand, auditOfOperator, type OfAccount } from './account-command.ts';
+import { accountCommand, type OfAccount } from './account-command.ts';
 import { unlockAccount } from './manage-accounts.ts';
 
 export function unlockAccountCommand(
-  environment: Pick<CommandEnvironment, 'withSession' | 'print' | 'stderr'>,
+  environment: Pick<CommandEnvironment, 'withSession' | 'print'>,
 ): Command {
   return accountCommand(
     'unlock',
@@ -23,7 +23,6 @@ export function unlockAccountCommand(
       const entry = await environment.withSession((session) =>
         unlockAccount(session, { ...operatorOn(options.email), network }, null),
       );
-      auditOfOperator(environment, 'sign-in.unlocked', entry);
       const { userId, email } = entry;
       const result = { userId, email, ...(network === undefined ? {} : { network }) };
       environment.print(result, textOf(result));

@@ -1,12 +1,12 @@
 /** `interchange account remove-second-factor`. Contract: SIGN-IN-71. */
 import type { Command } from 'commander';
 import type { CommandEnvironment } from '../../platform/command/command.ts';
-import { accountCommand, auditOfOperator, type OfAccount } from '../accounts/account-command.ts';
+import { accountCommand, type OfAccount } from '../accounts/account-command.ts';
 import { operatorOn } from '../administration/managed-account.ts';
 import { removeSecondFactorsOf } from './remove-factor.ts';
 
 export function removeSecondFactorCommand(
-  environment: Pick<CommandEnvironment, 'withSession' | 'print' | 'stderr'>,
+  environment: Pick<CommandEnvironment, 'withSession' | 'print'>,
 ): Command {
   return accountCommand(
     'remove-second-factor',
@@ -16,7 +16,6 @@ export function removeSecondFactorCommand(
     const entry = await environment.withSession(({ db }) =>
       removeSecondFactorsOf(db, operatorOn(options.email), null),
     );
-    auditOfOperator(environment, 'sign-in.second-factor-removed', entry);
     const { userId, email } = entry;
     environment.print({ userId, email }, `${email} has no second factor any more. Its sessions have ended.`);
   });
