@@ -32,3 +32,21 @@ test('the sweep begins once a day, and also after a clock that was ahead is put 
   assert.equal(await begins(NOW + DAY_MS + 1), true, 'it is right again');
   assert.equal(await begins(NOW + DAY_MS + 2), false);
 });
+
+test('however many organisations have nothing over, the last has its turn within the day [OPS-23]', async () => {
+  const text = `insert into organisation (id, name) select gen_random_uuid(), 'P' || n from generate_series(1, 60) n`;
+  await database.pool.query(text);
+  const asked = new Set<string>();
+  const rule: RetentionRule = {
+    name: 'things',
+    days: 1,
+    sweep: async (_db, { organisationId }) => {
+      asked.add(organisationId);
+      return { removed: 0, last: undefined };
+    },
+  };
+  const context = { db: database.pool, work: createWorkWatch().of('retention') };
+  const sweep = createRetentionSweep(context, [rule], RETENTION_LIMITS);
+  await sweep(new Date(NOW));
+  assert.equal(asked.size, 61, 'at one batch each, 28,800 would be looked at in a day');
+});
