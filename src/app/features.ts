@@ -5,17 +5,12 @@ import { renderOrders } from '../investigations/kept/render-orders.ts';
 import { answeredWithin } from '../platform/db/database.ts';
 import { type CursorCodec, createCursorCodec } from '../platform/http/cursor.ts';
 import { errorFields } from '../platform/log/log.ts';
-import { publishRetentionRules } from '../publish/history/retention.store.ts';
 import { createPublisher, type Publisher } from '../publish/runs/publish.ts';
 import { type ConsoleCookie, createConsoleCookie } from '../sign-in/console/console-cookie.ts';
 import { createConsoleIdentifier, type IdentifyConsole } from '../sign-in/console/identify-console.ts';
 import { createSignInSweep, eraseExpiredReplacements } from '../sign-in/sessions/sweep.ts';
 import { createSignIn, type SignIn } from '../sign-in/sign-in.ts';
-import {
-  createRetentionSweep,
-  RETENTION_LIMITS,
-  type RetentionRule,
-} from '../tenancy/organisations/retention.ts';
+import { createRetentionSweep, RETENTION_LIMITS } from '../tenancy/organisations/retention.ts';
 import { createTranslator, type Translator } from '../terminology/lookup/translate.ts';
 import { createUnmappedRecorder, type UnmappedRecorder } from '../terminology/unmapped/record-unmapped.ts';
 import type { HousekeepingStep } from './build-worker.ts';
@@ -79,26 +74,20 @@ export function housekeepingSteps({
 }: Pick<Runtime, 'background' | 'config' | 'log' | 'work'>): HousekeepingStep[] {
   const limited = answeredWithin(db, SWEEP_LIMIT_MS);
   const inTurn = (name: string) => ({ db: limited, work: work.of(name) });
-  const sweeping = (name: string, rules: readonly RetentionRule[]) => {
-    const sweep = createRetentionSweep(inTurn(name), rules, RETENTION_LIMITS);
-    return async (now: Date) => {
-      for (const [what, count] of Object.entries(await sweep(now)))
-        log.info(
-          { event: 'housekeeping.retention', outcome: what, count },
-          'removed data whose retention time is over',
-        );
-    };
+  const sweep = createRetentionSweep(inTurn('retention'), retentionRules(config), RETENTION_LIMITS);
+  const removeOld = async (now: Date) => {
+    for (const [what, count] of Object.entries(await sweep(now)))
+      log.info(
+        { event: 'housekeeping.retention', outcome: what, count },
+        'removed data whose retention time is over',
+      );
   };
   const replacements = inTurn('refresh-replacements');
   const orders = inTurn('order-texts');
   return [
     { name: 'refresh-replacements', run: (now) => eraseExpiredReplacements(replacements, now) },
     { name: 'sign-in', run: createSignInSweep(inTurn('sign-in-sweep')) },
-    {
-      name: 'publishes',
-      run: sweeping('publish-sweep', publishRetentionRules(config.publishHistoryDays)),
-    },
-    { name: 'retention', run: sweeping('retention', retentionRules(config)) },
+    { name: 'retention', run: removeOld },
     { name: 'order-texts', run: () => renderOrders(orders) },
   ];
 }

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { test } from 'node:test';
+import { runCommand } from '../../test-support/service/command.ts';
 import { useTestApi } from '../../test-support/service/use-api.ts';
 import { waitUntil } from '../../test-support/wait-until.ts';
 import { buildWorker } from './build-worker.ts';
@@ -71,6 +72,10 @@ test('the worker removes what is outdated, of every kind, and makes the months o
     await t.api.database.pool.query(...insert());
     assert.ok(await isThere(find), name);
   }
+  const { code, stdout } = await runCommand(['retention', 'run', '--dry-run'], { env: t.api.env });
+  assert.equal(code, 0);
+  for (const what of ['publishes', 'unmapped codes'])
+    assert.match(stdout, new RegExp(`^ +1  ${what}, kept for 400 days$`, 'm'));
   const worker = buildWorker(t.api.runtime, housekeepingSteps(t.api.runtime));
   worker.start();
   for (const [name, { find }] of Object.entries(OUTDATED))

@@ -8,11 +8,13 @@ import { retentionRules } from './retention.ts';
 
 export function runRetentionCommand(environment: CommandEnvironment): Command {
   return new Command('run')
-    .description('remove old deliveries, imports and unmapped codes now, as the worker does over time')
+    .description(
+      'remove old deliveries, publishes, imports and unmapped codes now, as the worker does over time',
+    )
     .option('--dry-run', 'show how much would be removed, and remove nothing')
     .addHelpText(
       'after',
-      '\nHow long things are kept: DELIVERY_PAYLOAD_DAYS, DELIVERY_HISTORY_DAYS, UNMAPPED_CODE_DAYS, IMPORT_HISTORY_DAYS.' +
+      '\nHow long things are kept: DELIVERY_PAYLOAD_DAYS, DELIVERY_HISTORY_DAYS, UNMAPPED_CODE_DAYS, PUBLISH_HISTORY_DAYS, IMPORT_HISTORY_DAYS.' +
         '\n\nExample:\n  npx interchange retention run --dry-run',
     )
     .action(async ({ dryRun = false }: { dryRun?: boolean }) => {

@@ -1,5 +1,6 @@
 /** What each part of the service removes over time, as the environment says it. */
 import { deliveryRetentionRules } from '../../exchange/queue/retention.store.ts';
+import { publishRetentionRules } from '../../publish/history/retention.store.ts';
 import { importRetentionRule } from '../../records/import/history/import-run.store.ts';
 import { POSITIONS_RETENTION } from '../../records/import/write/entry-positions.store.ts';
 import { ACTIVITY_RETENTION } from '../../tenancy/activity/activity.store.ts';
@@ -8,11 +9,12 @@ import { unmappedRetentionRule } from '../../terminology/unmapped/unmapped.store
 import type { Config } from '../config/config.ts';
 
 export function retentionRules({ retention }: Pick<Config, 'retention'>): RetentionRule[] {
-  const { unmappedCodeDays, importDays, ...delivery } = retention;
+  const { unmappedCodeDays, importDays, publishDays, ...delivery } = retention;
   return [
     ...deliveryRetentionRules(delivery),
     unmappedRetentionRule(unmappedCodeDays),
     importRetentionRule(importDays),
+    ...publishRetentionRules(publishDays),
     POSITIONS_RETENTION,
     ACTIVITY_RETENTION,
   ];

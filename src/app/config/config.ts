@@ -52,10 +52,8 @@ export interface Config {
   importUnderstoodExtensions: string[];
   /** How long it goes on answering after SIGTERM, while /readyz says 503. */
   drainSeconds: number;
-  /** Days that every publish stays in the history. */
-  publishHistoryDays: number;
   /** Days that things are kept; 0: for ever. */
-  retention: DeliveryRetention & { unmappedCodeDays: number; importDays: number };
+  retention: DeliveryRetention & { unmappedCodeDays: number; publishDays: number; importDays: number };
   /** Publishes of one account that may wait in one process for others to end. */
   publishWaitingPerAccount: number;
   delivery: DeliverySettings;
@@ -111,11 +109,11 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
     importIdleSeconds: reader.integer('IMPORT_IDLE_SECONDS', { min: 1, max: 3_600, fallback: 60 }),
     importUnderstoodExtensions: understoodExtensions(reader),
     drainSeconds: reader.integer('DRAIN_SECONDS', { min: 0, max: 3_600, fallback: 5 }),
-    publishHistoryDays: reader.integer('PUBLISH_HISTORY_DAYS', { min: 1, max: 36_500, fallback: 400 }),
     retention: {
       payloadDays: keptDays(reader, 'DELIVERY_PAYLOAD_DAYS', 400),
       historyDays: keptDays(reader, 'DELIVERY_HISTORY_DAYS', 800),
       unmappedCodeDays: keptDays(reader, 'UNMAPPED_CODE_DAYS', 400),
+      publishDays: keptDays(reader, 'PUBLISH_HISTORY_DAYS', 400),
       importDays: keptDays(reader, 'IMPORT_HISTORY_DAYS', 400),
     },
     publishWaitingPerAccount: reader.integer('PUBLISH_WAITING_PER_ACCOUNT', {

@@ -65,7 +65,7 @@ describe('the sweep of publishes', () => {
   const leases = async () => (await database.pool.query('select 1 from publish_lease')).rowCount;
   /** Each call answers how many publishes it erased. */
   const sweep = (limits = {}) => {
-    const context = { db: database.pool, work: createWorkWatch().of('publish-sweep') };
+    const context = { db: database.pool, work: createWorkWatch().of('retention') };
     const step = createRetentionSweep(context, publishRetentionRules(400), {
       ...RETENTION_LIMITS,
       ...limits,
@@ -96,7 +96,7 @@ describe('the sweep of publishes', () => {
     const subject = randomUUID();
     for (const daysAgo of [2_900, 2_800, 2_700]) await ran(daysAgo, { subject });
     const before = await left();
-    const context = { db: database.pool, work: createWorkWatch().of('publish-sweep') };
+    const context = { db: database.pool, work: createWorkWatch().of('retention') };
     const rules = publishRetentionRules(400);
     await addLease(50_000);
     assert.deepEqual(await runRetention(context, rules, { dryRun: true }), { publishes: 2 });

@@ -3,6 +3,7 @@
  * Contract: OPS-23.
  */
 import type { Queryable } from '../../platform/db/database.ts';
+import { readDatabaseTime } from '../../platform/db/database-time.ts';
 import type { OrganisationScope } from '../scope.ts';
 import { listOrganisations } from './organisation.store.ts';
 import { forEachOrganisation, type WorkContext } from './organisation-work.ts';
@@ -130,8 +131,9 @@ export async function runRetention(
   { dryRun }: { dryRun: boolean },
 ): Promise<Removed> {
   const limit = RETENTION_LIMITS.batchRows;
+  const now = await readDatabaseTime(context.db);
   const every = await everyTask(context.db, rules);
-  return doTasks(context, every, { now: new Date(), limit, dryRun, batchesAtMost: Number.POSITIVE_INFINITY });
+  return doTasks(context, every, { now, limit, dryRun, batchesAtMost: Number.POSITIVE_INFINITY });
 }
 
 /** What is left to be done, by organisation. */
