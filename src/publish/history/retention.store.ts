@@ -1,15 +1,27 @@
 /** SQL that removes what publishing no longer needs (docs/adr/0057). Contract: PUB-46. */
 import type { Queryable } from '../../platform/db/database.ts';
-import type { RetentionBatch, RetentionRule, Swept } from '../../tenancy/organisations/retention.ts';
+import {
+  cutoff,
+  type RetentionBatch,
+  type RetentionRule,
+  removeOverdue,
+  type Swept,
+} from '../../tenancy/organisations/retention.ts';
 import type { OrganisationScope } from '../../tenancy/scope.ts';
 
 /** `historyDays`: every publish stays so long. The one that says what a server holds now stays for ever. */
 export function publishRetentionRules(historyDays: number): RetentionRule[] {
-  return [
-    { name: 'publishes', days: historyDays, sweep: eraseReplacedRuns },
-    { name: 'leases of publishes', days: 1, sweep: deleteEndedLeases },
-  ];
+  return [{ name: 'publishes', days: historyDays, sweep: eraseReplacedRuns }, LEASES_RETENTION];
 }
+
+/** Leases that were given back, or whose process died. Whoever asks for one that ended so long ago has ended, too. */
+const LEASES_RETENTION = removeOverdue({
+  name: 'leases of publishes',
+  days: 1,
+  table: 'publish_lease',
+  key: ['target_id', 'resource_type', 'record_id'],
+  isOver: 't.leased_until < $2',
+});
 
 const START = '-infinity 00000000-0000-0000-0000-000000000000';
 
@@ -59,23 +71,4 @@ async function eraseReplacedRuns(
   });
   const { looked = 0, erased = 0, last } = rows[0] ?? {};
   return { removed: erased, last: looked < limit ? undefined : last };
-}
-
-/** Leases that were given back, or whose process died. Whoever asks for one that ended so long ago has ended, too. */
-async function deleteEndedLeases(
-  db: Queryable,
-  { organisationId }: OrganisationScope,
-  batch: RetentionBatch,
-): Promise<Swept> {
-  if (batch.dryRun) return { removed: 0, last: undefined };
-  await db.query({
-    name: 'sweep-publish-leases',
-    text: 'delete from publish_lease where organisation_id = $1 and leased_until < $2',
-    values: [organisationId, cutoff(batch)],
-  });
-  return { removed: 0, last: undefined };
-}
-
-function cutoff({ now, days }: Pick<RetentionBatch, 'now' | 'days'>): Date {
-  return new Date(now.getTime() - days * 86_400_000);
 }

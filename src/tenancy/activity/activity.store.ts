@@ -60,5 +60,5 @@ export const ACTIVITY_RETENTION = removeOverdue({
   days: 35,
   table: 'activity_hour',
   key: ['facility_id', 'hour', 'kind'],
-  time: 'hour',
+  isOver: 't.hour < $2',
 });

@@ -8,6 +8,8 @@ import type { OrganisationScope } from '../scope.ts';
 import { listOrganisations } from './organisation.store.ts';
 import { forEachOrganisation, type WorkContext } from './organisation-work.ts';
 
+const DAY_MS = 86_400_000;
+
 export interface RetentionRule {
   /** What it removes, as the log and the command name it. */
   name: string;
@@ -34,32 +36,31 @@ export interface Swept {
   last: string | undefined;
 }
 
-/** Rows that are over so many days after the time in a column of theirs. */
 interface OverdueRows {
   name: string;
   days: number;
   table: string;
   /** Columns that a row of an organisation is found by. */
   key: readonly string[];
-  time: string;
+  /** SQL that a row `t` is over; `$1` is the organisation, and what is older than `$2` is kept long enough. */
+  isOver: string;
 }
 
 /** What is over is gone after a batch, so the next one begins where this one did. */
-export function removeOverdue({ name, days, table, key, time }: OverdueRows): RetentionRule {
-  const isOver = (row: string) =>
-    `${row}.organisation_id = $1 and ${row}.${time} < now() - $2::integer * interval '1 day'`;
-  const count = `select count(*)::integer as removed from ${table} t where ${isOver('t')}`;
+export function removeOverdue({ name, days, table, key, isOver }: OverdueRows): RetentionRule {
+  const over = `t.organisation_id = $1 and (${isOver})`;
+  const count = `select count(*)::integer as removed from ${table} t where ${over}`;
   // Looked at once more: a row may get a later time while it is being removed.
   const remove = `
     with over as materialized (
       select ${key.join(', ')}
       from ${table} t
-      where ${isOver('t')}
+      where ${over}
       limit $3
     ), removed as (
       delete from ${table} t
       using over o
-      where ${isOver('t')}
+      where ${over}
         and ${key.map((column) => `t.${column} = o.${column}`).join(' and ')}
       returning 1
     )
@@ -71,12 +72,17 @@ export function removeOverdue({ name, days, table, key, time }: OverdueRows): Re
     sweep: async (db, { organisationId }, batch) => {
       const { rows } = await db.query<{ removed: number }>({
         text: batch.dryRun ? count : remove,
-        values: [organisationId, batch.days, ...(batch.dryRun ? [] : [batch.limit])],
+        values: [organisationId, cutoff(batch), ...(batch.dryRun ? [] : [batch.limit])],
       });
       const removed = rows[0]?.removed ?? 0;
       return { removed, last: !batch.dryRun && removed === batch.limit ? 'more' : undefined };
     },
   };
+}
+
+/** What is older was kept long enough. */
+export function cutoff({ now, days }: Pick<RetentionBatch, 'now' | 'days'>): Date {
+  return new Date(now.getTime() - days * DAY_MS);
 }
 
 export interface RetentionLimits {
@@ -100,8 +106,6 @@ interface Task {
  * and finds nothing. As a whole one it would take the turns of a day from all but a few thousand organisations.
  */
 const LEAST_OF_BATCH = 0.01;
-
-const DAY_MS = 86_400_000;
 
 /**
  * A sweep to be called every minute: it begins anew every day, goes on where it stopped, and rests when it is through.

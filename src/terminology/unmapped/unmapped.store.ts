@@ -139,6 +139,6 @@ export function unmappedRetentionRule(days: number): RetentionRule {
     days,
     table: 'terminology_unmapped',
     key,
-    time: 'last_met_at',
+    isOver: 't.last_met_at < $2',
   });
 }

@@ -215,5 +215,11 @@ function toListed(row: StoredRow): ListedImport {
 
 /** Forgets imports that began so many days ago. What they brought stays. Contract: ADM-51. */
 export function importRetentionRule(days: number): RetentionRule {
-  return removeOverdue({ name: 'imports', days, table: 'import_run', key: ['id'], time: 'started_at' });
+  return removeOverdue({
+    name: 'imports',
+    days,
+    table: 'import_run',
+    key: ['id'],
+    isOver: 't.started_at < $2',
+  });
 }

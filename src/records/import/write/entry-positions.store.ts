@@ -80,5 +80,5 @@ export const POSITIONS_RETENTION = removeOverdue({
   days: 7,
   table: 'entry_position',
   key: ['run_id', 'resource_type', 'id'],
-  time: 'met_at',
+  isOver: 't.met_at < $2',
 });
