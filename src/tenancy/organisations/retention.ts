@@ -50,17 +50,18 @@ interface OverdueRows {
 export function removeOverdue({ name, days, table, key, isOver }: OverdueRows): RetentionRule {
   const over = `t.organisation_id = $1 and (${isOver})`;
   const count = `select count(*)::integer as removed from ${table} t where ${over}`;
-  // Looked at once more: a row may get a later time while it is being removed.
+  // Locked: a row may get a later time while it is being removed.
   const remove = `
     with over as materialized (
       select ${key.join(', ')}
       from ${table} t
       where ${over}
       limit $3
+      for update of t skip locked
     ), removed as (
       delete from ${table} t
       using over o
-      where ${over}
+      where t.organisation_id = $1
         and ${key.map((column) => `t.${column} = o.${column}`).join(' and ')}
       returning 1
     )
