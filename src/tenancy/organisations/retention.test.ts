@@ -2,9 +2,16 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { createTestDatabase, type TestDatabase } from '../../../test-support/database/database.ts';
 import { createWorkWatch } from './organisation-work.ts';
-import { createRetentionSweep, RETENTION_LIMITS, type RetentionRule } from './retention.ts';
+import {
+  createRetentionSweep,
+  RETENTION_LIMITS,
+  type RetentionRule,
+  removeOverdue,
+  runRetention,
+} from './retention.ts';
 
 const DAY_MS = 86_400_000;
 const NOW = Date.parse('2026-11-21T12:00:00Z');
@@ -49,4 +56,28 @@ test('however many organisations have nothing over, the last has its turn within
   const sweep = createRetentionSweep(context, [rule], RETENTION_LIMITS);
   await sweep(new Date(NOW));
   assert.equal(asked.size, 61, 'at one batch each, 28,800 would be looked at in a day');
+});
+
+test('a row that gets a later time while the sweep is at it stays', async () => {
+  await database.pool.query(
+    `insert into publish_lease (organisation_id, target_id, resource_type, record_id, token, leased_until)
+     select id, id, 'Patient', id, id, now() - interval '2 days' from organisation limit 1`,
+  );
+  const rule = removeOverdue({
+    name: 'leases',
+    days: 1,
+    table: 'publish_lease',
+    key: ['target_id', 'resource_type', 'record_id'],
+    isOver: 't.leased_until < $2',
+  });
+  const context = { db: database.pool, work: createWorkWatch().of('retention') };
+  const renewing = await database.pool.connect();
+  await renewing.query('begin');
+  await renewing.query('update publish_lease set leased_until = now()');
+  assert.deepEqual(await runRetention(context, [rule], { dryRun: true }), { leases: 1 });
+  const swept = runRetention(context, [rule], { dryRun: false });
+  await Promise.race([swept, sleep(200)]);
+  await renewing.query('commit');
+  renewing.release();
+  assert.deepEqual(await swept, {});
 });
