@@ -4,11 +4,12 @@ import { forEachOrganisation, type WorkContext } from '../../tenancy/organisatio
 import { deleteKeysRetiredBefore } from '../keys/signing-key.store.ts';
 import { replacementsUntil, secondsAfter } from '../settings.ts';
 import {
-  deleteEndedSessions,
   deleteEndedSetupLinks,
+  deleteExpiredSessions,
   deleteExpiredTokens,
   deleteForgottenNetworks,
   deleteIdleCounters,
+  deleteRevokedSessions,
   deleteTokensOfRevokedSessions,
   eraseReplacements,
 } from './sweep.store.ts';
@@ -70,7 +71,8 @@ export function createSignInSweep({ db, work }: WorkContext): (now: Date) => Pro
 const ORGANISATION_STEPS = [
   deleteExpiredTokens,
   deleteTokensOfRevokedSessions,
-  deleteEndedSessions,
+  deleteRevokedSessions,
+  deleteExpiredSessions,
   deleteEndedSetupLinks,
 ];
 
