@@ -110,23 +110,6 @@ test('CONNECT is 405, with the methods that the service takes', async () => {
   assert.equal(answer.headers.allow, 'DELETE, GET, HEAD, PATCH, POST, PUT');
 });
 
-test('a request for another protocol is answered as any other, and its connection ends: what came with it is dropped', async () => {
-  const request = (headers: RawRequest['headers']) =>
-    requestBytes({ method: 'GET', target: '/healthz', headers });
-  const other = request({ connection: 'keep-alive, Upgrade', upgrade: 'h2c' });
-  const answers = await exchangeBytes(
-    port,
-    Buffer.concat([request({ connection: 'keep-alive' }), other, request({ connection: 'keep-alive' })]),
-  );
-  assert.deepEqual(
-    answers.map(({ status, headers }) => [status, headers.connection]),
-    [
-      [200, 'keep-alive'],
-      [200, 'close'],
-    ],
-  );
-});
-
 test('an address that ends where an id should stand is an unknown path, for whoever asks [HTTP-9]', async () => {
   for (const path of ['/patients/base/', '/encounters/fhir/Encounter/?patient=x', '/exchange/deliveries/'])
     for (const headers of [{}, { authorization: `Bearer ${account.token}` }]) {

@@ -33,8 +33,8 @@ export interface BrokenRequest {
 
 export interface FaultAnswers {
   /**
-   * Answers expectations that nobody can meet (RFC 9110 section 10.1.1) and requests for a tunnel. Ends connections behind
-   * requests for another protocol, and those that are quiet for `server.timeout`, but for those that wait for us.
+   * Answers expectations that nobody can meet (RFC 9110 section 10.1.1) and requests for a tunnel. Ends connections that
+   * are quiet for `server.timeout`, but for those that wait for us.
    */
   attach(server: Server): void;
   /** Answers a request that is not HTTP, has too many headers, an unknown method, or never ends. */
@@ -54,9 +54,6 @@ export function createFaultAnswers(allowed: AllowedMethods): FaultAnswers {
         unanswered.set(request.socket, waiting.add(response));
         latest.set(request.socket, response);
         response.once('close', () => waiting.delete(response));
-        // No other protocol is spoken here. Node.js drops what came behind the request in the same packet, so that whoever
-        // waits for an answer to that is told by the end of the connection.
-        if (request.headers.upgrade !== undefined) response.shouldKeepAlive = false;
       });
       server.on('checkExpectation', (request, response) => {
         request.unpipe();
