@@ -63,6 +63,20 @@ describe('references', () => {
     }
   });
 
+  test('urn:uuid in upper and lower case, to the entry of the Bundle before the record of that id [IN-8]', async () => {
+    const uuid = randomUUID();
+    assert.equal((await t.run([patient({ id: uuid })])).rejectedCount, 0);
+    const urns = [`urn:uuid:${uuid}`, `urn:uuid:${uuid.toUpperCase()}`];
+    for (const fullUrl of urns)
+      for (const reference of urns) {
+        const someone = patient();
+        const visit = encounter(reference);
+        const { rejected } = await t.run([bundle([{ fullUrl, resource: someone }, visit])]);
+        assert.deepEqual(rejected, []);
+        assert.equal((await t.encounterRow(visit))?.patient_id, someone.id, `${fullUrl} and ${reference}`);
+      }
+  });
+
   test('ids that are no UUIDs resolve by type and id, in one file and across files', async () => {
     const someone = patient({ id: 'f001' });
     const [inBundle, later] = [encounter('Patient/f001'), encounter('Patient/f001')];

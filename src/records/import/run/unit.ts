@@ -121,7 +121,7 @@ export class Unit {
 
   /** The record of this unit that a `fullUrl` or a `Type/id` names; undefined when there is none. */
   find(reference: string): ReferencedRecord | undefined {
-    const text = withoutVersion(reference);
+    const text = nameOfUrl(reference);
     const byUrl = this.#under(text);
     if (byUrl !== undefined) return byUrl.target;
     const parsed = parseReference(text);
@@ -140,14 +140,14 @@ export class Unit {
 
   /** True when the reference is to an entry of a type that is not taken. */
   isOther(reference: string): boolean {
-    return this.#others.has(withoutVersion(reference));
+    return this.#others.has(nameOfUrl(reference));
   }
 
   /** Note an entry of a type that is not taken. */
   addOther({ resourceType, fullUrl }: SeenEntry): void {
     count(this.notTaken, resourceType);
     if (fullUrl === undefined) return;
-    this.#others.add(withoutVersion(fullUrl));
+    this.#others.add(nameOfUrl(fullUrl));
     this.#hold(fullUrl);
   }
 
@@ -186,7 +186,7 @@ export class Unit {
   /** Note an entry whose id in the organisation is `id`. Throws ResourceRejected when it cannot be taken. */
   add(range: EntryRange, seen: SeenEntry, importer: ResourceImporter, id: string): UnitEntry {
     const { resource, resourceType, fullUrl } = seen;
-    const before = fullUrl === undefined ? undefined : this.#under(withoutVersion(fullUrl));
+    const before = fullUrl === undefined ? undefined : this.#under(nameOfUrl(fullUrl));
     if (before !== undefined)
       throw new ResourceRejected(
         `The entry has the same fullUrl as entry ${before.number}, but is another record`,
@@ -207,7 +207,7 @@ export class Unit {
     this.#heldBytes += ENTRY_BYTES;
     if (entry.condition !== undefined) this.#hold(entry.condition.key.system + entry.condition.key.value);
     if (fullUrl !== undefined && !entry.namedById) {
-      this.#byUrl.set(withoutVersion(fullUrl), entry);
+      this.#byUrl.set(nameOfUrl(fullUrl), entry);
       this.#hold(fullUrl);
     }
     for (const { system, value } of identifiersOf(resource)) {
@@ -223,6 +223,11 @@ export class Unit {
   #hold(text: string): void {
     this.#heldBytes += NAME_BYTES + text.length;
   }
+}
+
+/** A `fullUrl`, or what refers to one. A UUID is the same in upper and lower case (RFC 9562, section 4). */
+function nameOfUrl(url: string): string {
+  return url.startsWith('urn:uuid:') ? url.toLowerCase() : withoutVersion(url);
 }
 
 /** One entry is the usual case, and costs no list. */
