@@ -11,7 +11,7 @@ import { loadConfig } from '../config/config.ts';
 import { masterKeySource } from '../config/master-key.ts';
 import { backUp, megabytes } from './back-up.ts';
 import { sizeOf } from './manifest.ts';
-import { unlessStopped } from './unless-stopped.ts';
+import { unlessSignalled } from './stopped-by-signal.ts';
 
 interface Options {
   to: string;
@@ -52,7 +52,7 @@ async function run(environment: CommandEnvironment, options: Options): Promise<v
   const masterKey = masterKeySource(config);
   const { dataDir } = config;
   const stopped = { what: 'backup', after: 'What it had copied was removed.' };
-  const backup = await unlessStopped(environment, stopped, (progress) =>
+  const backup = await unlessSignalled(environment, stopped, (progress) =>
     backUp({ dataDir, folder, masterKey, progress }),
   );
   if (backup === undefined) return;

@@ -12,7 +12,7 @@ import { masterKeyPath, masterKeySource, readKeyFile } from '../config/master-ke
 import { megabytes } from './back-up.ts';
 import { type Mark, markRestored } from './mark-restored.ts';
 import { type Restored, restore } from './restore.ts';
-import { unlessStopped } from './unless-stopped.ts';
+import { unlessSignalled } from './stopped-by-signal.ts';
 
 interface Options {
   from?: string;
@@ -70,7 +70,7 @@ async function restoreFrom(
   if (isPutBackPlanned(config.dataDir)) await openDataFolder(config.dataDir);
   const { dryRun = false, keyFile } = options;
   const stopped = { what: 'restore', after: 'Nothing was changed.' };
-  const restored = await unlessStopped(environment, stopped, (progress) =>
+  const restored = await unlessSignalled(environment, stopped, (progress) =>
     restore({
       dataDir: config.dataDir,
       from: resolve(options.from),

@@ -12,7 +12,7 @@ class StoppedBySignal extends Error {}
  * What `work` comes to. Undefined, and said to the operator, when a signal stopped it: then the progress that it is given throws.
  * `after` says what is left, in a sentence.
  */
-export async function unlessStopped<T>(
+export async function unlessSignalled<T>(
   environment: CommandEnvironment,
   { what, after }: { what: string; after: string },
   work: (progress: ProgressLine) => Promise<T>,
