@@ -47,13 +47,16 @@ export async function confirmTotp(
   const now = await readDatabaseTime(deps.db, call.databaseTime);
   const sealed = await readPendingTotp(deps.db, caller, { sessionId, now });
   if (sealed === undefined) throw signInError('nothing_to_confirm');
-  const step = stepOfCode(await openTotpSecret(deps.keys, caller, sealed), code, now);
+  const plain = await openTotpSecret(deps.keys, caller, sealed);
+  const step = stepOfCode(plain, code, now);
   // The secret is known to whoever asks: a wrong code is a slip, and no guess.
   if (step === undefined) throw signInError('second_factor_refused');
   return addFactor(deps, call, { now, factor: APP }, async (client) => {
+    // A rotation of the master key leaves what is not confirmed as it was (totp.ts).
+    const kept = await deps.keys.seal(client, totpSealedFor(caller), plain);
     if (!(await takePendingTotp(client, caller, { sessionId, sealed })))
       throw signInError('nothing_to_confirm');
-    if (!(await insertTotp(client, caller, { accountId, sealed, step, now })))
+    if (!(await insertTotp(client, caller, { accountId, sealed: kept, step, now })))
       throw signInError('totp_exists');
   });
 }
