@@ -89,6 +89,7 @@ describe('rotation of the master key of a database of the operator', { timeout: 
   test('has both keys good while processes change over, then the new one alone [OPS-16, SIGN-IN-73]', async () => {
     await makePartitions(owner, new Date('2020-01-01T00:00:00Z'), 1);
     await clinic.command('access-log', 'archive', '--before', '2020-02', '--out', join(folder, 'archive'));
+    await clinic.command('restore', '--mark');
     const leaked = await dataKeysOf(old);
     const path = join(folder, 'new.key');
     const begun = await rotate(['--write-new-key-file', path, '--json']);

@@ -23,10 +23,13 @@ import { listWriters } from '../../privacy/access-log/access-log-chain.store.ts'
 import {
   ARCHIVES_NAME,
   CHAINS_NAME,
+  RESTORES_NAME,
   resealAccessLog,
   resealArchives,
+  resealRestores,
 } from '../../privacy/access-log/access-log-keys.ts';
 import { listArchives } from '../../privacy/archive/archive.store.ts';
+import { listSealedRestores } from '../../privacy/verification/restore.store.ts';
 import { appError } from '../errors.ts';
 import { askForRenewal, holdersOfOtherKeys, mayTakeOver } from './key-holders.ts';
 import type { NewKey } from './new-key.ts';
@@ -122,6 +125,7 @@ export async function planRotation(
   const sealed = [];
   for (const { name, list } of SEALED_TABLES) sealed.push({ name, rows: (await list(db)).length });
   sealed.push({ name: CHAINS_NAME, rows: (await listWriters(db)).length });
+  sealed.push({ name: RESTORES_NAME, rows: (await listSealedRestores(db)).length });
   sealed.push({ name: ARCHIVES_NAME, rows: (await listArchives(db)).length });
   return { sealed, otherHolders: await holdersOfOtherKeys(db, masterKeyId) };
 }
@@ -131,6 +135,7 @@ async function resealEverything(client: Client, dataKeys: DataKeys): Promise<Res
   for (const table of SEALED_TABLES) resealed.push(await resealTable(client, table, dataKeys));
   // Requests that write the access log wait from here to the end.
   resealed.push(await resealAccessLog(client, dataKeys));
+  resealed.push(await resealRestores(client, dataKeys));
   resealed.push(await resealArchives(client, dataKeys));
   return resealed;
 }

@@ -8,6 +8,7 @@ import type { Resealed } from '../../platform/crypto/sealed-table.ts';
 import type { Queryable } from '../../platform/db/database.ts';
 import { listArchives, replaceArchiveSeals } from '../archive/archive.store.ts';
 import { isSealed, sealManifest } from '../archive/archive-manifest.ts';
+import { listSealedRestores, replaceRestoreSeals } from '../verification/restore.store.ts';
 import type { WriterRow } from './access-log.store.ts';
 import {
   listWriters,
@@ -15,12 +16,13 @@ import {
   replaceHeadSeals,
   replaceRegistrySeal,
 } from './access-log-chain.store.ts';
-import { headSeal, registrySeal } from './hash-chain.ts';
+import { headSeal, registrySeal, restoreSeal } from './hash-chain.ts';
 
 const PURPOSE = 'access-log';
 /** What is sealed, as an operator calls it. */
 export const CHAINS_NAME = 'chains of the access log';
 export const ARCHIVES_NAME = 'archived months of the access log';
+export const RESTORES_NAME = 'records of restores';
 
 /** The key that a new chain has. */
 export async function newestChainKey(keys: KeyRing, db: Queryable): Promise<Buffer> {
@@ -76,6 +78,18 @@ export async function resealArchives(db: Queryable, dataKeys: DataKeys): Promise
     intact.map((manifest) => sealManifest(keys, manifest)),
   );
   return { name: ARCHIVES_NAME, resealed: intact.length, unreadable: manifests.length - intact.length };
+}
+
+/** Seal the records of restores with the newest key; verification takes no other. */
+export async function resealRestores(db: Queryable, dataKeys: DataKeys): Promise<Resealed> {
+  const keys = chainKeys(dataKeys);
+  const records = await listSealedRestores(db);
+  const intact = records.filter((record) => keys.some((key) => restoreSeal(key, record).equals(record.seal)));
+  await replaceRestoreSeals(
+    db,
+    intact.map((record) => ({ id: record.id, seal: restoreSeal(keys[0], record) })),
+  );
+  return { name: RESTORES_NAME, resealed: intact.length, unreadable: records.length - intact.length };
 }
 
 function chainKeys([newest, ...older]: DataKeys): [Buffer, ...Buffer[]] {

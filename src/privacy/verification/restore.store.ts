@@ -21,20 +21,45 @@ export async function insertRestore(owner: Queryable, key: Uint8Array, restore: 
   });
 }
 
-/** Oldest first. A record that none of the keys sealed is among the `forged`. */
-export async function listRestores(
-  db: Queryable,
-  keys: readonly Uint8Array[],
-): Promise<{ restores: Restore[]; forged: Restore[] }> {
-  const { rows } = await db.query<Restore & { seal: Buffer }>({
+/** A record as it is stored. */
+export interface SealedRestore extends Restore {
+  seal: Buffer;
+}
+
+/** Oldest first. */
+export async function listSealedRestores(db: Queryable): Promise<SealedRestore[]> {
+  const { rows } = await db.query<SealedRestore>({
     text: `
       select id, restored_at as "restoredAt", backup_taken_at as "backupTakenAt", seal
       from database_restore
       order by restored_at, id`,
   });
+  return rows;
+}
+
+/** Needs the owner of the schema. */
+export async function replaceRestoreSeals(
+  owner: Queryable,
+  restores: readonly { id: string; seal: Buffer }[],
+): Promise<void> {
+  await owner.query({
+    text: `
+      update database_restore r
+      set seal = s.seal
+      from unnest($1::uuid[], $2::bytea[]) s (id, seal)
+      where r.id = s.id`,
+    values: [restores.map(({ id }) => id), restores.map(({ seal }) => seal)],
+  });
+}
+
+/** Oldest first. A record that this key, the newest, did not seal is among the `forged`. */
+export async function listRestores(
+  db: Queryable,
+  newest: Uint8Array,
+): Promise<{ restores: Restore[]; forged: Restore[] }> {
   const restores: Restore[] = [];
   const forged: Restore[] = [];
-  for (const { seal, ...restore } of rows)
-    (keys.some((key) => restoreSeal(key, restore).equals(seal)) ? restores : forged).push(restore);
+  for (const { seal, ...restore } of await listSealedRestores(db))
+    (restoreSeal(newest, restore).equals(seal) ? restores : forged).push(restore);
   return { restores, forged };
 }

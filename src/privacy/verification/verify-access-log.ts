@@ -93,7 +93,7 @@ export async function verifyAccessLog(
   );
   const { headsInArchives, filesRead, faults: inArchives } = await settleArchives(log, options.archiveFolder);
   faults.push(...inArchives);
-  const { restores, forged } = await listRestores(db, keys);
+  const { restores, forged } = await readUnderKeys(db, readKeys, ([newest]) => listRestores(db, newest));
   faults.push(...forged.map(forgedFault));
   const missing = [...given].flatMap(([place, heads]) => (noted.has(place) ? heads.slice(0, 1) : []));
   // One that is missing may be of an entry that could not be read.
