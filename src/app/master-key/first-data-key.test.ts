@@ -2,22 +2,17 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { afterEach, beforeEach, describe, test } from 'node:test';
 import { createTestDatabase, type TestDatabase } from '../../../test-support/database/database.ts';
+import { sourceOf } from '../../../test-support/sign-in/master-key.ts';
 import { BY_OPERATOR } from '../../exchange/connections/connection.ts';
 import { createConnection } from '../../exchange/connections/create-connection.ts';
 import { WrongMasterKeyError } from '../../platform/crypto/data-keys.ts';
 import { createKeyRing } from '../../platform/crypto/key-ring.ts';
-import { createMasterKey } from '../../platform/crypto/master-key.ts';
 import { createPool, type Pool } from '../../platform/db/database.ts';
 import { rotateSigningKey } from '../../sign-in/keys/rotate-signing-key.ts';
 import { createOrganisation } from '../../tenancy/organisations/facilities.ts';
 import { openOrMakeDataKeys, refuseWrongMasterKey } from './first-data-key.ts';
 
 const NOW = new Date('2026-03-01T12:00:00Z');
-
-function sourceOf(bytes: Buffer) {
-  const key = createMasterKey(bytes);
-  return { name: 'MASTER_KEY', fixed: true, load: async () => key, remedy: async () => 'Give that key.' };
-}
 
 describe('the first data key', () => {
   let database: TestDatabase;

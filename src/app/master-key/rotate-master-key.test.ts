@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, test } from 'node:test';
 import { createTestDatabase, type TestDatabase } from '../../../test-support/database/database.ts';
+import { sourceOf } from '../../../test-support/sign-in/master-key.ts';
 import { createKeyRing } from '../../platform/crypto/key-ring.ts';
-import { createMasterKey, type MasterKeySource } from '../../platform/crypto/master-key.ts';
 import { createPool, type Pool } from '../../platform/db/database.ts';
 import { allChainKeys, RESTORES_NAME } from '../../privacy/access-log/access-log-keys.ts';
 import { insertRestore } from '../../privacy/verification/restore.store.ts';
@@ -24,10 +24,7 @@ afterEach(async () => {
   await database.drop();
 });
 
-function newSource(): MasterKeySource {
-  const key = createMasterKey(randomBytes(32));
-  return { name: 'MASTER_KEY', fixed: true, load: async () => key, remedy: async () => '' };
-}
+const newSource = () => sourceOf(randomBytes(32));
 
 test('which of two master keys is the newer one is known though the clock of the database was set back [OPS-16]', async () => {
   const [old, next] = [newSource(), newSource()];
