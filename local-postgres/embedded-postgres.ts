@@ -194,7 +194,7 @@ async function joinOrStart(site: Site, isUsed: boolean, log: ServerLog): Promise
     );
   // Since the folder was opened, a restore may have begun to replace the database. A new one must not be made then.
   await finishPutBack(site.dataDir);
-  // Moved away, or on a disk that was unmounted. Whoever comes would work in a new one, beside those who use the one before.
+  // It was moved away, or its disk unmounted. Those who are at work go on with it, so a second database must not be made here.
   if (isUsed && !existsSync(site.clusterDir))
     throw new EmbeddedPostgresError(
       `The database in ${site.dataDir} is in use, but ${site.clusterDir} is no longer there. Put it back, or stop the processes that use it.`,

@@ -4,7 +4,7 @@ import type { Discipline } from '../clinical/resources/discipline.ts';
 import type { Queryable } from '../platform/db/database.ts';
 import type { PublishableRecord, PublishSource } from '../publish/plan/prepare-publish.ts';
 import type { FacilityScope } from '../tenancy/scope.ts';
-import { type Translator, translateOnce } from '../terminology/lookup/translate.ts';
+import { type Translator, translateWatched } from '../terminology/lookup/translate.ts';
 import { createWholeInvestigationLoader, findOrderVersion } from './investigation.store.ts';
 import { type FetchedDiscipline, ORDER_NAMES, unmappedPlace } from './investigation.ts';
 import { fillOrder } from './kept/order-text.fhir.ts';
@@ -29,7 +29,7 @@ export function createOrderEmitter({
     const loaded = await load({ scope, id: orderId, discipline });
     if (loaded === undefined) return undefined;
     const { record: text, patientId, refusedPurposes, version } = loaded;
-    const { translations, areMapsSame } = await translateOnce(translator, scope, slotCodings({ text }));
+    const { translations, areMapsSame } = await translateWatched(translator, scope, slotCodings({ text }));
     const filled = fillOrder(text, translations);
     const unmapped = filled.flatMap(({ unmapped }) => unmapped);
     return { patientId, refusedPurposes, version, areMapsSame, resources: filled.map(resourceIn), unmapped };

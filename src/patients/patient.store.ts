@@ -11,10 +11,10 @@ import { askedRows, rowByKey } from '../platform/db/by-key.ts';
 import type { Queryable } from '../platform/db/database.ts';
 import { instantFromTimestamp } from '../platform/db/timestamp.ts';
 import { createOrganisationBatcher } from '../tenancy/organisations/organisation-batch.ts';
-import type { OrganisationScope } from '../tenancy/scope.ts';
+import type { OrganisationScope, RegistrationScope } from '../tenancy/scope.ts';
 import { patientRecord } from './kept/patient-text.fhir.ts';
 import { PATIENT_TEXTS } from './kept/patient-texts.store.ts';
-import type { LoadedPatient, PatientRecord, RegistrationScope } from './patient.ts';
+import type { LoadedPatient, PatientRecord } from './patient.ts';
 import { mayBeNamed, survivorOf, type Viewer } from './replacement.store.ts';
 
 const PATIENTS = packing(PATIENT_TEXTS, { id: 'p.id' });

@@ -1,9 +1,5 @@
 /** A patient as the internal model holds it. */
 import type { HeldPatient } from '../clinical/resources/patient.fhir.ts';
-import type { FacilityScope } from '../tenancy/scope.ts';
-
-/** Where a patient is registered; the time zone does not matter. */
-export type RegistrationScope = Pick<FacilityScope, 'organisationId' | 'facilityId'>;
 
 /** What the source did not give: an empty list, or null. */
 type Filled<Held> = {

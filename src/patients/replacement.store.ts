@@ -4,7 +4,7 @@
  */
 import { rowByKey } from '../platform/db/by-key.ts';
 import type { Queryable } from '../platform/db/database.ts';
-import type { RegistrationScope } from './patient.ts';
+import type { RegistrationScope } from '../tenancy/scope.ts';
 
 /** For whom it is asked, as SQL. */
 export interface Viewer {

@@ -1,10 +1,7 @@
 /** SQL of a patient's privacy setting. */
-
 import type { PurposeOfUse } from '../fhir/purpose-of-use.ts';
 import type { Client, Queryable } from '../platform/db/database.ts';
-import type { FacilityScope } from '../tenancy/scope.ts';
-
-type RegistrationScope = Pick<FacilityScope, 'organisationId' | 'facilityId'>;
+import type { RegistrationScope } from '../tenancy/scope.ts';
 
 /** Those of a patient who is registered at the facility. */
 const SELECT = `

@@ -6,6 +6,9 @@ export interface OrganisationScope {
   readonly organisationId: string;
 }
 
+/** Where a patient is registered; the time zone does not matter. */
+export type RegistrationScope = Pick<FacilityScope, 'organisationId' | 'facilityId'>;
+
 export interface FacilityScope extends OrganisationScope {
   readonly facilityId: string;
   /** IANA zone of the facility, for dates without a zone. */

@@ -8,12 +8,6 @@ import { appError } from '../errors.ts';
 
 /** Throws `unmarked_copy` when the service last ran on another database than this. Needs the owner of the schema. */
 export async function requireKnownPlace(owner: Queryable): Promise<void> {
-  const place = await readPlace(owner);
-  if (place === undefined) return;
-  await owner.query({
-    text: 'insert into database_place (place) values ($1) on conflict do nothing',
-    values: [place],
-  });
   if (await isUnmarkedCopy(owner)) throw appError('unmarked_copy', { fault: UNMARKED_COPY });
   await recordPlace(owner);
 }

@@ -9,8 +9,8 @@ import { hearOneStopSignal, STOP_EXIT_CODES, type StopSignal } from '../../platf
 class StoppedBySignal extends Error {}
 
 /**
- * What `work` comes to. Undefined, and said to the operator, when a signal stopped it: then the progress that it is given throws.
- * `after` says what is left, in a sentence.
+ * The result of `work`. After a signal, the next report of progress throws. Then the operator is told, and the result is
+ * undefined. `after` is a sentence that says what is left.
  */
 export async function unlessSignalled<T>(
   environment: CommandEnvironment,
@@ -27,14 +27,12 @@ export async function unlessSignalled<T>(
     tell(text);
   };
   try {
-    return await work({ step: telling(step), show: telling(show), end });
+    return await work({ step: telling(step), show: telling(show), end }).finally(end);
   } catch (error) {
     if (stoppedBy === undefined || !(error instanceof StoppedBySignal)) throw error;
-    end();
     environment.fail(`${stoppedBy} stopped the ${what}. ${after}`, STOP_EXIT_CODES[stoppedBy]);
     return undefined;
   } finally {
     endHearing();
-    end();
   }
 }

@@ -5,7 +5,7 @@ import { fillVitalSet, resourceIn, slotCodings } from '../../clinical/kept/fill-
 import type { Queryable } from '../../platform/db/database.ts';
 import type { PublishSource } from '../../publish/plan/prepare-publish.ts';
 import type { FacilityContext } from '../../tenancy/callers/access.ts';
-import { type Translator, translateOnce } from '../../terminology/lookup/translate.ts';
+import { type Translator, translateWatched } from '../../terminology/lookup/translate.ts';
 import { createVitalSetLoader } from './vital-set.store.ts';
 
 const NAME = 'The vital set';
@@ -52,7 +52,7 @@ export function vitalSetSource({ db, translator }: EmitVitalSetDependencies): Pu
       if (loaded === undefined) return undefined;
       const { record, patientId, refusedPurposes, version } = loaded;
       const codings = record.observations.flatMap(slotCodings);
-      const { translations, areMapsSame } = await translateOnce(translator, scope, codings);
+      const { translations, areMapsSame } = await translateWatched(translator, scope, codings);
       const filled = fillVitalSet(record.observations, translations);
       const unmapped = filled.flatMap(({ unmapped }) => unmapped);
       return {

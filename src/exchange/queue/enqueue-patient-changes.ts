@@ -5,8 +5,9 @@
 import { randomUUIDv7 } from 'node:crypto';
 import type { PurposeOfUse } from '../../fhir/purpose-of-use.ts';
 import { loadPatients, lockPatients, textSizes } from '../../patients/patient.store.ts';
-import type { PatientChange, RegistrationScope } from '../../patients/patient.ts';
+import type { PatientChange } from '../../patients/patient.ts';
 import type { Client } from '../../platform/db/database.ts';
+import type { RegistrationScope } from '../../tenancy/scope.ts';
 import { restoreAssignedSearchKeys } from '../callbacks/assigned-identifier.store.ts';
 import { callWorkers } from './delivery-call.ts';
 import { type EmittedPatient, type EnvelopeParts, emitPatient, envelopeText } from './envelope.ts';

@@ -22,8 +22,8 @@ export async function listDataKeys(db: Queryable): Promise<WrappedDataKey[]> {
 }
 
 /**
- * The database's own clock says when, so that of two master keys the newer is known. After every other one, also when that
- * clock was set back.
+ * The database's own clock says when, so that of two master keys the newer is known. A key is later than all before it, even
+ * if that clock was set back.
  */
 export async function insertDataKey(db: Queryable, key: Omit<WrappedDataKey, 'addedAt'>): Promise<void> {
   await db.query({

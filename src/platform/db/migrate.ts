@@ -108,8 +108,8 @@ export async function migrate(url: string, hooks?: MigrationHooks): Promise<stri
 }
 
 /**
- * PostgreSQL fails whoever changes the rights of a table while another transaction takes it out of the access log. All in
- * one transaction: that of the caller, or its own.
+ * PostgreSQL fails a change of the rights on a table that another transaction takes out of the access log, so the two take
+ * turns. Sent as one query, the lock and the grants are in one transaction also where the caller has begun none.
  */
 async function renewRights(client: pg.Client, grants: string): Promise<void> {
   await client.query(`select pg_advisory_xact_lock(${ADVISORY_LOCKS.accessLogPartitions}); ${grants}`);

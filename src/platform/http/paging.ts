@@ -10,7 +10,7 @@ import type { CursorCodec } from './cursor.ts';
 import { named, schemaName } from './named-schema.ts';
 
 export const DEFAULT_LIMIT = 20;
-/** The limit of a list that is shown whole. */
+/** The limit of a list that is shown whole. A page reads one row more than its limit. */
 export const NO_LIMIT = Number.MAX_SAFE_INTEGER - 1;
 
 /** `limit` and `cursor` of a list. */

@@ -103,8 +103,8 @@ interface Task {
 }
 
 /**
- * The part of a batch that the last one of a rule counts at least; else, as much as it removed. Most days it is the only one,
- * and finds nothing. As a whole one it would take the turns of a day from all but a few thousand organisations.
+ * The last batch of a rule counts as the part of a full one that it removed, and as this part at least. Most rules find nothing
+ * on most days: if that counted as a full batch, a day would be over after a few thousand organisations.
  */
 const LEAST_OF_BATCH = 0.01;
 

@@ -48,8 +48,8 @@ export function createTranslator(deps: { db: Queryable }): Translator {
   };
 }
 
-/** What the maps say about these codings now, and a way to ask whether they still say it. */
-export async function translateOnce(
+/** What the maps say about these codings. `areMapsSame` asks later whether they still say it. */
+export async function translateWatched(
   translator: Translator,
   scope: FacilityScope,
   codings: readonly LocalCoding[],
