@@ -76,6 +76,7 @@ test('the worker removes what is outdated, of every kind, and makes the months o
   assert.equal(code, 0);
   for (const what of ['publishes', 'unmapped codes'])
     assert.match(stdout, new RegExp(`^ +1  ${what}, kept for 400 days$`, 'm'));
+  assert.match(stdout, /leases of publishes, kept for 1 day$/m);
   const worker = buildWorker(t.api.runtime, housekeepingSteps(t.api.runtime));
   worker.start();
   for (const [name, { find }] of Object.entries(OUTDATED))

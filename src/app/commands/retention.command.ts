@@ -27,8 +27,7 @@ export function runRetentionCommand(environment: CommandEnvironment): Command {
       const failed = watch.failing().get(work.name) ?? [];
       const items = rules.map(({ name, days }) => ({ name, keptDays: days, removed: removed[name] ?? 0 }));
       const lines = items.map(({ name, keptDays, removed: count }) => {
-        const kept = keptDays === 0 ? 'kept for ever' : `kept for ${keptDays} days`;
-        return `${String(count).padStart(9)}  ${name}, ${kept}`;
+        return `${String(count).padStart(9)}  ${name}, kept for ${timeText(keptDays)}`;
       });
       lines.push(
         ...failed.map(
@@ -42,4 +41,9 @@ export function runRetentionCommand(environment: CommandEnvironment): Command {
       );
       if (failed.length > 0) environment.fail(SOME_REFUSED);
     });
+}
+
+function timeText(days: number): string {
+  if (days === 0) return 'ever';
+  return days === 1 ? '1 day' : `${days} days`;
 }

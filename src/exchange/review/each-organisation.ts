@@ -40,9 +40,10 @@ export async function findDeliveries(
     return known.size === 0 ? [] : [{ ...scope, ids: [...known] }];
   });
   const [first, ...others] = found;
-  if (first === undefined || !ids.every((id) => found.some((some) => some.ids.includes(id))))
-    throw exchangeError(failed.length === 0 ? 'unknown_delivery' : 'delivery_not_read');
-  return [first, ...others];
+  if (first !== undefined && ids.every((id) => found.some((some) => some.ids.includes(id))))
+    return [first, ...others];
+  if (failed.length > 0) throw exchangeError('delivery_not_read');
+  throw exchangeError('unknown_delivery');
 }
 
 export interface EachAnswer<Found> {
