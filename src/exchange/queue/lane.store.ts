@@ -21,8 +21,8 @@ export interface LeasedDelivery {
   attempts: number;
   deliveryId: string;
   facilityId: string;
-  /** The envelope, to be sent as it is. */
-  body: string;
+  /** The envelope, to be sent as it is. Null when those that are due before it fill the memory of a lease. */
+  body: string | null;
   refusedPurposes: string[];
   /** The exchange module is on for the facility. */
   moduleOn: boolean;
@@ -58,6 +58,9 @@ export interface DeliveryAttempt {
   responseHash: Buffer | null;
 }
 
+/** Envelopes of one lease, in bytes; the one that exceeds it is the last. A patient may have several megabytes. */
+export const LEASE_BYTES = 16 * 1024 ** 2;
+
 // Rows are addressed by arrays of keys and by lateral reads of one row: a join would leave the planner the choice of
 // reading every waiting lane of the connection, which it takes while it has no statistics (docs/adr/0020).
 const LEASE = `
@@ -68,9 +71,13 @@ const LEASE = `
     where h.organisation_id = $1
       and h.connection_id = $2
       and h.patient_id = any(array(select patient_id from due))
-    returning h.patient_id, h.sequence, h.attempts
+    returning h.patient_id, h.sequence, h.attempts, h.due_at
   )
-  select l.patient_id as "patientId", l.sequence, l.attempts, d.id as "deliveryId", d.facility_id as "facilityId", d.body,
+  select l.patient_id as "patientId", l.sequence, l.attempts, d.id as "deliveryId", d.facility_id as "facilityId",
+    case
+      when sum(octet_length(d.body)) over (order by l.due_at, l.patient_id) - octet_length(d.body) < ${LEASE_BYTES}
+      then d.body
+    end as body,
     p.refused_purposes as "refusedPurposes",
     ${moduleOn('d.facility_id')} as "moduleOn",
     ${coveredNow('d.facility_id')} as covered

@@ -45,6 +45,26 @@ test('sends again, with the same delivery id, what a dead worker had leased, onc
   await t.allDelivered();
 });
 
+test('leases no more of very large patients than fit in memory', async () => {
+  const ids = await insertPatients(t.database.pool, t.place, 150);
+  await queue(t.database.pool, t.place, ids);
+  await t.database.pool.query(
+    `update exchange_delivery set body = body || repeat(' ', 1024 * 1024) where organisation_id = $1`,
+    [t.place.organisationId],
+  );
+  const answer = Promise.withResolvers<void>();
+  t.exchange.behave = () => ({ status: 200, after: answer.promise });
+  t.work();
+  await t.exchange.waitFor(16);
+  await t.workersLook();
+  const leased = (await t.heads()).filter((head) => head.lease_token !== null).length;
+  const inFlight = 16;
+  assert.ok(leased <= inFlight + 2 * 16, `${leased} of 1 MiB are in memory`);
+  answer.resolve();
+  await t.allDelivered();
+  assert.equal(t.exchange.arrivals.length, 150, 'each was sent once');
+});
+
 test('does not wait for a change under way, and settles once it is done', async () => {
   const [locked = '', free = ''] = await insertPatients(t.database.pool, t.place, 2);
   const answer = Promise.withResolvers<void>();

@@ -4,7 +4,7 @@ import type { PurposeOfUse } from '../../fhir/purpose-of-use.ts';
 import { leaseEndAfter } from '../../outbound/lease-end.ts';
 import { allowsPurpose } from '../../privacy/decide.ts';
 import { probeNow } from '../queue/connection-state.store.ts';
-import { type LeasedDelivery, leaseDue, leaseProbe, release } from '../queue/lane.store.ts';
+import { LEASE_BYTES, type LeasedDelivery, leaseDue, leaseProbe, release } from '../queue/lane.store.ts';
 import { park } from '../queue/parking.store.ts';
 import type { LoadedConnection } from './loaded-connection.ts';
 import { giveBack, type Runner, singleTask } from './runner.ts';
@@ -42,8 +42,10 @@ export function createLeaseStage(runner: Runner) {
   };
 }
 
-function hasRoom({ connection, leased }: Runner, batch: BatchSize): boolean {
-  return connection !== undefined && leased.length <= batch.of(connection.maxInFlight) / 2;
+function hasRoom({ connection, leased, logged }: Runner, batch: BatchSize): boolean {
+  if (connection === undefined || leased.length > batch.of(connection.maxInFlight) / 2) return false;
+  const size = (sum: number, { body }: Try) => sum + body.length;
+  return logged.reduce(size, leased.reduce(size, 0)) < LEASE_BYTES;
 }
 
 async function leaseBatch(runner: Runner, batch: BatchSize): Promise<void> {
@@ -75,7 +77,8 @@ async function leaseOnce(
     throw error;
   });
   const starved = runner.leased.length + runner.logged.length === 0;
-  batch.note({ found: found.length, startedMs, starved });
+  const fits = found.filter(({ body }) => body !== null).length;
+  batch.note({ found: found.length, fits, startedMs, starved });
   const sorted = sortLeased(found, { probe, purposeOfUse });
   for (const delivery of sorted.tries)
     runner.leased.push({ ...delivery, leaseToken, leaseEnd, purposeOfUse, probe, nonce: randomUUID() });
@@ -85,14 +88,16 @@ async function leaseOnce(
   return !runner.stopping && breaker.open && results.size + runner.leased.length <= MAX_UNWRITTEN;
 }
 
+type Sendable = LeasedDelivery & { body: string };
+
 interface SortedLanes {
   /** To be logged and sent; those of a patient who refuses the purpose, to be logged and held. */
-  tries: LeasedDelivery[];
+  tries: Sendable[];
   /** Their facility has the module off: they wait for it. */
   off: LeasedDelivery[];
   /** Their facility is covered no longer: people decide. */
   uncovered: LeasedDelivery[];
-  /** May be sent and need not be: one delivery is enough for a probe. */
+  /** May be tried and are not now: they do not fit in memory, or one delivery is enough for a probe. */
   spare: LeasedDelivery[];
   /** One of the tries will be sent. */
   sends: boolean;
@@ -105,12 +110,13 @@ function sortLeased(
 ): SortedLanes {
   const sorted: SortedLanes = { tries: [], off: [], uncovered: [], spare: [], sends: false };
   for (const delivery of found) {
+    const { body } = delivery;
     const sendable = allowsPurpose(delivery.refusedPurposes, purposeOfUse);
     if (!delivery.covered) sorted.uncovered.push(delivery);
     else if (!delivery.moduleOn) sorted.off.push(delivery);
-    else if (probe && sendable && sorted.sends) sorted.spare.push(delivery);
+    else if (body === null || (probe && sendable && sorted.sends)) sorted.spare.push(delivery);
     else {
-      sorted.tries.push(delivery);
+      sorted.tries.push({ ...delivery, body });
       sorted.sends ||= sendable;
     }
   }
@@ -134,8 +140,11 @@ function setAside(
 /** How many lanes a worker leases at once: just enough that no sender waits for the database. */
 interface BatchSize {
   of(maxInFlight: number): number;
-  /** Note a lease: how many it brought, when it was begun, and whether senders had to wait for it. */
-  note(lease: { found: number; startedMs: number; starved: boolean }): void;
+  /**
+   * Note a lease: how many it found, how many of these fit in memory, when it was begun, and whether senders had to wait for
+   * it.
+   */
+  note(lease: { found: number; fits: number; startedMs: number; starved: boolean }): void;
   /** Note a lease that failed: the next waits for the next look. */
   noteFailure(): void;
   /** The last lease was a full one. */
@@ -153,10 +162,11 @@ function createBatchSize(): BatchSize {
       state.size = Math.max(state.size, maxInFlight * 2);
       return state.size;
     },
-    note({ found, startedMs, starved }) {
+    note({ found, fits, startedMs, starved }) {
       const wasFull = state.likelyMore;
       state.likelyMore = found >= state.size;
-      if (wasFull && starved) state.size = Math.min(MAX_BATCH, state.size * 2);
+      if (fits < found) state.size = fits;
+      else if (wasFull && starved) state.size = Math.min(MAX_BATCH, state.size * 2);
       else if (startedMs - state.lastMs > SLOW_MS) state.size = Math.floor(state.size / 2);
       state.lastMs = startedMs;
     },

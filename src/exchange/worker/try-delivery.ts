@@ -12,6 +12,7 @@ import type { DeliveryAnswer } from './send.ts';
 
 /** A delivery that is leased for one try. */
 export interface Try extends LeasedDelivery {
+  body: string;
   leaseToken: string;
   leaseEnd: LeaseEnd;
   /** Of the connection when it was leased: what the access is logged under. */
