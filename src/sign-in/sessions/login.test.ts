@@ -163,3 +163,34 @@ test('a flood of logins from one network takes no place from another [SEC-9]', a
   assert.deepEqual(new Set(statuses), new Set([undefined]));
   assert.ok(flood.refused > 0, 'the queue was full');
 });
+
+test('an account keeps the 10,000 sessions that began last: a sign-in ends older ones [SIGN-IN-78]', async () => {
+  const { userId } = await fixture.addAccount();
+  const { userId: other } = await fixture.addAccount();
+  const { pool } = fixture.database;
+  const add = (accountId: string, count: number) =>
+    pool.query(
+      `insert into session (organisation_id, id, account_id, created_at, expires_at)
+       select $1, gen_random_uuid(), $2, $3::timestamptz - n * interval '1 minute', '2026-06-01'
+       from generate_series(1, $4::integer) n`,
+      [fixture.organisationId, accountId, NOW, count],
+    );
+  const sessions = async (accountId: string) => {
+    const { rows } = await pool.query<{ live: number; oldest: Date }>(
+      `select count(*)::integer as live, min(created_at) as oldest
+       from session where account_id = $1 and revoked_at is null`,
+      [accountId],
+    );
+    return rows[0];
+  };
+  await add(userId, 11_500);
+  await add(other, 10_050);
+  await signIn(userId);
+  assert.equal((await sessions(userId))?.live, 10_501, '1,000 at a time');
+  await signIn(userId);
+  const { sid } = decodeJwt<{ sid: string }>((await signIn(userId)).accessToken);
+  assert.deepEqual(await sessions(userId), { live: 10_000, oldest: secondsAfter(NOW, -9_997 * 60) });
+  assert.equal((await sessions(other))?.live, 10_050, 'those of others stay');
+  const { rows } = await pool.query('select from session where id = $1 and revoked_at is null', [sid]);
+  assert.equal(rows.length, 1, 'the new one is among them');
+});

@@ -21,12 +21,42 @@ export interface NewSession {
   expiresAt: Date;
 }
 
-/** A CTE that inserts a session. The statement goes on with what proves it, a token or a cookie: both rows, or none. */
+/** An account keeps the sessions that began last. A program that signs in for each call would make millions of them. */
+const SESSIONS_KEPT = 10_000;
+/** What one sign-in ends of the others, at most. Whoever has more loses them with the next sign-ins. */
+const OLD_SESSIONS_AT_ONCE = 1_000;
+
+/**
+ * CTEs that insert a session and end those beyond {@link SESSIONS_KEPT}. The statement goes on with what proves the session, a
+ * token or a cookie: both rows, or none. A session that ended meanwhile keeps its time and reason; that is asked in a way that
+ * lets the planner read by key alone. Contract: SIGN-IN-78.
+ */
 export const INSERT_SESSION = `
       inserted as (
         insert into session (organisation_id, id, account_id, created_at, expires_at)
         values ($1, $2, $3, $4, $5)
         returning id
+      ), too_old as materialized (
+        select id
+        from session
+        where organisation_id = $1
+          and account_id = $3
+          and revoked_at is null
+        order by created_at desc
+        offset ${SESSIONS_KEPT - 1}
+        limit ${OLD_SESSIONS_AT_ONCE}
+      ), superseded as (
+        update session
+        set revoked_at = $4, revoked_reason = 'signed-in-again'
+        where organisation_id = $1
+          and id = any(array(
+            select id
+            from session
+            where organisation_id = $1
+              and id = any(array(select id from too_old))
+              and coalesce(revoked_at, 'infinity') = 'infinity'
+            for no key update skip locked
+          ))
       )`;
 
 /** The parameters of {@link INSERT_SESSION}, `$1` to `$5`. */
