@@ -241,7 +241,7 @@ describe('what is never removed', () => {
       const token = randomUUID();
       const [next] = await leaseDue(pool(), key(), { token, durationMs: 60_000, limit: 1 });
       if (next === undefined) break;
-      assert.equal(JSON.parse(next.body).sequence, next.sequence);
+      assert.equal(JSON.parse(next.body ?? '').sequence, next.sequence);
       sent.push(next.sequence);
       await settle(pool(), key(), [
         { patientId, sequence: next.sequence, leaseToken: token, next: DONE, attempt: null, counted: true },

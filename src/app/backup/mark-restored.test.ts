@@ -91,7 +91,7 @@ test('what waits and what comes later is numbered above everything that went out
   await settle(database.pool, key, [{ ...result, patientId: waiting }]);
   const again = await lease();
   assert.deepEqual(
-    again.map(({ patientId, sequence, body }) => [patientId, sequence, JSON.parse(body).sequence]),
+    again.map(({ patientId, sequence, body }) => [patientId, sequence, JSON.parse(body ?? '').sequence]),
     [[waiting, floor + 1, floor + 1]],
     'a lease from before the mark moves nothing',
   );
