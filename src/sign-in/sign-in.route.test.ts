@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
-import { compactVerify, decodeProtectedHeader, importJWK } from 'jose';
+import { compactVerify, decodeJwt, decodeProtectedHeader, importJWK } from 'jose';
 import { type Answer, startTestApi, type TestApi } from '../../test-support/service/api.ts';
 import {
   type AccountFixture,
@@ -264,6 +264,32 @@ test('logout is 204 without a body, and 401 at once on another node [SIGN-IN-36,
     assertError(await node.call('/auth/logout', { method: 'POST', token }), 401, 'Unauthorized');
     assertError(await post('/auth/refresh', { refreshToken }, node), 401, 'Unauthorized');
   }
+});
+
+test('a session that a sign-in of its account ends answers 401 at once, on every node [SIGN-IN-78]', async () => {
+  const { userId } = await newAccount();
+  const other = await api.addNode();
+  const oldest = (await login(userId)).json.accessToken as string;
+  const next = (await login(userId)).json.accessToken as string;
+  const statusOf = async (node: Pick<TestApi, 'call'>, token: string) =>
+    (await node.call('/patients/base', { token })).status;
+  const statusesOf = (token: string) => Promise.all([statusOf(api, token), statusOf(other, token)]);
+  const before = await statusesOf(oldest);
+  assert.ok(!before.includes(401), `${before}`);
+  assert.deepEqual(await statusesOf(next), before);
+  await api.database.pool.query(
+    `with earlier as (
+       update session set created_at = created_at - interval '1 hour' where id = $1
+       returning *
+     )
+     insert into session (organisation_id, id, account_id, created_at, expires_at)
+     select organisation_id, gen_random_uuid(), account_id, created_at + n * interval '1 millisecond', expires_at
+     from earlier, generate_series(1, 9998) n`,
+    [decodeJwt<{ sid: string }>(oldest).sid],
+  );
+  assert.equal((await login(userId)).status, 200);
+  assert.deepEqual(await statusesOf(oldest), [401, 401]);
+  assert.deepEqual(await statusesOf(next), before);
 });
 
 test('logout ends one session, not the others of the account [SIGN-IN-38]', async () => {

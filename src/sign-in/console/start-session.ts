@@ -18,6 +18,7 @@ import {
 import { networkOf } from '../lockout/network.ts';
 import { newOrganisationToken, parseOrganisationToken } from '../organisation-token.ts';
 import { consoleStageOf, methodsOf, type SecondFactorMethod } from '../second-factor/second-factor.ts';
+import { endOldSessions } from '../sessions/session.store.ts';
 import { insertConsoleSession, revokeSessionOfToken } from './console-session.store.ts';
 import { endsOf, type SessionEndSettings } from './session-ends.ts';
 
@@ -54,15 +55,14 @@ export async function startSession(
       const token = newOrganisationToken(proven.organisationId);
       const state = consoleStageOf(proven, { proven: false });
       const ends = endsOf(state, now, deps.settings);
+      const session = { id: sessionId, accountId: proven.id, createdAt: now, ...ends };
       await insertConsoleSession(client, proven, {
-        id: sessionId,
-        accountId: proven.id,
-        createdAt: now,
-        ...ends,
+        ...session,
         tokenHash: token.hash,
         userAgent: printable(context.userAgent).slice(0, USER_AGENT_LENGTH),
         network: networkOf(context.remoteAddress),
       });
+      await endOldSessions(client, proven, session);
       const replaced = await endSessionOf(client, cookie, now);
       const methods = state === 'second-factor' ? { methods: methodsOf(proven) } : {};
       return { account: proven, replaced, started: { token: token.text, state, ...methods } };

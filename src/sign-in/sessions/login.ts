@@ -13,6 +13,7 @@ import { assertMayIssue, issueAccessToken } from './access-token.ts';
 import type { LoginReply } from './login-reply.ts';
 import { insertTokenSession } from './refresh-token.store.ts';
 import { newRefreshToken } from './refresh-token.ts';
+import { endOldSessions } from './session.store.ts';
 
 export interface LoginDependencies extends ProofDependencies {
   signingKeys: SigningKeys;
@@ -43,10 +44,12 @@ export async function login(
     async commit(client, proven, { accessToken, now, expiresAt }) {
       const refreshToken = newRefreshToken(proven.organisationId, sessionId);
       const tokenExpiresAt = earlier(secondsAfter(now, deps.settings.refreshTokenSeconds), expiresAt);
+      const session = { id: sessionId, accountId: proven.id, createdAt: now, expiresAt };
       await insertTokenSession(client, proven, {
-        session: { id: sessionId, accountId: proven.id, createdAt: now, expiresAt },
+        session,
         token: { hash: refreshToken.hash, expiresAt: tokenExpiresAt },
       });
+      await endOldSessions(client, proven, session);
       const { userType, mustChangePassword } = proven;
       return {
         account: proven,

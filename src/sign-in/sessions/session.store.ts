@@ -1,5 +1,6 @@
 /** Sessions: one per login, ended by logout, reuse of a token, a new password, or the disabling of its account. */
-import type { Queryable } from '../../platform/db/database.ts';
+import type { Client, Queryable } from '../../platform/db/database.ts';
+import { notifyLive } from '../../tenancy/live.ts';
 import type { OrganisationScope } from '../../tenancy/scope.ts';
 
 export type RevocationReason =
@@ -21,42 +22,12 @@ export interface NewSession {
   expiresAt: Date;
 }
 
-/** An account keeps the sessions that began last. A program that signs in for each call would make millions of them. */
-const SESSIONS_KEPT = 10_000;
-/** What one sign-in ends of the others, at most. Whoever has more loses them with the next sign-ins. */
-const OLD_SESSIONS_AT_ONCE = 1_000;
-
-/**
- * CTEs that insert a session and end those beyond {@link SESSIONS_KEPT}. The statement goes on with what proves the session, a
- * token or a cookie: both rows, or none. A session that ended meanwhile keeps its time and reason; that is asked in a way that
- * lets the planner read by key alone. Contract: SIGN-IN-78.
- */
+/** A CTE that inserts a session. The statement goes on with what proves it, a token or a cookie: both rows, or none. */
 export const INSERT_SESSION = `
       inserted as (
         insert into session (organisation_id, id, account_id, created_at, expires_at)
         values ($1, $2, $3, $4, $5)
         returning id
-      ), too_old as materialized (
-        select id
-        from session
-        where organisation_id = $1
-          and account_id = $3
-          and revoked_at is null
-        order by created_at desc
-        offset ${SESSIONS_KEPT - 1}
-        limit ${OLD_SESSIONS_AT_ONCE}
-      ), superseded as (
-        update session
-        set revoked_at = $4, revoked_reason = 'signed-in-again'
-        where organisation_id = $1
-          and id = any(array(
-            select id
-            from session
-            where organisation_id = $1
-              and id = any(array(select id from too_old))
-              and coalesce(revoked_at, 'infinity') = 'infinity'
-            for no key update skip locked
-          ))
       )`;
 
 /** The parameters of {@link INSERT_SESSION}, `$1` to `$5`. */
@@ -65,6 +36,54 @@ export function sessionValues(
   { id, accountId, createdAt, expiresAt }: NewSession,
 ): unknown[] {
   return [organisationId, id, accountId, createdAt, expiresAt];
+}
+
+/** An account keeps the sessions that began last. A program that signs in for each call would make millions of them. */
+const SESSIONS_KEPT = 10_000;
+/** What one sign-in ends of the others, at most. Whoever has more loses them with the next sign-ins. */
+const OLD_SESSIONS_AT_ONCE = 1_000;
+
+/**
+ * End the sessions of an account that are more than {@link SESSIONS_KEPT} with this one, on every node, in the transaction
+ * that this one begins in. One that ended meanwhile keeps its time and reason; that is asked in a way that lets the planner read by key alone. Contract: SIGN-IN-78.
+ */
+export async function endOldSessions(
+  client: Client,
+  { organisationId }: OrganisationScope,
+  { id, accountId, createdAt }: NewSession,
+): Promise<void> {
+  const { rows } = await client.query<{ id: string }>({
+    name: 'session-end-old',
+    text: `
+      with too_old as materialized (
+        select id
+        from session
+        where organisation_id = $1
+          and account_id = $2
+          and id <> $4
+          and revoked_at is null
+        order by created_at desc
+        offset ${SESSIONS_KEPT - 1}
+        limit ${OLD_SESSIONS_AT_ONCE}
+      )
+      update session
+      set revoked_at = $3, revoked_reason = 'signed-in-again'
+      where organisation_id = $1
+        and id = any(array(
+          select id
+          from session
+          where organisation_id = $1
+            and id = any(array(select id from too_old))
+            and coalesce(revoked_at, 'infinity') = 'infinity'
+          for no key update skip locked
+        ))
+      returning id`,
+    values: [organisationId, accountId, createdAt, id],
+  });
+  const [ended, ...others] = rows;
+  if (ended === undefined) return;
+  // One is the usual case, and makes no node forget the other callers of the organisation.
+  await notifyLive(client, { organisationId, ...(others.length === 0 ? { sessionId: ended.id } : {}) });
 }
 
 /** When a session began. */
