@@ -10,7 +10,9 @@ import {
   addSignedIn,
   later as laterAt,
   PATIENTS_PATH as PATH,
+  signInAs,
 } from '../../../test-support/sign-in/console-people.ts';
+import { addTelephone } from '../../../test-support/sign-in/second-factor.ts';
 import {
   type AccountFixture,
   addAccount,
@@ -97,6 +99,26 @@ test('a sign-in ends the session whose cookie it brings, whoever had it, and no 
   assert.equal((await again(PASSWORD, foreign.email)).status, 200);
   assert.deepEqual([await statusOf(before), await statusOf(browser)], [401, 200]);
   assert.equal(await statusOf(elsewhere), 200);
+});
+
+test('who has the password and no second factor ends no session by signing in often [SIGN-IN-78]', async () => {
+  const { account, browser } = await signedIn();
+  await addTelephone(api, browser);
+  const { pool } = api.database;
+  await pool.query(`update session set created_at = created_at - interval '1 hour' where account_id = $1`, [
+    account.userId,
+  ]);
+  await signInAs(api, account, 'second-factor');
+  await pool.query(
+    `insert into session (organisation_id, id, account_id, created_at, expires_at)
+     select organisation_id, gen_random_uuid(), account_id, max(created_at), max(expires_at)
+     from session, generate_series(1, 9998) n
+     where account_id = $1
+     group by organisation_id, account_id, n`,
+    [account.userId],
+  );
+  await signInAs(api, account, 'second-factor');
+  assert.equal(await statusOf(browser), 200);
 });
 
 test('GET /session tells who is signed in, where, with what rights, and until when [SIGN-IN-59]', async () => {

@@ -62,7 +62,8 @@ export async function startSession(
         userAgent: printable(context.userAgent).slice(0, USER_AGENT_LENGTH),
         network: networkOf(context.remoteAddress),
       });
-      await endOldSessions(client, proven, session);
+      // Else who has only the password could end the sessions of who has the second factor, too.
+      if (state !== 'second-factor') await endOldSessions(client, proven, session);
       const replaced = await endSessionOf(client, cookie, now);
       const methods = state === 'second-factor' ? { methods: methodsOf(proven) } : {};
       return { account: proven, replaced, started: { token: token.text, state, ...methods } };
