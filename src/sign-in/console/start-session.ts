@@ -62,7 +62,7 @@ export async function startSession(
         userAgent: printable(context.userAgent).slice(0, USER_AGENT_LENGTH),
         network: networkOf(context.remoteAddress),
       });
-      // Else who has only the password could end the sessions of who has the second factor, too.
+      // Whoever has the password alone could else end the sessions of the person who has both.
       if (state !== 'second-factor') await endOldSessions(client, proven, session);
       const replaced = await endSessionOf(client, cookie, now);
       const methods = state === 'second-factor' ? { methods: methodsOf(proven) } : {};

@@ -44,13 +44,14 @@ const SESSIONS_KEPT = 10_000;
 const OLD_SESSIONS_AT_ONCE = 1_000;
 
 /**
- * End the sessions of an account that are more than {@link SESSIONS_KEPT} with this one, on every node, in the transaction
- * that this one begins in. One that ended meanwhile keeps its time and reason; that is asked in a way that lets the planner read by key alone. Contract: SIGN-IN-78.
+ * End the sessions of an account beyond {@link SESSIONS_KEPT}, on every node, in the transaction in which `session` begins. One
+ * that ended meanwhile keeps its time and reason; that is asked in a way that lets the planner read by key alone.
+ * Contract: SIGN-IN-78.
  */
 export async function endOldSessions(
   client: Client,
   { organisationId }: OrganisationScope,
-  { id, accountId, createdAt }: NewSession,
+  session: NewSession,
 ): Promise<void> {
   const { rows } = await client.query<{ id: string }>({
     name: 'session-end-old',
@@ -78,11 +79,11 @@ export async function endOldSessions(
           for no key update skip locked
         ))
       returning id`,
-    values: [organisationId, accountId, createdAt, id],
+    values: [organisationId, session.accountId, session.createdAt, session.id],
   });
   const [ended, ...others] = rows;
   if (ended === undefined) return;
-  // One is the usual case, and makes no node forget the other callers of the organisation.
+  // One is the usual case, and no node forgets the other callers of the organisation for it.
   await notifyLive(client, { organisationId, ...(others.length === 0 ? { sessionId: ended.id } : {}) });
 }
 
