@@ -11,8 +11,7 @@ class StoppedBySignal extends Error {}
 
 /**
  * The result of `work`. After a signal, the next report of progress throws, or a server that is being started ends. Then the
- * operator is told, and the result is
- * undefined. `after` is a sentence that says what is left.
+ * operator is told, and the result is undefined. `after` is a sentence that says what is left.
  */
 export async function unlessSignalled<T>(
   environment: CommandEnvironment,
