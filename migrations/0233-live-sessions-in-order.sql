@@ -1,3 +1,3 @@
--- A sign-in ends what is beyond the newest sessions of its account.
+-- A sign-in ends the older sessions of its account. This index has the live ones in the order in which they began.
 create index session_live on session (organisation_id, account_id, created_at) where revoked_at is null;
 drop index session_by_account;

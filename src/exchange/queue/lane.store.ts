@@ -21,7 +21,7 @@ export interface LeasedDelivery {
   attempts: number;
   deliveryId: string;
   facilityId: string;
-  /** The envelope, to be sent as it is. Null when those that are due before it fill the memory of a lease. */
+  /** The envelope, to be sent as it is. Null where those that are due earlier have {@link LEASE_BYTES} already. */
   body: string | null;
   refusedPurposes: string[];
   /** The exchange module is on for the facility. */
@@ -58,7 +58,7 @@ export interface DeliveryAttempt {
   responseHash: Buffer | null;
 }
 
-/** Envelopes of one lease, in bytes; the one that exceeds it is the last. A patient may have several megabytes. */
+/** A lease brings envelopes until they have so many bytes together: one patient may have several megabytes. */
 export const LEASE_BYTES = 16 * 1024 ** 2;
 
 // Rows are addressed by arrays of keys and by lateral reads of one row: a join would leave the planner the choice of

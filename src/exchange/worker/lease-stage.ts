@@ -77,8 +77,8 @@ async function leaseOnce(
     throw error;
   });
   const starved = runner.leased.length + runner.logged.length === 0;
-  const fits = found.filter(({ body }) => body !== null).length;
-  batch.note({ found: found.length, fits, startedMs, starved });
+  const envelopes = found.filter(({ body }) => body !== null).length;
+  batch.note({ lanes: found.length, envelopes, startedMs, starved });
   const sorted = sortLeased(found, { probe, purposeOfUse });
   for (const delivery of sorted.tries)
     runner.leased.push({ ...delivery, leaseToken, leaseEnd, purposeOfUse, probe, nonce: randomUUID() });
@@ -97,7 +97,7 @@ interface SortedLanes {
   off: LeasedDelivery[];
   /** Their facility is covered no longer: people decide. */
   uncovered: LeasedDelivery[];
-  /** May be tried and are not now: they do not fit in memory, or one delivery is enough for a probe. */
+  /** May be sent, and wait: the lease brought no envelope, or one delivery is enough for a probe. */
   spare: LeasedDelivery[];
   /** One of the tries will be sent. */
   sends: boolean;
@@ -140,11 +140,8 @@ function setAside(
 /** How many lanes a worker leases at once: just enough that no sender waits for the database. */
 interface BatchSize {
   of(maxInFlight: number): number;
-  /**
-   * Note a lease: how many it found, how many of these fit in memory, when it was begun, and whether senders had to wait for
-   * it.
-   */
-  note(lease: { found: number; fits: number; startedMs: number; starved: boolean }): void;
+  /** Note a lease: how many lanes and envelopes it brought, when it was begun, and whether senders had to wait for it. */
+  note(lease: { lanes: number; envelopes: number; startedMs: number; starved: boolean }): void;
   /** Note a lease that failed: the next waits for the next look. */
   noteFailure(): void;
   /** The last lease was a full one. */
@@ -162,10 +159,10 @@ function createBatchSize(): BatchSize {
       state.size = Math.max(state.size, maxInFlight * 2);
       return state.size;
     },
-    note({ found, fits, startedMs, starved }) {
+    note({ lanes, envelopes, startedMs, starved }) {
       const wasFull = state.likelyMore;
-      state.likelyMore = found >= state.size;
-      if (fits < found) state.size = fits;
+      state.likelyMore = lanes >= state.size;
+      if (envelopes < lanes) state.size = envelopes;
       else if (wasFull && starved) state.size = Math.min(MAX_BATCH, state.size * 2);
       else if (startedMs - state.lastMs > SLOW_MS) state.size = Math.floor(state.size / 2);
       state.lastMs = startedMs;

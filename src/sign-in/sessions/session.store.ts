@@ -40,13 +40,13 @@ export function sessionValues(
 
 /** An account keeps the sessions that began last. A program that signs in for each call would make millions of them. */
 const SESSIONS_KEPT = 10_000;
-/** What one sign-in ends of the others, at most. Whoever has more loses them with the next sign-ins. */
+/** One sign-in ends no more than this. The next sign-ins end the rest. */
 const OLD_SESSIONS_AT_ONCE = 1_000;
 
 /**
- * End the sessions of an account beyond {@link SESSIONS_KEPT}, on every node, in the transaction in which `session` begins. One
- * that ended meanwhile keeps its time and reason; that is asked in a way that lets the planner read by key alone.
- * Contract: SIGN-IN-78.
+ * End the sessions of an account beyond {@link SESSIONS_KEPT}, on every node, in the transaction in which `session` begins. A
+ * session that ended meanwhile keeps its time and reason. The `coalesce` asks for that: with "is null", a planner without
+ * statistics may read all sessions of the organisation. Contract: SIGN-IN-78.
  */
 export async function endOldSessions(
   client: Client,
@@ -83,7 +83,7 @@ export async function endOldSessions(
   });
   const [ended, ...others] = rows;
   if (ended === undefined) return;
-  // One is the usual case, and no node forgets the other callers of the organisation for it.
+  // Usually it is one. Then the nodes keep the other callers of the organisation in memory.
   await notifyLive(client, { organisationId, ...(others.length === 0 ? { sessionId: ended.id } : {}) });
 }
 
