@@ -1,8 +1,13 @@
 /** Delivery workers of one process beside an exchange, and what they leave in the database. */
 import { randomBytes } from 'node:crypto';
 import { after, afterEach, before, beforeEach } from 'node:test';
+import {
+  type ConnectionChanges,
+  changeConnection,
+} from '../../src/exchange/connections/change-connection.ts';
 import type { CreatedConnection } from '../../src/exchange/connections/connection.schema.ts';
 import { updateConnection } from '../../src/exchange/connections/connection.store.ts';
+import { BY_OPERATOR } from '../../src/exchange/connections/connection.ts';
 import type { DeliverySettings } from '../../src/exchange/worker/delivery-settings.ts';
 import { createDeliveryWorker, type DeliveryWorker } from '../../src/exchange/worker/delivery-worker.ts';
 import { createKeyRing, type KeyRing } from '../../src/platform/crypto/key-ring.ts';
@@ -102,6 +107,11 @@ class WorkerTest {
   async stopWorkers(): Promise<void> {
     await Promise.all(this.#workers.splice(0).map((worker) => worker.stop()));
     this.#calls = [];
+  }
+
+  /** As an operator does. */
+  async change(changes: ConnectionChanges): Promise<void> {
+    await changeConnection(this.database.pool, this.key(), { changes, author: BY_OPERATOR });
   }
 
   async heads() {

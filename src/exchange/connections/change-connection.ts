@@ -1,9 +1,10 @@
-/** Changes the settings of a connection, for an administrator or the operator. */
+/** Changes the settings of a connection, for an administrator or the operator. Contract: EXC-57. */
 import { type Client, type Pool, type Queryable, transaction } from '../../platform/db/database.ts';
 import { definedMembers } from '../../platform/defined-members.ts';
 import { isUuid } from '../../platform/uuid.ts';
 import { notFound } from '../../tenancy/errors.ts';
 import type { OrganisationScope } from '../../tenancy/scope.ts';
+import { waitingDueNow } from '../queue/connection-state.store.ts';
 import { callWorkers } from '../queue/delivery-call.ts';
 import type { ConnectionKey } from '../queue/lane.store.ts';
 import type { Connection, ConnectionSettings } from './connection.schema.ts';
@@ -68,7 +69,7 @@ async function withoutSameTexts(
 
 /**
  * One change of a connection after the other: `set`, if any, is set, then `work` gets the connection as the change before
- * left it, behind its lock. Workers load it anew.
+ * left it, behind its lock. Workers load it anew. What waits for its next try is tried now if that may mend it.
  */
 export function inTurn<Result>(
   db: Pool,
@@ -85,8 +86,17 @@ export function inTurn<Result>(
     callWorkers(client, key.organisationId);
     const before = await readConnection(client, key, key.connectionId);
     await updateConnection(client, key, set);
+    if (mayMendDeliveries(before, set)) await waitingDueNow(client, key);
     return work(client, before);
   });
+}
+
+/** What failed before may be taken now. Enabling counts also for a connection that is enabled: it means to try now. */
+function mayMendDeliveries(
+  before: Connection,
+  { disabled, address = before.address, clientId = before.clientId }: ConnectionChanges,
+): boolean {
+  return disabled === false || address !== before.address || clientId !== before.clientId;
 }
 
 /** With a facility, only connections that cover it are there. */

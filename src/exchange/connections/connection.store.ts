@@ -2,7 +2,7 @@
 
 import type { Queryable } from '../../platform/db/database.ts';
 import type { OrganisationScope } from '../../tenancy/scope.ts';
-import { nextDueNow, probeNow } from '../queue/connection-state.store.ts';
+import { probeNow } from '../queue/connection-state.store.ts';
 import { covers } from '../queue/covers.ts';
 import type { ConnectionKey } from '../queue/lane.store.ts';
 import type { Connection, ConnectionSettings, SecretStatus } from './connection.schema.ts';
@@ -113,7 +113,6 @@ export async function updateConnection(
 ): Promise<void> {
   const { facilityIds, disabled, address, operatorAddress = false } = changes;
   await probeNow(db, { organisationId, connectionId });
-  await nextDueNow(db, { organisationId, connectionId });
   if (disabled !== undefined) await switchConnection(db, { organisationId, connectionId }, disabled);
   await db.query({
     text: `

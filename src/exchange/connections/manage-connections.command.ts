@@ -117,7 +117,7 @@ function updateConnectionCommand(environment: CommandEnvironment): Command {
 function switchConnectionCommand(environment: CommandEnvironment, to: 'enable' | 'disable'): Command {
   const meaning =
     to === 'enable'
-      ? 'start deliveries again, and accept callbacks'
+      ? 'deliver, now also what waits for its next try, and accept callbacks'
       : 'stop deliveries, and refuse callbacks';
   return new Command(to)
     .description(meaning)

@@ -1,11 +1,12 @@
 /**
  * Gives a connection new secrets, and decides from when each is used (docs/adr/0088).
- * Contract: EXC-46, EXC-47.
+ * Contract: EXC-46, EXC-47, EXC-57.
  */
 import type { Client, Pool } from '../../platform/db/database.ts';
 import { type DatabaseTime, readDatabaseTime } from '../../platform/db/database-time.ts';
 import { type Author, OPERATOR } from '../../tenancy/administration/author.ts';
 import { exchangeError } from '../errors.ts';
+import { waitingDueNow } from '../queue/connection-state.store.ts';
 import type { ConnectionKey } from '../queue/lane.store.ts';
 import { inTurn, type RequireRight } from './change-connection.ts';
 import { callbackUrl, type RotatedSecrets } from './connection.schema.ts';
@@ -97,6 +98,7 @@ async function rotateOutbound(
 ): Promise<Partial<RotatedSecrets>> {
   const { text, stored } = await makeConnectionSecret({ db: client, keys }, key, 'outbound');
   const succeeded = await succeedOutboundSecret(client, key, { secret: stored, createdAt: now, activeFrom });
+  if (activeFrom === 'now') await waitingDueNow(client, key);
   return {
     outboundSecret: text,
     outboundActiveFrom: succeeded.activeFrom?.toISOString() ?? null,
@@ -126,6 +128,7 @@ export async function activateSecret(
 ): Promise<void> {
   await inTurn(db, key, { requireRight }, async (client, { name, facilityIds }) => {
     if (!(await activateOutboundSecret(client, key))) throw exchangeError('no_waiting_secret');
+    await waitingDueNow(client, key);
     const action = 'connection.activate-secret';
     await recordConnection(client, key, by, { action, name, facilityIds, after: {} });
   });

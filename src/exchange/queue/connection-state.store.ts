@@ -123,32 +123,28 @@ export async function probeNow(db: Queryable, key: ConnectionKey): Promise<void>
   });
 }
 
-/** While a breaker is open, the delivery that is next is due now, whatever it was told to wait. */
-export async function nextDueNow(db: Queryable, key: ConnectionKey): Promise<void> {
+/** How many lanes one change of a connection makes due. What waits beyond them keeps its time. */
+const DUE_AT_ONCE = 10_000;
+
+/** Deliveries that wait for their next try are due now, whatever they were told to wait. */
+export async function waitingDueNow(db: Queryable, key: ConnectionKey): Promise<void> {
   await db.query({
-    name: 'exchange-next-due-now',
+    name: 'exchange-waiting-due-now',
     text: `
       update exchange_head
       set due_at = now()
       where organisation_id = $1
         and connection_id = $2
-        and due_at > now()
-        and patient_id = (
+        and patient_id = any(array(
           select patient_id
           from exchange_head
           where organisation_id = $1
             and connection_id = $2
-            and due_at is not null
+            and due_at > now()
           order by due_at
-          limit 1
+          limit $3
           for update skip locked
-        )
-        and exists (
-          select from exchange_circuit
-          where organisation_id = $1
-            and connection_id = $2
-            and opened_at is not null
-        )`,
-    values: [key.organisationId, key.connectionId],
+        ))`,
+    values: [key.organisationId, key.connectionId, DUE_AT_ONCE],
   });
 }

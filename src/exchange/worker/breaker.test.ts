@@ -127,19 +127,17 @@ test('leaves an exchange that asks for time alone for as long, with every patien
   await t.workersLook();
   assert.equal(t.exchange.arrivals.length, before, 'no probe comes sooner');
   t.exchange.behave = () => ({ status: 429, headers: { 'retry-after': '7200' } });
-  await updateConnection(t.database.pool, t.key(), { disabled: false });
+  await t.change({ disabled: false });
   await t.exchange.waitFor(before + 1);
   await t.until('the probe asked for more time', async () => (await probeInMs()) > 7_190_000);
   t.exchange.behave = () => ({ status: 503, headers: { 'retry-after': '99999999' } });
-  await updateConnection(t.database.pool, t.key(), { disabled: false });
+  await t.change({ disabled: false });
   await t.exchange.waitFor(before + 2);
   await t.until('the limit is a day', async () => (await probeInMs()) > 86_390_000);
   assert.ok((await probeInMs()) <= 86_400_000);
   t.exchange.behave = () => ({ status: 200 });
-  await updateConnection(t.database.pool, t.key(), { disabled: false });
-  await t.until('all but those that were told to wait are delivered', async () =>
-    (await t.heads()).every((head) => (head.due_at?.getTime() ?? 0) > Date.now() + 3_000_000),
-  );
+  await t.change({ disabled: false });
+  await t.allDelivered();
 });
 
 test('tries again at once when the connection is changed, also when all that waits was told to wait [EXC-17]', async () => {
@@ -152,9 +150,9 @@ test('tries again at once when the connection is changed, also when all that wai
     (await t.heads()).every((head) => head.lease_token === null),
   );
   t.exchange.behave = () => ({ status: 200 });
-  await updateConnection(t.database.pool, t.key(), { disabled: false });
-  await t.until('one delivery is tried', async () => (await t.heads()).length === 4);
-  await t.until('the circuit is closed', async () => !(await isOpen()));
+  await t.change({ disabled: false });
+  await t.allDelivered();
+  assert.equal(await isOpen(), false);
 });
 
 test('does not let the answer of an address that was changed meanwhile keep back the new one [EXC-17]', async () => {

@@ -6,7 +6,7 @@ import { startExchange } from '../../../test-support/exchange/exchange-server.ts
 import { useWorkers } from '../../../test-support/exchange/worker-test.ts';
 import { waitUntil } from '../../../test-support/wait-until.ts';
 import { updateConnection } from '../connections/connection.store.ts';
-import { rotateSecret } from '../connections/rotate-secret.ts';
+import { activateSecret, rotateSecret } from '../connections/rotate-secret.ts';
 import { decide } from '../review/review.store.ts';
 
 const t = useWorkers();
@@ -192,6 +192,43 @@ test('honours retry-after [EXC-17]', async () => {
   const [head] = await t.heads();
   const waitMs = (head?.due_at?.getTime() ?? 0) - Date.now();
   assert.ok(waitMs > 3_000_000 && waitMs <= 3_600_000, String(waitMs));
+});
+
+test('tries at once what waits when a change may mend it, and leaves it waiting when none does [EXC-57]', async () => {
+  const [patient = ''] = await insertPatients(t.database.pool, t.place, 1);
+  t.exchange.behave = () => ({ status: 404 });
+  await queue(t.database.pool, t.place, [patient]);
+  t.work({ ...QUICK, retry: { ...QUICK.retry, delaysMs: Array(8).fill(3_600_000) } });
+  const tried = (times: number) =>
+    t.until(`it waits after try ${times}`, async () => {
+      const [head] = await t.heads();
+      return head?.attempts === times && (head.due_at?.getTime() ?? 0) > Date.now() + 2_000_000;
+    });
+  await tried(1);
+  await t.change({ clientId: 'test-client-2' });
+  await tried(2);
+  await t.change({ name: 'Another name' });
+  await t.change({ clientId: 'test-client-2' });
+  await t.workersLook();
+  assert.equal(t.exchange.arrivals.length, 2, 'it is told of nothing that matters to the exchange');
+  await t.change({ disabled: false });
+  await tried(3);
+  const rotate = (rotation: { activate?: 'now' }) =>
+    rotateSecret({ ...t, db: t.database.pool, now: new Date(), publicBaseUrl: '' }, t.key(), {
+      direction: 'outbound',
+      overlapSeconds: 60,
+      ...rotation,
+    });
+  await rotate({});
+  await t.workersLook();
+  assert.equal(t.exchange.arrivals.length, 3, 'the new secret does not sign yet');
+  await activateSecret(t.database.pool, t.key());
+  await tried(4);
+  await rotate({ activate: 'now' });
+  await tried(5);
+  t.exchange.behave = ({ target }) => ({ status: target.startsWith('/in/v2') ? 200 : 404 });
+  await t.change({ address: t.exchange.url.replace('/in', '/in/v2') });
+  await t.allDelivered();
 });
 
 test('follows no redirect [SEC-26]', async () => {
