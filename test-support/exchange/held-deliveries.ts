@@ -1,7 +1,8 @@
 /** Deliveries that an exchange refused, as the worker leaves them. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { type ConnectionKey, leaseDue, settle } from '../../src/exchange/queue/lane.store.ts';
+import { type ConnectionKey, leaseDue } from '../../src/exchange/queue/lane.store.ts';
+import { settle } from '../../src/exchange/queue/settle.store.ts';
 import type { TestApi } from '../service/api.ts';
 import { connect, insertPatients, type Place, queue } from './exchange-records.ts';
 

@@ -5,7 +5,8 @@ import { createTestDatabase, type TestDatabase } from '../../../test-support/dat
 import { connect, insertPatients, queue, rename } from '../../../test-support/exchange/exchange-records.ts';
 import { createPlace } from '../../../test-support/records/place.ts';
 import { waitUntil } from '../../../test-support/wait-until.ts';
-import { leaseDue, settle } from '../../exchange/queue/lane.store.ts';
+import { leaseDue } from '../../exchange/queue/lane.store.ts';
+import { settle } from '../../exchange/queue/settle.store.ts';
 import { createKeyRing } from '../../platform/crypto/key-ring.ts';
 import { createPool, type Pool } from '../../platform/db/database.ts';
 import { markRestored } from './mark-restored.ts';

@@ -13,7 +13,8 @@ import {
 } from '../../../test-support/exchange/exchange-records.ts';
 import { createPlace } from '../../../test-support/records/place.ts';
 import { createKeyRing } from '../../platform/crypto/key-ring.ts';
-import { type ConnectionKey, type DeliveryResult, leaseDue, release, settle } from './lane.store.ts';
+import { type ConnectionKey, leaseDue, release } from './lane.store.ts';
+import { type DeliveryResult, settle } from './settle.store.ts';
 
 const WORKERS = 3;
 const PATIENTS = 4;

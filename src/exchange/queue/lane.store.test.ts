@@ -11,16 +11,9 @@ import { createKeyRing } from '../../platform/crypto/key-ring.ts';
 import type { Queryable } from '../../platform/db/database.ts';
 import { closeBreaker, delayProbe, openBreaker } from '../worker/breaker.store.ts';
 import { createDeliveryPool } from '../worker/delivery-pool.ts';
-import {
-  type ConnectionKey,
-  type DeliveryAttempt,
-  type DeliveryResult,
-  leaseDue,
-  leaseProbe,
-  release,
-  settle,
-} from './lane.store.ts';
+import { type ConnectionKey, leaseDue, leaseProbe, release } from './lane.store.ts';
 import { permits } from './send-permit.store.ts';
+import { type DeliveryAttempt, type DeliveryResult, settle } from './settle.store.ts';
 
 const PLAIN = needsPlainPostgres('a node counts what it reads, and the coordinator does not know');
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { waitUntil } from '../../../test-support/wait-until.ts';
-import type { DeliveryResult } from './lane.store.ts';
+import type { DeliveryResult } from './settle.store.ts';
 import { createSettleQueue, type SettleQueueOptions } from './settle-queue.ts';
 
 const result = (patientId: string): DeliveryResult => ({

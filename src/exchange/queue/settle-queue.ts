@@ -1,7 +1,7 @@
 /** Writes results of many sends together: whatever arrived while one statement ran goes into the next. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { delayAfterFailures } from '../../outbound/backoff.ts';
-import type { DeliveryResult } from './lane.store.ts';
+import type { DeliveryResult } from './settle.store.ts';
 
 export interface SettleQueueOptions {
   /** Returns the patients whose heads were moved, and whether more is queued behind one. */

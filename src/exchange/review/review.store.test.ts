@@ -19,7 +19,8 @@ import { waitForLock } from '../../../test-support/wait-until.ts';
 import { createKeyRing } from '../../platform/crypto/key-ring.ts';
 import { createPool } from '../../platform/db/database.ts';
 import { enqueuePatientChanges } from '../queue/enqueue-patient-changes.ts';
-import { type ConnectionKey, type DeliveryResult, leaseDue, settle } from '../queue/lane.store.ts';
+import { type ConnectionKey, leaseDue } from '../queue/lane.store.ts';
+import { type DeliveryResult, settle } from '../queue/settle.store.ts';
 import { listDeliveries } from './delivery.store.ts';
 import { type Decision, decide, heldDeliveries, knownDeliveries } from './review.store.ts';
 

@@ -4,8 +4,9 @@
  */
 import { errorFields } from '../../platform/log/log.ts';
 import type { ConnectionState } from '../queue/connection-state.store.ts';
-import { type ConnectionKey, settle } from '../queue/lane.store.ts';
+import type { ConnectionKey } from '../queue/lane.store.ts';
 import { unpark } from '../queue/parking.store.ts';
+import { settle } from '../queue/settle.store.ts';
 import { createSettleQueue, type SettleQueue } from '../queue/settle-queue.ts';
 import { createDeliveryBreaker } from './breaker.ts';
 import { createLeaseStage } from './lease-stage.ts';

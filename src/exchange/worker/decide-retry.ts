@@ -4,7 +4,7 @@
  */
 import { spreadDelay } from '../../outbound/backoff.ts';
 import type { ServerHealth } from '../../outbound/failure-count.ts';
-import type { DeliveryAttempt, DeliveryResult } from '../queue/lane.store.ts';
+import type { DeliveryAttempt, DeliveryResult } from '../queue/settle.store.ts';
 import type { DeliveryAnswer } from './send.ts';
 
 export interface DeliveryRetrySettings {

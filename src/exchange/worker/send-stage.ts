@@ -4,7 +4,7 @@
  * Contract: EXC-24, EXC-26, EXC-27.
  */
 import { type Span, traced } from '../../platform/trace/trace.ts';
-import type { DeliveryResult } from '../queue/lane.store.ts';
+import type { DeliveryResult } from '../queue/settle.store.ts';
 import type { LoadedConnection } from './loaded-connection.ts';
 import { giveBack, type Runner, releaseTries, settleUnsent, singleTask } from './runner.ts';
 import { deliveryAccess, type Tried, type Try, tryDelivery } from './try-delivery.ts';
