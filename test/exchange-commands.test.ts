@@ -123,6 +123,19 @@ test('a rotated secret signs once it is activated [EXC-46, CMD-13]', async () =>
   await fails(2, /--activate-at must be/, 'connection', 'rotate-secret', '--id', id, '--activate-at', 'soon');
 });
 
+test('connection resync queues who was there before the connection, and refuses a disabled one [EXC-58]', async () => {
+  await insertPatients(database.pool, place, 2);
+  const { id } = await create();
+  const run = (...more: string[]) => runCommand(['connection', 'resync', '--id', id, ...more], { env });
+  const dry = await json('connection', 'resync', '--id', id, '--dry-run');
+  assert.equal(dry.dryRun, true);
+  assert.ok(dry.queued >= 2 && dry.queued === dry.patients, JSON.stringify(dry));
+  assert.match((await run()).stdout, new RegExp(`^${dry.queued} of ${dry.patients} patients were queued\\.`));
+  assert.match((await run()).stdout, new RegExp(`^0 of ${dry.patients} patients were queued\\.`));
+  await json('connection', 'disable', '--id', id);
+  await fails(1, new RegExp(`disabled.*connection enable --id ${id}`), 'connection', 'resync', '--id', id);
+});
+
 test('wrong arguments exit 2 and say what to do; unknown ids exit 1 and say so', async () => {
   const wanted = ['--organisation', place.organisationId, '--name', 'x', '--client-id', 'c'];
   await Promise.all([

@@ -51,6 +51,9 @@ export const exchangeError = domainErrors(
       status: 410,
       text: 'The payload of this delivery was removed. The service keeps payloads for a limited time after the delivery (DELIVERY_PAYLOAD_DAYS).',
     },
+    no_open_facility: {
+      text: 'The exchange module is off at every facility that the connection covers, so nothing was queued. Turn the module on first. To see what is on: npx interchange facility list --organisation ID',
+    },
     bad_option: { exitCode: 2, text: ({ problem }: { problem: string }) => problem },
     unknown_connection: {
       text: ({ id }: { id: string }) =>

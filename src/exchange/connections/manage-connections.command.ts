@@ -9,6 +9,7 @@ import { givenSettings, type SettingOptions, withSettings } from './connection-o
 import { createConnection } from './create-connection.ts';
 import { listCovering, listEveryConnection } from './manage-connections.ts';
 import { connectionLine, printConnection, requireConnection } from './named-connection.ts';
+import { resyncCommand } from './resync.command.ts';
 import { activateSecretCommand, rotateSecretCommand } from './rotate-secret.command.ts';
 
 type Needed = Record<'organisation' | 'name' | 'address' | 'clientId', string>;
@@ -23,6 +24,7 @@ export const CONNECTION_COMMANDS = [
   updateConnectionCommand,
   (environment: CommandEnvironment) => switchConnectionCommand(environment, 'enable'),
   (environment: CommandEnvironment) => switchConnectionCommand(environment, 'disable'),
+  resyncCommand,
 ];
 
 function createConnectionCommand(environment: CommandEnvironment): Command {
@@ -47,7 +49,7 @@ function createConnectionCommand(environment: CommandEnvironment): Command {
       });
       environment.print(
         created,
-        `connection       ${created.id}\noutbound secret  ${created.outboundSecret}\ncallback secret  ${created.callbackSecret}\ncallback address ${created.callbackUrl}\nGive both secrets to the exchange now. They are not shown again.`,
+        `connection       ${created.id}\noutbound secret  ${created.outboundSecret}\ncallback secret  ${created.callbackSecret}\ncallback address ${created.callbackUrl}\nGive both secrets to the exchange now. They are not shown again.\nPatients who are there already are delivered at their next change, or all now with: npx interchange connection resync --id ${created.id}`,
       );
       if (alike.length > 0) environment.stderr.write(noteOf(alike));
     });

@@ -13,6 +13,7 @@ import { callWorkers } from './delivery-call.ts';
 import { type EmittedPatient, type EnvelopeParts, emitPatient, envelopeText } from './envelope.ts';
 import {
   type Candidate,
+  countUnlike,
   insertDeliveries,
   nextSequences,
   type OpenConnection,
@@ -36,22 +37,54 @@ export async function enqueuePatientChanges(
   if (changes.length === 0) return 0;
   const patientIds = changes.map(({ patientId }) => patientId);
   await restoreAssignedSearchKeys(client, scope, patientIds);
-  const events = eventsByPatient(changes);
+  return queueAll(client, scope, { events: eventsByPatient(changes) });
+}
+
+/**
+ * Queue for one connection the patients whose emitted Patient is not as it was last queued there. Nothing is written with
+ * `dryRun`. Returns the number.
+ */
+export function queueForConnection(
+  client: Client,
+  scope: RegistrationScope,
+  {
+    connectionId,
+    patientIds,
+    dryRun,
+  }: { connectionId: string; patientIds: readonly string[]; dryRun: boolean },
+): Promise<number> {
+  const events = new Map(patientIds.map((id) => [id, 'updated' as const]));
+  return queueAll(client, scope, { events, only: connectionId, dryRun });
+}
+
+interface Queuing {
+  /** By patient. */
+  events: ReadonlyMap<string, PatientChange['event']>;
+  /** If true, it is counted what would be queued. */
+  dryRun?: boolean;
+}
+
+async function queueAll(
+  client: Client,
+  scope: RegistrationScope,
+  { only, ...queuing }: Queuing & { only?: string },
+): Promise<number> {
+  const { events, dryRun } = queuing;
   // A registration at one more facility writes no patient. A new patient is seen by nobody else yet.
   const there = [...events].flatMap(([patientId, event]) => (event === 'created' ? [] : [patientId]));
-  let connections = await openConnections(client, scope);
+  let connections = await openConnections(client, scope, only);
   if (there.length > 0 && connections.length > 0) {
     await lockPatients(client, scope, there);
     // Their time is read after the wait: a later delivery says no earlier one.
-    connections = await openConnections(client, scope);
+    connections = await openConnections(client, scope, only);
   }
   const [first] = connections;
   if (first === undefined) return 0;
   const sizes = await textSizes(client, scope, [...events.keys()]);
   let queued = 0;
   for (const some of batchesOf(connections, sizes))
-    queued += await queueSome(client, scope, { ...some, events, occurredAt: first.now });
-  if (queued > 0) callWorkers(client, scope.organisationId);
+    queued += await queueSome(client, scope, { ...some, ...queuing, occurredAt: first.now });
+  if (queued > 0 && dryRun !== true) callWorkers(client, scope.organisationId);
   return queued;
 }
 
@@ -96,20 +129,15 @@ function* inParts(all: readonly (readonly [id: string, size: number])[]): Genera
   if (part.length > 0) yield part;
 }
 
-interface Queuing {
-  /** By patient. */
-  events: ReadonlyMap<string, PatientChange['event']>;
-  occurredAt: Date;
-}
-
 /** Returns the number queued. */
 async function queueSome(
   client: Client,
   scope: RegistrationScope,
-  { events, occurredAt, ...batch }: Batch & Queuing,
+  { events, occurredAt, dryRun, ...batch }: Batch & Queuing & { occurredAt: Date },
 ): Promise<number> {
   const candidates = await emit(client, scope, await match(client, scope, batch));
   if (candidates.length === 0) return 0;
+  if (dryRun === true) return countUnlike(client, scope, candidates);
   const numbered = await nextSequences(client, scope, candidates);
   if (numbered.length === 0) return 0;
   const emitted = new Map(candidates.map((c) => [`${c.connectionId}/${c.patientId}`, c]));

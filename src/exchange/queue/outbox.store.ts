@@ -16,8 +16,12 @@ export interface OpenConnection {
   now: Date;
 }
 
-/** Enabled connections of an organisation that cover any facility. */
-export async function openConnections(db: Queryable, scope: OrganisationScope): Promise<OpenConnection[]> {
+/** Enabled connections of an organisation that cover any facility, or the one that is named, if it is such. */
+export async function openConnections(
+  db: Queryable,
+  scope: OrganisationScope,
+  only?: string,
+): Promise<OpenConnection[]> {
   const { rows } = await db.query<OpenConnection>({
     name: 'exchange-open-connections',
     text: `
@@ -29,10 +33,11 @@ export async function openConnections(db: Queryable, scope: OrganisationScope): 
         and m.module = 'exchange'
       where c.organisation_id = $1
         and c.disabled_at is null
+        and ($2::uuid is null or c.id = $2)
         and ${covers('m.facility_id')}
       group by c.id, c.purpose_of_use, c.sequence_floor
       order by c.id`,
-    values: [scope.organisationId],
+    values: [scope.organisationId, only],
   });
   return rows;
 }
@@ -54,6 +59,51 @@ export async function registrations(
     values: [scope.organisationId, patientIds],
   });
   return new Map(rows.map((row) => [row.patient_id, row.facility_ids]));
+}
+
+/** A patient whom a connection covers, and the facility as of which the patient is delivered. */
+export interface CoveredPatient {
+  patientId: string;
+  facilityId: string;
+}
+
+/**
+ * Patients of the facilities of a connection, by id. As of the facility that the last delivery was of, where that still
+ * holds: as of another one the content may differ, though the patient did not change.
+ */
+export async function coveredPatients(
+  db: Queryable,
+  scope: OrganisationScope,
+  { connection, after, limit }: { connection: OpenConnection; after: string; limit: number },
+): Promise<CoveredPatient[]> {
+  const { rows } = await db.query<CoveredPatient>({
+    name: 'exchange-covered-patients',
+    text: `
+      with page as materialized (
+        select patient_id, array_agg(facility_id order by facility_id) as facility_ids
+        from patient_registration
+        where organisation_id = $1
+          and facility_id = any($3::uuid[])
+          and patient_id > $4
+        group by patient_id
+        order by patient_id
+        limit $5
+      )
+      select patient_id as "patientId", coalesce((
+        select d.facility_id
+        from exchange_delivery d
+        where d.organisation_id = $1
+          and d.connection_id = $2
+          and d.patient_id = page.patient_id
+          and d.facility_id = any(page.facility_ids)
+        order by d.sequence desc
+        limit 1
+      ), facility_ids[1]) as "facilityId"
+      from page
+      order by patient_id`,
+    values: [scope.organisationId, connection.id, connection.facilityIds, after, limit],
+  });
+  return rows;
 }
 
 export interface Candidate {
@@ -99,6 +149,34 @@ export async function nextSequences(
     ],
   });
   return rows;
+}
+
+/** How many of the candidates {@link nextSequences} would number. */
+export async function countUnlike(
+  db: Queryable,
+  scope: OrganisationScope,
+  candidates: readonly Candidate[],
+): Promise<number> {
+  const { rows } = await db.query<{ unlike: number }>({
+    name: 'exchange-count-unlike',
+    text: `
+      select count(*)::integer as unlike
+      from unnest($2::uuid[], $3::uuid[], $4::bytea[]) c (connection_id, patient_id, digest)
+      where not exists (
+        select from exchange_lane lane
+        where lane.organisation_id = $1
+          and lane.connection_id = c.connection_id
+          and lane.patient_id = c.patient_id
+          and lane.digest = c.digest
+      )`,
+    values: [
+      scope.organisationId,
+      candidates.map((candidate) => candidate.connectionId),
+      candidates.map((candidate) => candidate.patientId),
+      candidates.map((candidate) => candidate.digest),
+    ],
+  });
+  return rows[0]?.unlike ?? 0;
 }
 
 interface QueuedDelivery extends Omit<EnvelopeParts, 'organisationId'> {

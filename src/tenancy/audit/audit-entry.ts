@@ -36,6 +36,7 @@ export const AUDIT_ACTIONS = [
   'connection.change',
   'connection.rotate-secret',
   'connection.activate-secret',
+  'connection.resync',
   'delivery.replay',
   'delivery.skip',
   'patient.privacy',

@@ -47,6 +47,7 @@ export const audit = {
       change: 'Connection changed',
       'rotate-secret': 'Secret made anew',
       'activate-secret': 'New secret activated',
+      resync: 'Patients queued anew',
     },
     delivery: { replay: 'Deliveries replayed', skip: 'Deliveries skipped' },
     patient: { privacy: 'Privacy changed' },

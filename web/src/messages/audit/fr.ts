@@ -47,6 +47,7 @@ export const audit = {
       change: 'Connexion modifiée',
       'rotate-secret': 'Secret renouvelé',
       'activate-secret': 'Nouveau secret activé',
+      resync: 'Patients remis en file',
     },
     delivery: { replay: 'Envois renvoyés', skip: 'Envois ignorés' },
     patient: { privacy: 'Confidentialité modifiée' },

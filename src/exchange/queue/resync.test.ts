@@ -1,0 +1,75 @@
+/** What an exchange was not sent is queued at a command. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { connect, insertPatients, queue, rename } from '../../../test-support/exchange/exchange-records.ts';
+import { useWorkers } from '../../../test-support/exchange/worker-test.ts';
+import { createFacility, setModules } from '../../tenancy/organisations/facilities.ts';
+import { resync } from './resync.ts';
+
+const t = useWorkers();
+
+function run(options: { dryRun?: boolean } = {}) {
+  return resync(t.database.pool, t.key(), {
+    name: 'Test exchange',
+    dryRun: false,
+    onProgress: () => undefined,
+    ...options,
+  });
+}
+
+async function deliveries() {
+  const { rows } = await t.database.pool.query<{ connection_id: string; facility_id: string }>(
+    'select connection_id, facility_id from exchange_delivery where organisation_id = $1 order by sequence',
+    [t.place.organisationId],
+  );
+  return rows;
+}
+
+async function recorded(): Promise<number> {
+  const { rows } = await t.database.pool.query(
+    "select from administration_audit where organisation_id = $1 and action = 'connection.resync'",
+    [t.place.organisationId],
+  );
+  return rows.length;
+}
+
+test('patients who were there before the connection are queued once, for it alone, and are on record [EXC-58]', async () => {
+  const ids = await insertPatients(t.database.pool, t.place, 510);
+  await connect({ pool: t.database.pool, keys: t.keys }, t.place, { address: t.exchange.url });
+  await queue(t.database.pool, t.place, ids.slice(0, 3));
+  const before = await deliveries();
+  assert.equal(before.length, 6);
+  assert.deepEqual(await run({ dryRun: true }), { patients: 510, queued: 507 });
+  assert.deepEqual([await deliveries(), await recorded()], [before, 0], 'a dry run changes nothing');
+  assert.deepEqual(await run(), { patients: 510, queued: 507 });
+  const added = (await deliveries()).filter((row) => row.connection_id === t.connection.id);
+  assert.equal(added.length, 510);
+  assert.deepEqual(await run(), { patients: 510, queued: 0 });
+  assert.equal(await recorded(), 2);
+  t.work();
+  await t.exchange.waitFor(510);
+});
+
+test('patients who changed while the module was off are queued, as of the facility of their last delivery [EXC-58]', async () => {
+  const { organisationId } = t.place;
+  const { id: other } = await createFacility(t.database.pool, { organisationId, name: 'Other' });
+  const [moved = '', still = ''] = await insertPatients(t.database.pool, t.place, 2);
+  await t.database.pool.query(
+    'insert into patient_registration (organisation_id, facility_id, patient_id) values ($1, $2, $3)',
+    [organisationId, other, moved],
+  );
+  const both = [t.place, { organisationId, facilityId: other }];
+  for (const at of both) {
+    await queue(t.database.pool, at, [moved, still]);
+    await rename(t.database.pool, at, [moved], at.facilityId);
+  }
+  for (const at of both) await setModules(t.database.pool, { ...at, modules: ['patients'] });
+  await assert.rejects(run(), { code: 'no_open_facility' });
+  await rename(t.database.pool, t.place, [moved], 'changed while off');
+  for (const at of both) await setModules(t.database.pool, { ...at, modules: ['exchange'] });
+  const before = await deliveries();
+  assert.deepEqual(await run(), { patients: 2, queued: 1 });
+  const after = await deliveries();
+  assert.equal(after.length, before.length + 1);
+  assert.equal(after.at(-1)?.facility_id, other);
+});

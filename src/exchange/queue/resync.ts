@@ -1,0 +1,70 @@
+/**
+ * Queues what an exchange was not sent: patients who were there before its connection, or who changed while the module was
+ * off (docs/adr/0157).
+ * Contract: EXC-58.
+ */
+import { type Pool, transaction } from '../../platform/db/database.ts';
+import { OPERATOR } from '../../tenancy/administration/author.ts';
+import { recordChange } from '../../tenancy/audit/audit.ts';
+import { exchangeError } from '../errors.ts';
+import { queueForConnection } from './enqueue-patient-changes.ts';
+import type { ConnectionKey } from './lane.store.ts';
+import { coveredPatients, openConnections } from './outbox.store.ts';
+
+export interface ResyncOptions {
+  /** Of the connection, for the record of changes. */
+  name: string;
+  /** If true, it is counted what would be queued, and nothing is changed. */
+  dryRun: boolean;
+  onProgress: (done: Resynced) => void;
+}
+
+export interface Resynced {
+  /** Patients who were looked at. */
+  patients: number;
+  /** Deliveries that were queued. */
+  queued: number;
+}
+
+/** Patients of one page, and of one transaction at most. */
+const AT_ONCE = 500;
+const BEFORE_ALL = '00000000-0000-0000-0000-000000000000';
+
+/**
+ * Patient by patient: what was queued stays if it is stopped, and a second time queues only what the first did not. Throws
+ * `no_open_facility`. The connection must be enabled.
+ */
+export async function resync(
+  db: Pool,
+  { organisationId, connectionId }: ConnectionKey,
+  { name, dryRun, onProgress }: ResyncOptions,
+): Promise<Resynced> {
+  const scope = { organisationId };
+  const [connection] = await openConnections(db, scope, connectionId);
+  if (connection === undefined) throw exchangeError('no_open_facility');
+  if (!dryRun)
+    await transaction(db, (client) =>
+      recordChange(client, scope, OPERATOR, {
+        action: 'connection.resync',
+        subject: { type: 'connection', id: connectionId, name },
+        facilityIds: connection.facilityIds,
+      }),
+    );
+  const done = { patients: 0, queued: 0 };
+  let after = BEFORE_ALL;
+  for (;;) {
+    const page = await coveredPatients(db, scope, { connection, after, limit: AT_ONCE });
+    const last = page.at(-1);
+    if (last === undefined) return done;
+    after = last.patientId;
+    const byFacility = Map.groupBy(page, ({ facilityId }) => facilityId);
+    for (const [facilityId, patients] of byFacility) {
+      const patientIds = patients.map(({ patientId }) => patientId);
+      done.queued += await transaction(db, (client) =>
+        queueForConnection(client, { organisationId, facilityId }, { connectionId, patientIds, dryRun }),
+      );
+    }
+    done.patients += page.length;
+    onProgress(done);
+  }
+}
