@@ -33,6 +33,8 @@ export type ShownEntry = Pick<
   occurredAt: string;
   /** Null for the operator, for a connection, and for an account that is gone from the directory. */
   accountEmail: string | null;
+  /** Of a delivery: the exchange that it was for. */
+  connectionName: string | null;
 };
 
 export interface FoundEntry {
@@ -44,7 +46,12 @@ type FoundRow = Omit<ShownEntry, 'occurredAt'> & { occurredText: string; writerI
 
 const PAGE = `
   select l.occurred_at::text as "occurredText", l.writer_id as "writerId", l.sequence, l.account_id as "accountId",
-    d.email as "accountEmail", l.action, l.resource_type as "resourceType", l.resource_id as "resourceId",
+    d.email as "accountEmail", (
+      select name
+      from exchange_connection c
+      where c.organisation_id = $1
+        and c.id = l.account_id
+    ) as "connectionName", l.action, l.resource_type as "resourceType", l.resource_id as "resourceId",
     l.purpose_of_use as "purposeOfUse", l.outcome, l.correlation_id as "correlationId"
   from access_log l
   left join ${addressOfAccount('l.account_id')} d

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
+import { connect } from '../../../test-support/exchange/exchange-records.ts';
 import {
   insertEncounter,
   insertPatient,
@@ -57,6 +58,7 @@ test('what was done is listed newest first, and reading it is listed from then o
     occurredAt: readAt,
     accountId: reader.userId,
     accountEmail: reader.email,
+    connectionName: null,
     action: 'encounter.read',
     resourceType: 'Encounter',
     resourceId: encounter,
@@ -72,6 +74,27 @@ test('what was done is listed newest first, and reading it is listed from then o
   assert.equal(second[0].action, 'access-log.read');
   assert.equal(second[0].accountId, auditor.userId);
   assert.equal(second[0].purposeOfUse, 'OPS');
+});
+
+test('a delivery is shown with the name of the exchange that it was for', async () => {
+  const patient = await insertPatient(api.database.pool, tenant);
+  const deps = { pool: api.database.pool, keys: api.keys };
+  const { id } = await connect(deps, tenant, { address: 'https://hie.example.org', name: 'Lagos HIE' });
+  await api.runtime.accessLog.record([
+    {
+      ...tenant,
+      patientId: patient,
+      accountId: id,
+      action: 'patient.deliver',
+      resourceType: 'Patient',
+      resourceId: patient,
+      purposeOfUse: 'OPS',
+      outcome: 'allowed',
+      correlationId: 'delivery-1',
+    },
+  ]);
+  const [shown] = (await log(patient)).json.items;
+  assert.deepEqual([shown.accountId, shown.accountEmail, shown.connectionName], [id, null, 'Lagos HIE']);
 });
 
 test('it is filtered by time, account, action and outcome, and paged', async () => {

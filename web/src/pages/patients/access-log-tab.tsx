@@ -106,8 +106,8 @@ function useColumns(): Column<AccessEntry>[] {
     {
       heading: t('account'),
       share: 1.3,
-      cell: ({ accountEmail, accountId }) =>
-        accountEmail ?? (accountId === OPERATOR_ACCOUNT_ID ? t('operator') : accountId),
+      cell: ({ accountEmail, connectionName, accountId }) =>
+        accountEmail ?? connectionName ?? (accountId === OPERATOR_ACCOUNT_ID ? t('operator') : accountId),
     },
     { heading: t('action'), cell: ({ action }) => <code>{action}</code> },
     { heading: t('record'), share: 0.9, cell: ({ resourceType }) => resourceType },

@@ -19,6 +19,7 @@ const COLUMNS = [
   'occurredAt',
   'accountId',
   'accountEmail',
+  'connectionName',
   'action',
   'resourceType',
   'resourceId',
