@@ -267,6 +267,33 @@ test('a body that is no FHIR at all is 400', async () => {
   }
 });
 
+test('a Bundle that cannot be read to its end is 400, and nothing of it is taken [IN-56]', async () => {
+  const { someone, file } = visits();
+  const whole = JSON.stringify(file);
+  for (const [body, message] of [
+    [whole.slice(0, whole.length / 2), 'The content (at entry 1) ends in the middle of its entries.'],
+    [whole.slice(0, -20), 'The content (at entry 2) ends in the middle of its entries.'],
+    [whole.slice(0, -1), 'The content is not valid JSON.'],
+    [whole.replace('}},{', '}}{'), 'The content (at entry 1) has no comma after this entry.'],
+  ] as const) {
+    for (const query of ['?dryRun=true', '']) {
+      const { status, json } = await send(body, { query });
+      assert.deepEqual([status, json.message], [400, message]);
+    }
+  }
+  assert.deepEqual(await logOf(someone), []);
+});
+
+test('of NDJSON that breaks off the complete lines are taken [IN-56]', async () => {
+  const [first, second] = [patient(), patient()];
+  const { status, json } = await send(lines([first, second]).slice(0, -20), NDJSON);
+  assert.deepEqual([status, json.resources], [200, { Patient: 1 }]);
+  assert.deepEqual(json.rejected, [
+    { file: 'body', entry: 2, reason: 'The line is not valid JSON: it breaks off' },
+  ]);
+  assert.deepEqual([(await logOf(first)).length, (await logOf(second)).length], [1, 0]);
+});
+
 test('other media types and encodings are 415', async () => {
   for (const [type, headers, taken] of [
     ['text/plain', {}, null],

@@ -1,6 +1,6 @@
 /**
  * POST /imports/fhir: FHIR records in the body, plain or gzip, as the facility's own systems send them.
- * Contract: IN-1, IN-26, ADM-46, ADM-47, ADM-73.
+ * Contract: IN-1, IN-26, IN-56, ADM-46, ADM-47, ADM-73.
  */
 
 import { randomUUID } from 'node:crypto';
@@ -90,7 +90,7 @@ export function importRecordsRoute(deps: ImportRouteDependencies): Route<Access>
         operationId: 'importRecords',
         summary: 'Import FHIR R4 records',
         description:
-          'The body is a Bundle (transaction, batch, collection, searchset), a single resource, or NDJSON, plain or gzip. A Bundle is imported completely or not at all. Each NDJSON line is imported by itself. The answer is 200 also if something was rejected; it lists the entry number and the reason. Sending the same body again changes nothing. Every answer about an import that is kept has its id in `x-import-id`, errors too.',
+          'The body is a Bundle (transaction, batch, collection, searchset), a single resource, or NDJSON, plain or gzip. A Bundle is imported completely or not at all. Each NDJSON line is imported by itself. The answer is 200 also if something was rejected; it lists the entry number and the reason. A Bundle or resource that breaks off, or cannot be read to its end for another reason, is answered 400, and nothing of it is taken. Of NDJSON that breaks off and is not compressed, the complete lines are taken, and the last one is rejected. Sending the same body again changes nothing. Every answer about an import that is kept has its id in `x-import-id`, errors too.',
         tag: 'Records',
       },
       query: Type.Object({
@@ -214,15 +214,17 @@ function recording(log: Log, body: IncomingMessage): Pick<RecordImportOptions, '
 }
 
 function documentOf({ document, unreadable }: ImportResult): ImportDocument {
-  if (unreadable > 0) throw badRequest(notFhir(document.rejected[0]?.reason ?? 'is not FHIR'), 'not_fhir');
-  return document;
+  const [fault] = document.rejected;
+  if (unreadable === 0 || fault === undefined) return document;
+  throw badRequest(notFhir(fault.reason, fault.entry), 'not_fhir');
 }
 
 /** Reasons are kept with imports, in English. */
-function notFhir(reason: string): Words {
+function notFhir(reason: string, entry: number | null = null): Words {
+  const [at, atFrench] = entry === null ? ['', ''] : [` (at entry ${entry})`, ` (à l’entrée ${entry})`];
   return {
-    en: `The content ${reason}.`,
-    fr: `Le contenu n’est pas du FHIR R4 que le service sait lire. Le motif, en anglais : ${reason}.`,
+    en: `The content${at} ${reason}.`,
+    fr: `Le contenu n’est pas du FHIR R4 que le service sait lire${atFrench}. Le motif, en anglais : ${reason}.`,
   };
 }
 

@@ -48,7 +48,7 @@ export interface ImportRequest {
 
 export interface ImportResult {
   document: ImportDocument;
-  /** Sources that are no FHIR JSON at all; they are among the rejected. */
+  /** Sources that could not be read to their end, or are no FHIR JSON at all; they are among the rejected. */
   unreadable: number;
 }
 

@@ -22,7 +22,7 @@ export class ImportReport {
   rejectedCount = 0;
   olderCount = 0;
   noticeCount = 0;
-  /** Sources that are no FHIR JSON at all. */
+  /** Sources that could not be read to their end, or are no FHIR JSON at all. */
   unreadable = 0;
   readonly rejected: Rejection[] = [];
   /** By their place: one may be taken several times. */

@@ -137,7 +137,7 @@ async function importTask(run: RunOfSources & ImportRun, task: Task): Promise<Le
     }
   } catch (error) {
     if (!(error instanceof SourceError)) throw error;
-    if (error.entry === undefined) run.report.unreadable += 1;
+    run.report.unreadable += 1;
     run.report.reject({ file: name, entry: error.entry ?? null, reason: error.message });
     return {};
   }
