@@ -132,6 +132,36 @@ rejected   2
   assert.deepEqual([json.code, files, otherFiles, rejectedCount], [1, 0, 2, 1]);
 });
 
+test('an archive in a folder is rejected with what to do, and other files are passed over [IN-31]', async () => {
+  const root = await mkdtemp(path.join(folder, 'archives-'));
+  const zip = Buffer.from('PK\x03\x04');
+  const tar = Buffer.alloc(512);
+  tar.write('ustar', 257);
+  await writeFile(path.join(root, 'one.json'), JSON.stringify(patient()));
+  for (const [name, content] of [
+    ['export.zip', zip],
+    ['EXPORT.TAR', tar],
+    ['export.ndjson.zst', Buffer.from('28b52ffd2000', 'hex')],
+    ['letter.docx', zip],
+    ['README.md', '# notes'],
+  ] as const)
+    await writeFile(path.join(root, name), content);
+  const { stdout, stderr, code } = await run([...(await facility()), root]);
+  assert.deepEqual([code, stderr], [1, 'error: 3 rejected. The output says which, and why.\n']);
+  assert.equal(
+    stdout,
+    `files      4, and 2 others that are neither JSON nor gzip
+bundles    0
+taken
+  Patient  1
+rejected   3
+  ${root}/EXPORT.TAR: is a tar archive. Unpack it, and import the files in it
+  ${root}/export.ndjson.zst: is compressed in another way than gzip. Unpack it first
+  ${root}/export.zip: is a ZIP archive. Unpack it, and import the files in it
+`,
+  );
+});
+
 test('what is not kept is listed for people, most frequent first, and in full as JSON', async () => {
   const where = await facility();
   const many = Object.fromEntries(Array.from({ length: 30 }, (_, index) => [`odd${index}`, 1]));

@@ -21,8 +21,11 @@ export interface FoundFiles {
   otherFiles: number;
 }
 
-/** Names that are taken from a folder without a look inside. */
-const FHIR_NAME = /\.(?:json|ndjson|jsonl|gz)$/i;
+/**
+ * Names that are taken from a folder without a look inside. Archives are among them: they likely hold records, so they must not
+ * be passed over. They are rejected when they are read, with what to do.
+ */
+const TAKEN_NAME = /\.(?:json|ndjson|jsonl|gz|zip|tar|bz2|zst|xz|7z)$/i;
 const GZIP = 0x1f;
 const OPEN_BRACE = 0x7b;
 
@@ -77,7 +80,7 @@ async function findInFolder(folder: string, found: FoundFiles): Promise<void> {
 async function findFile(name: string, entry: Dirent, found: FoundFiles): Promise<void> {
   const stats = entry.isFile() || entry.isSymbolicLink() ? await stat(name) : undefined;
   if (stats?.isFile() !== true) return;
-  if (FHIR_NAME.test(name) || (await looksLikeFhir(name)))
+  if (TAKEN_NAME.test(name) || (await looksLikeFhir(name)))
     found.files.push({ path: name, sizeBytes: stats.size, isPipe: false });
   else found.otherFiles += 1;
 }
