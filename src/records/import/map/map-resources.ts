@@ -208,7 +208,7 @@ class EntryMapContext implements ReadContext {
     if (typeof answer === 'object')
       return { target: answer, display: this.#displayOf(reader, reference, answer) };
     if (reference.parsed?.kind === 'conditional' && answer !== 'wrong-type')
-      this.#failConditional(reader, answer === 'several');
+      this.#failConditional(reader, reference.parsed.type, answer === 'several');
     if (answer === 'missing') {
       this.gaveUp ||= this.#request.moreToCome;
       const taken = types.filter((type) => this.#request.resolver.knows(type));
@@ -257,10 +257,11 @@ class EntryMapContext implements ReadContext {
     return reference;
   }
 
-  #failConditional(reader: ElementReader, several: boolean): never {
+  #failConditional(reader: ElementReader, type: string, several: boolean): never {
     if (several) reader.fail('', 'is a conditional reference, and several records match it');
     if (this.#request.moreToCome) throw new ReferencedRecordMissing();
-    return reader.fail('', 'is a conditional reference, and no record matches it. Import that record first.');
+    const missing = `no ${type} with that identifier is in the file or at this facility`;
+    return reader.fail('', `is a conditional reference, but ${missing}. Import it first.`);
   }
 
   #answer(reader: ElementReader, reference: ReadReference, types: readonly string[]): Answer | 'wrong-type' {

@@ -163,7 +163,10 @@ describe('references', () => {
       assert.equal(document.rejected[0]?.entry, 2);
       return document.rejected[0]?.reason ?? '';
     };
-    assert.match(await reasonFor(`Practitioner?identifier=${LICENCE}|nobody`), /no record matches it/);
+    assert.equal(
+      await reasonFor(`Practitioner?identifier=${LICENCE}|nobody`),
+      'Encounter.participant.individual is a conditional reference, but no Practitioner with that identifier is in the file or at this facility. Import it first.',
+    );
     assert.match(
       await reasonFor(`Practitioner?identifier=${LICENCE}|${shared.value}`),
       /several records match it/,
