@@ -151,13 +151,30 @@ export function importText(document: ImportDocument & { otherFiles?: number; sto
     ...elements('not kept', document.notKept),
     ...elements('unresolved', document.unresolved),
     `rejected   ${document.rejectedCount}`,
-    ...document.rejected.map(({ file, entry, resourceType, reason }) => {
-      const place = entry === null ? file : `${file}, entry ${entry}`;
-      return `  ${place}${resourceType === undefined ? '' : ` (${resourceType})`}: ${reason}`;
-    }),
+    ...rejectionLines(document.rejected),
   ];
   const unlisted = document.rejectedCount - document.rejected.length;
   return [...lines, ...(unlisted > 0 ? [`  and ${unlisted} more`] : [])].join('\n');
+}
+
+/** Of those of one file that are alike the first few, and how many more there are. */
+function rejectionLines(rejected: readonly Rejection[]): string[] {
+  const alike = Map.groupBy(rejected, ({ file, resourceType, reason }) =>
+    JSON.stringify([file, resourceType, reason]),
+  );
+  /** Those that are shown, with how many like them follow that are not. */
+  const shown = new Map<Rejection, number>();
+  for (const group of alike.values())
+    for (const [index, one] of group.slice(0, SHOWN_ALIKE).entries())
+      shown.set(one, index === SHOWN_ALIKE - 1 ? group.length - SHOWN_ALIKE : 0);
+  return rejected.flatMap((one) => {
+    const more = shown.get(one);
+    if (more === undefined) return [];
+    const { file, entry, resourceType, reason } = one;
+    const place = entry === null ? file : `${file}, entry ${entry}`;
+    const line = `  ${place}${resourceType === undefined ? '' : ` (${resourceType})`}: ${reason}`;
+    return more === 0 ? [line] : [line, `  and ${more} more like this one: --json names them`];
+  });
 }
 
 function listed(
@@ -185,8 +202,9 @@ function counted(title: string, counts: Record<string, number>): string[] {
   return [title, ...entries.map(([name, times]) => `  ${name.padEnd(width)}  ${times}`)];
 }
 
-/** Lines of a section that people are shown, and types of an element. The document has more. */
+/** Lines of a section that people are shown, rejections that are alike, and types of an element. The document has more. */
 const SHOWN = 20;
+const SHOWN_ALIKE = 5;
 const SHOWN_TYPES = 3;
 
 /** One line for each element, whatever types it is of, most frequent first. */

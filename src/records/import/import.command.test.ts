@@ -105,6 +105,24 @@ test('totals for people, with exit code 1 and every reason when something was re
   );
 });
 
+test('people are shown some of the rejections that are alike, and JSON has all of them', async () => {
+  const where = await facility();
+  const bad = patient({ gender: 'x' });
+  const name = await file('alike.ndjson', lines([bad, practitioner({ gender: 'x' }), ...Array(6).fill(bad)]));
+  const { stdout } = await run([...where, name]);
+  const line = (entry: number, type: string) =>
+    `  ${name}, entry ${entry} (${type}): ${type}.gender is not one of male, female, other, unknown\n`;
+  assert.equal(
+    stdout.slice(stdout.indexOf('rejected')),
+    `rejected   8
+${line(1, 'Patient')}${line(2, 'Practitioner')}${[3, 4, 5, 6].map((entry) => line(entry, 'Patient')).join('')}\
+  and 2 more like this one: --json names them
+`,
+  );
+  const { rejected } = JSON.parse((await run([...where, name, '--json'])).stdout);
+  assert.equal(rejected.length, 8);
+});
+
 test('nothing to import is no success: it says what is there instead [IN-31]', async () => {
   const where = await facility();
   const empty = await mkdtemp(path.join(folder, 'empty-'));
