@@ -259,7 +259,10 @@ test('a body that is no FHIR at all is 400', async () => {
     ['<Bundle/>', 'The content is XML or HTML. Send FHIR as JSON.'],
     ['{"a":1}', 'The content is JSON, but not FHIR: resourceType is missing or is not a FHIR resource type.'],
     [gzipSync('a,b,c,d,e\n'.repeat(60_000)), 'The content is not valid JSON.'],
-    [gzipSync('{}').subarray(0, 12), 'The content is gzip that breaks off. Copy or download it again.'],
+    [
+      gzipSync('{}').subarray(0, 12),
+      'The content is gzip that breaks off. Nothing of it was taken. Copy or download it again.',
+    ],
     [Buffer.from([0x7b, 0xff, 0x7d]), 'The content is not valid UTF-8. Convert it to UTF-8.'],
   ] as const) {
     const answer = await send(body);
@@ -271,9 +274,15 @@ test('a Bundle that cannot be read to its end is 400, and nothing of it is taken
   const { someone, file } = visits();
   const whole = JSON.stringify(file);
   for (const [body, message] of [
-    [whole.slice(0, whole.length / 2), 'The content (at entry 1) ends in the middle of its entries.'],
-    [whole.slice(0, -20), 'The content (at entry 2) ends in the middle of its entries.'],
-    [whole.slice(0, -1), 'The content is not valid JSON.'],
+    [
+      whole.slice(0, whole.length / 2),
+      'The content (at entry 1) ends in the middle of its entries. Nothing of it was taken.',
+    ],
+    [
+      whole.slice(0, -20),
+      'The content (at entry 2) ends in the middle of its entries. Nothing of it was taken.',
+    ],
+    [whole.slice(0, -1), 'The content is not valid JSON: it breaks off. Nothing of it was taken.'],
     [whole.replace('}},{', '}}{'), 'The content (at entry 1) has no comma after this entry.'],
   ] as const) {
     for (const query of ['?dryRun=true', '']) {

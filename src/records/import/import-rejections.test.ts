@@ -95,7 +95,8 @@ describe('rejections', () => {
       [pretty.replace(/\n}$/, ',\n}'), null, `is not valid JSON from its line ${last}, character 1 on`],
       [`${pretty}\n${pretty}`, null, several],
       [text + text, null, several],
-      [text.slice(0, -3), null, off],
+      [text.slice(0, -3), null, `${off}. Nothing of it was taken`],
+      [JSON.stringify(bundle([patient()])).slice(0, -1), null, `${off}. Nothing of it was taken`],
       [`${text}\n{"resourceType":"Patient",}`, 2, 'The line is not valid JSON from its character 27 on'],
       [`${text}\n{"resourceType":'Patient'}`, 2, 'The line is not valid JSON'],
       [`${text}\n${text.slice(0, -3)}`, 2, `The line ${off}`],
@@ -132,7 +133,7 @@ describe('rejections', () => {
       await reasonFor(
         '{"resourceType":"Bundle","type":"batch","entry":[{"resource":{"resourceType":"Patient"}},{"resource":',
       ),
-      [2, 'ends in the middle of its entries'],
+      [2, 'ends in the middle of its entries. Nothing of it was taken'],
     );
     for (const entry of ['{"resource":{"resourceType":"Patient"}}', 'null'])
       assert.deepEqual(await reasonFor(`{"resourceType":"Bundle","type":"batch","entry":${entry}}`), [

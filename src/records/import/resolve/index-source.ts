@@ -23,7 +23,7 @@ import {
   Unit,
 } from '../run/unit.ts';
 import { MAX_JSON_LEVELS, MAX_JSON_VALUES, type SourceLimits, sizeText } from '../source/limits.ts';
-import { notJson } from '../source/not-json.ts';
+import { type JsonText, notJson } from '../source/not-json.ts';
 import {
   decodeUtf8,
   type EntryRange,
@@ -298,15 +298,15 @@ async function isRepeated(
 }
 
 /**
- * Parsed JSON; throws SourceError, which says where the fault is if the text is whole. Numbers may lose digits: for looking,
+ * Parsed JSON; throws SourceError, which says where the fault is if that can be told. Numbers may lose digits: for looking,
  * not for keeping.
  */
-function parseJson(text: string, isWhole = true): unknown {
+function parseJson(text: string, about: JsonText = { of: 'part', isWhole: true }): unknown {
   if (isDeeper(text, MAX_JSON_LEVELS)) throw new SourceError(tooDeep(MAX_JSON_LEVELS));
   try {
     return JSON.parse(text);
   } catch (error) {
-    throw notJson(text, { isWhole, cause: error });
+    throw notJson(text, about, error);
   }
 }
 
@@ -339,7 +339,7 @@ function parseDocument(text: string, isWhole: boolean): unknown {
   const beginning = text.trimStart().charAt(0);
   if (beginning === '') throw new SourceError('is empty');
   if (beginning === '<') throw new SourceError('is XML or HTML. Send FHIR as JSON');
-  const parsed = parseJson(text, isWhole);
+  const parsed = parseJson(text, { of: 'source', isWhole });
   const path = repeatedKey(text);
   if (path !== undefined)
     throw new SourceError(`has ${reportedPath(path)} twice in one JSON object. Send it once`);

@@ -9,7 +9,7 @@
  * Contract: IN-4.
  */
 import { sizeText } from './limits.ts';
-import { SourceError } from './source-error.ts';
+import { NOTHING_TAKEN, SourceError } from './source-error.ts';
 
 /** Bytes `[start, end)` of one element. */
 export interface ElementRange {
@@ -83,7 +83,7 @@ export class BundleScanner {
     if (this.#failure !== undefined) throw this.#failure;
     if (this.#mode !== 'envelope')
       throw this.#broken(
-        'ends in the middle of its entries',
+        `ends in the middle of its entries. ${NOTHING_TAKEN}`,
         this.#elements + (this.#mode === 'after-element' ? 0 : 1),
       );
     return Buffer.concat(this.#envelope);

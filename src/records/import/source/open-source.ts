@@ -8,7 +8,7 @@ import { Socket } from 'node:net';
 import { PassThrough, pipeline, type Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import type { SourceLimits } from './limits.ts';
-import { SourceError } from './source-error.ts';
+import { NOTHING_TAKEN, SourceError } from './source-error.ts';
 import { fileSpool, requireSize, type Spool, spoolChunks } from './spool.ts';
 
 /** Throws SourceError when the file cannot be opened, is broken gzip, or is larger than the limits allow. */
@@ -132,7 +132,7 @@ async function* counting(
 function brokenGzip(cause: unknown): SourceError | undefined {
   const { code } = cause as NodeJS.ErrnoException;
   if (code === 'Z_BUF_ERROR')
-    return new SourceError('is gzip that breaks off. Copy or download it again', { cause });
+    return new SourceError(`is gzip that breaks off. ${NOTHING_TAKEN}. Copy or download it again`, { cause });
   if (String(code).startsWith('Z_'))
     return new SourceError('is broken gzip. Copy or download it again', { cause });
   return undefined;

@@ -10,6 +10,9 @@ export class SourceError extends Error {
   }
 }
 
+/** Of a file or body that breaks off. Of lines, those before the fault are taken. */
+export const NOTHING_TAKEN = 'Nothing of it was taken';
+
 /** There is no room for the temporary file that a source needs; there may be later. */
 export class NoSpaceError extends SourceError {
   override name = 'NoSpaceError';
