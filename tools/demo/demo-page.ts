@@ -13,6 +13,9 @@ export interface DemoFacts extends DemoIdentity, Showcase {
   console: string;
 }
 
+/** What each call but those of sign-in sends (docs/first-call.md): who calls, and which organisation and facility it is about. */
+const CALLER = '-H "authorization: Bearer $TOKEN" -H "x-org-id: $ORG_ID" -H "x-facility-id: $FACILITY_ID"';
+
 /** `base`: the base address on this machine, which the lines of the page call. PUBLIC_BASE_URL may be another one. */
 export function demoPage(facts: DemoFacts, base: string): string {
   const { publicBaseUrl } = facts;
@@ -42,29 +45,37 @@ Try this in another terminal:
    curl -s ${base}/auth/verify -H 'content-type: application/json' \\
      -d '{"email":"${facts.email}","userType":"EHR"}'
 
-2. Sign in, and keep the access token:
+2. Sign in, and keep what each later call sends: the access token, the organisation and the facility:
    TOKEN=$(curl -s ${base}/auth/login -H 'content-type: application/json' \\
      -d '{"identity":"${facts.userId}","credential":"${facts.password}","userType":"EHR"}' \\
      | sed -E 's/.*"accessToken":"([^"]+)".*/\\1/')
+   ORG_ID=${facts.organisationId} FACILITY_ID=${facts.facilityId}
+
+purposeOfUse says why a call reads of a patient, and stands in the access log of that patient (docs/first-call.md).
 
 3. Find a patient:
-   curl -s "${base}/patients/base?search=${encodeURIComponent(facts.family)}" -H "authorization: Bearer $TOKEN"
+   curl -s "${base}/patients/base?search=${encodeURIComponent(facts.family)}&purposeOfUse=TREATMENT" \\
+     ${CALLER}
 
 4. Search the encounters of that patient, five a page, newest first:
    curl -s "${base}/encounters/fhir/Encounter?patient=${facts.patientId}&purposeOfUse=TREATMENT&_count=5" \\
-     -H "authorization: Bearer $TOKEN"
+     ${CALLER}
 
 5. Read one encounter:
    curl -s "${base}/encounters/fhir/Encounter/${facts.encounterId}?purposeOfUse=TREATMENT" \\
-     -H "authorization: Bearer $TOKEN"
+     ${CALLER}
 
 6. Fetch a laboratory order with its results and report, an imaging order, and a set of vital signs:
-   curl -s "${base}/investigations/lab/orders/${facts.labOrderId}/clinical/fhir" -H "authorization: Bearer $TOKEN"
-   curl -s "${base}/investigations/imaging/orders/${facts.imagingOrderId}/clinical/fhir" -H "authorization: Bearer $TOKEN"
-   curl -s "${base}/encounters/vitals/${facts.vitalSetId}/clinical/fhir" -H "authorization: Bearer $TOKEN"
+   curl -s "${base}/investigations/lab/orders/${facts.labOrderId}/clinical/fhir?purposeOfUse=TREATMENT" \\
+     ${CALLER}
+   curl -s "${base}/investigations/imaging/orders/${facts.imagingOrderId}/clinical/fhir?purposeOfUse=TREATMENT" \\
+     ${CALLER}
+   curl -s "${base}/encounters/vitals/${facts.vitalSetId}/clinical/fhir?purposeOfUse=TREATMENT" \\
+     ${CALLER}
 
-7. See who looked at the patient:
-   curl -s "${base}/patients/base/${facts.patientId}/access-log" -H "authorization: Bearer $TOKEN"
+7. See who looked at the patient, and why:
+   curl -s "${base}/patients/base/${facts.patientId}/access-log?purposeOfUse=OPS" \\
+     ${CALLER}
 
 8. Prepare this terminal for commands on the same data. Be in the folder of the checkout:
    export DATA_DIR=${shellWord(facts.dataDir)} PUBLIC_BASE_URL=${publicBaseUrl}
@@ -91,7 +102,8 @@ change is not delivered again: change Ada.
    npx interchange fhir-simulator &
    npx interchange target show --name local > /dev/null 2>&1 \\
      || npx interchange target create --name local --base http://127.0.0.1:4200/fhir --auth none --references send
-   curl -s -X POST "${base}/investigations/lab/orders/${facts.labOrderId}/clinical/publish-fhir" -H "authorization: Bearer $TOKEN"
+   curl -s -X POST "${base}/investigations/lab/orders/${facts.labOrderId}/clinical/publish-fhir?purposeOfUse=TREATMENT" \\
+     ${CALLER}
 
 The target is one of all organisations. A simulator that is started again holds nothing: the publish finds that out, and writes
 everything again.

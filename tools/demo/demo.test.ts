@@ -171,6 +171,21 @@ describe('the demo', { timeout: 300_000 }, () => {
     ]);
   });
 
+  test('each call of data says where and why, as docs/first-call.md asks [CMD-20]', () => {
+    const calls = [3, 4, 5, 6, 7, 12]
+      .flatMap((number) =>
+        commandsOf(number)
+          .join('\n')
+          .split(/(?=curl )/),
+      )
+      .filter((call) => call.startsWith('curl '));
+    assert.equal(calls.length, 8);
+    for (const call of calls) {
+      assert.match(call, /[?&]purposeOfUse=(TREATMENT|OPS)\b/);
+      assert.match(call, /-H "x-org-id: \$ORG_ID" -H "x-facility-id: \$FACILITY_ID"/);
+    }
+  });
+
   test('signs in, finds the patient and reads encounters [CMD-20]', async () => {
     const { userId } = JSON.parse(await step(1, false)) as { userId: string };
     assert.ok(page.includes(`User id        ${userId}`));
@@ -192,8 +207,10 @@ describe('the demo', { timeout: 300_000 }, () => {
   });
 
   test('shows the trace and proves it', async () => {
-    const { items } = JSON.parse(await step(7)) as { items: unknown[] };
-    assert.ok(items.length > 0);
+    const { items } = JSON.parse(await step(7)) as { items: { action: string; purposeOfUse: string }[] };
+    const purposesOf = new Map(items.map(({ action, purposeOfUse }) => [action, purposeOfUse]));
+    for (const action of ['patient.list', 'encounter.read', 'lab-order.read', 'vital-set.read'])
+      assert.equal(purposesOf.get(action), 'TREATMENT', action);
     assert.match(await step(9), /whole/);
   });
 
