@@ -94,6 +94,7 @@ purposeOfUse says why a call reads of a patient, and stands in the access log of
      | npx interchange import --organisation ${facts.organisationId} --facility ${facts.facilityId} -
    npx interchange delivery list
 
+The simulator goes on in the background of this terminal. End it with kill %1, or the number that jobs shows for it.
 If the first try failed, the simulator did not listen yet. The service tries again within seconds.
 In a new terminal, run steps 2 and 8 first. On another day this uses the connection that is there. A patient who did not
 change is not delivered again: change Ada.
@@ -105,6 +106,7 @@ change is not delivered again: change Ada.
    curl -s -X POST "${base}/investigations/lab/orders/${facts.labOrderId}/clinical/publish-fhir?purposeOfUse=TREATMENT" \\
      ${CALLER}
 
+End this simulator with kill %2, or the number that jobs shows for it.
 The target is one of all organisations. A simulator that is started again holds nothing: the publish finds that out, and writes
 everything again.
 

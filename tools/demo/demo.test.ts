@@ -186,6 +186,19 @@ describe('the demo', { timeout: 300_000 }, () => {
     }
   });
 
+  test('says how to end each simulator that it starts', () => {
+    const started = [...page.matchAll(/^\d+\. .*\n(?: {3}.*\n)+/gm)].filter(([step]) =>
+      step.includes(' &\n'),
+    );
+    assert.equal(started.length, 2);
+    for (const { 0: step, index } of started)
+      assert.match(
+        page.slice(index + step.length),
+        /^\n.*\b[Ee]nd (?:it|this simulator) with kill %\d/,
+        step,
+      );
+  });
+
   test('signs in, finds the patient and reads encounters [CMD-20]', async () => {
     const { userId } = JSON.parse(await step(1, false)) as { userId: string };
     assert.ok(page.includes(`User id        ${userId}`));
