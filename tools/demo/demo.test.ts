@@ -1,6 +1,7 @@
 /** What `npm start` prints, run line by line as a reader would. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { chmod, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -264,10 +265,21 @@ describe('the demo', { timeout: 300_000 }, () => {
     const port = Number(new URL(exchange).port);
     assert.ok(port < 32_768, `the system may give ${port} to another program before the restart`);
     demo.child.kill('SIGTERM');
-    assert.equal((await demo.ended).code, 0);
+    const { code, stdout } = await demo.ended;
+    assert.equal(code, 0);
+    assert.match(stdout, /\nStopping: the calls in progress are finished first\..*\nStopped\.\n$/);
     await start();
     assert.equal(withoutPorts(), before);
     assert.equal(await exchangeAddress(), exchange);
+  });
+
+  test('stops in order when the same Ctrl-C ended the reader of its output [CMD-19]', async () => {
+    demo.child.stdout.destroy();
+    demo.child.kill('SIGINT');
+    const { stderr } = await demo.ended;
+    assert.equal(stderr, '');
+    assert.ok(!existsSync(join(data.path, 'postgresql', 'postmaster.pid')), 'its database was stopped too');
+    await start();
   });
 
   test('the held delivery is taken when it is replayed, also after a restart [CMD-26]', async () => {

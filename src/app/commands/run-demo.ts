@@ -1,4 +1,5 @@
 /** Serves with a demo organisation, made on first start. Contract: CMD-19. */
+import { writeSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { findShowcase } from '../../../tools/demo/demo.store.ts';
 import { type DemoExchange, openDemoExchange } from '../../../tools/demo/demo-exchange.ts';
@@ -48,6 +49,7 @@ export async function runDemo(env: NodeJS.ProcessEnv, options: DemoOptions = {})
     const pool = { url: opened.url, max: 3, applicationName: 'interchange demo', role: SERVICE_ROLE };
     await withPool(pool, (db) => prepareAndServe({ db, keys, config }, env, options)).finally(keys.close);
   });
+  if (options.json !== true) sayWhileStopping('Stopped.\n');
 }
 
 /** Who starts twice may not mean to: nothing else says why commands print another address than they did. */
@@ -84,9 +86,24 @@ async function prepareAndServe(
           json ? `${JSON.stringify(facts, null, 2)}\n` : demoPage(facts, localBaseUrlOf(session.config)),
         );
       },
+      onStopping() {
+        if (!json)
+          sayWhileStopping(
+            '\nStopping: the calls in progress are finished first. Ctrl-C again stops at once.\n',
+          );
+      },
     });
   } finally {
     exchange.close();
+  }
+}
+
+/** The Ctrl-C that stops this may have ended whoever reads the output, such as `tee`. That is no reason to stop at once. */
+function sayWhileStopping(text: string): void {
+  try {
+    writeSync(process.stdout.fd, text);
+  } catch {
+    // Nobody is left to tell.
   }
 }
 

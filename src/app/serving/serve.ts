@@ -43,6 +43,8 @@ export interface ServeOptions {
   logTo?: NodeJS.WritableStream;
   /** Called once the process answers, with its base address. */
   onReady?: (publicBaseUrl: string) => Promise<void> | void;
+  /** Called once it is told to stop. */
+  onStopping?: () => void;
 }
 
 /** How V8 treats the memory of a service (docs/performance.md). */
@@ -66,7 +68,7 @@ export async function serve(options: ServeOptions): Promise<void> {
   const opened = await openDatabase(config, log);
   try {
     if (!cluster.isWorker) await requireReady(opened, config);
-    const stop = stopSignal(log);
+    const stop = stopSignal(log, options.onStopping);
     const running = await startParts({ ...options, config, log, opened });
     sayServing();
     await options.onReady?.(baseUrlOf(config));
@@ -214,7 +216,7 @@ async function serveProcesses(options: ServeOptions, config: Config, log: Log): 
     await requireReady(opened, config);
     const { keys, serviceUrl } = await openKeys(opened, config);
     await keys.close();
-    const stop = stopSignal(log);
+    const stop = stopSignal(log, options.onStopping);
     const { metricsHost, metricsPort } = config;
     const metrics =
       metricsPort === undefined ? undefined : await listenMetrics(metricsOfAll(), metricsHost, metricsPort);
@@ -246,10 +248,11 @@ async function serveProcesses(options: ServeOptions, config: Config, log: Log): 
  * Resolves at the first SIGTERM or SIGINT; a second one ends the process at once. Of several processes the one that
  * started the others decides that for all: they end with it, and may get each signal twice.
  */
-function stopSignal(log: Log): Promise<StopSignal> {
+function stopSignal(log: Log, onStopping: ServeOptions['onStopping']): Promise<StopSignal> {
   return new Promise((resolve) => {
     const onFirst = (signal: StopSignal): void => {
       log.info({ event: 'stopping', signal }, 'stopping: finishing the requests in progress');
+      onStopping?.();
       resolve(signal);
     };
     hearStopSignals(onFirst, () => {
