@@ -356,6 +356,20 @@ test('the simulator takes a signed delivery, confirms it, and fails when told to
     const patients = await insertPatients(database.pool, place, 1);
     await queue(database.pool, place, patients);
     await simulator.printed(/patient\.created #1 .* signature valid, answered 503/);
+    const body = JSON.stringify({ deliveryId: randomUUID(), event: 'connection.test' });
+    const nonce = randomUUID();
+    const request = {
+      method: 'POST',
+      path: '/in',
+      query: '',
+      body,
+      clientId: 'c',
+      time: new Date(),
+      nonce,
+    };
+    const headers = { ...signRequest(request, connection.outboundSecret) };
+    assert.equal((await fetch(`${address}/in`, { method: 'POST', body, headers })).status, 202);
+    await simulator.printed(/^test {7}of the connection, signature valid, answered 202$/m);
     const changed = await fetch(`${address}/control`, { method: 'POST', body: '{"failRate":0}' });
     assert.equal(changed.status, 200);
     assert.equal((await fetch(`${address}/control`, { method: 'POST', body: '{"failRate":7}' })).status, 400);

@@ -105,15 +105,16 @@ function hint(file: string): string {
 }
 
 function isMismatch(event: SimulatorEvent): boolean {
-  return event.what === 'delivery'
-    ? event.verdict === 'wrong-signature'
-    : event.what === 'callback' && event.answer === 401;
+  if (event.what === 'callback') return event.answer === 401;
+  return event.what !== 'behaviour' && event.verdict === 'wrong-signature';
 }
 
 function line(event: SimulatorEvent): string {
   if (event.what === 'behaviour') return `behaviour  ${JSON.stringify(event.behaviour)}`;
   if (event.what === 'callback')
     return `callback   ${event.status} ${event.assignedId ?? ''} for ${event.deliveryId}: answered ${event.answer}`;
+  if (event.what === 'test')
+    return `test       of the connection, signature ${event.verdict}, answered ${event.answer}`;
   const about =
     event.patientId === undefined
       ? ''

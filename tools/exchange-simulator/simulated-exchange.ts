@@ -25,7 +25,13 @@ export interface SimulatedExchangeOptions {
 }
 
 export type SimulatorEvent =
-  | ({ what: 'delivery'; verdict: string; answer: number | 'dropped'; again: boolean } & Partial<Envelope>)
+  /** `test`: of the connection. */
+  | ({
+      what: 'delivery' | 'test';
+      verdict: string;
+      answer: number | 'dropped';
+      again: boolean;
+    } & Partial<Envelope>)
   | {
       what: 'callback';
       deliveryId: string;
@@ -69,11 +75,10 @@ export function createSimulatedExchange(options: SimulatedExchangeOptions): Serv
     const envelope = envelopeOf(sent);
     const refusal =
       verdict === 'valid' && envelope !== undefined ? options.refuse?.(sent?.resource) : undefined;
-    // A test of the connection names no patient.
-    const isTest = sent?.event === 'connection.test';
-    const answer = refusal === undefined ? answerTo(verdict, envelope, arrivedAs, isTest) : REFUSED;
+    const what = kindOf(sent);
+    const answer = refusal === undefined ? answerTo(verdict, envelope, arrivedAs, what === 'test') : REFUSED;
     const again = envelope !== undefined && taken.has(envelope.deliveryId);
-    options.onEvent({ what: 'delivery', verdict, answer, again, ...envelope });
+    options.onEvent({ what, verdict, answer, again, ...envelope });
     reply(response, answer, { verdict, message: refusal }, retryAfter(answer, arrivedAs));
     if (answer !== ACCEPTED || envelope === undefined) return;
     taken.add(envelope.deliveryId);
@@ -192,6 +197,11 @@ function envelopeOf(sent: Sent | undefined): Envelope | undefined {
   if (typeof sent?.deliveryId !== 'string' || typeof sent.resource?.id !== 'string') return undefined;
   const { deliveryId, event, sequence, resource } = sent;
   return { deliveryId, event: String(event), patientId: String(resource.id), sequence: Number(sequence) };
+}
+
+/** A test of the connection names no patient. */
+function kindOf(sent: Sent | undefined): 'delivery' | 'test' {
+  return sent?.event === 'connection.test' && sent.resource === undefined ? 'test' : 'delivery';
 }
 
 function parse(body: Buffer): unknown {
