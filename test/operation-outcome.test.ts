@@ -129,6 +129,37 @@ describe('an error below /encounters/fhir', () => {
     assert.equal(method.headers.get('allow'), 'GET, HEAD');
   });
 
+  test('of an unknown path says where resources are, and so does one below /fhir', async () => {
+    const id = randomUUID();
+    const unknown = [
+      BASE,
+      `${BASE}/encounter?patient=${id}`,
+      `${BASE}/Patient/${id}`,
+      `${BASE}/Encounter/${id}/_history`,
+      '/fhir',
+      '/fhir/metadata',
+      '/fhir/encounter',
+      `/FHIR/Patient/${id}`,
+      '/fhir/Observation?patient=1',
+    ];
+    const said = new Set<string>();
+    for (const path of unknown) {
+      const { status, json } = await api.call(path, { token, headers: { accept: FHIR } });
+      assert.deepEqual([status, json.issue?.[0].diagnostics ?? json.message], [404, json.message], path);
+      said.add(json.message);
+    }
+    const [message = ''] = said;
+    assert.equal(said.size, 1, 'nothing of what was sent');
+    const known = new Set(api.api.routes.map(({ path }) => path.replaceAll(/:\w+/g, '<id>')));
+    const named = [...message.matchAll(/(?<= )\/(?!api)[\w/<>]+/g)].map(([path]) => `/api/v1${path}`);
+    assert.equal(named.length, 8);
+    for (const path of named) assert.ok(known.has(path), path);
+    for (const [, type] of [...known].join('\n').matchAll(/^\/api\/v1\/fhir\/(\w+)\//gm))
+      assert.match(message, new RegExp(`\\b${type}\\b`));
+    const other = await api.call('/fhirs', { headers: { accept: FHIR } });
+    assert.match(other.json.message, /^There is no such path\. Every path is listed/);
+  });
+
   test('is plain on every other path [HTTP-6]', async () => {
     for (const path of [
       '/encounters/fhirs',

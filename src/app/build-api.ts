@@ -6,7 +6,7 @@ import { consoleAddress } from '../sign-in/console/console-address.ts';
 import { baseUrlOf } from './config/config.ts';
 import { buildFeatures } from './features.ts';
 import { CONSOLE_PREFIX, consoleRewrite, guardConsole, leadBrowsers } from './http/console-mount.ts';
-import { fhirErrorWriter } from './http/fhir-errors.ts';
+import { fhirErrorWriter, noSuchFhirPath } from './http/fhir-errors.ts';
 import { createHealth, type Health } from './http/health.ts';
 import { openApiDocument } from './http/open-api.ts';
 import type { Json } from './http/open-api-schemas.ts';
@@ -40,6 +40,7 @@ export async function buildApi(runtime: Runtime, options: { publicBaseUrl?: stri
     trustProxy: config.trustProxy,
     rewriteUrl: consoleRewrite(API_PREFIX),
     leadTo: leadBrowsers,
+    noSuchPath: noSuchFhirPath(API_PREFIX),
     writeError: fhirErrorWriter(API_PREFIX + FHIR_PATH),
   });
   if (config.trustProxy.length === 0) warnOfUntrustedProxy(server, log);

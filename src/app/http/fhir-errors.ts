@@ -1,5 +1,6 @@
 /**
- * Errors below the FHIR read interface, for clients that ask for FHIR JSON by its name (docs/encounters.md).
+ * Errors below the FHIR read interface, for clients that ask for FHIR JSON by its name (docs/encounters.md), and what an unknown
+ * path says where FHIR clients look for resources.
  * Contract: HTTP-6.
  */
 import type { FastifyRequest } from 'fastify';
@@ -7,6 +8,7 @@ import { FHIR_JSON, namesFhirJson } from '../../fhir/media-type.ts';
 import { operationOutcome } from '../../fhir/operation-outcome.ts';
 import { errorBody } from '../../platform/http/errors.ts';
 import type { WrittenError } from '../../platform/http/server.ts';
+import type { Words } from '../../platform/words/words.ts';
 
 /** Writes an error as an OperationOutcome that has the members of the error shape too; undefined elsewhere. */
 export function fhirErrorWriter(
@@ -19,3 +21,14 @@ export function fhirErrorWriter(
     return { contentType: FHIR_JSON, body };
   };
 }
+
+/** Where resources are, for whoever looks for one at `/fhir` or `/encounters/fhir`, where few types are. */
+export function noSuchFhirPath(apiPrefix: string): (path: string) => Words | undefined {
+  const below = new RegExp(`^${RegExp.escape(apiPrefix)}(?:/encounters)?/fhir(?:/|$)`, 'i');
+  return (path) => (below.test(path) ? WHERE_RESOURCES_ARE : undefined);
+}
+
+const WHERE_RESOURCES_ARE: Words = {
+  en: 'There is no such path. Capital letters count. Below /api/v1, Encounters are at /encounters/fhir/Encounter, and the CapabilityStatement is at /encounters/fhir/metadata. Patients are at /patients/base and, as FHIR, at /patients/base/<id>/clinical/fhir. Orders with their results and reports are at /investigations/lab/orders and /investigations/imaging/orders, vital signs at /encounters/vitals. One DiagnosticReport, ImagingStudy, Observation, ServiceRequest or Specimen is read by its id alone, as in /fhir/Observation/<id>. Every path is listed on the page whose address ends in /api/v1/docs.',
+  fr: 'Ce chemin n’existe pas. Les majuscules comptent. Sous /api/v1, les Encounter sont à /encounters/fhir/Encounter, et le CapabilityStatement à /encounters/fhir/metadata. Les patients sont à /patients/base et, en FHIR, à /patients/base/<id>/clinical/fhir. Les demandes avec leurs résultats et leurs comptes rendus sont à /investigations/lab/orders et à /investigations/imaging/orders, les signes vitaux à /encounters/vitals. DiagnosticReport, ImagingStudy, Observation, ServiceRequest et Specimen se lisent un par un, par leur seul identifiant, comme /fhir/Observation/<id>. Tous les chemins sont sur la page dont l’adresse se termine par /api/v1/docs.',
+};

@@ -2,6 +2,7 @@
  * Which methods a path takes, for the answer to one that it does not take (RFC 9110 section 15.5.6).
  * Contract: HTTP-13, HTTP-14.
  */
+import type { Words } from '../words/words.ts';
 import { HttpError, NO_SUCH_PATH } from './errors.ts';
 
 export interface AllowedMethods {
@@ -16,7 +17,10 @@ export interface AllowedMethods {
   all(): string;
 }
 
-export function createAllowedMethods(): AllowedMethods {
+/** `wordsOf`: what the 404 of an unknown path says there, instead of the usual; undefined elsewhere. */
+export function createAllowedMethods(
+  wordsOf: (path: string) => Words | undefined = () => undefined,
+): AllowedMethods {
   const methodsOf = new Map<string, { pattern: RegExp; methods: Set<string> }>();
   const listed = (entries: Iterable<{ methods: Set<string> }>) =>
     [...new Set([...entries].flatMap(({ methods }) => [...methods]))].sort().join(', ');
@@ -32,7 +36,7 @@ export function createAllowedMethods(): AllowedMethods {
       const named = taken.filter(([path]) => !path.endsWith('*'));
       const methods = listed((named.length > 0 ? named : taken).map(([, entry]) => entry));
       if (methods === '' || methods.split(', ').includes(method ?? ''))
-        return new HttpError(404, 'not_found', NO_SUCH_PATH);
+        return new HttpError(404, 'not_found', wordsOf(path) ?? NO_SUCH_PATH);
       const message = {
         en: `This path does not support the method of the request. It supports ${methods}.`,
         fr: `Ce chemin n’accepte pas la méthode de la requête. Il accepte ${methods}.`,

@@ -14,6 +14,7 @@ import { errorFields, type Log } from '../log/log.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import { beginSpan, endSpan, inTrace, isTracing, type Span } from '../trace/trace.ts';
 import { contentLanguage, languageOf } from '../words/accept-language.ts';
+import type { Words } from '../words/words.ts';
 import { createAllowedMethods } from './allowed-methods.ts';
 import { errorHeadersOf, HUNG_UP, hungUp, toHttpError } from './caught-errors.ts';
 import { errorBody, HttpError } from './errors.ts';
@@ -40,6 +41,8 @@ export interface ServerOptions {
   rewriteUrl?: (request: { url?: string | undefined }) => string;
   /** Where a request that no route takes is led to instead of its 404; undefined: nowhere. */
   leadTo?: (request: FastifyRequest) => string | undefined;
+  /** What the 404 of an unknown path says there, instead of the usual; undefined elsewhere. */
+  noSuchPath?: (path: string) => Words | undefined;
   /** Writes an error in another way than the one shape; undefined where it does not. */
   writeError?: (request: FastifyRequest, statusCode: number, message: string) => WrittenError | undefined;
 }
@@ -53,7 +56,7 @@ interface Serving extends Pick<ServerOptions, 'log' | 'metrics' | 'writeError'> 
 export function createServer(options: ServerOptions): FastifyInstance {
   const { trustProxy, rewriteUrl = ({ url = '/' }) => url, leadTo = () => undefined } = options;
   const serving: Serving = { ...options, refusals: new WeakMap(), spans: new WeakMap() };
-  const allowed = createAllowedMethods();
+  const allowed = createAllowedMethods(options.noSuchPath);
   const faults = createFaultAnswers(allowed);
   const server = Fastify({
     logger: false,
