@@ -72,6 +72,19 @@ test('docs/environment.md says the default of each variable [OPS-12]', async () 
   assert.deepEqual(loadConfig(Object.fromEntries(defaults)), loadConfig({}));
 });
 
+test('docs/environment.md says from what to what each number may go [OPS-12]', async () => {
+  const page = await readFile(new URL('../../../docs/environment.md', import.meta.url), 'utf8');
+  const ranges = [...page.matchAll(/^\| `([A-Z_]+)` .*/gm)].flatMap(([row, name = '']) => {
+    const [fault = ''] = faults({ [name]: 'x' }).filter((one) =>
+      one.startsWith(`${name} must be a whole number`),
+    );
+    const [, range] = /from (\d+ to \d+)$/.exec(fault) ?? [];
+    return range === undefined ? [] : [{ row, range }];
+  });
+  assert.ok(ranges.length > 30, `${ranges.length} numbers`);
+  for (const { row, range } of ranges) assert.match(row, new RegExp(`\\b${range}\\b`));
+});
+
 test('addresses of the database may be in files, as secrets are mounted', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'interchange-urls-'));
   try {
