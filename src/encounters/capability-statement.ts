@@ -4,7 +4,7 @@
  */
 
 /** Day of the last change of this statement. */
-const CHANGED = '2026-11-21';
+const CHANGED = '2026-11-27';
 
 const definition = (name: string) => `http://hl7.org/fhir/SearchParameter/${name}`;
 
@@ -42,7 +42,7 @@ function encounterCapability(): Record<string, unknown> {
     type: 'Encounter',
     profile: 'http://hl7.org/fhir/StructureDefinition/Encounter',
     documentation:
-      'Reads and searches both need the query parameter purposeOfUse (TREATMENT, PAYMENT, OPS or RESEARCH). A search answers the newest Encounter first and gives no total; follow the next link.',
+      'Reads and searches both need the query parameter purposeOfUse (TREATMENT, PAYMENT, OPS or RESEARCH). A search answers the newest Encounter first and gives no total; follow the next link. Other parameters, such as _summary, _sort and _include, are ignored, or an error with Prefer: handling=strict.',
     interaction: [{ code: 'read' }, { code: 'search-type' }],
     versioning: 'versioned',
     readHistory: false,

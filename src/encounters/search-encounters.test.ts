@@ -269,6 +269,27 @@ test('unknown parameters are an error when the caller asks for strictness [HTTP-
   assert.equal(await preferring('handling=lenient, handling=strict'), 200);
 });
 
+test('parameters of FHIR that the search does not have are unknown ones too, and the interface says so [HTTP-11, ENC-26]', async () => {
+  const given = [
+    '_summary=count',
+    '_total=accurate',
+    '_sort=date',
+    '_elements=id',
+    '_include=Encounter:subject',
+  ];
+  const path = `${COLLECTION}?patient=${patientId}&purposeOfUse=OPS`;
+  const { token } = account;
+  const { link: links, ...plain } = (await api.call(path, { token })).json;
+  for (const one of given) {
+    const { status, json } = await api.call(`${path}&${one}`, { token });
+    assert.deepEqual([status, json], [200, { ...plain, link: links }], one);
+    const strict = await api.call(`${path}&${one}`, { token, headers: { prefer: 'handling=strict' } });
+    assert.equal(strict.status, 400, one);
+  }
+  const { json } = await api.call('/encounters/fhir/metadata');
+  assert.match(json.rest[0].resource[0].documentation, /_summary, _sort and _include, are ignored/);
+});
+
 test('a cursor is good for its own patient, filters, facility and tenant only; the page size may change [ENC-27]', async () => {
   const cursorOf = (bundle: Bundle) => new URL(link(bundle, 'next') ?? '').searchParams.get('cursor') ?? '';
   const cursor = cursorOf((await searchOf({ _count: '1' })).json);
