@@ -111,6 +111,34 @@ test('a refusal, a silence and a closed port are told by words and a code, once 
   assert.deepEqual([json.result, json.cause], ['unreachable', 'ECONNREFUSED']);
 });
 
+test('what is said of a refused test fits its status: the path, a pause, the method or the event [ADM-60]', async (t) => {
+  t.after(() => exchange.close());
+  const event = 'does not take the event connection.test. It may take deliveries all the same.';
+  const path = 'Most likely the path of the address is wrong: check it first.';
+  for (const [status, words, result] of [
+    [404, path, 'not-taken'],
+    [410, path, 'not-taken'],
+    [408, 'asks for a pause. Test it again in a minute.', 'not-taken'],
+    [425, 'asks for a pause. Test it again in a minute.', 'not-taken'],
+    [429, 'asks for a pause. Test it again in a minute.', 'not-taken'],
+    [415, 'does not take JSON, which deliveries are sent as. Ask its operator.', 'not-taken'],
+    [405, `${event} If it does not, check the path of the address.`, 'not-taken'],
+    [400, event, 'not-taken'],
+    [409, event, 'not-taken'],
+    [501, 'does not take POST requests. Check the address first: it may lead to another server.', 'failing'],
+  ] as const) {
+    exchange.behave = () => ({ status });
+    const { json } = await check();
+    assert.deepEqual([json.status, json.result], [status, result]);
+    assert.ok(
+      json.message.startsWith(`The exchange answered ${status}. It can be reached, but `),
+      json.message,
+    );
+    assert.ok(json.message.includes(words), json.message);
+    if (status !== 405) assert.equal(json.message.includes('all the same'), words === event, json.message);
+  }
+});
+
 test('addresses and time-outs are those of deliveries; a disabled connection is not tested [ADM-62]', async (t) => {
   t.after(() => exchange.close());
   const change = (text: string) =>

@@ -116,10 +116,29 @@ function saidOf(status: number): Omit<Said, 'cause'> {
       result: 'redirected',
       message: `${answered} Redirects are not followed: correct the address.`,
     };
+  const reached = `${answered} It can be reached, but`;
+  if (status === 501)
+    return {
+      result: 'failing',
+      message: `${reached} does not take POST requests. Check the address first: it may lead to another server.`,
+    };
   if (status >= 500)
     return { result: 'failing', message: `${answered} It does not work as it should. Ask its operator.` };
-  return {
-    result: 'not-taken',
-    message: `${answered} It can be reached, but does not take the event connection.test. It may take deliveries all the same.`,
-  };
+  return { result: 'not-taken', message: `${reached} ${NOT_TAKEN[status] ?? EVENT_NOT_TAKEN}` };
 }
+
+const EVENT_NOT_TAKEN = 'does not take the event connection.test. It may take deliveries all the same.';
+const WRONG_PATH =
+  'has nothing at this path. Most likely the path of the address is wrong: check it first. If it is right, ask the operator of the exchange.';
+const PAUSE = 'asks for a pause. Test it again in a minute.';
+
+/** What comes after "It can be reached, but" (RFC 9110 section 15.5, RFC 6585 section 4, RFC 8470 section 5.2). */
+const NOT_TAKEN: Readonly<Record<number, string>> = {
+  404: WRONG_PATH,
+  405: `${EVENT_NOT_TAKEN} If it does not, check the path of the address.`,
+  408: PAUSE,
+  410: WRONG_PATH,
+  415: 'does not take JSON, which deliveries are sent as. Ask its operator.',
+  425: PAUSE,
+  429: PAUSE,
+};

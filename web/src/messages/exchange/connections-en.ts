@@ -1,4 +1,11 @@
 /** The words of the pages about connections to exchanges, and about their callbacks. */
+
+// What comes after "It can be reached, but", by the status that the exchange answered.
+const WRONG_PATH =
+  'has nothing at this path. Most likely the path of the address is wrong: check it first. If it is right, ask the operator of the exchange.';
+const PAUSE = 'asks for a pause. Test it again in a minute.';
+const EVENT_NOT_TAKEN = 'does not take the event connection.test. It may take deliveries all the same.';
+
 export const exchangeConnections = {
   title: 'Exchange connections',
   text: 'Where changes of patients of this facility are sent.',
@@ -101,9 +108,14 @@ export const exchangeConnections = {
     'not-authorised':
       'The exchange answered {status}. Check the client id, the outbound secret and the clock of the exchange.',
     redirected: 'The exchange answered {status}. Redirects are not followed: correct the address.',
-    failing: 'The exchange answered {status}. It does not work as it should. Ask its operator.',
-    'not-taken':
-      'The exchange answered {status}. It can be reached, but does not take the event connection.test. It may take deliveries all the same.',
+    failing:
+      'The exchange answered {status}. {status, select, 501 {It can be reached, but does not take POST requests. Check the address first: it may lead to another server.} other {It does not work as it should. Ask its operator.}}',
+    'not-taken': `The exchange answered {status}. It can be reached, but {status, select,
+      404 {${WRONG_PATH}} 410 {${WRONG_PATH}}
+      405 {${EVENT_NOT_TAKEN} If it does not, check the path of the address.}
+      408 {${PAUSE}} 425 {${PAUSE}} 429 {${PAUSE}}
+      415 {does not take JSON, which deliveries are sent as. Ask its operator.}
+      other {${EVENT_NOT_TAKEN}}}`,
     unanswered: 'The exchange did not answer ({cause}). Ask its operator.',
     unreachable:
       'The exchange could not be reached ({cause}). Check the address, the network and the certificate.',

@@ -1,6 +1,13 @@
 /** The words of the pages about connections to exchanges, and about their callbacks, in French. */
 import type { Catalogue } from '../catalogue.ts';
 
+// What comes after "Elle est joignable, mais", by the status that the exchange answered.
+const WRONG_PATH =
+  'n’a rien à ce chemin. Le chemin de l’adresse est probablement faux : vérifiez-le d’abord. S’il est juste, adressez-vous à l’opérateur de la plateforme.';
+const PAUSE = 'demande une pause. Refaites le test dans une minute.';
+const EVENT_NOT_TAKEN =
+  'n’accepte pas l’événement connection.test ; cela ne concerne pas forcément les envois.';
+
 export const exchangeConnections: Catalogue['exchangeConnections'] = {
   title: 'Connexions d’échange',
   text: 'Où partent les modifications des patients de cet établissement.',
@@ -106,9 +113,13 @@ export const exchangeConnections: Catalogue['exchangeConnections'] = {
     redirected:
       'La plateforme a répondu {status}. Les redirections ne sont pas suivies : corrigez l’adresse.',
     failing:
-      'La plateforme a répondu {status}. Elle ne fonctionne pas normalement : adressez-vous à son opérateur.',
-    'not-taken':
-      'La plateforme a répondu {status}. Elle est joignable, mais n’accepte pas l’événement connection.test ; cela ne concerne pas forcément les envois.',
+      'La plateforme a répondu {status}. {status, select, 501 {Elle est joignable, mais n’accepte pas les requêtes POST. Vérifiez d’abord l’adresse : elle mène peut-être à un autre serveur.} other {Elle ne fonctionne pas normalement : adressez-vous à son opérateur.}}',
+    'not-taken': `La plateforme a répondu {status}. Elle est joignable, mais {status, select,
+      404 {${WRONG_PATH}} 410 {${WRONG_PATH}}
+      405 {${EVENT_NOT_TAKEN} Si elle les refuse aussi, vérifiez le chemin de l’adresse.}
+      408 {${PAUSE}} 425 {${PAUSE}} 429 {${PAUSE}}
+      415 {n’accepte pas le JSON, le format des envois. Adressez-vous à son opérateur.}
+      other {${EVENT_NOT_TAKEN}}}`,
     unanswered: 'La plateforme n’a pas répondu ({cause}). Adressez-vous à son opérateur.',
     unreachable:
       'La plateforme n’a pas pu être jointe ({cause}). Vérifiez l’adresse, le réseau et le certificat.',

@@ -162,6 +162,12 @@ describe('connections', { skip: NO_BROWSER, timeout: 600_000 }, () => {
     await dialog.getByText('Not taken', { exact: true }).waitFor();
     await dialog.getByText(/Check the client id, the outbound secret/).waitFor();
     assert.equal(exchange.arrivals.length, 2);
+    exchange.behave = () => ({ status: 404 });
+    afterWaiting();
+    await dialog.getByRole('button', { name: 'Send again' }).click();
+    await dialog
+      .getByText(/^The exchange answered 404\. It can be reached, but has nothing at this path\./)
+      .waitFor();
     await exchange.close();
     afterWaiting();
     await dialog.getByRole('button', { name: 'Send again' }).click();
