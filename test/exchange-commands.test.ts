@@ -304,6 +304,42 @@ test('deliveries: list, count, show, replay and skip what is held [EXC-6, EXC-28
   );
 });
 
+test('`delivery count` names each connection and says which is disabled; --connection counts that one [EXC-28]', async () => {
+  const { id } = await create('--name', 'Counted here');
+  const { id: other } = await create('--name', 'Counted there');
+  await queue(database.pool, place, await insertPatients(database.pool, place, 2));
+  await json('connection', 'disable', '--id', other);
+  const count = async (...args: string[]) => {
+    const { stdout } = await runCommand(['delivery', 'count', ...args], { env });
+    return stdout.trim().split('\n');
+  };
+  const lines = await count();
+  for (const [one, rest] of [
+    [id, /^ {2}Counted here {2}queued 2 {2}held 0 {2}oldest \d+ s$/],
+    [other, /^ {2}Counted there {2}queued 2 {2}held 0 {2}oldest 0 s {2}disabled$/],
+  ] as const) {
+    const line = lines.find((text) => text.startsWith(one)) ?? '';
+    assert.match(line.slice(one.length), rest);
+    assert.equal((await count('--connection', one)).length, 1);
+  }
+  const { items, failed } = await json('delivery', 'count', '--connection', other.toUpperCase());
+  assert.deepEqual(failed, []);
+  assert.deepEqual(items, [
+    {
+      organisationId: place.organisationId,
+      connectionId: other,
+      connectionName: 'Counted there',
+      connectionEnabled: false,
+      queued: 2,
+      held: 0,
+      oldestSeconds: 0,
+      breakerOpen: false,
+    },
+  ]);
+  await fails(1, /no connection/, 'delivery', 'count', '--connection', randomUUID());
+  await fails(2, /must be a UUID/, 'delivery', 'count', '--connection', 'HIE');
+});
+
 test('a second connection of a name is made, with a note [CMD-12]', async () => {
   const { id: organisationId } = await createOrganisation(database.pool, { name: 'Twice' });
   const make = async (name: string) => {

@@ -5,7 +5,7 @@ import { withOperatorLog } from '../../privacy/access-log/operator-log.ts';
 import { SOME_REFUSED } from '../../tenancy/organisations/organisation-work.ts';
 import type { DeliveryView } from './delivery.schema.ts';
 import { filterOf, type Selection, statusOf, withSelection } from './delivery-selection.ts';
-import { countDeliveries, listDeliveriesForOperator } from './list-deliveries.ts';
+import { type CountedConnection, countDeliveries, listDeliveriesForOperator } from './list-deliveries.ts';
 
 export function listDeliveriesCommand(environment: CommandEnvironment): Command {
   return withSelection(new Command('list'))
@@ -40,17 +40,23 @@ export function listDeliveriesCommand(environment: CommandEnvironment): Command 
 export function countDeliveriesCommand(environment: CommandEnvironment): Command {
   return new Command('count')
     .description('count queued and held deliveries, by connection')
+    .option('--connection <id>', 'of this connection')
     .addHelpText('after', '\nExample:\n  npx interchange delivery count')
-    .action(async () => {
-      const { found, failed } = await environment.withSession(({ db }) => countDeliveries(db));
-      const lines = found.map(
-        (state) =>
-          `${state.connectionId}  queued ${state.queued}  held ${state.held}  oldest ${Math.round(state.oldestSeconds)} s${state.breakerOpen ? '  exchange down' : ''}`,
+    .action(async ({ connection }: { connection?: string }) => {
+      const { found, failed } = await environment.withSession(({ db }) =>
+        countDeliveries(db, { connectionId: connection }),
       );
+      const lines = found.map(countLine);
       lines.push(...failed.map((organisationId) => refused(organisationId, 'counted')));
       environment.print({ items: found, failed }, lines.length === 0 ? 'no connections' : lines.join('\n'));
       if (failed.length > 0) environment.fail(SOME_REFUSED);
     });
+}
+
+function countLine(counted: CountedConnection): string {
+  const { connectionId, connectionName, queued, held, oldestSeconds } = counted;
+  const state = counted.breakerOpen ? '  exchange down' : counted.connectionEnabled ? '' : '  disabled';
+  return `${connectionId}  ${connectionName}  queued ${queued}  held ${held}  oldest ${Math.round(oldestSeconds)} s${state}`;
 }
 
 function refused(organisationId: string, what: 'counted' | 'listed'): string {

@@ -4,6 +4,7 @@ import { mapPage, openPage, type Page, type PageRequest } from '../../platform/h
 import type { Operator } from '../../privacy/access-log/operator-log.ts';
 import type { Reader, TracedListDependencies } from '../../privacy/authorise-access.ts';
 import type { OrganisationScope } from '../../tenancy/scope.ts';
+import { listCovering } from '../connections/manage-connections.ts';
 import { exchangeError } from '../errors.ts';
 import { type QueueState, queueStates } from '../queue/queue-state.store.ts';
 import { type DeliveryStatus, type DeliveryView, deliveryView } from './delivery.schema.ts';
@@ -91,7 +92,26 @@ function newestFirst<Item extends { id: string }>(items: readonly Item[]): Item[
   return items.toSorted((a, b) => (a.id < b.id ? 1 : -1));
 }
 
-/** How much waits at each connection of all organisations, for the operator. */
-export async function countDeliveries(db: Pool): Promise<EachAnswer<QueueState>> {
-  return eachOrganisation(await organisations(db, {}), (scope) => queueStates(db, scope));
+/** How much waits at a connection, and which one that is. */
+export interface CountedConnection extends QueueState {
+  connectionName: string;
+  connectionEnabled: boolean;
+}
+
+/** How much waits at each connection of all organisations, or at the one that is named, for the operator. */
+export async function countDeliveries(
+  db: Pool,
+  filter: Pick<DeliveryFilter, 'connectionId'>,
+): Promise<EachAnswer<CountedConnection>> {
+  const only = filter.connectionId?.toLowerCase();
+  return eachOrganisation(await organisations(db, filter), async (scope) => {
+    const states = await queueStates(db, scope);
+    // Read after the states, so that none of these is missing.
+    const connections = new Map((await listCovering(db, scope)).map((one) => [one.id, one]));
+    return states.flatMap((state) => {
+      const connection = connections.get(state.connectionId);
+      if (connection === undefined || (only !== undefined && only !== connection.id)) return [];
+      return [{ ...state, connectionName: connection.name, connectionEnabled: connection.enabled }];
+    });
+  });
 }
