@@ -69,7 +69,8 @@ export interface CoveredPatient {
 
 /**
  * Patients of the facilities of a connection, by id. As of the facility that the last delivery was of, where that still
- * holds: as of another one the content may differ, though the patient did not change.
+ * holds: as of another one the content may differ, though the patient did not change. Of each facility no more is read than a
+ * page: its registrations are a range, in the order of their key, which no other index has (docs/adr/0122).
  */
 export async function coveredPatients(
   db: Queryable,
@@ -80,13 +81,19 @@ export async function coveredPatients(
     name: 'exchange-covered-patients',
     text: `
       with page as materialized (
-        select patient_id, array_agg(facility_id order by facility_id) as facility_ids
-        from patient_registration
-        where organisation_id = $1
-          and facility_id = any($3::uuid[])
-          and patient_id > $4
-        group by patient_id
-        order by patient_id
+        select r.patient_id, array_agg(r.facility_id order by r.facility_id) as facility_ids
+        from unnest($3::uuid[]) f (facility_id)
+        cross join lateral (
+          select facility_id, patient_id
+          from patient_registration
+          where organisation_id = $1
+            and (facility_id, patient_id) > (f.facility_id, $4)
+            and facility_id <= f.facility_id
+          order by facility_id, patient_id
+          limit $5
+        ) r
+        group by r.patient_id
+        order by r.patient_id
         limit $5
       )
       select patient_id as "patientId", coalesce((

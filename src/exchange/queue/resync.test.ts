@@ -1,10 +1,15 @@
 /** What an exchange was not sent is queued at a command. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { needsPlainPostgres } from '../../../test-support/database/plain-postgres.ts';
+import { rowsRead } from '../../../test-support/database/rows-read.ts';
 import { connect, insertPatients, queue, rename } from '../../../test-support/exchange/exchange-records.ts';
 import { useWorkers } from '../../../test-support/exchange/worker-test.ts';
 import { createFacility, setModules } from '../../tenancy/organisations/facilities.ts';
+import { type CoveredPatient, coveredPatients, openConnections } from './outbox.store.ts';
 import { resync } from './resync.ts';
+
+const PLAIN = needsPlainPostgres('a node counts what it reads, and the coordinator does not know');
 
 const t = useWorkers();
 
@@ -73,3 +78,36 @@ test('patients who changed while the module was off are queued, as of the facili
   assert.equal(after.length, before.length + 1);
   assert.equal(after.at(-1)?.facility_id, other);
 });
+
+test(
+  'a page of covered patients reads a page of each facility, however many come after it',
+  PLAIN,
+  async () => {
+    const { organisationId } = t.place;
+    const { id: other } = await createFacility(t.database.pool, { organisationId, name: 'Other' });
+    await setModules(t.database.pool, { organisationId, facilityId: other, modules: ['exchange'] });
+    const ids = await insertPatients(t.database.pool, t.place, 1_000);
+    ids.push(...(await insertPatients(t.database.pool, { organisationId, facilityId: other }, 1_000)));
+    const client = await t.database.pool.connect();
+    await client.query('set enable_seqscan = off');
+    const registrationsRead = async () => {
+      await client.query('select pg_stat_force_next_flush()');
+      return (await rowsRead(client)).get('patient_registration') ?? 0;
+    };
+    const [connection] = await openConnections(client, t.place, t.connection.id);
+    assert.ok(connection);
+    const before = await registrationsRead();
+    const found: CoveredPatient[] = [];
+    for (let last = '00000000-0000-0000-0000-000000000000'; found.length < ids.length; ) {
+      found.push(...(await coveredPatients(client, t.place, { connection, after: last, limit: 100 })));
+      last = found.at(-1)?.patientId ?? last;
+    }
+    const read = (await registrationsRead()) - before;
+    client.release(true);
+    assert.deepEqual(
+      found.map(({ patientId }) => patientId),
+      ids.sort(),
+    );
+    assert.ok(read <= 20 * 2 * 101, `${read} registrations were read`);
+  },
+);
