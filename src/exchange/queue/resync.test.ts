@@ -5,6 +5,7 @@ import { needsPlainPostgres } from '../../../test-support/database/plain-postgre
 import { rowsRead } from '../../../test-support/database/rows-read.ts';
 import { connect, insertPatients, queue, rename } from '../../../test-support/exchange/exchange-records.ts';
 import { useWorkers } from '../../../test-support/exchange/worker-test.ts';
+import { waitForLock } from '../../../test-support/wait-until.ts';
 import { createFacility, setModules } from '../../tenancy/organisations/facilities.ts';
 import { type CoveredPatient, coveredPatients, openConnections } from './outbox.store.ts';
 import { resync } from './resync.ts';
@@ -77,6 +78,26 @@ test('patients who changed while the module was off are queued, as of the facili
   const after = await deliveries();
   assert.equal(after.length, before.length + 1);
   assert.equal(after.at(-1)?.facility_id, other);
+});
+
+test('an import that locks patients in another order does not end it [EXC-58]', async () => {
+  const { pool } = t.database;
+  const [first, second] = (await insertPatients(pool, t.place, 2)).sort();
+  const client = await pool.connect();
+  const lock = (id: string | undefined) =>
+    client.query('select from patient where organisation_id = $1 and id = $2 for no key update', [
+      t.place.organisationId,
+      id,
+    ]);
+  await client.query('begin');
+  await lock(second);
+  const done = run();
+  await waitForLock(pool);
+  // A deadlock. PostgreSQL ends the one that waited first, or on a busy machine this one.
+  await lock(first).catch(() => undefined);
+  await client.query('rollback');
+  client.release();
+  assert.deepEqual(await done, { patients: 2, queued: 2 });
 });
 
 test(

@@ -4,6 +4,7 @@
  * Contract: EXC-58.
  */
 import { type Pool, transaction } from '../../platform/db/database.ts';
+import { outageOf } from '../../platform/db/unavailable.ts';
 import { OPERATOR } from '../../tenancy/administration/author.ts';
 import { recordChange } from '../../tenancy/audit/audit.ts';
 import { exchangeError } from '../errors.ts';
@@ -60,11 +61,35 @@ export async function resync(
     const byFacility = Map.groupBy(page, ({ facilityId }) => facilityId);
     for (const [facilityId, patients] of byFacility) {
       const patientIds = patients.map(({ patientId }) => patientId);
-      done.queued += await transaction(db, (client) =>
-        queueForConnection(client, { organisationId, facilityId }, { connectionId, patientIds, dryRun }),
-      );
+      const queue = (some: readonly string[]) =>
+        transaction(db, (client) =>
+          queueForConnection(
+            client,
+            { organisationId, facilityId },
+            { connectionId, patientIds: some, dryRun },
+          ),
+        );
+      done.queued += await togetherOrEach(patientIds, queue);
     }
     done.patients += page.length;
     onProgress(done);
+  }
+}
+
+/**
+ * An import locks its patients in the order of its file, so a page may meet it in a deadlock. Patients one by one do not:
+ * while one of them is waited for, no other one is locked.
+ */
+async function togetherOrEach(
+  patientIds: readonly string[],
+  queue: (some: readonly string[]) => Promise<number>,
+): Promise<number> {
+  try {
+    return await queue(patientIds);
+  } catch (error) {
+    if (outageOf(error) !== 'conflict') throw error;
+    let queued = 0;
+    for (const id of patientIds) queued += await queue([id]);
+    return queued;
   }
 }
