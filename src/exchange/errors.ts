@@ -54,6 +54,9 @@ export const exchangeError = domainErrors(
     no_open_facility: {
       text: 'The exchange module is off at every facility that the connection covers, so nothing was queued. Turn the module on first. To see what is on: npx interchange facility list --organisation ID',
     },
+    closed_meanwhile: {
+      text: 'The connection was disabled, or the exchange module was turned off at every facility that it covers, before all patients were looked at. What was queued until then stays. When the connection is open again, run the command again.',
+    },
     bad_option: { exitCode: 2, text: ({ problem }: { problem: string }) => problem },
     unknown_connection: {
       text: ({ id }: { id: string }) =>

@@ -6,6 +6,7 @@ import { rowsRead } from '../../../test-support/database/rows-read.ts';
 import { connect, insertPatients, queue, rename } from '../../../test-support/exchange/exchange-records.ts';
 import { useWorkers } from '../../../test-support/exchange/worker-test.ts';
 import { waitForLock } from '../../../test-support/wait-until.ts';
+import { lockPatients } from '../../patients/patient.store.ts';
 import { createFacility, setModules } from '../../tenancy/organisations/facilities.ts';
 import { type CoveredPatient, coveredPatients, openConnections } from './outbox.store.ts';
 import { resync } from './resync.ts';
@@ -21,6 +22,14 @@ function run(options: { dryRun?: boolean } = {}) {
     onProgress: () => undefined,
     ...options,
   });
+}
+
+/** In a transaction, as one that changes this patient. */
+async function lockingPatient(id = '') {
+  const client = await t.database.pool.connect();
+  await client.query('begin');
+  await lockPatients(client, t.place, [id]);
+  return client;
 }
 
 async function deliveries() {
@@ -80,21 +89,29 @@ test('patients who changed while the module was off are queued, as of the facili
   assert.equal(after.at(-1)?.facility_id, other);
 });
 
+test('it fails when the connection is disabled before all patients were looked at, and goes on later [EXC-58]', async () => {
+  const { pool } = t.database;
+  const ids = (await insertPatients(pool, t.place, 510)).sort();
+  const client = await lockingPatient(ids.at(-1));
+  const done = run();
+  await waitForLock(pool);
+  await t.change({ disabled: true });
+  await client.query('rollback');
+  client.release();
+  await assert.rejects(done, { code: 'closed_meanwhile' });
+  assert.equal((await deliveries()).length, 500);
+  await t.change({ disabled: false });
+  assert.deepEqual(await run(), { patients: 510, queued: 10 });
+});
+
 test('an import that locks patients in another order does not end it [EXC-58]', async () => {
   const { pool } = t.database;
   const [first, second] = (await insertPatients(pool, t.place, 2)).sort();
-  const client = await pool.connect();
-  const lock = (id: string | undefined) =>
-    client.query('select from patient where organisation_id = $1 and id = $2 for no key update', [
-      t.place.organisationId,
-      id,
-    ]);
-  await client.query('begin');
-  await lock(second);
+  const client = await lockingPatient(second);
   const done = run();
   await waitForLock(pool);
   // A deadlock. PostgreSQL ends the one that waited first, or on a busy machine this one.
-  await lock(first).catch(() => undefined);
+  await lockPatients(client, t.place, [first ?? '']).catch(() => undefined);
   await client.query('rollback');
   client.release();
   assert.deepEqual(await done, { patients: 2, queued: 2 });

@@ -32,8 +32,8 @@ const AT_ONCE = 500;
 const BEFORE_ALL = '00000000-0000-0000-0000-000000000000';
 
 /**
- * Patient by patient: what was queued stays if it is stopped, and a second time queues only what the first did not. Throws
- * `no_open_facility`. The connection must be enabled.
+ * Page by page: what was queued stays if it is stopped, and a second time queues only what the first did not. Throws
+ * `no_open_facility` and `closed_meanwhile`. The connection must be enabled.
  */
 export async function resync(
   db: Pool,
@@ -41,19 +41,21 @@ export async function resync(
   { name, dryRun, onProgress }: ResyncOptions,
 ): Promise<Resynced> {
   const scope = { organisationId };
-  const [connection] = await openConnections(db, scope, connectionId);
-  if (connection === undefined) throw exchangeError('no_open_facility');
+  const [begun] = await openConnections(db, scope, connectionId);
+  if (begun === undefined) throw exchangeError('no_open_facility');
   if (!dryRun)
     await transaction(db, (client) =>
       recordChange(client, scope, OPERATOR, {
         action: 'connection.resync',
         subject: { type: 'connection', id: connectionId, name },
-        facilityIds: connection.facilityIds,
+        facilityIds: begun.facilityIds,
       }),
     );
   const done = { patients: 0, queued: 0 };
   let after = BEFORE_ALL;
   for (;;) {
+    const [connection] = await openConnections(db, scope, connectionId);
+    if (connection === undefined) throw exchangeError('closed_meanwhile');
     const page = await coveredPatients(db, scope, { connection, after, limit: AT_ONCE });
     const last = page.at(-1);
     if (last === undefined) return done;
