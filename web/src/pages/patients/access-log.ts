@@ -19,13 +19,13 @@ const COLUMNS = [
   'occurredAt',
   'accountId',
   'accountEmail',
-  'connectionName',
   'action',
   'resourceType',
   'resourceId',
   'purposeOfUse',
   'outcome',
   'correlationId',
+  'connectionName',
 ] as const;
 
 export function readAccessLog(
