@@ -69,7 +69,8 @@ async function withoutSameTexts(
 
 /**
  * One change of a connection after the other: `set`, if any, is set, then `work` gets the connection as the change before
- * left it, behind its lock. Workers load it anew. What waits for its next try is tried now if that may mend it.
+ * left it, behind its lock. Workers load it anew. What waits for its next try is tried now if the change may mend
+ * it.
  */
 export function inTurn<Result>(
   db: Pool,

@@ -104,7 +104,7 @@ export async function lockConnection(
 
 /**
  * Change settings; those that are undefined stay. A new address is an operator's only when it says so. Workers load the
- * connection anew, and an exchange that is taken for down is probed at once.
+ * connection anew, and an exchange that is taken for down is probed as soon as a delivery is due.
  */
 export async function updateConnection(
   db: Queryable,

@@ -119,7 +119,7 @@ function updateConnectionCommand(environment: CommandEnvironment): Command {
 function switchConnectionCommand(environment: CommandEnvironment, to: 'enable' | 'disable'): Command {
   const meaning =
     to === 'enable'
-      ? 'deliver, now also what waits for its next try, and accept callbacks'
+      ? 'start deliveries again, try at once what waits for its next try, and accept callbacks'
       : 'stop deliveries, and refuse callbacks';
   return new Command(to)
     .description(meaning)

@@ -1,4 +1,4 @@
-/** `interchange connection resync`. Contract: EXC-58, CMD-12. */
+/** `interchange connection resync`. Contract: EXC-58. */
 import { Command } from 'commander';
 import { type CommandEnvironment, CommandError } from '../../platform/command/command.ts';
 import { progressLine } from '../../platform/command/progress-line.ts';
@@ -9,7 +9,7 @@ import { requireConnection } from './named-connection.ts';
 export function resyncCommand(environment: CommandEnvironment): Command {
   return new Command('resync')
     .description(
-      'queue the patients whom the exchange was not sent as they are now: those who were there before the connection, or who changed while the module was off',
+      'queue the patients who were there before the connection, or who changed while the exchange module was off',
     )
     .requiredOption('--id <id>', 'connection')
     .option('--dry-run', 'show how many deliveries would be queued, and queue none')

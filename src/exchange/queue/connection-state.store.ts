@@ -126,7 +126,10 @@ export async function probeNow(db: Queryable, key: ConnectionKey): Promise<void>
 /** How many lanes one change of a connection makes due. What waits beyond them keeps its time. */
 const DUE_AT_ONCE = 10_000;
 
-/** Deliveries that wait for their next try are due now, whatever they were told to wait. */
+/**
+ * Deliveries that wait for their next try are due now, whatever they were told to wait. One that a change of its patient has
+ * locked keeps its time: that change may wait for another one of these.
+ */
 export async function waitingDueNow(db: Queryable, key: ConnectionKey): Promise<void> {
   await db.query({
     name: 'exchange-waiting-due-now',

@@ -60,7 +60,7 @@ export function queueForConnection(
 interface Queuing {
   /** By patient. */
   events: ReadonlyMap<string, PatientChange['event']>;
-  /** If true, it is counted what would be queued. */
+  /** If true, what would be queued is counted, and nothing is written. */
   dryRun?: boolean;
 }
 

@@ -16,7 +16,10 @@ export interface OpenConnection {
   now: Date;
 }
 
-/** Enabled connections of an organisation that cover any facility, or the one that is named, if it is such. */
+/**
+ * Enabled connections of an organisation that cover a facility with the exchange module; with `only`, none but the one with this
+ * id.
+ */
 export async function openConnections(
   db: Queryable,
   scope: OrganisationScope,

@@ -15,7 +15,7 @@ import { coveredPatients, openConnections } from './outbox.store.ts';
 export interface ResyncOptions {
   /** Of the connection, for the record of changes. */
   name: string;
-  /** If true, it is counted what would be queued, and nothing is changed. */
+  /** If true, what would be queued is counted, and nothing is changed. */
   dryRun: boolean;
   onProgress: (done: Resynced) => void;
 }
