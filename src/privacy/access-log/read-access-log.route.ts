@@ -20,7 +20,7 @@ const EntrySchema = named(
       occurredAt: InstantText('UTC instant.'),
       accountId: Type.String(),
       accountEmail: NullableText(),
-      connectionName: NullableText('Of a delivery.'),
+      connectionName: NullableText('Name of the connection, if it was a delivery; otherwise null.'),
       action: Type.String({ description: 'What was done, such as `encounter.read`.' }),
       resourceType: Type.String(),
       resourceId: NullableText('null if the call was about many records.'),

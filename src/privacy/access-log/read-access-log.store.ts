@@ -33,7 +33,7 @@ export type ShownEntry = Pick<
   occurredAt: string;
   /** Null for the operator, for a connection, and for an account that is gone from the directory. */
   accountEmail: string | null;
-  /** Of a delivery: the exchange that it was for. */
+  /** Of the connection that a delivery was for; null for everything else. */
   connectionName: string | null;
 };
 
