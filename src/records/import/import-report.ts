@@ -157,7 +157,7 @@ export function importText(document: ImportDocument & { otherFiles?: number; sto
   return [...lines, ...(unlisted > 0 ? [`  and ${unlisted} more`] : [])].join('\n');
 }
 
-/** Of those of one file that are alike the first few, and how many more there are. */
+/** The first few of the rejections of one file that are alike, and how many more there are. */
 function rejectionLines(rejected: readonly Rejection[]): string[] {
   const alike = Map.groupBy(rejected, ({ file, resourceType, reason }) =>
     JSON.stringify([file, resourceType, reason]),
@@ -202,7 +202,7 @@ function counted(title: string, counts: Record<string, number>): string[] {
   return [title, ...entries.map(([name, times]) => `  ${name.padEnd(width)}  ${times}`)];
 }
 
-/** Lines of a section that people are shown, rejections that are alike, and types of an element. The document has more. */
+/** How many lines of a section, rejections that are alike and types of an element people are shown. The document has more. */
 const SHOWN = 20;
 const SHOWN_ALIKE = 5;
 const SHOWN_TYPES = 3;

@@ -22,8 +22,8 @@ export interface FoundFiles {
 }
 
 /**
- * Names that are taken from a folder without a look inside. Archives are among them: they likely hold records, so they must not
- * be passed over. They are rejected when they are read, with what to do.
+ * Names that are taken from a folder without a look inside. Archives are among them, because they may hold records. They are
+ * rejected when they are read, with what to do.
  */
 const TAKEN_NAME = /\.(?:json|ndjson|jsonl|gz|zip|tar|bz2|zst|xz|7z)$/i;
 const GZIP = 0x1f;

@@ -8,7 +8,7 @@ const SEVERAL =
 const PLACE = / at position (\d+) \(line (\d+) column (\d+)\)$/;
 
 export interface JsonText {
-  /** A line or an entry, of which others may be taken, or a file or body. */
+  /** `part`: a line or an entry; others of its file or body may be taken. `source`: the whole file or body. */
   of: 'part' | 'source';
   /** False where the text lacks what was taken out of it, so that no place in it can be told. */
   isWhole: boolean;
