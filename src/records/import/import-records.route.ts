@@ -90,7 +90,7 @@ export function importRecordsRoute(deps: ImportRouteDependencies): Route<Access>
         operationId: 'importRecords',
         summary: 'Import FHIR R4 records',
         description:
-          'The body is a Bundle (transaction, batch, collection, searchset), a single resource, or NDJSON, plain or gzip. A Bundle is imported completely or not at all. Each NDJSON line is imported by itself. The answer is 200 also if something was rejected; it lists the entry number and the reason. A Bundle or resource that breaks off is 400. Of NDJSON that breaks off, the complete lines are taken. Sending the same body again changes nothing. Every answer about an import that is kept has its id in `x-import-id`, errors too.',
+          'The body is a Bundle (transaction, batch, collection, searchset), a single resource, or NDJSON, plain or gzip. A Bundle is imported completely or not at all. Each NDJSON line is imported by itself. The answer is 200 also if something was rejected; it lists the entry number and the reason. A Bundle or resource that breaks off is 400. Of NDJSON that breaks off, the complete lines are taken, unless it is compressed. Sending the same body again changes nothing. Every answer about an import that is kept has its id in `x-import-id`, errors too.',
         tag: 'Records',
       },
       query: Type.Object({
