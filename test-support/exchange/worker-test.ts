@@ -109,7 +109,7 @@ class WorkerTest {
     this.#calls = [];
   }
 
-  /** As an operator does. */
+  /** Change the connection, as an operator does. */
   async change(changes: ConnectionChanges): Promise<void> {
     await changeConnection(this.database.pool, this.key(), { changes, author: BY_OPERATOR });
   }

@@ -48,7 +48,7 @@ async function recorded(): Promise<number> {
   return rows.length;
 }
 
-test('patients who were there before the connection are queued once, for it alone, and are on record [EXC-58]', async () => {
+test('patients who were there before the connection are queued once, for it alone, and each run is on record [EXC-58]', async () => {
   const ids = await insertPatients(t.database.pool, t.place, 510);
   await connect({ pool: t.database.pool, keys: t.keys }, t.place, { address: t.exchange.url });
   await queue(t.database.pool, t.place, ids.slice(0, 3));

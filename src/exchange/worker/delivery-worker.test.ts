@@ -210,7 +210,7 @@ test('tries at once what waits when a change may mend it, and leaves it waiting 
   await t.change({ name: 'Another name' });
   await t.change({ clientId: 'test-client-2' });
   await t.workersLook();
-  assert.equal(t.exchange.arrivals.length, 2, 'it is told of nothing that matters to the exchange');
+  assert.equal(t.exchange.arrivals.length, 2, 'a change that mends nothing tries nothing');
   await t.change({ disabled: false });
   await tried(3);
   const rotate = (rotation: { activate?: 'now' }) =>
