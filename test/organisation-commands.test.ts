@@ -32,7 +32,14 @@ describe('commands while the database refuses one organisation', ONE_FAILS, () =
     return {
       code,
       ...(JSON.parse(stdout) as {
-        items: { id: string; connectionId: string }[];
+        items: {
+          id: string;
+          organisationId: string;
+          organisationName: string;
+          connectionId: string;
+          connectionName: string;
+          connectionEnabled: boolean;
+        }[];
         failed: string[];
         more?: boolean;
       }),
@@ -69,6 +76,46 @@ describe('commands while the database refuses one organisation', ONE_FAILS, () =
       assert.match(lines[at] ?? '', new RegExp(`^${id} .*, connection ${connectionId}$`));
     for (const line of await text('--connection', items[0]?.connectionId ?? ''))
       assert.doesNotMatch(line, /connection/);
+  });
+
+  test('`delivery list` says which connection each goes to by name, whose that is, and that it is disabled [EXC-28]', async (t) => {
+    const { pool } = api.database;
+    const { items } = await run('list');
+    const [{ id, connectionId, organisationId }] = items as [(typeof items)[number]];
+    const key = [organisationId, connectionId];
+    await pool.query('update organisation set name = $2 where id = $1', [organisationId, 'Trial']);
+    await pool.query(
+      `update exchange_connection set name = 'Local exchange', disabled_at = now() where organisation_id = $1 and id = $2`,
+      key,
+    );
+    t.after(() =>
+      pool.query(
+        'update exchange_connection set disabled_at = null where organisation_id = $1 and id = $2',
+        key,
+      ),
+    );
+    const lineOf = async (...args: string[]) => {
+      const { stdout } = await runCommand(['delivery', ...args], { env: api.env });
+      return stdout.split('\n').find((line) => line.startsWith(id)) ?? '';
+    };
+    assert.match(await lineOf('list'), / of patient \S+ to Local exchange of Trial \(disabled\) {2}/);
+    for (const one of [
+      ['list', '--connection', connectionId],
+      ['show', '--id', id],
+    ])
+      assert.match(await lineOf(...one), / of patient \S+ to Local exchange \(disabled\) {2}/);
+    const listed = await run('list', '--connection', connectionId);
+    for (const { organisationName, connectionName, connectionEnabled } of listed.items)
+      assert.deepEqual(
+        [organisationName, connectionName, connectionEnabled],
+        ['Trial', 'Local exchange', false],
+      );
+    const others = (await run('list')).items.filter((item) => item.organisationId !== organisationId);
+    assert.deepEqual(new Set(others.map(({ connectionEnabled }) => connectionEnabled)), new Set([true]));
+    assert.doesNotMatch(
+      (await runCommand(['delivery', 'list', '--id', others[0]?.id ?? ''], { env: api.env })).stdout,
+      /disabled/,
+    );
   });
 
   test('`delivery list --limit` says whether there are more', async () => {

@@ -16,8 +16,11 @@ const HELD_AT = '2026-01-10T08:00:02.120Z';
 export const DELIVERY_EXAMPLE = {
   id: ID,
   organisationId: '0c7d2a90-8b1f-4f5e-9a36-d4e5f6a7b8c9',
+  organisationName: 'Lagos Clinics',
   facilityId: '1ad45065-64ba-4128-b0b5-1666625efdaf',
   connectionId: '906fa990-12a1-4f92-a7c1-2daa3aaee448',
+  connectionName: 'Lagos HIE',
+  connectionEnabled: true,
   patientId: 'b8a1f6d2-54c7-4e0b-8f19-2c3d4e5f6a7b',
   sequence: 2,
   event: 'patient.updated',
@@ -51,8 +54,13 @@ export const DeliverySchema = named(
     {
       id: Type.String(),
       organisationId: Type.String(),
+      organisationName: Type.String(),
       facilityId: Type.String(),
       connectionId: Type.String(),
+      connectionName: Type.String(),
+      connectionEnabled: Type.Boolean({
+        description: 'false: the connection is disabled, and sends none of what waits.',
+      }),
       patientId: Nullable(Type.String({ description: 'null if the patient refuses the purpose.' })),
       sequence: Type.Integer(),
       event: Type.String(),

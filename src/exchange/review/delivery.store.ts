@@ -147,7 +147,12 @@ export async function listDeliveries(
         order by ${kind === 'skipped' ? 'e' : 'd'}.id desc
         limit $11
       )
-      select d.*, a.started_at as "startedAt", a.outcome, a.status as "httpStatus", a.failure,
+      select d.*, n.name as "connectionName", n.disabled_at is null as "connectionEnabled", (
+          select name
+          from organisation
+          where id = $1
+        ) as "organisationName",
+        a.started_at as "startedAt", a.outcome, a.status as "httpStatus", a.failure,
         c.status as confirmed, c.assigned_id as "assignedId", v.action as "reviewAction",
         v.reason as "reviewReason", v.account_id as "reviewAccountId", v.decided_at as "reviewedAt", (
           select refused_purposes
@@ -156,6 +161,7 @@ export async function listDeliveries(
             and p.id = d."patientId"
         ) as "refusedPurposes"
       from page d
+      cross join ${rowByKey('exchange_connection', 'n', { id: 'd."connectionId"' }, 'n.name, n.disabled_at')} n
       left join lateral (
         select started_at, outcome, status, failure
         from exchange_attempt a

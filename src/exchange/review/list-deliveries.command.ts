@@ -24,9 +24,11 @@ export function listDeliveriesCommand(environment: CommandEnvironment): Command 
           listDeliveriesForOperator({ db: session.db, accessLog }, operator, query),
         ),
       );
-      const isOfSeveral = new Set(found.map(({ connectionId }) => connectionId)).size > 1;
+      const isOfSeveral = (of: 'connectionId' | 'organisationId') =>
+        new Set(found.map((delivery) => delivery[of])).size > 1;
+      const [hasIds, hasOrganisations] = [isOfSeveral('connectionId'), isOfSeveral('organisationId')];
       const lineOf = (delivery: DeliveryView) =>
-        `${deliveryLine(delivery)}${isOfSeveral ? `, connection ${delivery.connectionId}` : ''}`;
+        `${deliveryLine(delivery, hasOrganisations)}${hasIds ? `, connection ${delivery.connectionId}` : ''}`;
       const lines = [...found.map(lineOf), ...failed.map((id) => refused(id, 'listed'))];
       if (more)
         lines.push(
@@ -63,10 +65,12 @@ function refused(organisationId: string, what: 'counted' | 'listed'): string {
   return `The deliveries of organisation ${organisationId} could not be ${what}: the database refused. Its log says why.`;
 }
 
-/** One line of a list. */
-export function deliveryLine(delivery: DeliveryView): string {
+/** One line of a list. Where it is of several organisations, each line names its own. */
+export function deliveryLine(delivery: DeliveryView, hasOrganisations = false): string {
   const { id, status, event, patientId, sequence } = delivery;
-  return `${id}  ${status.padEnd(9)}  ${event} #${sequence} of patient ${patientId ?? '(refuses OPS)'}  ${progress(delivery)}`;
+  const of = hasOrganisations ? ` of ${delivery.organisationName}` : '';
+  const to = `${delivery.connectionName}${of}${delivery.connectionEnabled ? '' : ' (disabled)'}`;
+  return `${id}  ${status.padEnd(9)}  ${event} #${sequence} of patient ${patientId ?? '(refuses OPS)'} to ${to}  ${progress(delivery)}`;
 }
 
 /** How the last try went, and what comes next. */

@@ -24,6 +24,7 @@ export const exchange = {
   until: 'Queued before',
   connection: 'Connection',
   connectionFilter: 'Connection id',
+  connectionDisabled: '{name} (disabled)',
   choose: 'Choose',
   chooseOne: 'Choose the delivery of patient {patient}, {at}',
   empty: 'Nothing was sent yet',

@@ -26,6 +26,7 @@ export const exchange: Catalogue['exchange'] = {
   until: 'En file avant',
   connection: 'Connexion',
   connectionFilter: 'Identifiant de la connexion',
+  connectionDisabled: '{name} (désactivée)',
   choose: 'Choisir',
   chooseOne: 'Choisir l’envoi du patient {patient}, {at}',
   empty: 'Rien n’a encore été envoyé',

@@ -12,6 +12,8 @@ import { MANAGE, useConnections } from './exchange-data.ts';
 
 interface OfConnection {
   connectionId: string;
+  /** Of a delivery, which waits while it is not. */
+  connectionEnabled?: boolean;
 }
 
 /** None or one. Who may not read connections sees their ids. */
@@ -24,12 +26,13 @@ export function useConnectionColumn<Row extends OfConnection>(rows: readonly Row
     {
       heading: t('connection'),
       share: 1.5,
-      cell: ({ connectionId }) => {
+      cell: ({ connectionId, connectionEnabled }) => {
         const name = connections.find(({ id }) => id === connectionId)?.name;
         if (name === undefined) return <Identifier id={connectionId} />;
+        const text = connectionEnabled === false ? t('connectionDisabled', { name }) : name;
         return (
-          <span className={css.connection} title={name}>
-            {name}
+          <span className={css.connection} title={text}>
+            {text}
           </span>
         );
       },

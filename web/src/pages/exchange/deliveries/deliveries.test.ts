@@ -97,6 +97,29 @@ describe('deliveries', { skip: NO_BROWSER, timeout: 600_000 }, () => {
     await reader.page.getByText(connectionId).first().waitFor();
   });
 
+  test('a connection that is disabled is said to be, in the lists and on the page of a delivery [WEB-40, WEB-42]', async (t) => {
+    const { tenant, connectionId } = await held(1);
+    const { pool } = web.api.database;
+    await connect({ pool, keys: web.api.keys }, tenant, {
+      name: 'Regional exchange',
+      address: 'https://regional.example.org/',
+    });
+    await pool.query(
+      'update exchange_connection set disabled_at = now() where organisation_id = $1 and id = $2',
+      [tenant.organisationId, connectionId],
+    );
+    const { page } = await web.open(t, '/exchange', { tenant });
+    await page.getByRole('table', { name: 'Deliveries' }).getByText('National exchange (disabled)').waitFor();
+    await page.getByRole('link', { name: 'Patient created' }).click();
+    await page.getByRole('link', { name: 'National exchange' }).waitFor();
+    await page.getByText('Disabled', { exact: true }).waitFor();
+    const path = new URL(page.url()).pathname.replace('/console', '');
+    const reader = await web.open(t, path, { tenant, permissions: ['exchange.deliveries.read'] });
+    await reader.page.getByText('National exchange', { exact: true }).waitFor();
+    await reader.page.getByText('Disabled', { exact: true }).waitFor();
+    assert.equal(await reader.page.getByRole('link', { name: 'National exchange' }).count(), 0);
+  });
+
   test('where the columns do not fit, each row is a card on which nothing is cut off [WEB-73]', async (t) => {
     const { tenant, patientIds } = await held(1);
     const { pool } = web.api.database;

@@ -115,10 +115,13 @@ function Head({ delivery, back }: { delivery: DeliveryDetail; back: ReactNode })
 function What({ delivery }: { delivery: DeliveryDetail }) {
   const t = useTranslations('exchange');
   const copy = useTranslations('blocks');
+  const connectionWords = useTranslations('exchangeConnections');
   const connections = useConnections();
   const reasonOf = useHeldReason();
-  const { id, status, heldReason, connectionId, patientId, sequence, occurredAt, nextAttemptAt } = delivery;
-  const connection = connections?.find((one) => one.id === connectionId);
+  const { id, status, heldReason, connectionId, connectionName, connectionEnabled } = delivery;
+  const { patientId, sequence, occurredAt, nextAttemptAt } = delivery;
+  // Who may not manage connections has no page to follow the name to.
+  const isManaged = connections?.some((one) => one.id === connectionId) === true;
   return (
     <Section title={t('delivery.what')}>
       <Details
@@ -148,13 +151,18 @@ function What({ delivery }: { delivery: DeliveryDetail }) {
           ],
           [
             t('connection'),
-            connection === undefined ? (
-              <code key="connection">{connectionId}</code>
-            ) : (
-              <Link key="connection" to="/exchange/connections/$connectionId" params={{ connectionId }}>
-                {connection.name}
-              </Link>
-            ),
+            <span key="connection" className={css.badges}>
+              {isManaged ? (
+                <Link to="/exchange/connections/$connectionId" params={{ connectionId }}>
+                  {connectionName}
+                </Link>
+              ) : (
+                <span>{connectionName}</span>
+              )}
+              {connectionEnabled ? undefined : (
+                <StatusBadge tone="quiet" label={connectionWords('states.disabled')} />
+              )}
+            </span>,
           ],
           [t('delivery.sequence'), t('delivery.sequenceText', { number: String(sequence) })],
           [t('delivery.id'), <CopiedValue key="id" name={t('delivery.id')} value={id} />],
