@@ -304,6 +304,68 @@ test('deliveries: list, count, show, replay and skip what is held [EXC-6, EXC-28
   );
 });
 
+test('a queued delivery says the one thing that it waits for [EXC-25, EXC-28]', async () => {
+  const { id } = await create();
+  const { id: facilityId } = await createFacility(database.pool, { ...place, name: 'Ward' });
+  const ward = { ...place, facilityId };
+  const patients = await insertPatients(database.pool, ward, 1);
+  await queue(database.pool, ward, patients);
+  await rename(database.pool, ward, patients, 'again');
+  const list = async (): Promise<{ id: string; waitReason: string | null; waitsForId: string | null }[]> =>
+    (await json('delivery', 'list', '--connection', id)).items;
+  const [second, first] = await list();
+  assert.ok(first !== undefined && second !== undefined);
+  const reasons = async () => (await list()).map(({ waitReason, waitsForId }) => [waitReason, waitsForId]);
+  const lineOf = async (which: string) =>
+    (await runCommand(['delivery', 'list', '--id', which], { env })).stdout.trim();
+  const behind = [['earlier_delivery', first.id]];
+  assert.deepEqual(await reasons(), [...behind, [null, null]]);
+  const plain = `not tried, waits for delivery ${first.id} of the same patient, which is sent first`;
+  assert.ok((await lineOf(second.id)).endsWith(plain), await lineOf(second.id));
+  assert.match(await lineOf(first.id), /not tried, next try not before \S+$/);
+  await json('connection', 'disable', '--id', id);
+  assert.deepEqual(await reasons(), [...behind, ['connection_disabled', null]]);
+  const disabled = `not tried, waits: the connection is disabled. Enable it with: npx interchange connection enable --id ${id}`;
+  assert.ok((await lineOf(first.id)).endsWith(disabled), await lineOf(first.id));
+  await json('connection', 'enable', '--id', id);
+  const setModules = (modules: string) =>
+    json(
+      'facility',
+      'modules',
+      '--organisation',
+      place.organisationId,
+      '--facility',
+      facilityId,
+      '--modules',
+      modules,
+    );
+  await setModules('patients');
+  assert.deepEqual(await reasons(), [...behind, ['module_disabled', null]]);
+  const off = `not tried, waits: the module exchange is off for facility ${facilityId}. Turn it on with: npx interchange facility modules`;
+  assert.ok((await lineOf(first.id)).endsWith(off), await lineOf(first.id));
+  // A worker has set the lane aside, and has not looked at it since the module is on again.
+  const key = [place.organisationId, id];
+  await database.pool.query(
+    `update exchange_head set due_at = null, parked_facility_id = $3 where organisation_id = $1 and connection_id = $2`,
+    [...key, facilityId],
+  );
+  assert.deepEqual(await reasons(), [...behind, ['module_disabled', null]]);
+  await setModules('patients,exchange');
+  assert.deepEqual(await reasons(), [...behind, [null, null]]);
+  assert.match(await lineOf(first.id), /not tried, next try as soon as a worker looks$/);
+  await database.pool.query(
+    `update exchange_head set held_at = now(), held_reason = 'refused_422', due_at = null, parked_facility_id = null
+     where organisation_id = $1 and connection_id = $2`,
+    key,
+  );
+  assert.deepEqual(await reasons(), [
+    ['held_delivery', first.id],
+    [null, null],
+  ]);
+  const held = `not tried, waits for delivery ${first.id} of the same patient, which is held: replay or skip that one`;
+  assert.ok((await lineOf(second.id)).endsWith(held), await lineOf(second.id));
+});
+
 test('`delivery count` names each connection and says which is disabled; --connection counts that one [EXC-28]', async () => {
   const { id } = await create('--name', 'Counted here');
   const { id: other } = await create('--name', 'Counted there');

@@ -30,6 +30,8 @@ export const DELIVERY_EXAMPLE = {
   heldAt: HELD_AT,
   heldReason: 'refused_422',
   nextAttemptAt: null,
+  waitReason: null,
+  waitsForId: null,
   lastAttempt: { startedAt: '2026-01-10T08:00:02.020Z', outcome: 'refused', status: 422, failure: null },
   confirmation: null,
   lastReview: null,
@@ -72,6 +74,12 @@ export const DeliverySchema = named(
       heldAt: Nullable(Time),
       heldReason: NullableText(),
       nextAttemptAt: Nullable(Time),
+      waitReason: NullableText(
+        'What a queued delivery waits for besides its time: earlier_delivery or held_delivery of the same patient, connection_disabled, or module_disabled for its facility.',
+      ),
+      waitsForId: NullableText(
+        'The delivery of the same patient that comes first. null: there is none, or it is of another facility.',
+      ),
       lastAttempt: Nullable(
         named(
           'LastDeliveryAttempt',

@@ -3,6 +3,7 @@ import { exactly, rowByKey, rowsByIndex } from '../../platform/db/by-key.ts';
 import type { Queryable } from '../../platform/db/database.ts';
 import type { Slice } from '../../platform/http/paging.ts';
 import type { OrganisationScope } from '../../tenancy/scope.ts';
+import { moduleOn } from '../queue/covers.ts';
 import type { Delivery, DeliveryDetail, DeliveryStatus } from './delivery.schema.ts';
 import type { AboutPatient } from './trace-shown.ts';
 
@@ -120,6 +121,31 @@ const ANY_ID = `
 /** Hours by which the clocks of the process that made an id and of the database may differ. */
 const CLOCK_SLACK_MS = 3_600_000;
 
+/** The delivery at the head of the lane, where one of a page `d` is behind it. */
+const ITS_FIRST = rowsByIndex(
+  'exchange_delivery',
+  'w',
+  {
+    first: { connection_id: 'd."connectionId"', patient_id: 'd."patientId"' },
+    column: 'sequence',
+    value: 'd.first',
+  },
+  'w.id, w.facility_id',
+);
+
+/**
+ * Of a delivery `d` of a page, its connection `n`, and the delivery `w` that comes first, if that may be shown: another
+ * facility's may be held, which is not told here.
+ */
+const WAIT_REASON = `
+  case
+    when d.status <> 'queued' then null
+    when d.first is not null then
+      case when d."isFirstHeld" and w.id is not null then 'held_delivery' else 'earlier_delivery' end
+    when n.disabled_at is not null then 'connection_disabled'
+    when not ${moduleOn('d."facilityId"')} then 'module_disabled'
+  end`;
+
 /** Deliveries, newest first. The page is found first, and what is shown beside them is looked up for the page alone. */
 export async function listDeliveries(
   db: Queryable,
@@ -138,7 +164,8 @@ export async function listDeliveries(
           d.connection_id as "connectionId", d.patient_id as "patientId", d.sequence, d.event,
           d.occurred_at as "occurredAt", d.body is not null as "hasPayload", ${STATUS} as status,
           ${ofHead('h.held_at')} as "heldAt", ${ofHead('h.held_reason')} as "heldReason",
-          ${ofHead('h.due_at')} as "nextAttemptAt"
+          ${ofHead('h.due_at')} as "nextAttemptAt", ${behindHead('h.sequence')} as first,
+          ${behindHead('h.held_at')} is not null as "isFirstHeld"
         from ${FROM[kind]}
         where ${FILTER}
           ${isDone ? `and ${STATUS} = '${kind}'` : ''}
@@ -147,7 +174,8 @@ export async function listDeliveries(
         order by ${kind === 'skipped' ? 'e' : 'd'}.id desc
         limit $11
       )
-      select d.*, n.name as "connectionName", n.disabled_at is null as "connectionEnabled", (
+      select d.*, n.name as "connectionName", n.disabled_at is null as "connectionEnabled",
+        ${WAIT_REASON} as "waitReason", w.id as "waitsForId", (
           select name
           from organisation
           where id = $1
@@ -162,6 +190,7 @@ export async function listDeliveries(
         ) as "refusedPurposes"
       from page d
       cross join ${rowByKey('exchange_connection', 'n', { id: 'd."connectionId"' }, 'n.name, n.disabled_at')} n
+      left join ${ITS_FIRST} w on $5::uuid is null or w.facility_id = $5
       left join lateral (
         select started_at, outcome, status, failure
         from exchange_attempt a
@@ -214,10 +243,17 @@ function ofHead(column: string): string {
   return `case when h.sequence = d.sequence then ${column} end`;
 }
 
+/** Null for a delivery that is not behind the head of its lane. */
+function behindHead(column: string): string {
+  return `case when h.sequence < d.sequence then ${column} end`;
+}
+
 type LastAttempt = NonNullable<Delivery['lastAttempt']>;
 type LastReview = NonNullable<Delivery['lastReview']>;
 
 interface DeliveryRow extends Omit<Delivery, 'lastAttempt' | 'confirmation' | 'lastReview'> {
+  first: number | null;
+  isFirstHeld: boolean;
   startedAt: Date | null;
   outcome: LastAttempt['outcome'] | null;
   httpStatus: number | null;
@@ -232,6 +268,8 @@ interface DeliveryRow extends Omit<Delivery, 'lastAttempt' | 'confirmation' | 'l
 
 function toDelivery(row: DeliveryRow): Delivery {
   const {
+    first: _first,
+    isFirstHeld: _isFirstHeld,
     startedAt,
     outcome,
     httpStatus: status,

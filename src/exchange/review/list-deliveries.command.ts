@@ -75,7 +75,7 @@ export function deliveryLine(delivery: DeliveryView, hasOrganisations = false): 
 
 /** How the last try went, and what comes next. */
 function progress(delivery: DeliveryView): string {
-  const { status, heldReason, lastAttempt, nextAttemptAt, lastReview } = delivery;
+  const { status, heldReason, lastAttempt, lastReview } = delivery;
   const last =
     lastAttempt === null
       ? 'not tried'
@@ -84,9 +84,20 @@ function progress(delivery: DeliveryView): string {
   if (status === 'delivered') return `${last}, ${confirmed(delivery)}`;
   if (status === 'skipped') return `${last}, ${skipped(lastReview)}`;
   if (status !== 'queued') return last;
-  if (nextAttemptAt === null)
-    return `${last}, waits for the delivery before it, or for the exchange module to be on`;
-  return `${last}, next try not before ${nextAttemptAt.toISOString()}`;
+  return `${last}, ${next(delivery)}`;
+}
+
+/** What a queued delivery waits for, and what to do about it. */
+function next({ waitReason, waitsForId, connectionId, facilityId, nextAttemptAt }: DeliveryView): string {
+  const first = `waits for delivery ${waitsForId} of the same patient, which is`;
+  if (waitReason === 'earlier_delivery') return `${first} sent first`;
+  if (waitReason === 'held_delivery') return `${first} held: replay or skip that one`;
+  if (waitReason === 'connection_disabled')
+    return `waits: the connection is disabled. Enable it with: npx interchange connection enable --id ${connectionId}`;
+  if (waitReason === 'module_disabled')
+    return `waits: the module exchange is off for facility ${facilityId}. Turn it on with: npx interchange facility modules`;
+  if (nextAttemptAt === null) return 'next try as soon as a worker looks';
+  return `next try not before ${nextAttemptAt.toISOString()}`;
 }
 
 /** When it was skipped, by whom, and why. A reason that speaks of a patient who refuses the purpose is left out. */

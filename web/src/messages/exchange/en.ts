@@ -30,6 +30,13 @@ export const exchange = {
   empty: 'Nothing was sent yet',
   emptyText: 'A delivery is made when a patient changes and a connection of this facility is enabled.',
   toConnections: 'Go to the connections',
+  waits: {
+    label: 'Waits for',
+    earlier_delivery: 'An earlier delivery of the patient',
+    held_delivery: 'A held delivery of the patient: replay or skip that one',
+    connection_disabled: 'The connection is disabled: enable it',
+    module_disabled: 'The module is off for the facility: turn it on',
+  },
   reasons: {
     refused: 'Refused with {status}',
     exhausted: 'Every try failed',

@@ -33,6 +33,13 @@ export const exchange: Catalogue['exchange'] = {
   emptyText:
     'Un envoi est créé quand un patient change et qu’une connexion de cet établissement est activée.',
   toConnections: 'Aller aux connexions',
+  waits: {
+    label: 'En attente de',
+    earlier_delivery: 'Un envoi antérieur du patient',
+    held_delivery: 'Un envoi retenu du patient : renvoyez-le ou ignorez-le',
+    connection_disabled: 'La connexion est désactivée : activez-la',
+    module_disabled: 'Le module est désactivé pour l’établissement : activez-le',
+  },
   reasons: {
     refused: 'Refusé avec {status}',
     exhausted: 'Tous les essais ont échoué',

@@ -1,7 +1,12 @@
 /** Deliveries in the console, in a real browser: the list, one of them, and the review of those that are held. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { connect, insertPatients, queue } from '../../../../../test-support/exchange/exchange-records.ts';
+import {
+  connect,
+  insertPatients,
+  queue,
+  rename,
+} from '../../../../../test-support/exchange/exchange-records.ts';
 import { holdDeliveries, refuseDue } from '../../../../../test-support/exchange/held-deliveries.ts';
 import { MARKS, seedRecords } from '../../../../../test-support/records/seed-tenant.ts';
 import { NO_BROWSER, useConsole } from '../../../../../test-support/service/console-page.ts';
@@ -118,6 +123,24 @@ describe('deliveries', { skip: NO_BROWSER, timeout: 600_000 }, () => {
     await reader.page.getByText('National exchange', { exact: true }).waitFor();
     await reader.page.getByText('Disabled', { exact: true }).waitFor();
     assert.equal(await reader.page.getByRole('link', { name: 'National exchange' }).count(), 0);
+  });
+
+  test('a queued delivery says what it waits for, and leads to the delivery before it [WEB-42]', async (t) => {
+    const { tenant, patientIds, connectionId } = await held(1);
+    const { pool } = web.api.database;
+    await rename(pool, tenant, patientIds, 'again');
+    const { page } = await web.open(t, '/exchange?status=queued', { tenant });
+    await page.getByRole('link', { name: 'Patient changed' }).click();
+    await page.getByRole('link', { name: /^A held delivery of the patient/ }).click();
+    await page.getByRole('button', { name: 'Replay', exact: true }).waitFor();
+    await pool.query(
+      'update exchange_connection set disabled_at = now() where organisation_id = $1 and id = $2',
+      [tenant.organisationId, connectionId],
+    );
+    await page.getByRole('button', { name: 'Replay', exact: true }).click();
+    await page.getByRole('button', { name: 'Replay this delivery' }).click();
+    await page.getByText('The connection is disabled: enable it').waitFor();
+    assert.equal(await page.getByText('Next try').count(), 0);
   });
 
   test('where the columns do not fit, each row is a card on which nothing is cut off [WEB-73]', async (t) => {

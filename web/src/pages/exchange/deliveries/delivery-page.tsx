@@ -119,7 +119,7 @@ function What({ delivery }: { delivery: DeliveryDetail }) {
   const connections = useConnections();
   const reasonOf = useHeldReason();
   const { id, status, heldReason, connectionId, connectionName, connectionEnabled } = delivery;
-  const { patientId, sequence, occurredAt, nextAttemptAt } = delivery;
+  const { patientId, sequence, occurredAt, nextAttemptAt, waitReason, waitsForId } = delivery;
   // Who may not manage connections has no page to follow the name to.
   const isManaged = connections?.some((one) => one.id === connectionId) === true;
   return (
@@ -133,7 +133,10 @@ function What({ delivery }: { delivery: DeliveryDetail }) {
               {heldReason === null ? undefined : reasonOf(heldReason).short}
             </span>,
           ],
-          nextAttemptAt === null
+          waitReason === null
+            ? undefined
+            : [t('waits.label'), <WaitsFor key="waits" reason={waitReason} waitsForId={waitsForId} />],
+          nextAttemptAt === null || waitReason !== null
             ? undefined
             : [t('delivery.next'), <ZonedTime key="next" at={nextAttemptAt} to="second" />],
           [t('delivery.confirmation'), <Confirmation key="confirmation" delivery={delivery} />],
@@ -169,6 +172,18 @@ function What({ delivery }: { delivery: DeliveryDetail }) {
         ]}
       />
     </Section>
+  );
+}
+
+/** A reason that this console does not know, of a newer service, is shown as its code. */
+function WaitsFor({ reason, waitsForId }: { reason: string; waitsForId: string | null }) {
+  const t = useTranslations('exchange.waits');
+  const text = t.has(reason as never) ? t(reason as never) : reason;
+  if (waitsForId === null) return text;
+  return (
+    <Link to="/exchange/deliveries/$deliveryId" params={{ deliveryId: waitsForId }}>
+      {text}
+    </Link>
   );
 }
 

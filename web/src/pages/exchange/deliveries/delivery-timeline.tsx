@@ -20,7 +20,7 @@ export function DeliveryTimeline({ delivery }: { delivery: DeliveryDetail }) {
   const t = useTranslations('exchange.delivery');
   const attemptStep = useAttemptStep();
   const reviewStep = useReviewStep();
-  const { occurredAt, attempts, reviews, heldAt, nextAttemptAt } = delivery;
+  const { occurredAt, attempts, reviews, heldAt, nextAttemptAt, waitReason } = delivery;
   const steps: Step[] = [
     { at: occurredAt, tone: 'plain', title: t('queued'), texts: [t('queuedText')] },
     ...attempts.map(attemptStep),
@@ -33,7 +33,8 @@ export function DeliveryTimeline({ delivery }: { delivery: DeliveryDetail }) {
       title: t('held'),
       texts: [t('heldText')],
     });
-  if (nextAttemptAt !== null) steps.push({ at: nextAttemptAt, tone: 'running', title: t('next'), texts: [] });
+  if (nextAttemptAt !== null && waitReason === null)
+    steps.push({ at: nextAttemptAt, tone: 'running', title: t('next'), texts: [] });
   // The sort is stable: of the same instant, the later kind comes first.
   const newestFirst = steps.reverse().sort((a, b) => Date.parse(b.at) - Date.parse(a.at));
   return (
