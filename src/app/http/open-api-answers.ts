@@ -47,7 +47,7 @@ const ERRORS: Readonly<Record<number, string>> = {
   413: 'The body is too large.',
   415: 'The call does not accept the media type or the content encoding of the body.',
   422: 'The request is valid, but the service cannot carry it out.',
-  429: 'Too many sign-ins failed, or the call came too soon after another one.',
+  429: 'Too many sign-ins failed. Wait for the seconds in `retry-after`.',
   500: 'The service failed.',
   502: 'The external FHIR server failed.',
   503: 'The service cannot answer at the moment. Try again later.',
@@ -124,6 +124,11 @@ const PARAMETERS: Json = {
 export function errorName(status: number): string {
   if (ERRORS[status] === undefined) throw new Error(`the status ${status} has no description`);
   return `Error${status}`;
+}
+
+/** What a call says of its answer to an error, unless the answer that it names says the same. */
+export function ownWords(status: number, description: string): Json {
+  return description === ERRORS[status] ? {} : { description };
 }
 
 /** The answer to every other error. */

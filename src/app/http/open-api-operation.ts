@@ -2,7 +2,7 @@
 import type { TObject, TSchema } from 'typebox';
 import type { ResponseDocs } from '../../platform/http/route.ts';
 import type { Access } from '../../tenancy/callers/access.ts';
-import { errorName, headersOf, usualErrorName } from './open-api-answers.ts';
+import { errorName, headersOf, ownWords, usualErrorName } from './open-api-answers.ts';
 import type { Json, SchemaComponents } from './open-api-schemas.ts';
 import { type ApiRoute, querySchemaOf } from './register-route.ts';
 
@@ -90,7 +90,7 @@ function responsesOf({ schemas: own }: ApiRoute, fhir: boolean, schemas: SchemaC
     const status = Number(text);
     const answer =
       status >= 400
-        ? { ...error(errorName(status)), description: docs.description }
+        ? { ...error(errorName(status)), ...ownWords(status, docs.description) }
         : answerOf(status, docs, schemas);
     return [text, answer];
   });

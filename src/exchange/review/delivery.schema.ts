@@ -60,9 +60,7 @@ export const DeliverySchema = named(
       facilityId: Type.String(),
       connectionId: Type.String(),
       connectionName: Type.String(),
-      connectionEnabled: Type.Boolean({
-        description: 'false: the connection is disabled, and sends none of what waits.',
-      }),
+      connectionEnabled: Type.Boolean(),
       patientId: Nullable(Type.String({ description: 'null if the patient refuses the purpose.' })),
       sequence: Type.Integer(),
       event: Type.String(),
@@ -74,12 +72,8 @@ export const DeliverySchema = named(
       heldAt: Nullable(Time),
       heldReason: NullableText(),
       nextAttemptAt: Nullable(Time),
-      waitReason: NullableText(
-        'What a queued delivery waits for besides its time: earlier_delivery or held_delivery of the same patient, connection_disabled, or module_disabled for its facility.',
-      ),
-      waitsForId: NullableText(
-        'The delivery of the same patient that comes first. null: there is none, or it is of another facility.',
-      ),
+      waitReason: NullableText('earlier_delivery, held_delivery, connection_disabled or module_disabled'),
+      waitsForId: NullableText('The delivery of the same patient that comes first, if it is of this facility.'),
       lastAttempt: Nullable(
         named(
           'LastDeliveryAttempt',
