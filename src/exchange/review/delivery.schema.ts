@@ -73,7 +73,9 @@ export const DeliverySchema = named(
       heldReason: NullableText(),
       nextAttemptAt: Nullable(Time),
       waitReason: NullableText('earlier_delivery, held_delivery, connection_disabled or module_disabled'),
-      waitsForId: NullableText('The delivery of the same patient that comes first, if it is of this facility.'),
+      waitsForId: NullableText(
+        'The delivery of the same patient that comes first, if it is of this facility.',
+      ),
       lastAttempt: Nullable(
         named(
           'LastDeliveryAttempt',

@@ -119,9 +119,7 @@ test('leaves an exchange that asks for time alone for as long, with every patien
   await queue(t.database.pool, t.place, ids);
   t.work();
   await t.until('the circuit is open', async () => (await probeInMs()) > 0);
-  await t.until('what was in flight is settled', async () =>
-    (await t.heads()).every((head) => head.lease_token === null),
-  );
+  await settled();
   const before = t.exchange.arrivals.length;
   assert.ok((await probeInMs()) > 3_590_000, 'as the failure that opened it asked');
   await t.workersLook();
@@ -135,6 +133,7 @@ test('leaves an exchange that asks for time alone for as long, with every patien
   await t.exchange.waitFor(before + 2);
   await t.until('the limit is a day', async () => (await probeInMs()) > 86_390_000);
   assert.ok((await probeInMs()) <= 86_400_000);
+  await settled();
   t.exchange.behave = () => ({ status: 200 });
   await t.change({ disabled: false });
   await t.allDelivered();
@@ -146,9 +145,7 @@ test('tries again at once when the connection is changed, also when all that wai
   await queue(t.database.pool, t.place, ids);
   t.work();
   await t.until('the circuit is open', isOpen);
-  await t.until('what was in flight is settled', async () =>
-    (await t.heads()).every((head) => head.lease_token === null),
-  );
+  await settled();
   t.exchange.behave = () => ({ status: 200 });
   await t.change({ disabled: false });
   await t.allDelivered();
@@ -194,6 +191,12 @@ async function changeAddressDuringTry(): Promise<void> {
   await t.workersLook();
   t.exchange.behave = () => ({ status: 200 });
   changed.resolve();
+}
+
+async function settled(): Promise<void> {
+  await t.until('what was in flight is settled', async () =>
+    (await t.heads()).every((head) => head.lease_token === null),
+  );
 }
 
 async function isOpen(): Promise<boolean> {
