@@ -118,6 +118,42 @@ describe('commands while the database refuses one organisation', ONE_FAILS, () =
     );
   });
 
+  test('every command about deliveries takes --organisation, and goes to no other [EXC-28, EXC-29]', async (t) => {
+    const [first, second] = tenants as [Tenant, Tenant];
+    const of = ({ organisationId }: Tenant) => ['--organisation', organisationId.toUpperCase()];
+    const listed = await run('list', ...of(second));
+    assert.deepEqual(
+      listed.items.map(({ organisationId }) => organisationId),
+      [second.organisationId, second.organisationId],
+    );
+    const counted = await run('count', ...of(second));
+    assert.deepEqual(
+      counted.items.map(({ organisationId }) => organisationId),
+      [second.organisationId],
+    );
+    const { pool } = api.database;
+    await pool.query(`update exchange_head set held_at = now(), held_reason = 'refused_422', due_at = null`);
+    t.after(() => pool.query('update exchange_head set held_at = null, held_reason = null, due_at = now()'));
+    const command = (...args: string[]) => runCommand(['delivery', ...args], { env: api.env });
+    for (const args of [['replay'], ['skip', '--reason', 'old']])
+      assert.match((await command(...args, '--dry-run', ...of(first))).stdout, /^2 would be/);
+    assert.match((await command('replay', ...of(first))).stdout, /^2 replayed/);
+    const held = await run('list', '--status', 'held');
+    assert.deepEqual(
+      held.items.map(({ organisationId }) => organisationId),
+      [second.organisationId, second.organisationId],
+    );
+    const connection = held.items[0]?.connectionId ?? '';
+    for (const args of [['list'], ['count'], ['replay']]) {
+      const { code, stderr } = await command(...args, '--connection', connection, ...of(first));
+      assert.equal(code, 2, stderr);
+      assert.match(stderr, /is not of organisation/);
+    }
+    const elsewhere = await command('replay', '--id', held.items[0]?.id ?? '', ...of(first));
+    assert.match(elsewhere.stderr, /There is no such delivery/);
+    assert.match((await command('list', '--organisation', connection)).stderr, /no organisation/i);
+  });
+
   test('`delivery list --limit` says whether there are more', async () => {
     const cut = await runCommand(['delivery', 'list', '--limit', '3'], { env: api.env });
     const lines = cut.stdout.trim().split('\n');

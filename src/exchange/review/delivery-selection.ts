@@ -4,10 +4,11 @@ import { parseDateTime } from '../../fhir/date-time.ts';
 import { isUuid } from '../../platform/uuid.ts';
 import { exchangeError } from '../errors.ts';
 import { DELIVERY_STATUSES, type DeliveryStatus } from './delivery.schema.ts';
-import type { DeliveryFilter } from './delivery.store.ts';
+import type { OperatorFilter } from './each-organisation.ts';
 
 export interface Selection {
   id?: string[];
+  organisation?: string;
   connection?: string;
   patient?: string;
   status?: string;
@@ -33,17 +34,20 @@ export function withSelection(
     .option('--patient <id>', 'of this patient')
     .option('--status <status>', statuses)
     .option('--since <time>', 'queued at or after: a date (UTC) or a date-time with a zone')
-    .option('--until <time>', 'queued before');
+    .option('--until <time>', 'queued before')
+    .option('--organisation <id>', 'of this organisation');
 }
 
 /** The filter. Throws `bad_option`. */
-export function filterOf({ id, connection, patient, since, until }: Selection): DeliveryFilter {
+export function filterOf(selection: Selection): OperatorFilter {
+  const { id, organisation, connection, patient, since, until } = selection;
   if (id?.every(isUuid) === false)
     throw exchangeError('bad_option', { problem: '--id must be UUIDs, separated by commas.' });
   if (patient !== undefined && !isUuid(patient))
     throw exchangeError('bad_option', { problem: '--patient must be a UUID.' });
   return {
     ids: id,
+    organisationId: organisation,
     connectionId: connection,
     patientId: patient,
     since: parsedTime('--since', since),

@@ -1,6 +1,7 @@
 /** What a command asks of several organisations, one after the other. Contract: OPS-39. */
 import type { Pool } from '../../platform/db/database.ts';
 import { DomainError } from '../../platform/domain-error.ts';
+import { requireOrganisation } from '../../tenancy/organisations/facilities.ts';
 import { isWholeDatabase } from '../../tenancy/organisations/organisation-work.ts';
 import type { OrganisationScope } from '../../tenancy/scope.ts';
 import { organisationsWithConnections } from '../connections/connection.store.ts';
@@ -9,16 +10,27 @@ import { exchangeError } from '../errors.ts';
 import type { DeliveryFilter } from './delivery.store.ts';
 import { knownDeliveries } from './review.store.ts';
 
-/** The organisation of the connection that is named, or all that have connections. */
+/** What an operator means: of one organisation, or of all. */
+export interface OperatorFilter extends Omit<DeliveryFilter, 'facilityId'> {
+  organisationId?: string | undefined;
+}
+
+/** The organisation that is named, or that of the connection that is named, or all that have connections. */
 export async function organisations(
   db: Pool,
-  { connectionId }: Pick<DeliveryFilter, 'connectionId'>,
+  { organisationId, connectionId }: Pick<OperatorFilter, 'organisationId' | 'connectionId'>,
 ): Promise<OrganisationScope[]> {
-  const ids =
-    connectionId === undefined
-      ? await organisationsWithConnections(db)
-      : [(await requireConnection({ db }, connectionId)).organisationId];
-  return ids.map((organisationId) => ({ organisationId }));
+  const named = organisationId === undefined ? undefined : await requireOrganisation(db, organisationId);
+  if (connectionId === undefined)
+    return named === undefined
+      ? (await organisationsWithConnections(db)).map((id) => ({ organisationId: id }))
+      : [named];
+  const { organisationId: its } = await requireConnection({ db }, connectionId);
+  if (named !== undefined && named.organisationId !== its)
+    throw exchangeError('bad_option', {
+      problem: `Connection ${connectionId} is not of organisation ${organisationId}. Leave out --connection or --organisation.`,
+    });
+  return [{ organisationId: its }];
 }
 
 /** The deliveries that are named, of one organisation. */
@@ -32,7 +44,7 @@ interface FoundDeliveries extends OrganisationScope {
  */
 export async function findDeliveries(
   db: Pool,
-  filter: Pick<DeliveryFilter, 'connectionId'> & { ids: readonly string[] },
+  filter: Pick<OperatorFilter, 'organisationId' | 'connectionId'> & { ids: readonly string[] },
 ): Promise<[FoundDeliveries, ...FoundDeliveries[]]> {
   const ids = [...new Set(filter.ids.map((id) => id.toLowerCase()))];
   const { found, failed } = await eachOrganisation(await organisations(db, filter), async (scope) => {

@@ -42,12 +42,12 @@ export function listDeliveriesCommand(environment: CommandEnvironment): Command 
 export function countDeliveriesCommand(environment: CommandEnvironment): Command {
   return new Command('count')
     .description('count queued and held deliveries, by connection')
+    .option('--organisation <id>', 'of this organisation')
     .option('--connection <id>', 'of this connection')
     .addHelpText('after', '\nExample:\n  npx interchange delivery count')
-    .action(async ({ connection }: { connection?: string }) => {
-      const { found, failed } = await environment.withSession(({ db }) =>
-        countDeliveries(db, { connectionId: connection }),
-      );
+    .action(async ({ organisation, connection }: Pick<Selection, 'organisation' | 'connection'>) => {
+      const filter = { organisationId: organisation, connectionId: connection };
+      const { found, failed } = await environment.withSession(({ db }) => countDeliveries(db, filter));
       const lines = found.map(countLine);
       lines.push(...failed.map((organisationId) => refused(organisationId, 'counted')));
       environment.print({ items: found, failed }, lines.length === 0 ? 'no connections' : lines.join('\n'));

@@ -9,7 +9,12 @@ import { exchangeError } from '../errors.ts';
 import { type QueueState, queueStates } from '../queue/queue-state.store.ts';
 import { type DeliveryStatus, type DeliveryView, deliveryView } from './delivery.schema.ts';
 import { type DeliveryFilter, listDeliveries } from './delivery.store.ts';
-import { type EachAnswer, eachOrganisation, organisations } from './each-organisation.ts';
+import {
+  type EachAnswer,
+  eachOrganisation,
+  type OperatorFilter,
+  organisations,
+} from './each-organisation.ts';
 import type { ReadDependencies } from './read-delivery.ts';
 import { knownDeliveries } from './review.store.ts';
 import { patientAskedFor, requireShown, traceShown } from './trace-shown.ts';
@@ -49,13 +54,13 @@ export async function listDeliveryPage(
 }
 
 /**
- * For the operator: the newest of all organisations, or of that of the connection. Each patient shown is traced; a list
+ * For the operator: the newest of all organisations, or of the one that is meant. Each patient shown is traced; a list
  * that names one who refuses the purpose shows the deliveries all the same, without the patient (docs/adr/0053).
  */
 export async function listDeliveriesForOperator(
   { db, accessLog }: ReadDependencies,
   operator: Operator,
-  { filter, status, limit }: { filter: DeliveryFilter; status: DeliveryStatus | undefined; limit: number },
+  { filter, status, limit }: { filter: OperatorFilter; status: DeliveryStatus | undefined; limit: number },
 ): Promise<EachAnswer<DeliveryView> & { more: boolean }> {
   const among = await organisations(db, filter);
   // One more tells whether there is more.
@@ -98,10 +103,10 @@ export interface CountedConnection extends QueueState {
   connectionEnabled: boolean;
 }
 
-/** How much waits at each connection of all organisations, or at the one that is named, for the operator. */
+/** How much waits at each connection of those that are meant, for the operator. */
 export async function countDeliveries(
   db: Pool,
-  filter: Pick<DeliveryFilter, 'connectionId'>,
+  filter: Pick<OperatorFilter, 'organisationId' | 'connectionId'>,
 ): Promise<EachAnswer<CountedConnection>> {
   const only = filter.connectionId?.toLowerCase();
   return eachOrganisation(await organisations(db, filter), async (scope) => {

@@ -10,7 +10,13 @@ import type { OrganisationScope } from '../../tenancy/scope.ts';
 import { exchangeError } from '../errors.ts';
 import type { ReviewOutcome } from './delivery.schema.ts';
 import { type DeliveryFilter, listDeliveries } from './delivery.store.ts';
-import { type EachAnswer, eachOrganisation, findDeliveries, organisations } from './each-organisation.ts';
+import {
+  type EachAnswer,
+  eachOrganisation,
+  findDeliveries,
+  type OperatorFilter,
+  organisations,
+} from './each-organisation.ts';
 import type { ReadDependencies } from './read-delivery.ts';
 import { type Decision, decide, heldDeliveries, knownDeliveries } from './review.store.ts';
 import {
@@ -78,7 +84,7 @@ export async function reviewDeliveries(
 export async function reviewDeliveriesForOperator(
   deps: ReadDependencies,
   operator: Operator,
-  request: Omit<ReviewRequest, 'author'>,
+  request: Omit<ReviewRequest, 'author' | 'filter'> & { filter: OperatorFilter },
 ): Promise<{ outcome: ReviewOutcome; failed: string[] }> {
   const { filter, dryRun } = request;
   const { found: meant, failed } = await meantBy(deps.db, filter);
@@ -103,7 +109,7 @@ export async function reviewDeliveriesForOperator(
 type Meant = OrganisationScope & { ids?: string[] };
 
 /** Of a patient, the organisations that have deliveries of the patient, and those of which that is not known. */
-async function meantBy(db: Pool, filter: DeliveryFilter): Promise<EachAnswer<Meant>> {
+async function meantBy(db: Pool, filter: OperatorFilter): Promise<EachAnswer<Meant>> {
   const { ids, patientId } = filter;
   if (ids !== undefined) return { found: await findDeliveries(db, { ...filter, ids }), failed: [] };
   const among = await organisations(db, filter);
