@@ -1,6 +1,7 @@
 /**
  * Which connection a delivery went to, or a callback came from: where there is more than one, two rows may be the same but
- * for it. With a single connection the column would say the same in each row, and takes no room. Contract: WEB-70.
+ * for it. With a single connection the column would say the same in each row, and takes no room, unless that one is disabled.
+ * Contract: WEB-70.
  */
 import { useTranslations } from 'use-intl';
 import type { Filter } from '../../blocks/list/filter-bar.tsx';
@@ -21,7 +22,7 @@ export function useConnectionColumn<Row extends OfConnection>(rows: readonly Row
   const t = useTranslations('exchange');
   const connections = useConnections() ?? [];
   const ids = new Set([...connections, ...rows.map(({ connectionId: id }) => ({ id }))].map(({ id }) => id));
-  if (ids.size < 2) return [];
+  if (ids.size < 2 && rows.every((row) => row.connectionEnabled !== false)) return [];
   return [
     {
       heading: t('connection'),

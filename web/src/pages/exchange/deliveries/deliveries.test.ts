@@ -105,10 +105,6 @@ describe('deliveries', { skip: NO_BROWSER, timeout: 600_000 }, () => {
   test('a connection that is disabled is said to be, in the lists and on the page of a delivery [WEB-40, WEB-42]', async (t) => {
     const { tenant, connectionId } = await held(1);
     const { pool } = web.api.database;
-    await connect({ pool, keys: web.api.keys }, tenant, {
-      name: 'Regional exchange',
-      address: 'https://regional.example.org/',
-    });
     await pool.query(
       'update exchange_connection set disabled_at = now() where organisation_id = $1 and id = $2',
       [tenant.organisationId, connectionId],
