@@ -47,6 +47,7 @@ const OWN: Examples = {
     bad_utf8: 'The body is not valid UTF-8.',
     body_given: 'This call takes no body. Leave it out, and name the target with ?target=.',
     empty_body: 'The body is empty. Send a JSON document.',
+    forbidden_key: 'The body has a key __proto__, or a key prototype in constructor. Remove it.',
     header_repeated: 'The header Authorization was sent more than once. Send it once.',
     host_malformed: 'The header Host holds no host. Send it as host or host:port.',
     host_missing: 'The header Host is missing. Send it.',

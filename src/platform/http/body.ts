@@ -70,7 +70,7 @@ export function decodeText(bytes: Uint8Array): string {
   }
 }
 
-/** JSON; 400 when it is none, too deep, or carries `__proto__` keys. */
+/** JSON; 400 when it is none, too deep, or has a key that could change prototypes. */
 export function parseJson(bytes: Uint8Array): unknown {
   const text = decodeText(bytes);
   if (text.trim() === '') throw emptyBody();
@@ -85,6 +85,14 @@ export function parseJson(bytes: Uint8Array): unknown {
   try {
     return secureJsonParse.parse(text);
   } catch {
+    if (isJson(text))
+      throw badRequest(
+        {
+          en: 'The body has a key __proto__, or a key prototype in constructor. Remove it.',
+          fr: 'Le corps a une clé __proto__, ou une clé prototype dans constructor. Retirez-la.',
+        },
+        'forbidden_key',
+      );
     throw badRequest(
       {
         en: 'The body is not valid JSON.',
@@ -92,6 +100,15 @@ export function parseJson(bytes: Uint8Array): unknown {
       },
       'bad_json',
     );
+  }
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
   }
 }
 

@@ -131,6 +131,14 @@ describe('parseJson', () => {
     assert.equal(({} as { x?: unknown }).x, undefined);
   });
 
+  test('says of JSON with a key that would change prototypes that it is refused, and not that it is no JSON', () => {
+    const refusal = { code: 'forbidden_key', message: /^The body has a key __proto__, / };
+    for (const text of ['{"__proto__":{}}', '{"a":[{"constructor":{"prototype":{}}}]}'])
+      assert.throws(() => parseJson(bytes(text)), refusal);
+    assert.throws(() => parseJson(bytes('{"__proto__":{}')), { code: 'bad_json' });
+    assert.deepEqual(parseJson(bytes('{"constructor":"Brook"}')), { constructor: 'Brook' });
+  });
+
   test('takes 64 levels, and brackets in strings for no levels', () => {
     parseJson(bytes(`${'['.repeat(64)}${']'.repeat(64)}`));
     const text = '['.repeat(1_000);
