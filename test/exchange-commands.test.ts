@@ -134,6 +134,13 @@ test('connection resync queues who was there before the connection, and refuses 
   assert.match((await run()).stdout, new RegExp(`^0 of ${dry.patients} patients were queued\\.`));
   await json('connection', 'disable', '--id', id);
   await fails(1, new RegExp(`disabled.*connection enable --id ${id}`), 'connection', 'resync', '--id', id);
+  const noted = async (...args: string[]) =>
+    (await runCommand(['connection', ...args, '--id', id], { env })).stderr;
+  const hint = new RegExp(`^note: Patients .* connection resync --id ${id}\\n$`);
+  assert.match(await noted('enable'), hint);
+  assert.equal(await noted('enable'), '', 'it was enabled already');
+  assert.match(await noted('update', '--all-facilities'), hint);
+  assert.equal(await noted('update', '--name', 'HIE 2'), '');
 });
 
 test('wrong arguments exit 2 and say what to do; unknown ids exit 1 and say so', async () => {

@@ -12,7 +12,7 @@ export const french = {
     'Cette connexion a été testée il y a moins de 5 secondes, ou un test est en cours. Attendez le nombre de secondes de l’en-tête retry-after, puis testez-la à nouveau.',
   no_waiting_secret: 'Il n’y a pas de nouveau secret d’envoi à activer. Renouvelez d’abord le secret.',
   not_held:
-    'Au moins un des envois nommés n’est pas retenu, ou ne correspond pas aux autres filtres. Rien n’a été modifié. Seuls les envois retenus peuvent être renvoyés ou ignorés ; listez-les avec status=held. Ce qui attend son prochain essai part aussitôt quand vous activez la connexion, même si elle est active.',
+    'Au moins un des envois nommés n’est pas retenu, ou ne correspond pas aux autres filtres. Rien n’a été modifié. Seuls les envois retenus peuvent être renvoyés ou ignorés ; listez-les avec status=held.',
   payload_removed:
     'Le message de cet envoi a été supprimé. Le service garde les messages un temps limité après l’envoi (DELIVERY_PAYLOAD_DAYS).',
 };

@@ -43,7 +43,7 @@ export const exchangeError = domainErrors(
     },
     not_held: {
       status: 409,
-      text: 'At least one of the named deliveries is not held, or does not match the other filters. Nothing was changed. Only held deliveries can be replayed or skipped; list them with status=held. What waits for its next try is sent at once when you enable the connection, even if it is enabled.',
+      text: 'At least one of the named deliveries is not held, or does not match the other filters. Nothing was changed. Only held deliveries can be replayed or skipped; list them with status=held.',
       command:
         'At least one of the named deliveries is not held, or does not match the other options. Nothing was changed. Look at a delivery with: npx interchange delivery show --id ID. To try at once what waits for its next try: npx interchange connection enable --id CONNECTION',
     },

@@ -2,14 +2,14 @@
 import { Command } from 'commander';
 import { type CommandEnvironment, UsageError } from '../../platform/command/command.ts';
 import { requireFacility, requireOrganisation } from '../../tenancy/organisations/facilities.ts';
-import { changeConnection } from './change-connection.ts';
+import { changeConnection, readConnection } from './change-connection.ts';
 import { type Connection, connectionView } from './connection.schema.ts';
 import { BY_OPERATOR } from './connection.ts';
 import { givenSettings, type SettingOptions, withSettings } from './connection-options.ts';
 import { createConnection } from './create-connection.ts';
 import { listCovering, listEveryConnection } from './manage-connections.ts';
 import { connectionLine, printConnection, requireConnection } from './named-connection.ts';
-import { resyncCommand } from './resync.command.ts';
+import { resyncCommand, resyncHint } from './resync.command.ts';
 import { activateSecretCommand, rotateSecretCommand } from './rotate-secret.command.ts';
 
 type Needed = Record<'organisation' | 'name' | 'address' | 'clientId', string>;
@@ -49,16 +49,20 @@ function createConnectionCommand(environment: CommandEnvironment): Command {
       });
       environment.print(
         created,
-        `connection       ${created.id}\noutbound secret  ${created.outboundSecret}\ncallback secret  ${created.callbackSecret}\ncallback address ${created.callbackUrl}\nGive both secrets to the exchange now. They are not shown again.\nPatients who are there already are delivered at their next change, or all now with: npx interchange connection resync --id ${created.id}`,
+        `connection       ${created.id}\noutbound secret  ${created.outboundSecret}\ncallback secret  ${created.callbackSecret}\ncallback address ${created.callbackUrl}\nGive both secrets to the exchange now. They are not shown again.\n${resyncHint(created.id, 'who are there already')}`,
       );
-      if (alike.length > 0) environment.stderr.write(noteOf(alike));
+      if (alike.length > 0) note(environment, noteOf(alike));
     });
 }
 
 /** Who runs the command again may mean the connection that is there. A disabled one delivers nothing. */
 function noteOf(alike: readonly Connection[]): string {
   const ids = alike.map(({ id }) => id).join(', ');
-  return `note: The organisation had an enabled connection of this name already: ${ids}. A patient whom several connections cover is delivered by each of them. To stop one: npx interchange connection disable --id <id>\n`;
+  return `The organisation had an enabled connection of this name already: ${ids}. A patient whom several connections cover is delivered by each of them. To stop one: npx interchange connection disable --id <id>`;
+}
+
+function note({ stderr }: CommandEnvironment, text: string): void {
+  stderr.write(`note: ${text}\n`);
 }
 
 function listConnectionsCommand(environment: CommandEnvironment): Command {
@@ -111,6 +115,8 @@ function updateConnectionCommand(environment: CommandEnvironment): Command {
             await requireFacility(session.db, key.organisationId, facility);
           await changeConnection(session.db, key, { changes: settings, author: BY_OPERATOR });
           await printConnection(environment, session, key);
+          if (settings.facilityIds !== undefined)
+            note(environment, resyncHint(id, 'of a facility that is new to the connection'));
         });
       },
     );
@@ -128,9 +134,12 @@ function switchConnectionCommand(environment: CommandEnvironment, to: 'enable' |
     .action(async ({ id }: { id: string }) => {
       await environment.withSession(async (session) => {
         const key = await requireConnection(session, id);
+        const { enabled } = await readConnection(session.db, key, key.connectionId);
         const changes = { disabled: to === 'disable' };
         await changeConnection(session.db, key, { changes, author: BY_OPERATOR });
         await printConnection(environment, session, key);
+        if (!enabled && to === 'enable')
+          note(environment, resyncHint(id, 'who changed while the connection was disabled'));
       });
     });
 }

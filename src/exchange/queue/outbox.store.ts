@@ -2,8 +2,9 @@
 import type { PurposeOfUse } from '../../fhir/purpose-of-use.ts';
 import type { Queryable } from '../../platform/db/database.ts';
 import type { OrganisationScope } from '../../tenancy/scope.ts';
-import { covers } from './covers.ts';
+import { coveredNow, covers, moduleOn } from './covers.ts';
 import type { EnvelopeParts } from './envelope.ts';
+import type { ConnectionKey } from './lane.store.ts';
 
 export interface OpenConnection {
   id: string;
@@ -41,6 +42,27 @@ export async function openConnections(
       group by c.id, c.purpose_of_use, c.sequence_floor
       order by c.id`,
     values: [scope.organisationId, only],
+  });
+  return rows;
+}
+
+export interface CoveredFacility {
+  id: string;
+  name: string;
+}
+
+/** Facilities that a connection covers and that do not have the exchange module, by name. */
+export async function closedFacilities(db: Queryable, key: ConnectionKey): Promise<CoveredFacility[]> {
+  const { rows } = await db.query<CoveredFacility>({
+    name: 'exchange-closed-facilities',
+    text: `
+      select f.id, f.name
+      from facility f
+      where f.organisation_id = $1
+        and ${coveredNow('f.id')}
+        and not ${moduleOn('f.id')}
+      order by f.name, f.id`,
+    values: [key.organisationId, key.connectionId],
   });
   return rows;
 }

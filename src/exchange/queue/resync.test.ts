@@ -9,17 +9,18 @@ import { waitForLock } from '../../../test-support/wait-until.ts';
 import { lockPatients } from '../../patients/patient.store.ts';
 import { createFacility, setModules } from '../../tenancy/organisations/facilities.ts';
 import { type CoveredPatient, coveredPatients, openConnections } from './outbox.store.ts';
-import { resync } from './resync.ts';
+import { type ResyncOptions, resync } from './resync.ts';
 
 const PLAIN = needsPlainPostgres('a node counts what it reads, and the coordinator does not know');
 
 const t = useWorkers();
 
-function run(options: { dryRun?: boolean } = {}) {
+function run(options: Partial<ResyncOptions> = {}) {
   return resync(t.database.pool, t.key(), {
     name: 'Test exchange',
     dryRun: false,
     onProgress: () => undefined,
+    stop: new AbortController().signal,
     ...options,
   });
 }
@@ -54,12 +55,12 @@ test('patients who were there before the connection are queued once, for it alon
   await queue(t.database.pool, t.place, ids.slice(0, 3));
   const before = await deliveries();
   assert.equal(before.length, 6);
-  assert.deepEqual(await run({ dryRun: true }), { patients: 510, queued: 507 });
+  assert.deepEqual(await run({ dryRun: true }), { patients: 510, queued: 507, closedFacilities: [] });
   assert.deepEqual([await deliveries(), await recorded()], [before, 0], 'a dry run changes nothing');
-  assert.deepEqual(await run(), { patients: 510, queued: 507 });
+  assert.deepEqual(await run(), { patients: 510, queued: 507, closedFacilities: [] });
   const added = (await deliveries()).filter((row) => row.connection_id === t.connection.id);
   assert.equal(added.length, 510);
-  assert.deepEqual(await run(), { patients: 510, queued: 0 });
+  assert.deepEqual(await run(), { patients: 510, queued: 0, closedFacilities: [] });
   assert.equal(await recorded(), 2);
   t.work();
   await t.exchange.waitFor(510);
@@ -83,10 +84,23 @@ test('patients who changed while the module was off are queued, as of the facili
   await rename(t.database.pool, t.place, [moved], 'changed while off');
   for (const at of both) await setModules(t.database.pool, { ...at, modules: ['exchange'] });
   const before = await deliveries();
-  assert.deepEqual(await run(), { patients: 2, queued: 1 });
+  assert.deepEqual(await run(), { patients: 2, queued: 1, closedFacilities: [] });
   const after = await deliveries();
   assert.equal(after.length, before.length + 1);
   assert.equal(after.at(-1)?.facility_id, other);
+});
+
+test('it names the facilities that it leaves out, and ends before the next page when it is stopped [EXC-58]', async () => {
+  const { organisationId } = t.place;
+  const { id } = await createFacility(t.database.pool, { organisationId, name: 'Closed' });
+  await setModules(t.database.pool, { organisationId, facilityId: id, modules: ['patients'] });
+  await insertPatients(t.database.pool, { organisationId, facilityId: id }, 1);
+  await insertPatients(t.database.pool, t.place, 510);
+  const closedFacilities = [{ id, name: 'Closed' }];
+  const stop = new AbortController();
+  const stopped = await run({ stop: stop.signal, onProgress: () => stop.abort() });
+  assert.deepEqual(stopped, { patients: 500, queued: 500, closedFacilities });
+  assert.deepEqual(await run(), { patients: 510, queued: 10, closedFacilities });
 });
 
 test('it fails when the connection is disabled before all patients were looked at, and goes on later [EXC-58]', async () => {
@@ -101,7 +115,7 @@ test('it fails when the connection is disabled before all patients were looked a
   await assert.rejects(done, { code: 'closed_meanwhile' });
   assert.equal((await deliveries()).length, 500);
   await t.change({ disabled: false });
-  assert.deepEqual(await run(), { patients: 510, queued: 10 });
+  assert.deepEqual(await run(), { patients: 510, queued: 10, closedFacilities: [] });
 });
 
 test('an import that locks patients in another order does not end it [EXC-58]', async () => {
@@ -114,7 +128,7 @@ test('an import that locks patients in another order does not end it [EXC-58]', 
   await lockPatients(client, t.place, [first ?? '']).catch(() => undefined);
   await client.query('rollback');
   client.release();
-  assert.deepEqual(await done, { patients: 2, queued: 2 });
+  assert.deepEqual(await done, { patients: 2, queued: 2, closedFacilities: [] });
 });
 
 test(

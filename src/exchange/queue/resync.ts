@@ -1,6 +1,6 @@
 /**
- * Queues what an exchange was not sent: patients who were there before its connection, or who changed while the module was
- * off (docs/adr/0157).
+ * Queues what an exchange was not sent: patients who were there before its connection, or who changed while the connection was
+ * disabled or the module off (docs/adr/0157).
  * Contract: EXC-58.
  */
 import { type Pool, transaction } from '../../platform/db/database.ts';
@@ -10,7 +10,7 @@ import { recordChange } from '../../tenancy/audit/audit.ts';
 import { exchangeError } from '../errors.ts';
 import { queueForConnection } from './enqueue-patient-changes.ts';
 import type { ConnectionKey } from './lane.store.ts';
-import { coveredPatients, openConnections } from './outbox.store.ts';
+import { type CoveredFacility, closedFacilities, coveredPatients, openConnections } from './outbox.store.ts';
 
 export interface ResyncOptions {
   /** Of the connection, for the record of changes. */
@@ -18,6 +18,8 @@ export interface ResyncOptions {
   /** If true, what would be queued is counted, and nothing is changed. */
   dryRun: boolean;
   onProgress: (done: Resynced) => void;
+  /** Ends it before the next page. */
+  stop: AbortSignal;
 }
 
 export interface Resynced {
@@ -25,6 +27,8 @@ export interface Resynced {
   patients: number;
   /** Deliveries that were queued. */
   queued: number;
+  /** Facilities that the connection covers and that are left out, because their exchange module is off. */
+  closedFacilities: readonly CoveredFacility[];
 }
 
 /** Patients of one page, and of one transaction at most. */
@@ -38,7 +42,7 @@ const BEFORE_ALL = '00000000-0000-0000-0000-000000000000';
 export async function resync(
   db: Pool,
   { organisationId, connectionId }: ConnectionKey,
-  { name, dryRun, onProgress }: ResyncOptions,
+  { name, dryRun, onProgress, stop }: ResyncOptions,
 ): Promise<Resynced> {
   const scope = { organisationId };
   const [begun] = await openConnections(db, scope, connectionId);
@@ -51,9 +55,10 @@ export async function resync(
         facilityIds: begun.facilityIds,
       }),
     );
-  const done = { patients: 0, queued: 0 };
+  const closed = await closedFacilities(db, { organisationId, connectionId });
+  const done = { patients: 0, queued: 0, closedFacilities: closed };
   let after = BEFORE_ALL;
-  for (;;) {
+  while (!stop.aborted) {
     const [connection] = await openConnections(db, scope, connectionId);
     if (connection === undefined) throw exchangeError('closed_meanwhile');
     const page = await coveredPatients(db, scope, { connection, after, limit: AT_ONCE });
@@ -76,6 +81,7 @@ export async function resync(
     done.patients += page.length;
     onProgress(done);
   }
+  return done;
 }
 
 /**

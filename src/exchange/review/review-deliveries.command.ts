@@ -70,6 +70,9 @@ async function review(
       (id) =>
         `The deliveries of organisation ${id} could not be ${verb}. To see why, run the command again with --connection and one of its connections.`,
     ),
+    ...(decision.action === 'replay' && outcome.count > 0 && !request.dryRun
+      ? ['To see whether the exchange takes them: npx interchange delivery list']
+      : []),
   ];
   environment.print({ ...outcome, ...(failed.length === 0 ? {} : { failed }) }, lines.join('\n'));
   if (failed.length > 0) environment.fail(SOME_REFUSED);

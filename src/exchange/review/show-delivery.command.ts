@@ -58,7 +58,7 @@ function refuse(error: unknown, id: string): never {
 function detailText(view: DeliveryDetailView): string {
   const attempts = view.attempts.map(
     (attempt) =>
-      `  ${attempt.startedAt.toISOString()}  ${attempt.outcome.padEnd(9)}  ${attempt.status ?? attempt.failure ?? '-'}  ${attempt.durationMs} ms${attempt.counted ? '' : '  (not counted)'}`,
+      `  ${attempt.startedAt.toISOString()}  ${attempt.outcome.padEnd(9)}  ${attempt.status ?? attempt.failure ?? '-'}  ${attempt.durationMs} ms${attempt.counted || attempt.outcome === 'delivered' ? '' : '  (not counted: the exchange was considered down)'}`,
   );
   const reviews = view.reviews.map((review) =>
     `  ${review.decidedAt.toISOString()}  ${review.action}  ${review.reason ?? ''}`.trimEnd(),

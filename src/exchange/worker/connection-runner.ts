@@ -85,8 +85,8 @@ export function createConnectionRunner(deps: RunnerDependencies, key: Connection
 
   function onBreaker(open: boolean): void {
     const message = open
-      ? 'the exchange does not answer; only single tries are sent until it does'
-      : 'the exchange answers again';
+      ? 'deliveries to the exchange fail; only single tries are sent until it takes one'
+      : 'the exchange takes deliveries again';
     deps.log.warn({ event: 'delivery.circuit', ...key, outcome: open ? 'open' : 'closed' }, message);
     if (open) giveBack(runner);
     else leaseStage.lease();

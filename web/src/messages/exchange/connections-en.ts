@@ -31,7 +31,7 @@ export const exchangeConnections = {
   createSubmit: 'Connect',
   keepTitle: 'Give these to the exchange',
   keepText:
-    'The exchange checks our messages with the outbound secret, and signs its callbacks with the callback secret. Send both, and the callback address, in a safe way.',
+    'The exchange checks our messages with the outbound secret, and signs its callbacks with the callback secret. Send both, and the callback address, in a safe way. Patients who are there already are delivered at their next change; the operator can deliver all of them now.',
   rotatedText:
     'Give the new secrets to the exchange. Callbacks with the old secret are still accepted for the time you chose.',
   rotatedWaits:

@@ -33,7 +33,7 @@ export const exchangeConnections: Catalogue['exchangeConnections'] = {
   createSubmit: 'Se connecter',
   keepTitle: 'Donnez ceci à la plateforme',
   keepText:
-    'La plateforme vérifie nos messages avec le secret d’envoi, et signe ses réponses avec le secret de réponse. Transmettez-lui les deux, et l’adresse de réponse, par une voie sûre.',
+    'La plateforme vérifie nos messages avec le secret d’envoi, et signe ses réponses avec le secret de réponse. Transmettez-lui les deux, et l’adresse de réponse, par une voie sûre. Les patients déjà présents sont envoyés à leur prochaine modification ; l’opérateur peut les envoyer tous maintenant.',
   rotatedText:
     'Donnez les nouveaux secrets à la plateforme. Les réponses signées avec l’ancien secret sont encore acceptées pendant le temps choisi.',
   rotatedWaits:
