@@ -221,10 +221,10 @@ function documentOf({ document, unreadable }: ImportResult): ImportDocument {
 
 /** Reasons are kept with imports, in English. */
 function notFhir(reason: string, entry: number | null = null): Words {
-  const [at, atFrench] = entry === null ? ['', ''] : [` (at entry ${entry})`, ` (à l’entrée ${entry})`];
+  const [enAt, frAt] = entry === null ? ['', ''] : [` (at entry ${entry})`, ` (à l’entrée ${entry})`];
   return {
-    en: `The content${at} ${reason}.`,
-    fr: `Le contenu n’est pas du FHIR R4 que le service sait lire${atFrench}. Le motif, en anglais : ${reason}.`,
+    en: `The content${enAt} ${reason}.`,
+    fr: `Le contenu n’est pas du FHIR R4 que le service sait lire${frAt}. Le motif, en anglais : ${reason}.`,
   };
 }
 
