@@ -4,6 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { describe, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { administer } from '../../../test-support/database/template.ts';
+import { pathsOf, replaced } from '../../../test-support/http/bad-input.ts';
 import {
   bundle,
   conditionalCreate,
@@ -56,6 +57,23 @@ describe('rejections', () => {
         [3, 'Patient.birthDate is not a FHIR date, or that day does not exist'],
       ],
     );
+  });
+
+  test('an object that cannot be made into text is a value like any other, wherever it stands [IN-13]', async () => {
+    const someone = patient({
+      contained: [{ resourceType: 'Organization', id: 'o', name: 'Clinic' }],
+      managingOrganization: { reference: '#o' },
+    });
+    const rules = { implicitRules: 'urn:example:rules', modifierExtension: [{ url: 'urn:example:e' }] };
+    const whole = bundle([someone, encounter(urnOf(someone)), { ...patient(), ...rules }]);
+    const [first, ...others] = whole.entry as object[];
+    const request = { method: 'PUT', url: `Patient/${someone.id}` };
+    const document = { ...whole, entry: [{ ...first, request }, ...others] };
+    const changed = pathsOf(document).map((path) => replaced(document, path, { toString: '' }));
+    assert.ok(changed.length > 60, `${changed.length} places`);
+    const { rejected } = await t.run(changed as object[]);
+    assert.ok(rejected.length > 30);
+    for (const { reason } of rejected) assert.doesNotMatch(reason, /unexpected/);
   });
 
   test('files of another format are named, with what to do [IN-31]', async () => {

@@ -42,9 +42,13 @@ function isObject(value: unknown): value is object {
 function isUnderstood(name: string, value: unknown, understood: ReadonlySet<string>): boolean {
   // Rules without a URL, which only an extension says something of.
   if (name === '_implicitRules') return false;
-  if (name === 'implicitRules') return understood.has(String(value));
+  if (name === 'implicitRules') return isAmong(understood, value);
   if (name !== 'modifierExtension') return true;
-  return Array.isArray(value) && value.length > 0 && value.every((item) => understood.has(String(item?.url)));
+  return Array.isArray(value) && value.length > 0 && value.every((item) => isAmong(understood, item?.url));
+}
+
+function isAmong(understood: ReadonlySet<string>, url: unknown): boolean {
+  return typeof url === 'string' && understood.has(url);
 }
 
 /** A path that is safe to report: an element name that FHIR cannot have may carry anything. */

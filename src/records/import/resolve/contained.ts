@@ -48,7 +48,7 @@ function describe(resource: JsonObject): Contained {
   const [key] = identifiersOf(resource);
   const [first] = Array.isArray(resource.identifier) ? resource.identifier : [resource.identifier];
   return {
-    type: String(resource.resourceType),
+    type: typeof resource.resourceType === 'string' ? resource.resourceType : '',
     key,
     display: nameOf(resource) ?? storable(key?.value) ?? storable((first as JsonObject | undefined)?.value),
   };

@@ -66,7 +66,7 @@ export async function indexDocument(
   const isWhole = Buffer.byteLength(envelope) === range.end - range.start;
   const document = asResource(parseDocument(envelope, isWhole));
   if (document.resourceType !== BUNDLE) return indexResource(document, envelope, { number: 1, ...range });
-  if (!BUNDLE_TYPES.includes(String(document.type)))
+  if (!BUNDLE_TYPES.some((type) => type === document.type))
     throw new SourceError(`is a Bundle, but its type is not one of ${BUNDLE_TYPES.join(', ')}`);
   if (document.entry !== undefined && !Array.isArray(document.entry))
     throw new SourceError('is a Bundle, but its entry is not a list');

@@ -50,7 +50,8 @@ export function recordIdOf(
 
 /** True when the sender named the resource by a UUID, which is then its id. */
 export function hasUuid({ id }: JsonObject, resourceType: string, fullUrl: string | undefined): boolean {
-  return isUuid(String(id ?? idInUrl(fullUrl, resourceType)));
+  const given = id ?? idInUrl(fullUrl, resourceType);
+  return typeof given === 'string' && isUuid(given);
 }
 
 /** The id of a facility's own record, made of the id in the organisation. */

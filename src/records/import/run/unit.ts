@@ -279,7 +279,7 @@ function conditionOf({ request, resource, resourceType }: SeenEntry, id: string)
   const { method, url, ifNoneExist } = request;
   if (method !== 'POST' && method !== 'PUT') throw new ResourceRejected('request.method must be POST or PUT');
   if (method === 'POST' && ifNoneExist === undefined) return undefined;
-  if (method === 'PUT') requireSame(String(url), resource, id);
+  if (method === 'PUT' && typeof url === 'string') requireSame(url, resource, id);
   if (method === 'PUT' && !(typeof url === 'string' && url.includes('?'))) return undefined;
   const search = method === 'POST' ? ifNoneExist : url;
   // An address may stand before the query, and a system may have a `?` of its own.
