@@ -41,9 +41,10 @@ const BEFORE_ALL = '00000000-0000-0000-0000-000000000000';
  */
 export async function resync(
   db: Pool,
-  { organisationId, connectionId }: ConnectionKey,
+  key: ConnectionKey,
   { name, dryRun, onProgress, stop }: ResyncOptions,
 ): Promise<Resynced> {
+  const { organisationId, connectionId } = key;
   const scope = { organisationId };
   const [begun] = await openConnections(db, scope, connectionId);
   if (begun === undefined) throw exchangeError('no_open_facility');
@@ -55,7 +56,7 @@ export async function resync(
         facilityIds: begun.facilityIds,
       }),
     );
-  const closed = await closedFacilities(db, { organisationId, connectionId });
+  const closed = await closedFacilities(db, key);
   const done = { patients: 0, queued: 0, closedFacilities: closed };
   let after = BEFORE_ALL;
   while (!stop.aborted) {
@@ -65,18 +66,16 @@ export async function resync(
     const last = page.at(-1);
     if (last === undefined) return done;
     after = last.patientId;
-    const byFacility = Map.groupBy(page, ({ facilityId }) => facilityId);
-    for (const [facilityId, patients] of byFacility) {
-      const patientIds = patients.map(({ patientId }) => patientId);
-      const queue = (some: readonly string[]) =>
-        transaction(db, (client) =>
-          queueForConnection(
-            client,
-            { organisationId, facilityId },
-            { connectionId, patientIds: some, dryRun },
-          ),
-        );
-      done.queued += await togetherOrEach(patientIds, queue);
+    for (const [facilityId, patients] of Map.groupBy(page, (patient) => patient.facilityId)) {
+      const queue = (patientIds: readonly string[]) =>
+        transaction(db, (client) => {
+          const at = { organisationId, facilityId };
+          return queueForConnection(client, at, { connectionId, patientIds, dryRun });
+        });
+      done.queued += await togetherOrEach(
+        patients.map(({ patientId }) => patientId),
+        queue,
+      );
     }
     done.patients += page.length;
     onProgress(done);

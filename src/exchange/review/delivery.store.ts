@@ -121,15 +121,26 @@ const ANY_ID = `
 /** Hours by which the clocks of the process that made an id and of the database may differ. */
 const CLOCK_SLACK_MS = 3_600_000;
 
+/** SQL of the delivery of a lane that has this number. */
+export function deliveryOfLane(
+  alias: string,
+  lane: { connection_id: string; patient_id: string },
+  sequence: string,
+  columns?: string,
+): string {
+  return rowsByIndex(
+    'exchange_delivery',
+    alias,
+    { first: lane, column: 'sequence', value: sequence },
+    columns,
+  );
+}
+
 /** The delivery at the head of the lane, where one of a page `d` is behind it. */
-const ITS_FIRST = rowsByIndex(
-  'exchange_delivery',
+const ITS_FIRST = deliveryOfLane(
   'w',
-  {
-    first: { connection_id: 'd."connectionId"', patient_id: 'd."patientId"' },
-    column: 'sequence',
-    value: 'd.first',
-  },
+  { connection_id: 'd."connectionId"', patient_id: 'd."patientId"' },
+  'd.first',
   'w.id, w.facility_id',
 );
 

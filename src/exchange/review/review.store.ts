@@ -6,7 +6,7 @@ import { rowByKey, rowsByIndex } from '../../platform/db/by-key.ts';
 import { type Client, type Pool, type Queryable, transaction } from '../../platform/db/database.ts';
 import type { OrganisationScope } from '../../tenancy/scope.ts';
 import { callWorkers } from '../queue/delivery-call.ts';
-import { type DeliveryFilter, FILTER, filterValues } from './delivery.store.ts';
+import { type DeliveryFilter, deliveryOfLane, FILTER, filterValues } from './delivery.store.ts';
 
 export interface Decision {
   action: 'replay' | 'skip';
@@ -34,22 +34,14 @@ const HELD = {
         and ($4::uuid is null or patient_id = $4)
       offset 0
     ) h
-    cross join ${rowsByIndex('exchange_delivery', 'd', {
-      first: { connection_id: 'h.connection_id', patient_id: 'h.patient_id' },
-      column: 'sequence',
-      value: 'h.sequence',
-    })} d`,
+    cross join ${deliveryOfLane('d', { connection_id: 'h.connection_id', patient_id: 'h.patient_id' }, 'h.sequence')} d`,
 };
 
 /** The delivery that a lane `c` goes on with. */
-const NEXT = rowsByIndex(
-  'exchange_delivery',
+const NEXT = deliveryOfLane(
   'n',
-  {
-    first: { connection_id: 'c.connection_id', patient_id: 'c.patient_id' },
-    column: 'sequence',
-    value: 'c.next',
-  },
+  { connection_id: 'c.connection_id', patient_id: 'c.patient_id' },
+  'c.next',
   'n.occurred_at',
 );
 
