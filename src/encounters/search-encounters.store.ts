@@ -66,11 +66,36 @@ interface PageRow {
  * PostgreSQL and Node.js hold in one value.
  */
 const PAGE_BYTES = 16 * 1024 ** 2;
+/** A hundred texts of so many bytes, as many as a page has at most, need no look at their sizes. */
+const SMALL_BYTES = PAGE_BYTES / 100;
+const NEWEST_FIRST = 'e.sort_start desc, e.id desc';
 
-// The innermost select walks encounter_by_patient from the position on and stops after one row more than the page; nothing
-// is sorted but the texts of a page. The select around it adds their sizes up, which reads no text. An end that came as an
-// instant (with a T) still touches what begins at it. One that came as a date is kept as the first instant after that date,
-// and does not.
+/**
+ * The Encounters `e` of one page as one value. To add their sizes up costs a fifth of the statement, so the first statement
+ * gives small texts only; a page with a large one is selected again, by the second.
+ */
+const pageSql: Record<InPlaceOfText, (rows: string) => string> = {
+  nothing: (rows) => `
+    select string_agg(
+        ${ENCOUNTERS.sql('nothing', `octet_length(e.rendered) <= ${SMALL_BYTES}`)}, ${TEXT_END.sql} order by ${NEWEST_FIRST}
+      ) as packed, false as is_cut
+    from (${rows}) e`,
+  columns: (rows) => `
+    select string_agg(${ENCOUNTERS.sql('columns')}, ${TEXT_END.sql} order by ${NEWEST_FIRST})
+        filter (where e.bytes_before < ${PAGE_BYTES}) as packed,
+      bool_or(e.bytes_before >= ${PAGE_BYTES}) as is_cut
+    from (
+      select e.*, coalesce(sum(octet_length(e.rendered)) over (
+        order by ${NEWEST_FIRST}
+        rows between unbounded preceding and 1 preceding
+      ), 0) as bytes_before
+      from (${rows}) e
+    ) e`,
+};
+
+// The rows come from encounter_by_patient, from the position on, and end after one row more than the page; nothing is sorted.
+// An end that came as an instant (with a T) still touches what begins at it. One that came as a date is kept as the first
+// instant after that date, and does not.
 const searchSql = (otherwise: InPlaceOfText) => `
   select r.place, p.refused_purposes, heir.replaced_by, page.packed, page.is_cut
   from unnest(
@@ -86,35 +111,25 @@ const searchSql = (otherwise: InPlaceOfText) => `
     select ${survivorOf('r.patient_id', { facilityId: 'r.facility_id', purposeOfUse: 'r.purpose_of_use' })} as replaced_by
     offset 0
   ) heir
-  cross join lateral (
-    select string_agg(${ENCOUNTERS.sql(otherwise)}, ${TEXT_END.sql} order by e.sort_start desc, e.id desc)
-        filter (where e.bytes_before < ${PAGE_BYTES}) as packed,
-      bool_or(e.bytes_before >= ${PAGE_BYTES}) as is_cut
-    from (
-      select e.*, coalesce(sum(octet_length(e.rendered)) over (
-        order by e.sort_start desc, e.id desc
-        rows between unbounded preceding and 1 preceding
-      ), 0) as bytes_before
-      from (
-        select e.*
-        from encounter e
-        where e.organisation_id = $1
-          and e.facility_id = r.facility_id
-          and e.patient_id = r.patient_id
-          and (e.sort_start, e.id) < (r.after_start, r.after_id)
-          and e.sort_start < r.starts_before
-          and (
-            e.period_end is null
-            or e.period_end > r.ends_from
-            or (e.period_end = r.ends_from and coalesce(e.period_end_source like '%T%', true))
-          )
-          and (not r.dated or e.period_start is not null or e.period_end is not null)
-          and (r.status is null or e.status = r.status)
-          and (r.id is null or e.id::text = r.id)
-        order by e.sort_start desc, e.id desc
-        limit r.row_limit
-      ) e
-    ) e
+  cross join lateral (${pageSql[otherwise](`
+      select e.*
+      from encounter e
+      where e.organisation_id = $1
+        and e.facility_id = r.facility_id
+        and e.patient_id = r.patient_id
+        and (e.sort_start, e.id) < (r.after_start, r.after_id)
+        and e.sort_start < r.starts_before
+        and (
+          e.period_end is null
+          or e.period_end > r.ends_from
+          or (e.period_end = r.ends_from and coalesce(e.period_end_source like '%T%', true))
+        )
+        and (not r.dated or e.period_start is not null or e.period_end is not null)
+        and (r.status is null or e.status = r.status)
+        and (r.id is null or e.id::text = r.id)
+      order by ${NEWEST_FIRST}
+      limit r.row_limit
+    `)}
   ) page`;
 
 const SEARCH = textStatements('encounter-search', searchSql);
@@ -128,8 +143,8 @@ export function createEncounterSearcher(
 ): (key: EncounterPageKey) => Promise<EncounterPage | undefined> {
   return createOrganisationBatcher<EncounterPageKey, EncounterPage | undefined>({
     load: (organisationId, keys, answer) => loadPages(db, organisationId, keys, answer),
-    maxKeys: 16,
-    maxInFlight: 3,
+    maxKeys: 32,
+    maxInFlight: 2,
   });
 }
 

@@ -26,8 +26,8 @@ interface UnpackedTexts<Text> {
 
 export interface Packing<Text> {
   table: KeptTable;
-  /** Of one row. */
-  sql: (otherwise: InPlaceOfText) => string;
+  /** Of one row. `also`: SQL of what its text must meet beside, to be given. */
+  sql: (otherwise: InPlaceOfText, also?: string) => string;
   /** Undefined where nothing stands in place of a text that does not count. */
   read: (
     packed: string | null,
@@ -45,10 +45,11 @@ export function packing<const Part extends string>(
   kept = `${table.alias}.rendered`,
 ): Packing<PackedText<Part>> {
   const names = Object.keys(parts) as (Part | 'id')[];
-  const head = names.map((name) => `${parts[name]} || ${PART_END.sql} || `).join('');
+  // One call for all of them: each || would copy what stands before it. A row that is not there stays null by its text.
+  const head = `concat_ws(${[PART_END.sql, ...names.map((name) => parts[name]), "''"].join(', ')})`;
   return {
     table,
-    sql: (otherwise) => `${head}case when ${countsSql(table)} then ${kept}
+    sql: (otherwise, also = 'true') => `${head} || case when ${countsSql(table)} and ${also} then ${kept}
         else ${table.alias}.version || ${PART_END.sql} || ${otherwise === 'columns' ? columnsSql(table) : `''`} end`,
     read(packed, { organisationId, ...place }) {
       const texts: PackedText<Part>[] = [];
