@@ -5,6 +5,7 @@ import pg from 'pg';
 import { needsPlainPostgres } from '../../../test-support/database/plain-postgres.ts';
 import { createImportTest, type ImportTest } from '../../../test-support/records/import.ts';
 import { searchTerms } from '../../clinical/resources/search-key.ts';
+import type { Statement } from '../../platform/db/connection/database-client.ts';
 import type { Queryable } from '../../platform/db/database.ts';
 import type { FacilityScope } from '../../tenancy/scope.ts';
 import { createPatientSearcher } from './search-patients.store.ts';
@@ -67,13 +68,15 @@ async function searched(
 ): Promise<{ blocks: number; names: string[] }> {
   let blocks = 0;
   const db = {
-    async query({ text, values }: { text: string; values: unknown[] }) {
+    async query({ text, values = [], onRow }: Statement<object>) {
       // Patients without a text get theirs, once.
       if (text.includes('set rendered')) return owner.query({ text, values });
       const { rows } = await owner.query({ text: `explain (analyze, buffers, format json) ${text}`, values });
       const [{ Plan: plan }] = rows[0]['QUERY PLAN'];
       blocks += plan['Shared Hit Blocks'] + plan['Shared Read Blocks'];
-      return owner.query({ text, values });
+      const found = await owner.query({ text, values });
+      for (const row of found.rows) onRow?.(row);
+      return found;
     },
   } as unknown as Queryable;
   const { patients: found } = await createPatientSearcher(db)(scope, {

@@ -6,6 +6,7 @@
 import { hash } from 'node:crypto';
 import type { SearchTerms } from '../../clinical/resources/search-key.ts';
 import type { PurposeOfUse } from '../../fhir/purpose-of-use.ts';
+import type { EarlyAnswer } from '../../platform/db/batch.ts';
 import { askedRows } from '../../platform/db/by-key.ts';
 import type { Queryable } from '../../platform/db/database.ts';
 import { DEFAULT_LIMIT, type Slice } from '../../platform/http/paging.ts';
@@ -31,18 +32,18 @@ const MAX_SHARED_BEYOND = 10;
 
 export function createWalker(db: Queryable): Walker {
   /** By what makes a statement another one: there are few. */
-  const shared = new Map<string, (walk: Walk) => Promise<SelectedPage>>();
+  const shared = new Map<string, (walk: Walk) => Promise<SelectedPage | undefined>>();
 
-  function share(walk: Walk, depth: number): (walk: Walk) => Promise<SelectedPage> {
+  function share(walk: Walk, depth: number): (walk: Walk) => Promise<SelectedPage | undefined> {
     const shape = shapeOf(walk, depth);
     const found = shared.get(shape);
     if (found !== undefined) return found;
     const text = statementText(walk, depth);
     const name = `patient-walk-${hash('sha256', text).slice(0, 16)}`;
-    const made = createOrganisationBatcher<Walk, SelectedPage>({
-      load: (organisationId, walks) => walkNames(db, { name, text, organisationId }, walks),
-      maxKeys: 16,
-      maxInFlight: 3,
+    const made = createOrganisationBatcher<Walk, SelectedPage | undefined>({
+      load: (organisationId, walks, answer) => walkNames(db, { name, text, organisationId }, walks, answer),
+      maxKeys: 32,
+      maxInFlight: 2,
     });
     shared.set(shape, made);
     return made;
@@ -52,8 +53,10 @@ export function createWalker(db: Queryable): Walker {
     if (walk.terms.nameStarts.length === 0) return undefined;
     if (isShared(walk, depth)) return share(walk, depth)(walk);
     const { organisationId } = walk.scope;
-    const text = statementText(walk, depth);
-    const [page] = await walkNames(db, { text, organisationId }, [walk]);
+    let page: SelectedPage | undefined;
+    await walkNames(db, { text: statementText(walk, depth), organisationId }, [walk], (_place, found) => {
+      page = found;
+    });
     return page;
   };
 }
@@ -117,13 +120,15 @@ interface WalkStatement {
   organisationId: string;
 }
 
+/** There is a page for each walk, in any order. */
 async function walkNames(
   db: Queryable,
   { name, text, organisationId }: WalkStatement,
   walks: readonly Walk[],
-): Promise<SelectedPage[]> {
+  answer: EarlyAnswer<SelectedPage>,
+): Promise<undefined> {
   const asked = walks.map((walk) => askedOf(walk).values);
-  const { rows } = await db.query<SelectedPage & { place: number }>({
+  await db.query<SelectedPage & { place: number }>({
     ...(name !== undefined && { name }),
     text,
     values: [
@@ -132,6 +137,6 @@ async function walkNames(
       walks.map(({ purposeOfUse }) => purposeOfUse),
       ...(asked[0] ?? []).map((_, column) => asked.map((values) => values[column])),
     ],
+    onRow: ({ place, ...page }) => answer(place - 1, page),
   });
-  return rows.toSorted((one, other) => one.place - other.place);
 }
