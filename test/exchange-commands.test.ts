@@ -76,6 +76,12 @@ test('connections: create, show, update, rotate, disable, list [EXC-1, CMD-12, C
     [shown.facilityIds, shown.callbackHeader, shown.enabled],
     [[place.facilityId], 'x-hub-signature', true],
   );
+  const { stdout: facts } = await runCommand(['connection', 'show', '--id', created.id], { env });
+  assert.match(facts, new RegExp(`^facilities +${place.facilityId}$`, 'm'));
+  assert.match(facts, /^client id +clinic$/m);
+  assert.match(facts, new RegExp(`^callback +${created.callbackUrl}, signature in x-hub-signature$`, 'm'));
+  assert.match(facts, new RegExp(`^identifier system +urn:uuid:${created.id}$`, 'm'));
+  assert.match(facts, /^limits +16 requests .*, 10000 ms for an answer$/m);
   const [updated, rotated] = await Promise.all([
     json('connection', 'update', '--id', created.id, '--timeout-ms', '2000', '--all-facilities'),
     json('connection', 'rotate-secret', '--id', created.id, '--overlap-hours', '1'),

@@ -30,16 +30,26 @@ export async function printConnection(
   const found = await readConnection(db, key, key.connectionId);
   const view = connectionView(found, publicBaseUrl);
   const secrets = found.secrets.map((secret) => secretLine(secret, environment.now()));
-  environment.print(
-    view,
-    [connectionLine(found), `callback  ${view.callbackUrl} in ${view.callbackHeader}`, ...secrets].join('\n'),
-  );
+  environment.print(view, [connectionLine(found), ...settingLines(view), ...secrets].join('\n'));
+}
+
+function settingLines(connection: ReturnType<typeof connectionView>): string[] {
+  const { clientId, callbackUrl, callbackHeader, identifierSystem, purposeOfUse } = connection;
+  const { maxInFlight, timeoutMs, facilityIds } = connection;
+  return [
+    `facilities        ${facilityIds?.join(', ') ?? 'all of the organisation, also later ones'}`,
+    `client id         ${clientId}`,
+    `callback          ${callbackUrl}, signature in ${callbackHeader}`,
+    `identifier system ${identifierSystem}`,
+    `purpose of use    ${purposeOfUse}`,
+    `limits            ${maxInFlight} requests at the same time by one worker process, ${timeoutMs} ms for an answer`,
+  ];
 }
 
 function secretLine(secret: SecretStatus, now: Date): string {
   const { direction, createdAt, lastUsedAt, lastUsedFor } = secret;
   const used = lastUsedAt === null ? 'never' : `${lastUsedAt.toISOString()} for ${lastUsedFor}`;
-  return `secret    ${direction}, created ${createdAt.toISOString()}, ${secretState(secret, now)}, last used ${used}`;
+  return `secret            ${direction}, created ${createdAt.toISOString()}, ${secretState(secret, now)}, last used ${used}`;
 }
 
 function secretState({ activeFrom, goodUntil }: SecretStatus, now: Date): string {
