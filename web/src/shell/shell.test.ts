@@ -257,7 +257,7 @@ describe('the shell', { skip: NO_BROWSER, timeout: 600_000 }, () => {
     });
     await page.getByLabel('Facility').selectOption(other);
     await page.getByRole('link', { name: 'Overview' }).click();
-    const trouble = page.getByRole('heading', { name: 'Imports that did not go in' });
+    const trouble = page.getByRole('heading', { name: 'Incomplete imports' });
     await trouble.waitFor();
     await changeAccount(pool, { ...operatorOn(account.email), changes: { facilityIds: [facilityId] } });
     await page.getByRole('link', { name: 'Audit log' }).click();

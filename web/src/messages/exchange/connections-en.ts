@@ -57,6 +57,8 @@ export const exchangeConnections = {
   timeoutValue: '{ms, number} ms',
   save: 'Save',
   saved: 'The connection is saved.',
+  notYours:
+    'It also covers facilities that you may not use, so you cannot change or test it here. Ask somebody who may use all of them, or the operator.',
   secrets: 'Secrets',
   secretsText: 'Never shown again after they were made.',
   directions: { outbound: 'Outbound', callback: 'Callback' },

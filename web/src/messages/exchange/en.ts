@@ -98,7 +98,7 @@ export const exchange = {
     noConfirmation: 'None yet',
     next: 'Next try',
     queued: 'Queued',
-    queuedText: 'The patient was registered or changed.',
+    queuedText: 'The patient was registered or changed, or the operator queued who was there already.',
     outcomes: {
       delivered: 'Delivered',
       failed: 'Try failed',

@@ -101,7 +101,8 @@ export const exchange: Catalogue['exchange'] = {
     noConfirmation: 'Aucune pour l’instant',
     next: 'Prochain essai',
     queued: 'Mis en file',
-    queuedText: 'Le patient a été enregistré ou modifié.',
+    queuedText:
+      'Le patient a été enregistré ou modifié, ou l’opérateur a mis en file les patients déjà présents.',
     outcomes: {
       delivered: 'Livré',
       failed: 'Essai échoué',

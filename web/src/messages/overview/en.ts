@@ -24,8 +24,8 @@ export const overview = {
       link: 'Look at the failures',
     },
     'rejected-imports': {
-      name: 'Imports that did not go in',
-      text: 'A file was rejected or stopped half way in the last seven days. The report says why.',
+      name: 'Incomplete imports',
+      text: 'In the last seven days records or files were rejected, or an import stopped half way. The report says which, and why.',
       link: 'Read the reports',
     },
     'unmapped-codes': {

@@ -24,8 +24,8 @@ export const overview = {
       link: 'Voir les échecs',
     },
     'rejected-imports': {
-      name: 'Importations qui n’ont pas abouti',
-      text: 'Un fichier a été rejeté ou s’est arrêté en chemin ces sept derniers jours. Le rapport dit pourquoi.',
+      name: 'Importations incomplètes',
+      text: 'Ces sept derniers jours, des dossiers ou des fichiers ont été rejetés, ou une importation s’est arrêtée en chemin. Le rapport dit lesquels, et pourquoi.',
       link: 'Lire les rapports',
     },
     'unmapped-codes': {

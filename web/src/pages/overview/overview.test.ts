@@ -63,7 +63,7 @@ describe('overview', { skip: NO_BROWSER, timeout: 600_000 }, () => {
       [tenant.organisationId, tenant.facilityId, randomUUID()],
     );
     const { page } = await web.open(t, '/', { tenant });
-    await page.getByRole('heading', { name: 'Imports that did not go in' }).waitFor();
+    await page.getByRole('heading', { name: 'Incomplete imports' }).waitFor();
     await page.getByRole('heading', { name: 'Accounts that must change their password' }).waitFor();
     await page.getByRole('link', { name: 'Review them' }).click();
     await page.waitForURL('**/console/exchange/held');
@@ -91,7 +91,7 @@ describe('overview', { skip: NO_BROWSER, timeout: 600_000 }, () => {
       'Held deliveries': '1 exchange/held',
       'Exchanges that do not answer': '1 exchange/connections',
       'Publish targets that fail': '1 publishing?state=failed',
-      'Imports that did not go in': '1 imports',
+      'Incomplete imports': '1 imports',
       'Codes without a standard code': '2 terminology',
       'Accounts that must change their password': '1 integration-accounts?state=must-change-password',
       'Accounts without a password yet': '1 integration-accounts?state=requires-setup',

@@ -24,15 +24,25 @@ export function ConnectionPage() {
   const { connectionId } = route.useParams();
   const query = useQuery(readConnection(connectionId));
   const { data, isPending } = query;
+  const { session } = useSession();
   const back = <Link to="/exchange/connections">{t('back')}</Link>;
   if (isPending) return <PageSkeleton />;
   if (data === undefined) return <PageNotRead title={t('title')} back={back} query={query} />;
+  const own = session.facilities.map(({ id }) => id);
+  // The service refuses each change of a connection that covers another facility too.
+  const isChangeable = data.facilityIds?.every((id) => own.includes(id)) ?? true;
+  const actions = isChangeable ? <ConnectionActions connection={data} /> : undefined;
   return (
     <>
-      <PageHeader title={data.name} back={back} actions={<ConnectionActions connection={data} />} />
+      <PageHeader
+        title={data.name}
+        text={isChangeable ? undefined : t('notYours')}
+        back={back}
+        actions={actions}
+      />
       <div className={css.columns}>
         <div>
-          <Settings connection={data} />
+          <Settings connection={data} isChangeable={isChangeable} />
           <ForExchange connection={data} />
         </div>
         <ConnectionSecrets connection={data} />
@@ -58,7 +68,7 @@ function ForExchange({ connection }: { connection: Connection }) {
   );
 }
 
-function Settings({ connection }: { connection: Connection }) {
+function Settings({ connection, isChangeable }: { connection: Connection; isChangeable: boolean }) {
   const t = useTranslations('exchangeConnections');
   const format = useFormatter();
   const purposeName = usePurposeName();
@@ -72,7 +82,10 @@ function Settings({ connection }: { connection: Connection }) {
     (one) => session.facilities.find((known) => known.id === one)?.name ?? one,
   );
   return (
-    <Section title={t('settings')} actions={<EditConnection connection={connection} />}>
+    <Section
+      title={t('settings')}
+      actions={isChangeable ? <EditConnection connection={connection} /> : undefined}
+    >
       <Details
         items={[
           [

@@ -236,6 +236,21 @@ describe('connections', { skip: NO_BROWSER, timeout: 600_000 }, () => {
     await page.getByRole('heading', { name: 'There is no connection yet' }).waitFor();
   });
 
+  test('one that covers a facility of others too is shown, and offers nothing that the service refuses [WEB-44]', async (t) => {
+    const { tenant, id } = await connected();
+    const other = await web.api.createFacility(tenant.organisationId);
+    await web.api.database.pool.query(
+      `insert into exchange_connection_facility (organisation_id, connection_id, facility_id)
+       values ($1, $2, $3)`,
+      [tenant.organisationId, id, other],
+    );
+    const { page } = await web.open(t, `/exchange/connections/${id}`, { tenant });
+    await page.getByText(/^It also covers facilities that you may not use/).waitFor();
+    await page.getByText(other).waitFor();
+    for (const name of ['Send a test', 'Disable', 'Rotate secrets', 'Edit'])
+      assert.equal(await page.getByRole('button', { name, exact: true }).count(), 0, name);
+  });
+
   test('who may manage connections only comes to them at once [WEB-43]', async (t) => {
     const { tenant } = await connected();
     const { page } = await web.open(t, '/exchange', {
