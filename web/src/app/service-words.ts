@@ -9,6 +9,7 @@ type Section =
   | 'audit.actions'
   | 'audit.members'
   | 'audit.values'
+  | 'patient.actions'
   | 'publishing.faults'
   | 'exchangeConnections.testResults';
 

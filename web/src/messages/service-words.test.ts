@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { CONNECTION_TEST_RESULTS } from '../../../src/exchange/connection-tests/connection-test.schema.ts';
+import { ACCESS_ACTIONS } from '../../../src/privacy/access-log/access-log.ts';
 import { PLANNED_FAULTS } from '../../../src/publish/publish.schema.ts';
 import { PERMISSIONS } from '../../../src/tenancy/roles/permissions.ts';
 import { en } from './en.ts';
@@ -19,11 +20,12 @@ function wordsBelow(part: object, path: readonly string[] = []): [code: string, 
 const codesOf = (part: object) => wordsBelow(part).map(([code]) => code);
 
 for (const [language, catalogue] of Object.entries({ en, fr }))
-  test(`every permission, fault and result of the service has its words, and no other has: ${language} [WEB-67]`, () => {
-    const { permissions, publishing, exchangeConnections } = catalogue;
+  test(`every permission, fault, result and access of the service has its words, and no other has: ${language} [WEB-67]`, () => {
+    const { patient, permissions, publishing, exchangeConnections } = catalogue;
     assert.deepEqual(codesOf(permissions).sort(), Object.keys(PERMISSIONS).sort());
     assert.deepEqual(codesOf(publishing.faults).sort(), [...PLANNED_FAULTS].sort());
     assert.deepEqual(codesOf(exchangeConnections.testResults).sort(), [...CONNECTION_TEST_RESULTS].sort());
+    assert.deepEqual(codesOf(patient.actions).sort(), [...ACCESS_ACTIONS].sort());
     assert.ok(wordsBelow(permissions).every(([, words]) => /^\p{Lu}/u.test(words)));
   });
 

@@ -4,6 +4,7 @@ import { Download } from 'lucide-react';
 import { useState } from 'react';
 import { useTranslations } from 'use-intl';
 import { ACCESS_ACTIONS } from '../../../../src/privacy/access-log/access-log.ts';
+import { useServiceWords } from '../../app/service-words.ts';
 import { useCommands } from '../../blocks/dialogs/commands.ts';
 import { useCursorList } from '../../blocks/list/cursor-list.ts';
 import { choicesOf } from '../../blocks/list/filter-bar.tsx';
@@ -47,7 +48,7 @@ export function AccessLogTab({ patientId, purpose }: { patientId: string; purpos
         filters={[
           { name: 'from', label: t('from'), kind: 'day' },
           { name: 'to', label: t('to'), kind: 'day' },
-          { name: 'action', label: t('action'), choices: choicesOf(ACCESS_ACTIONS, (action) => action) },
+          { name: 'action', label: t('action'), choices: choicesOf(ACCESS_ACTIONS, useActionWords()) },
           { name: 'account', label: t('accountFilter'), kind: 'text' },
           { name: 'outcome', label: t('outcome'), choices: choicesOf(OUTCOMES, (outcome) => t(outcome)) },
         ]}
@@ -94,9 +95,15 @@ function ExportButton({ request }: { request: Parameters<typeof exportAccessLog>
 /** Of what somebody did at the command line. */
 const OPERATOR_ACCOUNT_ID = '00000000-0000-0000-0000-000000000000';
 
+function useActionWords(): (action: string) => string {
+  const wordsOf = useServiceWords('patient.actions');
+  return (action) => wordsOf(action, action);
+}
+
 function useColumns(): Column<AccessEntry>[] {
   const t = useTranslations('patient');
   const nameOf = usePurposeName();
+  const wordsOf = useActionWords();
   return [
     {
       heading: t('at'),
@@ -109,7 +116,7 @@ function useColumns(): Column<AccessEntry>[] {
       cell: ({ accountEmail, connectionName, accountId }) =>
         accountEmail ?? connectionName ?? (accountId === OPERATOR_ACCOUNT_ID ? t('operator') : accountId),
     },
-    { heading: t('action'), cell: ({ action }) => <code>{action}</code> },
+    { heading: t('action'), cell: ({ action }) => <span title={action}>{wordsOf(action)}</span> },
     { heading: t('record'), share: 0.9, cell: ({ resourceType }) => resourceType },
     {
       heading: t('purpose'),

@@ -299,7 +299,7 @@ describe('patients', { skip: NO_BROWSER, timeout: 600_000 }, () => {
     await page.getByRole('cell', { name: account.email }).first().waitFor();
     await page.getByRole('combobox', { name: 'What was done' }).selectOption('patient.read');
     await page.waitForURL('**action=patient.read*');
-    await page.getByRole('cell', { name: 'patient.read' }).first().waitFor();
+    await page.getByRole('cell', { name: 'Patient read' }).first().waitFor();
     const [download] = await Promise.all([
       page.waitForEvent('download'),
       page.getByRole('button', { name: 'Export as CSV' }).click(),
@@ -346,7 +346,7 @@ describe('patients', { skip: NO_BROWSER, timeout: 600_000 }, () => {
     const { page, account } = await web.open(t, `/patients/${patientId}?tab=accessLog`);
     await page.getByRole('heading', { name: /^Zoë/, level: 1 }).waitFor();
     await page.reload();
-    const row = page.getByRole('cell', { name: 'patient.read' }).first();
+    const row = page.getByRole('cell', { name: 'Patient read' }).first();
     const filters: [label: string, other: string, matching: string][] = [
       ['From', '2099-01-01', '2026-01-01'],
       ['Until', '2000-01-01', '2099-01-01'],
