@@ -129,7 +129,7 @@ describe('an error below /encounters/fhir', () => {
     assert.equal(method.headers.get('allow'), 'GET, HEAD');
   });
 
-  test('of an unknown path says where resources are, and so does one below /fhir', async () => {
+  test('of an unknown path says where resources are, and so does one where FHIR clients look for them', async () => {
     const id = randomUUID();
     const unknown = [
       BASE,
@@ -141,6 +141,12 @@ describe('an error below /encounters/fhir', () => {
       '/fhir/encounter',
       `/FHIR/Patient/${id}`,
       '/fhir/Observation?patient=1',
+      '/metadata',
+      `/Patient/${id}`,
+      '/Encounter?patient=1',
+      '/ServiceRequest',
+      `${api.origin}/metadata`,
+      `${api.origin}/fhir/Patient`,
     ];
     const said = new Set<string>();
     for (const path of unknown) {

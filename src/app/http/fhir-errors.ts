@@ -22,9 +22,14 @@ export function fhirErrorWriter(
   };
 }
 
-/** Where resources are, for whoever looks for one at `/fhir` or `/encounters/fhir`, where few types are. */
+/**
+ * Where resources are, for whoever looks for one where it is not: at `/fhir` or `/encounters/fhir`, where few types are, or at a
+ * type or `metadata` right below the API, or below the address of the server.
+ */
 export function noSuchFhirPath(apiPrefix: string): (path: string) => Words | undefined {
-  const below = new RegExp(`^${RegExp.escape(apiPrefix)}(?:/encounters)?/fhir(?:/|$)`, 'i');
+  const below = new RegExp(
+    `^(?:${RegExp.escape(apiPrefix)})?/(?:(?:encounters/)?(?i:fhir)|metadata|[A-Z][a-z]+(?:[A-Z][a-z]+)*)(?:/|$)`,
+  );
   return (path) => (below.test(path) ? WHERE_RESOURCES_ARE : undefined);
 }
 
