@@ -95,9 +95,10 @@ export function inTurn<Result>(
 /** What failed before may be taken now. Enabling counts also for a connection that is enabled: it means to try now. */
 function mayMendDeliveries(
   before: Connection,
-  { disabled, address = before.address, clientId = before.clientId }: ConnectionChanges,
+  { disabled, address = before.address, clientId = before.clientId, timeoutMs = 0 }: ConnectionChanges,
 ): boolean {
-  return disabled === false || address !== before.address || clientId !== before.clientId;
+  const isElsewhere = address !== before.address || clientId !== before.clientId;
+  return disabled === false || isElsewhere || timeoutMs > before.timeoutMs;
 }
 
 /** With a facility, only connections that cover it are there. */

@@ -209,10 +209,13 @@ test('tries at once what waits when a change may mend it, and leaves it waiting 
   await tried(2);
   await t.change({ name: 'Another name' });
   await t.change({ clientId: 'test-client-2' });
+  await t.change({ timeoutMs: 3_000 });
   await t.workersLook();
   assert.equal(t.exchange.arrivals.length, 2, 'a change that mends nothing tries nothing');
-  await t.change({ disabled: false });
+  await t.change({ timeoutMs: 4_000 });
   await tried(3);
+  await t.change({ disabled: false });
+  await tried(4);
   const rotate = (rotation: { activate?: 'now' }) =>
     rotateSecret({ ...t, db: t.database.pool, now: new Date(), publicBaseUrl: '' }, t.key(), {
       direction: 'outbound',
@@ -221,11 +224,11 @@ test('tries at once what waits when a change may mend it, and leaves it waiting 
     });
   await rotate({});
   await t.workersLook();
-  assert.equal(t.exchange.arrivals.length, 3, 'the new secret does not sign yet');
+  assert.equal(t.exchange.arrivals.length, 4, 'the new secret does not sign yet');
   await activateSecret(t.database.pool, t.key());
-  await tried(4);
-  await rotate({ activate: 'now' });
   await tried(5);
+  await rotate({ activate: 'now' });
+  await tried(6);
   t.exchange.behave = ({ target }) => ({ status: target.startsWith('/in/v2') ? 200 : 404 });
   await t.change({ address: t.exchange.url.replace('/in', '/in/v2') });
   await t.allDelivered();
