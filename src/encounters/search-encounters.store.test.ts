@@ -7,11 +7,18 @@ import { insertEncounter, insertPatient } from '../../test-support/records/clini
 import { createPlace } from '../../test-support/records/place.ts';
 import type { TimePosition } from '../clinical/fetch/patient-page.store.ts';
 import { ENCOUNTER_STATUSES } from '../clinical/resources/encounter.fhir.ts';
+import type { Statement } from '../platform/db/connection/database-client.ts';
+import type { Queryable } from '../platform/db/database.ts';
 import { createCursorCodec } from '../platform/http/cursor.ts';
 import { openPage } from '../platform/http/paging.ts';
 import { createFacility } from '../tenancy/organisations/facilities.ts';
 import type { FacilityScope } from '../tenancy/scope.ts';
-import { createEncounterSearcher, type EncounterPageKey } from './search-encounters.store.ts';
+import { ENCOUNTER_MAPPING } from './encounter.fhir.ts';
+import {
+  createEncounterSearcher,
+  type EncounterPage,
+  type EncounterPageKey,
+} from './search-encounters.store.ts';
 import { parseEncounterSearch } from './search-parameters.ts';
 
 const TIME_ZONE = 'America/New_York';
@@ -203,4 +210,56 @@ test('an unknown patient and one of another facility are nothing; a patient with
     undefined,
     { refusedPurposes: [], replacedBy: null, encounters: [], isCut: false },
   ]);
+});
+
+/** A patient with Encounters that are kept as texts of so many bytes. */
+async function insertSized(...sizes: number[]): Promise<string> {
+  const patientId = await insertPatient(database.pool, scope);
+  const ids: string[] = [];
+  for (const _ of sizes) ids.push(await insertEncounter(database.pool, scope, { patientId }));
+  await database.pool.query({
+    text: `
+      update encounter
+      set rendered = repeat('x', bytes), rendered_version = version, rendered_mapping = $3
+      from unnest($1::uuid[], $2::integer[]) sized (sized_id, bytes)
+      where id = sized_id`,
+    values: [ids, sizes, ENCOUNTER_MAPPING],
+  });
+  return patientId;
+}
+
+interface WatchedSearch {
+  search: (patientId: string) => Promise<EncounterPage | undefined>;
+  /** How many rows each statement held when it ended, which may be after the answer. */
+  held: () => Promise<number[]>;
+}
+
+function watchSearch(): WatchedSearch {
+  const statements: Promise<{ rows: object[] }>[] = [];
+  const db = {
+    query(statement: Statement<object>) {
+      const answer = database.pool.query(statement);
+      statements.push(answer);
+      return answer;
+    },
+  } as unknown as Queryable;
+  const search = createEncounterSearcher(db);
+  const asked = { purposeOfUse: 'TREATMENT', status: undefined, date: undefined, after: undefined } as const;
+  return {
+    search: (patientId) => search({ ...asked, scope, patientId, limit: 101 }),
+    held: async () => (await Promise.all(statements)).map(({ rows }) => rows.length),
+  };
+}
+
+const cutOf = (page: EncounterPage | undefined) => [page?.encounters.length, page?.isCut];
+
+test('pages of large Encounters that share a statement are answered one by one: no answer of PostgreSQL holds them together', async () => {
+  const patientId = await insertSized(...Array<number>(3).fill(9 * 1024 ** 2));
+  const { search, held } = watchSearch();
+  const pages = await Promise.all([search(patientId), search(patientId), search(patientId)]);
+  assert.deepEqual(
+    pages.map(cutOf),
+    pages.map(() => [2, true]),
+  );
+  assert.deepEqual(await held(), [0, 0]);
 });

@@ -98,7 +98,7 @@ interface SelectedRow {
 /**
  * Gives `take` each row as it comes. Nearly every text counts, and to be ready for columns costs a statement a fifth of its
  * time. So they are asked for only where the first statement came upon a text that does not count; then all of that place is
- * selected anew, so that it fits together. What was rendered from columns is kept.
+ * selected anew, so that it fits together. What was rendered from columns is kept before its row is given.
  */
 export async function selectTexts<Row extends SelectedRow, Text>(
   db: Queryable,
@@ -121,9 +121,19 @@ export async function selectTexts<Row extends SelectedRow, Text>(
     },
   });
   if (again.size === 0) return;
-  const { rows } = await db.query<Row>({ ...statements.columns, values: [...values] });
-  const selected = rows.filter(({ place }) => again.has(place)).map((row) => ({ row, read: read(row) }));
-  const fresh = selected.flatMap((one) => one.read?.fresh ?? []);
+  const fresh: FreshText[] = [];
+  const withFresh: [Row, Text[]][] = [];
+  await db.query<Row>({
+    ...statements.columns,
+    values: [...values],
+    onRow(row) {
+      if (!again.has(row.place)) return;
+      const unpacked = read(row);
+      if (unpacked === undefined || unpacked.fresh.length === 0) return take(row, unpacked?.texts ?? []);
+      fresh.push(...unpacked.fresh);
+      withFresh.push([row, unpacked.texts]);
+    },
+  });
   await keepTexts(db, packing.table, organisationId, fresh);
-  for (const { row, read } of selected) take(row, read?.texts ?? []);
+  for (const [row, texts] of withFresh) take(row, texts);
 }
