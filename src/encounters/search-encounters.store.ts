@@ -93,9 +93,9 @@ const pageSql: Record<InPlaceOfText, (rows: string) => string> = {
     ) e`,
 };
 
-// The rows come from encounter_by_patient, from the position on, and end after one row more than the page; nothing is sorted.
-// An end that came as an instant (with a T) still touches what begins at it. One that came as a date is kept as the first
-// instant after that date, and does not.
+// The rows come from encounter_by_patient, from the position on, and end after one row more than the page. Nothing is sorted,
+// except that PostgreSQL 15 sorts the texts of a page. An end that came as an instant (with a T) still touches what begins at
+// it. One that came as a date is kept as the first instant after that date, and does not.
 const searchSql = (otherwise: InPlaceOfText) => `
   select r.place, p.refused_purposes, heir.replaced_by, page.packed, page.is_cut
   from unnest(

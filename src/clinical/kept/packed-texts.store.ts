@@ -36,8 +36,8 @@ export interface Packing<Text> {
 }
 
 /**
- * `parts`: SQL of what stands before the text, by name. `kept`: SQL of the text, or of the part of it that is wanted. A text that
- * was rendered just now is given whole.
+ * `parts`: SQL of what stands before the text, by name; never null, for concat_ws leaves that out. `kept`: SQL of the text,
+ * or of the part of it that is wanted. A text that was rendered just now is given whole.
  */
 export function packing<const Part extends string>(
   table: KeptTable,
@@ -97,8 +97,9 @@ interface SelectedRow {
 
 /**
  * Gives `take` each row as it comes. Nearly every text counts, and to be ready for columns costs a statement a fifth of its
- * time. So they are asked for only where the first statement came upon a text that does not count; then all of that place is
- * selected anew, so that it fits together. What was rendered from columns is kept before its row is given.
+ * time. So they are asked for only where the first statement came upon a text that does not count, or left out a large one;
+ * then all of that place is selected anew, so that it fits together. What was rendered from columns is kept before its row is
+ * given.
  */
 export async function selectTexts<Row extends SelectedRow, Text>(
   db: Queryable,
