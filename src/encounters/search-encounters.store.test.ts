@@ -263,3 +263,16 @@ test('pages of large Encounters that share a statement are answered one by one: 
   );
   assert.deepEqual(await held(), [0, 0]);
 });
+
+test('a hundred Encounters of the largest size that is small are a whole page of one statement; larger ones cut it [ENC-24]', async () => {
+  // A hundredth of 16 MB is a little more.
+  for (const [bytes, cut, statements] of [
+    [167_772, [101, false], 1],
+    [167_773, [100, true], 2],
+  ] as const) {
+    const patientId = await insertSized(...Array<number>(101).fill(bytes));
+    const { search, held } = watchSearch();
+    assert.deepEqual(cutOf(await search(patientId)), cut);
+    assert.equal((await held()).length, statements);
+  }
+});
