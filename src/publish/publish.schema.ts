@@ -78,6 +78,9 @@ export const PublishedSchema = Type.Object({
 });
 export type Published = Static<typeof PublishedSchema>;
 
+/** An answer, with the id of the record that it is about: of the order that took the place of the one that was asked for. */
+export type OfRecord<Answer> = Answer & { recordId: string };
+
 /** Member of an answer; left out where nothing was withheld. */
 export type SaysNotSent = Pick<Published, 'notSent'>;
 

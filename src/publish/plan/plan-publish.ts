@@ -8,7 +8,7 @@ import type { Reference } from '../../fhir/coded.ts';
 import { accessEntry } from '../../privacy/authorise-access.ts';
 import type { Module } from '../../tenancy/organisations/modules.ts';
 import type { Permission } from '../../tenancy/roles/permissions.ts';
-import type { PlannedFault, PlannedRequest, PublishPlan } from '../publish.schema.ts';
+import type { OfRecord, PlannedFault, PlannedRequest, PublishPlan } from '../publish.schema.ts';
 import type { SubjectKind } from '../runs/run.store.ts';
 import type { FhirServer } from '../servers/fhir-server.ts';
 import { contentOf, keyOf, type ResourceKey } from './content.fhir.ts';
@@ -38,7 +38,7 @@ export async function planPublish(
   deps: PrepareDependencies,
   request: PublishRequest,
   act: PublishAct,
-): Promise<PublishPlan> {
+): Promise<OfRecord<PublishPlan>> {
   const ready = await withReferenced(deps, await preparePublish(deps, request, act));
   const { patientId, action } = ready;
   const { own, referred } = readableContents(ready);
@@ -48,7 +48,8 @@ export async function planPublish(
   );
   await deps.accessLog.record([...otherPatientEntries(ready), ...shownEntries]);
   const { rendering } = await lookUpRecorded(deps.db, ready);
-  return describePlan(ready, rendering, new Set([...own, ...referred].map(keyOf)));
+  const shown = new Set([...own, ...referred].map(keyOf));
+  return { recordId: ready.subject.id, ...describePlan(ready, rendering, shown) };
 }
 
 /** `shown`: what the caller may read; of everything else the body is left out. */

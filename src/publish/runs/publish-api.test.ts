@@ -43,6 +43,38 @@ test('answers what was published, in the order in which it was sent [PUB-1, PUB-
   assert.ok(seen.every((request) => request.headers['x-correlation-id'] === 'corr-1'));
 });
 
+test('a publish and a dry run by the id of an order that was replaced answer the id of the order that took its place [IN-38]', async () => {
+  await t.addTarget();
+  const path = '/investigations/lab/orders';
+  const order = { resourceType: 'ServiceRequest', id: randomUUID(), status: 'active', intent: 'order' };
+  const code = { coding: [{ system: 'http://loinc.org', code: '2345-7' }] };
+  const shared = { code, subject: { reference: `Patient/${t.clinic.patientId}` } };
+  const system = 'http://terminology.hl7.org/CodeSystem/observation-category';
+  const result = {
+    ...shared,
+    resourceType: 'Observation',
+    id: randomUUID(),
+    status: 'final',
+    category: [{ coding: [{ system, code: 'laboratory' }] }],
+    basedOn: [{ reference: `ServiceRequest/${order.id}` }],
+  };
+  const take = async (one: object) =>
+    assert.deepEqual((await importJson(t.api.database.pool, t.tenant, JSON.stringify(one))).rejected, []);
+  await take(result);
+  const listed = await t.api.call(`${path}?patient=${t.clinic.patientId}`, { token: t.account.token });
+  const madeUp = listed.json.items
+    .map(({ orderId }: { orderId: string }) => orderId)
+    .find((id: string) => id !== t.clinic.orderId);
+  await take({ ...order, ...shared });
+  for (const query of ['?dryRun=true', '']) {
+    const call = { method: 'POST', token: t.account.token };
+    const { status, json } = await t.api.call(`${path}/${madeUp}/clinical/publish-fhir${query}`, call);
+    assert.deepEqual([status, json.orderId], [200, order.id]);
+  }
+  const history = await t.api.call(`${path}/${order.id}/clinical/publish-fhir`, { token: t.account.token });
+  assert.equal(history.json.items.length, 1);
+});
+
 test('the resource that is sent is the resource that is fetched', async () => {
   await t.addTarget();
   await t.post();

@@ -95,8 +95,9 @@ export function publishRoute(
     async handle({ params, query: { target, dryRun }, body }, context) {
       requireNoBody(body as unknown as Uint8Array);
       const id = idOf(params);
-      const answer = await publisher[dryRun === true ? 'plan' : 'publish'](source, { id, target }, context);
-      return { body: { [idName]: id.toLowerCase(), ...answer } };
+      const send = publisher[dryRun === true ? 'plan' : 'publish'];
+      const { recordId, ...answer } = await send(source, { id, target }, context);
+      return { body: { [idName]: recordId, ...answer } };
     },
   });
 }

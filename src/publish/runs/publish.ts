@@ -18,7 +18,7 @@ import {
   preparePublish,
   requireMapped,
 } from '../plan/prepare-publish.ts';
-import type { Published, PublishPlan } from '../publish.schema.ts';
+import type { OfRecord, Published, PublishPlan } from '../publish.schema.ts';
 import type { BreakerState } from '../send/breaker.ts';
 import { createLiveFhirServers, type LiveFhirServer } from '../servers/live-fhir-servers.ts';
 import { PUBLISH } from '../servers/publish-settings.ts';
@@ -28,9 +28,17 @@ import { createWaiting } from './waiting.ts';
 
 export interface Publisher {
   /** 404, 403, 503 without a FHIR server, 422 for unmapped local codes, 502 when the server does not take it. */
-  publish(source: PublishSource, request: PublishRequest, context: FacilityContext): Promise<Published>;
+  publish(
+    source: PublishSource,
+    request: PublishRequest,
+    context: FacilityContext,
+  ): Promise<OfRecord<Published>>;
   /** What a publish would send; sends nothing. */
-  plan(source: PublishSource, request: PublishRequest, context: FacilityContext): Promise<PublishPlan>;
+  plan(
+    source: PublishSource,
+    request: PublishRequest,
+    context: FacilityContext,
+  ): Promise<OfRecord<PublishPlan>>;
   /** Whether this process leaves a FHIR server alone because it did not answer. */
   stateOf(fhirServerId: string): BreakerState;
   close(): void;
@@ -54,7 +62,7 @@ export function createPublisher(deps: PublisherDependencies): Publisher {
       try {
         const answer = await traced(publishSpan(prepared), () => publishPrepared(parts, prepared));
         note();
-        return { target: server.name, ...answer };
+        return { recordId: prepared.subject.id, target: server.name, ...answer };
       } catch (error) {
         note(error);
         throw error;
