@@ -203,6 +203,22 @@ describe('blood pressure in parts', () => {
     assert.deepEqual((await set()).length, 3);
   });
 
+  test('a pressure that was corrected stands alone until the other one has its status too [FETCH-29]', async () => {
+    const pressures = async () => (await set()).map(({ id, status }) => [id, status]);
+    await take(systolic(), diastolic());
+    assert.deepEqual(await pressures(), [[SYSTOLIC, 'final']]);
+    await take(diastolic({ status: 'corrected' }));
+    assert.deepEqual(
+      (await pressures()).toSorted(),
+      [
+        [SYSTOLIC, 'final'],
+        [DIASTOLIC, 'corrected'],
+      ].toSorted(),
+    );
+    await take(systolic({ status: 'corrected' }));
+    assert.deepEqual(await pressures(), [[SYSTOLIC, 'corrected']]);
+  });
+
   test('pressures lying and standing stay apart, and each has its other one [FETCH-29]', async () => {
     const again = { identifier: undefined };
     await take(systolic(position('lying')), diastolic(position('standing')));
