@@ -1,4 +1,4 @@
-/** Changes the address, the role and the facilities of an account, all or nothing. Contract: ADM-3, ADM-7, ADM-8, ADM-18. */
+/** Changes the address, the role and the facilities of an account, all or nothing. Contract: ADM-3, ADM-7, ADM-8, ADM-18, ADM-79. */
 import type { Client, Pool } from '../../platform/db/database.ts';
 import { type Manager, requireHeld, requireOwnFacilities } from '../../tenancy/administration/manager.ts';
 import type { RoleKey } from '../../tenancy/roles/role.store.ts';
@@ -33,9 +33,10 @@ export async function changeAccount(
       manager,
       facilityIds: changes.facilityIds,
     });
-    // Whoever has a link of before could not give these rights, and would have them with it.
-    if (role !== account.role || facilityIds.some((id) => !account.facilityIds.includes(id)))
-      await deleteUnusedSetupLinks(client, account, account.userId);
+    const hasMore = role !== account.role || facilityIds.some((id) => !account.facilityIds.includes(id));
+    const isMoved = email !== undefined && email !== account.email;
+    // Whoever has a link of before could not give these rights, or got it at an address that was wrong.
+    if (hasMore || isMoved) await deleteUnusedSetupLinks(client, account, account.userId);
     // Before the address is another one: the entry has that of its author as it was, and the account may be the author's.
     const changed = await recordAccount(client, account, author, {
       action: 'account.change',
@@ -44,7 +45,7 @@ export async function changeAccount(
       after: { email: email ?? account.email, role, facilityIds, defaultFacilityId },
     });
     // Last: a refusal by the database ends the transaction.
-    if (email !== undefined && email !== account.email) {
+    if (isMoved) {
       const { userId: accountId } = account;
       if (!(await updateEmail(client, account, { accountId, email })))
         throw signInError('account_exists', { email });

@@ -345,6 +345,21 @@ test('a setup link is good no more once its account may use another facility, an
   assert.equal(await statusAfter(facilityIds, there), 204);
 });
 
+test('a setup link is good no more once its account has another address [ADM-79]', async () => {
+  const tenant = await clinic();
+  const manager = await api.createAccount(tenant, { permissions: WEAK });
+  const roleId = await roleIdOf(await api.createAccount(tenant, { permissions: [] }));
+  const statusAfter = async (corrected: string | undefined) => {
+    const body = { ...newAccount(roleId), password: 'setup-link' };
+    const { userId, setupLink } = (await as(manager, '/accounts', { body })).json;
+    const changed = await patch(manager, `/accounts/${userId}`, { email: corrected ?? body.email });
+    assert.equal(changed.status, 200, changed.text);
+    return statusOfLink(setupLink);
+  };
+  assert.equal(await statusAfter(`${randomUUID()}@example.org`), 403);
+  assert.equal(await statusAfter(undefined), 204);
+});
+
 async function statusOfLink(setupLink: string): Promise<number> {
   const [, token] = setupLink.split('#token=');
   const body = { token, newCredential: 'several new words' };
