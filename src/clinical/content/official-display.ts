@@ -180,7 +180,8 @@ export function withOfficialDisplays<Value>(value: Value): Value {
   const named = renamed(value);
   if (named !== value) return named as Value;
   let changed: Value | undefined;
-  for (const name in value) {
+  // A list of names: with `for … in`, V8 throws its compiled code away again and again, for as long as new shapes come.
+  for (const name of Object.keys(value) as (keyof Value)[]) {
     const known = withOfficialDisplays(value[name]);
     if (known === value[name]) continue;
     changed ??= (Array.isArray(value) ? [...value] : { ...value }) as Value;
