@@ -64,6 +64,8 @@ export interface Runtime {
   listen: (onCall: (organisationId: string | undefined) => void) => () => void;
   /** Told of each connection to the database that was lost while nobody used it. */
   onLost: (error: Error) => void;
+  /** Called when a stop begins, before anything is closed. */
+  onStopping: () => void;
   close(): Promise<void>;
 }
 
@@ -187,6 +189,7 @@ export async function buildRuntime(options: RuntimeOptions): Promise<Runtime> {
     work,
     activity,
     onLost: onError,
+    onStopping: lost.stopping,
     listen(onCall) {
       listeners.add(onCall);
       return () => void listeners.delete(onCall);

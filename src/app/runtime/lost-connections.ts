@@ -3,6 +3,8 @@ import { errorFields, type Log } from '../../platform/log/log.ts';
 
 export interface LostConnections {
   note(error: Error): void;
+  /** The service stops: it does not connect again. */
+  stopping(): void;
   /** Says what was noted last. */
   close(): void;
 }
@@ -13,6 +15,7 @@ const TOGETHER_MS = 1_000;
 export function tellLostConnections(log: Pick<Log, 'warn'>): LostConnections {
   let first: Error | undefined;
   let count = 0;
+  let isStopping = false;
   let timer: NodeJS.Timeout | undefined;
 
   function tell(): void {
@@ -23,7 +26,9 @@ export function tellLostConnections(log: Pick<Log, 'warn'>): LostConnections {
     const { errorName, errorCode } = errorFields(first);
     log.warn(
       { event: 'database.connections-lost', count, errorName, errorCode },
-      'connections to the database were lost; the service connects again by itself',
+      isStopping
+        ? 'connections to the database were lost while the service stopped'
+        : 'connections to the database were lost; the service connects again by itself',
     );
     [first, count] = [undefined, 0];
   }
@@ -33,6 +38,9 @@ export function tellLostConnections(log: Pick<Log, 'warn'>): LostConnections {
       first ??= error;
       count += 1;
       timer ??= setTimeout(tell, TOGETHER_MS).unref();
+    },
+    stopping() {
+      isStopping = true;
     },
     close: tell,
   };

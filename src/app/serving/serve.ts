@@ -120,6 +120,7 @@ async function startParts(options: PartOptions): Promise<Running> {
   );
   const stops: (() => Promise<unknown>)[] = [];
   const stop = async () => {
+    runtime.onStopping();
     // Together: else the worker would go on while a long request ends, and be killed with it in the middle of a delivery.
     await Promise.all(stops.map((part) => part()));
     await runtime.close();
