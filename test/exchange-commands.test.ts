@@ -77,7 +77,7 @@ test('connections: create, show, update, rotate, disable, list [EXC-1, CMD-12, C
     [[place.facilityId], 'x-hub-signature', true],
   );
   const { stdout: facts } = await runCommand(['connection', 'show', '--id', created.id], { env });
-  assert.match(facts, new RegExp(`^facilities +${place.facilityId}$`, 'm'));
+  assert.match(facts, new RegExp(`^facilities +Clinic \\(${place.facilityId}\\)$`, 'm'));
   assert.match(facts, /^client id +clinic$/m);
   assert.match(facts, new RegExp(`^callback +${created.callbackUrl}, signature in x-hub-signature$`, 'm'));
   assert.match(facts, new RegExp(`^identifier system +urn:uuid:${created.id}$`, 'm'));

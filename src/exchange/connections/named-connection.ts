@@ -1,6 +1,7 @@
 /** The connection that a command names: finding it, and printing it. */
 import type { CommandEnvironment, CommandSession } from '../../platform/command/command.ts';
 import { isUuid } from '../../platform/uuid.ts';
+import { listFacilities } from '../../tenancy/organisations/organisation.store.ts';
 import { exchangeError } from '../errors.ts';
 import type { ConnectionKey } from '../queue/lane.store.ts';
 import { readConnection } from './change-connection.ts';
@@ -30,14 +31,24 @@ export async function printConnection(
   const found = await readConnection(db, key, key.connectionId);
   const view = connectionView(found, publicBaseUrl);
   const secrets = found.secrets.map((secret) => secretLine(secret, environment.now()));
-  environment.print(view, [connectionLine(found), ...settingLines(view), ...secrets].join('\n'));
+  const facilities = await facilitiesText(db, found);
+  environment.print(view, [connectionLine(found), ...settingLines(view, facilities), ...secrets].join('\n'));
 }
 
-function settingLines(connection: ReturnType<typeof connectionView>): string[] {
+async function facilitiesText(
+  db: CommandSession['db'],
+  { organisationId, facilityIds }: Connection,
+): Promise<string> {
+  if (facilityIds === null) return 'all of the organisation, also later ones';
+  const facilities = await listFacilities(db, { organisationId }, { facilityIds });
+  return facilities.map(({ id, name }) => `${name} (${id})`).join(', ');
+}
+
+function settingLines(connection: ReturnType<typeof connectionView>, facilities: string): string[] {
   const { clientId, callbackUrl, callbackHeader, identifierSystem, purposeOfUse } = connection;
-  const { maxInFlight, timeoutMs, facilityIds } = connection;
+  const { maxInFlight, timeoutMs } = connection;
   return [
-    `facilities        ${facilityIds?.join(', ') ?? 'all of the organisation, also later ones'}`,
+    `facilities        ${facilities}`,
     `client id         ${clientId}`,
     `callback          ${callbackUrl}, signature in ${callbackHeader}`,
     `identifier system ${identifierSystem}`,

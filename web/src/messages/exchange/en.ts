@@ -98,7 +98,11 @@ export const exchange = {
     noConfirmation: 'None yet',
     next: 'Next try',
     queued: 'Queued',
-    queuedText: 'The patient was registered or changed, or the operator queued who was there already.',
+    queuedTexts: {
+      created: 'The patient was registered.',
+      updated:
+        'The patient was changed or registered at one more facility, or the operator queued the patients who were there already.',
+    },
     outcomes: {
       delivered: 'Delivered',
       failed: 'Try failed',

@@ -101,8 +101,11 @@ export const exchange: Catalogue['exchange'] = {
     noConfirmation: 'Aucune pour l’instant',
     next: 'Prochain essai',
     queued: 'Mis en file',
-    queuedText:
-      'Le patient a été enregistré ou modifié, ou l’opérateur a mis en file les patients déjà présents.',
+    queuedTexts: {
+      created: 'Le patient a été enregistré.',
+      updated:
+        'Le patient a été modifié ou enregistré dans un établissement de plus, ou l’opérateur a mis en file les patients déjà présents.',
+    },
     outcomes: {
       delivered: 'Livré',
       failed: 'Essai échoué',

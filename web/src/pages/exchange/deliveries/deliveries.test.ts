@@ -121,6 +121,17 @@ describe('deliveries', { skip: NO_BROWSER, timeout: 600_000 }, () => {
     assert.equal(await reader.page.getByRole('link', { name: 'National exchange' }).count(), 0);
   });
 
+  test('the history says why a delivery was queued, in words that hold for a resync too [WEB-42]', async (t) => {
+    const { tenant, patientIds } = await held(1);
+    await rename(web.api.database.pool, tenant, patientIds, 'again');
+    const { page } = await web.open(t, '/exchange', { tenant });
+    await page.getByRole('link', { name: 'Patient created' }).click();
+    await page.getByText('The patient was registered.', { exact: true }).waitFor();
+    await page.goBack();
+    await page.getByRole('link', { name: 'Patient changed' }).click();
+    await page.getByText(/^The patient was changed .*, or the operator queued the patients/).waitFor();
+  });
+
   test('a queued delivery says what it waits for, and leads to the delivery before it [WEB-42]', async (t) => {
     const { tenant, patientIds, connectionId } = await held(1);
     const { pool } = web.api.database;

@@ -20,9 +20,11 @@ export function DeliveryTimeline({ delivery }: { delivery: DeliveryDetail }) {
   const t = useTranslations('exchange.delivery');
   const attemptStep = useAttemptStep();
   const reviewStep = useReviewStep();
-  const { occurredAt, attempts, reviews, heldAt, nextAttemptAt, waitReason } = delivery;
+  const { event, occurredAt, attempts, reviews, heldAt, nextAttemptAt, waitReason } = delivery;
+  // What `connection resync` queued has the same event as a change.
+  const why = event === 'patient.created' ? t('queuedTexts.created') : t('queuedTexts.updated');
   const steps: Step[] = [
-    { at: occurredAt, tone: 'plain', title: t('queued'), texts: [t('queuedText')] },
+    { at: occurredAt, tone: 'plain', title: t('queued'), texts: [why] },
     ...attempts.map(attemptStep),
     ...reviews.map(reviewStep),
   ];
