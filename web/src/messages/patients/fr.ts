@@ -79,7 +79,7 @@ export const patient: Catalogue['patient'] = {
   operator: 'L’opérateur',
   action: 'Ce qui a été fait',
   actions: {
-    'access-log': { read: 'Journal des accès lu' },
+    'access-log': { read: 'Journal d’accès lu' },
     callback: { list: 'Réponses des plateformes listées' },
     delivery: { list: 'Envois listés', read: 'Envoi lu' },
     encounter: { read: 'Venue lue', search: 'Venues recherchées' },

@@ -120,7 +120,7 @@ function useColumns(): Column<AccessEntry>[] {
     { heading: t('record'), share: 0.9, cell: ({ resourceType }) => resourceType },
     {
       heading: t('purpose'),
-      width: '8.5rem',
+      width: '9rem',
       cell: ({ purposeOfUse }) => nameOf(purposeOfUse),
     },
     {
