@@ -147,6 +147,8 @@ describe('an error below /encounters/fhir', () => {
       '/ServiceRequest',
       `${api.origin}/metadata`,
       `${api.origin}/fhir/Patient`,
+      `${api.origin}/API/v1/fhir/Patient/${id}`,
+      '/ENCOUNTERS/FHIR/Encounter',
     ];
     const said = new Set<string>();
     for (const path of unknown) {

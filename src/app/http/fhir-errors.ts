@@ -23,12 +23,12 @@ export function fhirErrorWriter(
 }
 
 /**
- * Where resources are, for whoever looks for one where it is not: at `/fhir` or `/encounters/fhir`, where few types are, or at a
- * type or `metadata` right below the API, or below the address of the server.
+ * Says where resources are to whoever looks for one at a path that is not there: below `/fhir` or `/encounters/fhir`, or at
+ * `/metadata` or a type such as `/Patient`. Each of these counts with the prefix of the API and without it.
  */
 export function noSuchFhirPath(apiPrefix: string): (path: string) => Words | undefined {
   const below = new RegExp(
-    `^(?:${RegExp.escape(apiPrefix)})?/(?:(?:encounters/)?(?i:fhir)|metadata|[A-Z][a-z]+(?:[A-Z][a-z]+)*)(?:/|$)`,
+    `^(?i:${RegExp.escape(apiPrefix)})?/(?:(?i:(?:encounters/)?fhir)|metadata|[A-Z][a-z]+(?:[A-Z][a-z]+)*)(?:/|$)`,
   );
   return (path) => (below.test(path) ? WHERE_RESOURCES_ARE : undefined);
 }
