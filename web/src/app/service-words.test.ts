@@ -16,11 +16,13 @@ describe('codes of the service in words', { skip: NO_BROWSER, timeout: 600_000 }
       const body = (await answer.json()) as Permissions;
       const [first] = body.items;
       body.items.push({ ...first, name: 'patients.later', allows: 'do what a later service allows' });
+      body.items.push({ ...first, name: 'patients.patients', allows: 'do what others begin with' });
       await route.fulfill({ response: answer, json: body });
     });
     await page.goto(`${web.api.origin}/console/roles/new`);
     await page.getByRole('checkbox', { name: 'Rechercher des patients', exact: true }).waitFor();
     await page.getByRole('checkbox', { name: 'Do what a later service allows' }).waitFor();
+    await page.getByRole('checkbox', { name: 'Do what others begin with' }).waitFor();
     await page.goto(`${web.api.origin}/console/audit`);
     await page.getByRole('cell', { name: 'Établissement créé' }).first().waitFor();
     await page.getByText('fuseau horaire').first().waitFor();
