@@ -160,7 +160,7 @@ describe('in a browser', { skip: NO_BROWSER, timeout: 600_000 }, () => {
     await page.goto(used.setupLink);
     await fill();
     await alerted(
-      'This setup link was used or replaced, or is too old. Ask whoever gave it to you for a new one.',
+      'This setup link was used or replaced, is too old, or its account was changed. Ask whoever gave it to you for a new one.',
     );
     await page.goto(next.setupLink);
     await fill();

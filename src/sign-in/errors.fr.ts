@@ -33,7 +33,7 @@ export const french = {
     'Cette clé d’accès est déjà connue, ou le compte en a 20. Utilisez-en une autre, ou retirez-en d’abord une.',
   second_factor_missing: 'Ce compte n’a pas encore de second facteur. Ajoutez-en d’abord un.',
   setup_link_refused:
-    'Ce lien de configuration a déjà servi, a été remplacé ou est trop ancien. Demandez-en un nouveau à la personne qui vous l’a donné.',
+    'Ce lien de configuration a déjà servi, a été remplacé ou est trop ancien, ou son compte a été modifié. Demandez-en un nouveau à la personne qui vous l’a donné.',
   sign_in_locked: (_: { retryAfterSeconds: number }) =>
     'Trop de connexions ont échoué. Attendez le nombre de secondes de l’en-tête retry-after, puis reconnectez-vous.',
   clock:

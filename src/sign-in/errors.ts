@@ -74,7 +74,7 @@ export const signInError = domainErrors(
     },
     setup_link_refused: {
       status: 403,
-      text: 'This setup link was used or replaced, or is too old. Ask whoever gave it to you for a new one.',
+      text: 'This setup link was used or replaced, is too old, or its account was changed. Ask whoever gave it to you for a new one.',
     },
     sign_in_locked: {
       status: 429,

@@ -123,7 +123,8 @@ export function changeAccountRoute(deps: AccountRouteDependencies): Route<Access
     docs: {
       operationId: 'changeAccount',
       summary: 'Change the email, the role or the facilities of an account',
-      description: 'From the next call on, in every process. All of it is changed, or nothing.',
+      description:
+        'From the next call on, in every process. All of it is changed, or nothing. Another email, role or facility ends the setup links of the account.',
     },
     params: AccountParams,
     body: AccountChangesBody,

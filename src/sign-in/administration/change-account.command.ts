@@ -24,7 +24,7 @@ async function change(
 export function setEmailCommand(environment: CommandEnvironment): Command {
   return accountCommand(
     'set-email',
-    'change the address of an account',
+    'change the address of an account; this ends its setup links',
     '--email ris@example.org --to lab@example.org',
   )
     .requiredOption('--to <email>', 'the new address')

@@ -35,7 +35,10 @@ export function setUpPasswordRoute(deps: SetUpPasswordDependencies): Route<Acces
     responses: {
       204: { description: 'The password is set' },
       400: signInFailures[400],
-      403: { ...signInFailures[403], description: 'The setup link was used or replaced, or is too old.' },
+      403: {
+        ...signInFailures[403],
+        description: 'The setup link was used or replaced, is too old, or its account was changed.',
+      },
       503: signInFailures[503],
     },
     handle: async ({ body }, context) => {
