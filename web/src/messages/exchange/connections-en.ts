@@ -58,7 +58,7 @@ export const exchangeConnections = {
   save: 'Save',
   saved: 'The connection is saved.',
   notYours:
-    'It also covers facilities that you may not use, so you cannot change or test it here. Ask somebody who may use all of them, or the operator.',
+    'This connection also covers facilities that you may not use, so you cannot change or test it. Ask somebody who may use all of them, or the operator.',
   secrets: 'Secrets',
   secretsText: 'Never shown again after they were made.',
   directions: { outbound: 'Outbound', callback: 'Callback' },

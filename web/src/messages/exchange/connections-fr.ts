@@ -60,7 +60,7 @@ export const exchangeConnections: Catalogue['exchangeConnections'] = {
   save: 'Enregistrer',
   saved: 'La connexion est enregistrée.',
   notYours:
-    'Elle couvre aussi des établissements auxquels vous n’avez pas accès : vous ne pouvez ni la modifier ni la tester ici. Adressez-vous à une personne qui y a accès, ou à l’opérateur.',
+    'Cette connexion couvre aussi des établissements auxquels vous n’avez pas accès : vous ne pouvez ni la modifier ni la tester. Adressez-vous à une personne qui a accès à tous, ou à l’opérateur.',
   secrets: 'Secrets',
   secretsText: 'Ils ne sont plus jamais affichés après leur création.',
   directions: { outbound: 'Envoi', callback: 'Réponse' },

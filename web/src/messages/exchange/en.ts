@@ -101,7 +101,7 @@ export const exchange = {
     queuedTexts: {
       created: 'The patient was registered.',
       updated:
-        'The patient was changed or registered at one more facility, or the operator queued the patients who were there already.',
+        'The patient was changed or registered at one more facility, or the operator queued the patient.',
     },
     outcomes: {
       delivered: 'Delivered',

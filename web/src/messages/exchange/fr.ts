@@ -104,7 +104,7 @@ export const exchange: Catalogue['exchange'] = {
     queuedTexts: {
       created: 'Le patient a été enregistré.',
       updated:
-        'Le patient a été modifié ou enregistré dans un établissement de plus, ou l’opérateur a mis en file les patients déjà présents.',
+        'Le patient a été modifié ou enregistré dans un établissement de plus, ou l’opérateur l’a mis en file.',
     },
     outcomes: {
       delivered: 'Livré',

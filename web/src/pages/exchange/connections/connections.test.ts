@@ -245,7 +245,7 @@ describe('connections', { skip: NO_BROWSER, timeout: 600_000 }, () => {
       [tenant.organisationId, id, other],
     );
     const { page } = await web.open(t, `/exchange/connections/${id}`, { tenant });
-    await page.getByText(/^It also covers facilities that you may not use/).waitFor();
+    await page.getByText(/^This connection also covers facilities that you may not use/).waitFor();
     await page.getByText(other).waitFor();
     for (const name of ['Send a test', 'Disable', 'Rotate secrets', 'Edit'])
       assert.equal(await page.getByRole('button', { name, exact: true }).count(), 0, name);

@@ -129,7 +129,7 @@ describe('deliveries', { skip: NO_BROWSER, timeout: 600_000 }, () => {
     await page.getByText('The patient was registered.', { exact: true }).waitFor();
     await page.goBack();
     await page.getByRole('link', { name: 'Patient changed' }).click();
-    await page.getByText(/^The patient was changed .*, or the operator queued the patients/).waitFor();
+    await page.getByText(/^The patient was changed .*, or the operator queued the patient\./).waitFor();
   });
 
   test('a queued delivery says what it waits for, and leads to the delivery before it [WEB-42]', async (t) => {
