@@ -31,7 +31,7 @@ export function withSettings(command: Command, { creating }: { creating: boolean
   return command
     .option(
       '--facility <ids>',
-      `facilities whose patients are delivered, separated by commas${creating ? ' (default: all, also later ones)' : '; in place of those before, so name each of them'}`,
+      `facilities whose patients are delivered, separated by commas${creating ? ' (default: all, also later ones)' : '; replaces those of before, so name all of them'}`,
       splitList,
     )
     .option(
