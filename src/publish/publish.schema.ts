@@ -78,7 +78,7 @@ export const PublishedSchema = Type.Object({
 });
 export type Published = Static<typeof PublishedSchema>;
 
-/** An answer, with the id of the record that it is about: of the order that took the place of the one that was asked for. */
+/** An answer with the id of its record. That is not the id of the call where another order replaced the one of the call. */
 export type OfRecord<Answer> = Answer & { recordId: string };
 
 /** Member of an answer; left out where nothing was withheld. */
