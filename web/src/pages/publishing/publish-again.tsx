@@ -1,6 +1,7 @@
 /** What a publish would send, and the publish itself. Contract: WEB-46. */
 import { Button, Group, NativeSelect } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useTranslations } from 'use-intl';
 import { queries } from '../../app/queries.ts';
@@ -17,6 +18,7 @@ import { ofRecord, type Plan, type Published, type PublishedKind, useTargets } f
 
 export function PublishAgain(record: { kind: PublishedKind; recordId: string }) {
   const t = useTranslations('publishing');
+  const navigate = useNavigate();
   const all = useTargets();
   const targets = (all ?? []).filter(({ enabled }) => enabled);
   const [wanted, setWanted] = useState<string>();
@@ -32,8 +34,12 @@ export function PublishAgain(record: { kind: PublishedKind; recordId: string }) 
   ]);
   async function publish() {
     try {
-      const { published } = await ofRecord<Published>('POST', record, query);
+      type OfOrderOrSet = Pick<Published, 'published'> & { orderId?: string };
+      const { orderId, published } = await ofRecord<OfOrderOrSet>('POST', record, query);
       announce({ kind: 'good', text: t('published', { count: published.length }) });
+      // Another order replaced this one: the publish is in the history of that.
+      if (orderId !== undefined && orderId !== record.recordId)
+        await navigate({ to: '/publishing/$kind/$recordId', params: { ...record, recordId: orderId } });
     } finally {
       await queries.invalidateQueries({ queryKey: ['publications'] });
     }

@@ -1,5 +1,6 @@
 /** Publishing in the console, in a real browser: targets, the list, and one record. */
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
 import { createFhirServer } from '../../../../src/publish/servers/manage-fhir-servers.ts';
 import { PUBLISH } from '../../../../src/publish/servers/publish-settings.ts';
@@ -76,6 +77,33 @@ describe('publishing', { skip: NO_BROWSER, timeout: 600_000 }, () => {
     await failed.getByText('Last one failed').waitFor();
     await page.getByRole('row').filter({ hasText: 'spare' }).getByText('Not used lately').waitFor();
     await failed.getByText(/was not answered/).waitFor();
+  });
+
+  test('a publish by the id of an order that was replaced leads to the order that was sent [WEB-46]', async (t) => {
+    const server = await startFhirServer('--no-integrity');
+    t.after(() => server.stop());
+    const tenant = await web.api.createTenant();
+    const { orderId } = await createClinic(web.api.database.pool, {
+      results: 2,
+      scope: { ...tenant, timeZone: 'UTC' },
+    });
+    await addTarget(tenant, 'main', server.base);
+    const replaced = randomUUID();
+    await web.api.database.pool.query(
+      `insert into replaced_order (organisation_id, facility_id, id, part_table, part_id, patient_id)
+       select organisation_id, facility_id, $2, 'observation', id, patient_id
+       from observation
+       where order_id = $1
+       limit 1`,
+      [orderId, replaced],
+    );
+    const { page } = await web.open(t, `/publishing/lab/${replaced}`, { tenant });
+    await page.getByRole('heading', { name: 'Nothing was published yet' }).waitFor();
+    await page.getByRole('button', { name: 'Publish again' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Publish again' }).click();
+    await page.waitForURL(`**/publishing/lab/${orderId}`);
+    await page.getByText('4 resources are stored at the target.').waitFor();
+    await page.getByRole('row').filter({ hasText: 'main' }).getByText('Done').waitFor();
   });
 
   test('each filter is asked of the service [WEB-45]', async (t) => {
