@@ -83,14 +83,14 @@ export const patient = {
     'imaging-order': {
       list: 'Imaging orders listed',
       publications: { read: 'Publishes of an imaging order listed' },
-      publish: 'Imaging order published',
+      publish: 'Publish of an imaging order',
       'publish-dry-run': 'Publish of an imaging order previewed',
       read: 'Imaging order read',
     },
     'lab-order': {
       list: 'Laboratory orders listed',
       publications: { read: 'Publishes of a laboratory order listed' },
-      publish: 'Laboratory order published',
+      publish: 'Publish of a laboratory order',
       'publish-dry-run': 'Publish of a laboratory order previewed',
       read: 'Laboratory order read',
     },
@@ -108,7 +108,7 @@ export const patient = {
     'vital-set': {
       list: 'Vital signs listed',
       publications: { read: 'Publishes of vital signs listed' },
-      publish: 'Vital signs published',
+      publish: 'Publish of vital signs',
       'publish-dry-run': 'Publish of vital signs previewed',
       read: 'Vital signs read',
     },

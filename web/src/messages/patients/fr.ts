@@ -86,14 +86,14 @@ export const patient: Catalogue['patient'] = {
     'imaging-order': {
       list: 'Demandes d’imagerie listées',
       publications: { read: 'Publications d’une demande d’imagerie listées' },
-      publish: 'Demande d’imagerie publiée',
+      publish: 'Publication d’une demande d’imagerie',
       'publish-dry-run': 'Aperçu de la publication d’une demande d’imagerie',
       read: 'Demande d’imagerie lue',
     },
     'lab-order': {
       list: 'Demandes de laboratoire listées',
       publications: { read: 'Publications d’une demande de laboratoire listées' },
-      publish: 'Demande de laboratoire publiée',
+      publish: 'Publication d’une demande de laboratoire',
       'publish-dry-run': 'Aperçu de la publication d’une demande de laboratoire',
       read: 'Demande de laboratoire lue',
     },
@@ -111,7 +111,7 @@ export const patient: Catalogue['patient'] = {
     'vital-set': {
       list: 'Signes vitaux listés',
       publications: { read: 'Publications de signes vitaux listées' },
-      publish: 'Signes vitaux publiés',
+      publish: 'Publication de signes vitaux',
       'publish-dry-run': 'Aperçu de la publication de signes vitaux',
       read: 'Signes vitaux lus',
     },
