@@ -82,6 +82,14 @@ test('connections: create, show, update, rotate, disable, list [EXC-1, CMD-12, C
   assert.match(facts, new RegExp(`^callback +${created.callbackUrl}, signature in x-hub-signature$`, 'm'));
   assert.match(facts, new RegExp(`^identifier system +urn:uuid:${created.id}$`, 'm'));
   assert.match(facts, /^limits +16 requests .*, 10000 ms for an answer$/m);
+  const other = await createFacility(database.pool, { organisationId: place.organisationId, name: 'Annexe' });
+  const noted = async (...facilities: string[]) =>
+    (
+      await runCommand(['connection', 'update', '--id', created.id, '--facility', facilities.join()], { env })
+    ).stderr.includes('new to the connection');
+  assert.equal(await noted(place.facilityId), false, 'nothing changed');
+  assert.equal(await noted(other.id, place.facilityId), true);
+  assert.equal(await noted(place.facilityId), false, 'one was taken out');
   const [updated, rotated] = await Promise.all([
     json('connection', 'update', '--id', created.id, '--timeout-ms', '2000', '--all-facilities'),
     json('connection', 'rotate-secret', '--id', created.id, '--overlap-hours', '1'),
@@ -145,6 +153,7 @@ test('connection resync queues who was there before the connection, and refuses 
   const hint = new RegExp(`^note: Patients .* connection resync --id ${id}\\n$`);
   assert.match(await noted('enable'), hint);
   assert.equal(await noted('enable'), '', 'it was enabled already');
+  assert.equal(await noted('update', '--facility', place.facilityId), '', 'of all, one stays');
   assert.match(await noted('update', '--all-facilities'), hint);
   assert.equal(await noted('update', '--name', 'HIE 2'), '');
 });
@@ -468,21 +477,16 @@ test('the simulator takes a signed delivery, confirms it, and fails when told to
     await queue(database.pool, place, patients);
     await simulator.printed(/patient\.created #1 .* signature valid, answered 503/);
     const body = JSON.stringify({ deliveryId: randomUUID(), event: 'connection.test' });
-    const nonce = randomUUID();
-    const request = {
-      method: 'POST',
-      path: '/in',
-      query: '',
-      body,
-      clientId: 'c',
-      time: new Date(),
-      nonce,
+    const statusOfTest = async () => {
+      const sent = { method: 'POST', path: '/in', query: '', body, clientId: 'c', time: new Date() };
+      const headers = { ...signRequest({ ...sent, nonce: randomUUID() }, connection.outboundSecret) };
+      return (await fetch(`${address}/in`, { method: 'POST', body, headers })).status;
     };
-    const headers = { ...signRequest(request, connection.outboundSecret) };
-    assert.equal((await fetch(`${address}/in`, { method: 'POST', body, headers })).status, 202);
-    await simulator.printed(/^test {7}of the connection, signature valid, answered 202$/m);
+    assert.equal(await statusOfTest(), 503);
     const changed = await fetch(`${address}/control`, { method: 'POST', body: '{"failRate":0}' });
     assert.equal(changed.status, 200);
+    assert.equal(await statusOfTest(), 202);
+    await simulator.printed(/^test {7}of the connection, signature valid, answered 202$/m);
     assert.equal((await fetch(`${address}/control`, { method: 'POST', body: '{"failRate":7}' })).status, 400);
     const [, assigned] = await simulator.printed(/callback +accepted (SIM-\w+) for [0-9a-f-]+: answered 200/);
     const { rows } = await database.pool.query(

@@ -92,7 +92,7 @@ export function createSimulatedExchange(options: SimulatedExchangeOptions): Serv
     isTest: boolean,
   ): number {
     if (verdict !== 'valid') return 401;
-    if (envelope === undefined) return isTest ? ACCEPTED : 400;
+    if (envelope === undefined && !isTest) return 400;
     return Math.random() < failRate ? failStatus : ACCEPTED;
   }
 

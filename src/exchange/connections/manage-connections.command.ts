@@ -113,13 +113,20 @@ function updateConnectionCommand(environment: CommandEnvironment): Command {
           const key = await requireConnection(session, id);
           for (const facility of options.facility ?? [])
             await requireFacility(session.db, key.organisationId, facility);
+          const { facilityIds: before } = await readConnection(session.db, key, key.connectionId);
           await changeConnection(session.db, key, { changes: settings, author: BY_OPERATOR });
           await printConnection(environment, session, key);
-          if (settings.facilityIds !== undefined)
+          if (coversMore(before, settings.facilityIds))
             note(environment, resyncHint(id, 'of a facility that is new to the connection'));
         });
       },
     );
+}
+
+/** Null: every facility of the organisation. Undefined: as before. */
+function coversMore(before: string[] | null, after: string[] | null | undefined): boolean {
+  if (before === null || after === undefined) return false;
+  return after === null || after.some((id) => !before.includes(id.toLowerCase()));
 }
 
 function switchConnectionCommand(environment: CommandEnvironment, to: 'enable' | 'disable'): Command {

@@ -57,6 +57,8 @@ export const exchangeConnections = {
   timeoutValue: '{ms, number} ms',
   save: 'Save',
   saved: 'The connection is saved.',
+  allYours:
+    'It covers every facility of the organisation. Only people who may use all of them can change or test it.',
   notYours:
     'This connection also covers facilities that you may not use, so you cannot change or test it. Ask somebody who may use all of them, or the operator.',
   secrets: 'Secrets',

@@ -59,6 +59,8 @@ export const exchangeConnections: Catalogue['exchangeConnections'] = {
   timeoutValue: '{ms, number} ms',
   save: 'Enregistrer',
   saved: 'La connexion est enregistrée.',
+  allYours:
+    'Elle couvre tous les établissements de l’organisation. Seules les personnes qui ont accès à tous peuvent la modifier ou la tester.',
   notYours:
     'Cette connexion couvre aussi des établissements auxquels vous n’avez pas accès : vous ne pouvez ni la modifier ni la tester. Adressez-vous à une personne qui a accès à tous, ou à l’opérateur.',
   secrets: 'Secrets',

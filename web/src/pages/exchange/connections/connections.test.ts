@@ -249,6 +249,12 @@ describe('connections', { skip: NO_BROWSER, timeout: 600_000 }, () => {
     await page.getByText(other).waitFor();
     for (const name of ['Send a test', 'Disable', 'Rotate secrets', 'Edit'])
       assert.equal(await page.getByRole('button', { name, exact: true }).count(), 0, name);
+    await web.api.database.pool.query(
+      'update exchange_connection set all_facilities = true where organisation_id = $1 and id = $2',
+      [tenant.organisationId, id],
+    );
+    await page.reload();
+    await page.getByText(/^It covers every facility of the organisation/).waitFor();
   });
 
   test('who may manage connections only comes to them at once [WEB-43]', async (t) => {
