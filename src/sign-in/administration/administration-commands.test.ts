@@ -60,12 +60,16 @@ test('address, role and facilities of an account are changed, and the record say
     userId: account.userId,
     email: to,
   });
+  const moved = `moved-${randomUUID()}@example.org`;
+  const { stdout } = await run('account', 'set-email', '--email', to, '--to', moved);
+  assert.ok(stdout.includes(`npx interchange account reset-password --email ${moved} --setup-link`), stdout);
+  await json('account', 'set-email', '--email', moved, '--to', to);
   const facilityIds = `${there},${tenant.facilityId}`;
   await json('account', 'set-facilities', '--email', to, '--facility', facilityIds);
   const record = await recordOf(account.userId);
   assert.deepEqual(
     record.map(({ action, actor, after: kept }) => [action, actor.kind, Object.keys(kept)]),
-    [['facilityIds', 'defaultFacilityId'], ['email'], ['role']].map((members) => [
+    [['facilityIds', 'defaultFacilityId'], ['email'], ['email'], ['email'], ['role']].map((members) => [
       'account.change',
       'operator',
       members,

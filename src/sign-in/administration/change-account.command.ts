@@ -14,11 +14,13 @@ async function change(
   environment: CommandEnvironment,
   { email }: OfAccount,
   changes: AccountChanges,
+  also?: string,
 ): Promise<void> {
   const { changed, ...account } = await environment.withSession(({ db }) =>
     changeAccount(db, { ...operatorOn(email), changes }),
   );
-  environment.print(account, changeText(account.email, changed));
+  const text = changeText(account.email, changed);
+  environment.print(account, changed && also !== undefined ? `${text}\n${also}` : text);
 }
 
 export function setEmailCommand(environment: CommandEnvironment): Command {
@@ -30,7 +32,12 @@ export function setEmailCommand(environment: CommandEnvironment): Command {
     .requiredOption('--to <email>', 'the new address')
     .action(async ({ to, ...account }: OfAccount & { to: string }) => {
       checkedEmail(to, 'to');
-      await change(environment, account, { email: to });
+      await change(
+        environment,
+        account,
+        { email: to },
+        `Its setup links that were not used have ended. To make another: npx interchange account reset-password --email ${to} --setup-link`,
+      );
     });
 }
 
