@@ -10,7 +10,6 @@ import { waitUntil } from '../test-support/wait-until.ts';
 
 const RUNBOOK = readFileSync(new URL('../docs/runbook.md', import.meta.url), 'utf8');
 
-const MASTER_KEY = randomBytes(32).toString('hex');
 let database: TestDatabase;
 let proxy: DatabaseProxy;
 before(async () => {
@@ -26,7 +25,7 @@ test('an outage of the database is one line with a count, and no trace of where 
   const service = startCommand(['serve'], {
     env: {
       DATABASE_URL: proxy.url,
-      MASTER_KEY,
+      MASTER_KEY: randomBytes(32).toString('hex'),
       PORT: '0',
       LOG_LEVEL: 'info',
     },
@@ -62,27 +61,5 @@ test('an outage of the database is one line with a count, and no trace of where 
   } finally {
     service.child.kill('SIGKILL');
     await service.ended;
-  }
-});
-
-test('connections that are lost in a stop are told without saying that the service connects again [OPS-40]', async () => {
-  const service = startCommand(['serve', '--role', 'worker'], {
-    env: {
-      DATABASE_URL: proxy.url,
-      MASTER_KEY,
-      LOG_LEVEL: 'info',
-    },
-  });
-  try {
-    await service.printed(/"event":"working"/);
-    await proxy.cut();
-    service.child.kill('SIGINT');
-    const { stdout } = await service.ended;
-    const [, told = ''] = /"event":"database.connections-lost".*?"msg":"([^"]*)"/.exec(stdout) ?? [];
-    assert.equal(told, 'connections to the database were lost while the service stopped', stdout);
-  } finally {
-    service.child.kill('SIGKILL');
-    await service.ended;
-    await proxy.mend();
   }
 });
