@@ -16,7 +16,7 @@ type Section =
 /** The dots of a code are levels of the catalogue, so one code may be what others begin with. */
 export function useServiceWords(section: Section) {
   const t = useTranslations(section);
-  return (code: string, inItsWords: string, values: Record<string, string> = {}): string =>
+  return (code: string, inItsWords = code, values: Record<string, string> = {}): string =>
     t.has(code as never) && typeof t.raw(code as never) === 'string'
       ? t(code as never, values as never)
       : inItsWords;

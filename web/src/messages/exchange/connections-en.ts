@@ -57,9 +57,9 @@ export const exchangeConnections = {
   timeoutValue: '{ms, number} ms',
   save: 'Save',
   saved: 'The connection is saved.',
-  allYours:
+  coversAll:
     'It covers every facility of the organisation. Only people who may use all of them can change or test it.',
-  notYours:
+  coversOthers:
     'This connection also covers facilities that you may not use, so you cannot change or test it. Ask somebody who may use all of them, or the operator.',
   secrets: 'Secrets',
   secretsText: 'Never shown again after they were made.',

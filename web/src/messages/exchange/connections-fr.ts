@@ -59,9 +59,9 @@ export const exchangeConnections: Catalogue['exchangeConnections'] = {
   timeoutValue: '{ms, number} ms',
   save: 'Enregistrer',
   saved: 'La connexion est enregistrée.',
-  allYours:
+  coversAll:
     'Elle couvre tous les établissements de l’organisation. Seules les personnes qui ont accès à tous peuvent la modifier ou la tester.',
-  notYours:
+  coversOthers:
     'Cette connexion couvre aussi des établissements auxquels vous n’avez pas accès : vous ne pouvez ni la modifier ni la tester. Adressez-vous à une personne qui a accès à tous, ou à l’opérateur.',
   secrets: 'Secrets',
   secretsText: 'Ils ne sont plus jamais affichés après leur création.',

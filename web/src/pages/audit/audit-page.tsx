@@ -39,7 +39,11 @@ export function AuditPage() {
         rowId={({ id }) => id}
         filters={[
           { name: 'actor', label: t('actorFilter'), kind: 'text' },
-          { name: 'action', label: t('actionFilter'), choices: choicesOf(AUDIT_ACTIONS, useActionWords()) },
+          {
+            name: 'action',
+            label: t('actionFilter'),
+            choices: choicesOf(AUDIT_ACTIONS, useServiceWords('audit.actions')),
+          },
           { name: 'subject', label: t('subjectFilter'), kind: 'text' },
           { name: 'since', label: t('since'), kind: 'day' },
           { name: 'until', label: t('until'), kind: 'day' },
@@ -57,14 +61,9 @@ function useAsked<Search extends { actor?: string }>(search: Search): Search {
   return isOperator ? { ...search, actor: 'operator' } : search;
 }
 
-function useActionWords(): (action: string) => string {
-  const wordsOf = useServiceWords('audit.actions');
-  return (action) => wordsOf(action, action);
-}
-
 function useColumns(): Column<Change>[] {
   const t = useTranslations('audit');
-  const wordsOf = useActionWords();
+  const wordsOf = useServiceWords('audit.actions');
   return [
     timeColumn(t('at'), ({ at }) => at),
     {

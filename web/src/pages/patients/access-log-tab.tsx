@@ -48,7 +48,11 @@ export function AccessLogTab({ patientId, purpose }: { patientId: string; purpos
         filters={[
           { name: 'from', label: t('from'), kind: 'day' },
           { name: 'to', label: t('to'), kind: 'day' },
-          { name: 'action', label: t('action'), choices: choicesOf(ACCESS_ACTIONS, useActionWords()) },
+          {
+            name: 'action',
+            label: t('action'),
+            choices: choicesOf(ACCESS_ACTIONS, useServiceWords('patient.actions')),
+          },
           { name: 'account', label: t('accountFilter'), kind: 'text' },
           { name: 'outcome', label: t('outcome'), choices: choicesOf(OUTCOMES, (outcome) => t(outcome)) },
         ]}
@@ -95,15 +99,10 @@ function ExportButton({ request }: { request: Parameters<typeof exportAccessLog>
 /** Of what somebody did at the command line. */
 const OPERATOR_ACCOUNT_ID = '00000000-0000-0000-0000-000000000000';
 
-function useActionWords(): (action: string) => string {
-  const wordsOf = useServiceWords('patient.actions');
-  return (action) => wordsOf(action, action);
-}
-
 function useColumns(): Column<AccessEntry>[] {
   const t = useTranslations('patient');
   const nameOf = usePurposeName();
-  const wordsOf = useActionWords();
+  const wordsOf = useServiceWords('patient.actions');
   return [
     {
       heading: t('at'),

@@ -36,7 +36,7 @@ export function ConnectionPage() {
     <>
       <PageHeader
         title={data.name}
-        text={data.facilityIds === null ? t('allYours') : isChangeable ? undefined : t('notYours')}
+        text={data.facilityIds === null ? t('coversAll') : isChangeable ? undefined : t('coversOthers')}
         back={back}
         actions={actions}
       />
