@@ -26,7 +26,7 @@ interface UnpackedTexts<Text> {
 
 export interface Packing<Text> {
   table: KeptTable;
-  /** Of one row. `also`: SQL of what its text must meet beside, to be given. */
+  /** Of one row. `also`: SQL of one more condition for its text to be given. */
   sql: (otherwise: InPlaceOfText, also?: string) => string;
   /** Undefined where nothing stands in place of a text that does not count. */
   read: (

@@ -1,4 +1,7 @@
-/** Changes the address, the role and the facilities of an account, all or nothing. Contract: ADM-3, ADM-7, ADM-8, ADM-18, ADM-79. */
+/**
+ * Changes the address, the role and the facilities of an account, all or nothing.
+ * Contract: ADM-3, ADM-7, ADM-8, ADM-18, ADM-79.
+ */
 import type { Client, Pool } from '../../platform/db/database.ts';
 import { type Manager, requireHeld, requireOwnFacilities } from '../../tenancy/administration/manager.ts';
 import type { RoleKey } from '../../tenancy/roles/role.store.ts';
