@@ -106,13 +106,15 @@ describe('PUT /terminology/maps', () => {
       assert.match(answer.json.message, message);
       assert.doesNotMatch(answer.text, /718-8|secret/);
     }
-    for (const unknown of ['facility', 'targetDispaly', 'equivalance', 'level']) {
+    for (const [unknown, message] of [
+      ['facility', /has the unknown property facility\. Did you mean facilityId\?/],
+      ['targetDispaly', /has the unknown property targetDispaly\. Did you mean targetDisplay\?/],
+      ['equivalance', /has the unknown property equivalance\. Did you mean equivalence\?/],
+      ['level', /has an unknown property\. It may have facilityId, localSystem, .*, comment/],
+    ] as const) {
       const answer = await calls.put({ ...entry, localCode: 'NEW', [unknown]: calls.tenant.facilityId });
       assert.equal(answer.status, 400, unknown);
-      assert.match(
-        answer.json.message,
-        /has an unknown property. It may have facilityId, localSystem, .*, comment/,
-      );
+      assert.match(answer.json.message, message);
     }
     assert.deepEqual((await calls.get('/maps?localCode=NEW')).json.items, []);
     const { localCode: _missing, ...incomplete } = entry;

@@ -31,6 +31,7 @@ export const FRENCH: Phrases = {
   ofType: (name, type) => `${name} doit être ${typeText(type)}.`,
   unknownProperty: (name, known) =>
     `${name} a un champ inconnu.${known.length === 0 ? '' : ` Champs possibles : ${known.join(', ')}.`}`,
+  misspelt: (name, given, meant) => `${name} a le champ inconnu ${given}. Vouliez-vous dire ${meant} ?`,
   invalid: (name) => `${name} n’est pas valable.`,
 };
 

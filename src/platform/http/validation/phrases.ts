@@ -25,6 +25,7 @@ export interface Phrases {
   /** `type` of JSON Schema. */
   ofType(name: string, type: string): string;
   unknownProperty(name: string, known: readonly string[]): string;
+  misspelt(name: string, given: string, meant: string): string;
   /** `fault`: the validator's own words, in English. */
   invalid(name: string, fault: string | undefined): string;
 }
@@ -48,6 +49,7 @@ export const ENGLISH: Phrases = {
   ofType: (name, type) => `${name} must be ${/^[aeio]/.test(type) ? 'an' : 'a'} ${type}.`,
   unknownProperty: (name, known) =>
     `${name} has an unknown property.${known.length === 0 ? '' : ` It may have ${known.join(', ')}.`}`,
+  misspelt: (name, given, meant) => `${name} has the unknown property ${given}. Did you mean ${meant}?`,
   invalid: (name, fault = 'is not valid') => `${name} ${fault}.`,
 };
 

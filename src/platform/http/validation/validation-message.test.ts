@@ -64,12 +64,37 @@ test('a property that is not known is told those that are', () => {
     { additionalProperties: false },
   );
   assert.equal(
-    messageOf(Body, { token: 'a', levle: 'b' }, 'body'),
+    messageOf(Body, { token: 'a', stage: 'b' }, 'body'),
     'The body has an unknown property. It may have token, level.',
   );
   assert.equal(
     messageOf(Type.Object({}, { additionalProperties: false }), { a: 1 }, 'body'),
     'The body has an unknown property.',
+  );
+});
+
+test('a property that is misspelt is named, with the one that was meant [HTTP-4]', () => {
+  const Address = Type.Object({ address: Type.String(), clientId: Type.Optional(Type.String()) });
+  const Body = Type.Object(
+    { ...Address.properties, servers: Type.Optional(Type.Array(Address)) },
+    { additionalProperties: false },
+  );
+  const said = (given: string, meant: string, name = 'The body') =>
+    `${name} has the unknown property ${given}. Did you mean ${meant}?`;
+  for (const given of ['adress', 'Address', 'addresse', 'adrdess'])
+    assert.equal(messageOf(Body, { [given]: 'a' }, 'body'), said(given, 'address'));
+  for (const given of ['client_id', 'clientID', 'cleintId'])
+    assert.equal(messageOf(Body, { address: 'a', [given]: 'a' }, 'body'), said(given, 'clientId'));
+  assert.equal(
+    messageOf(Body, { address: 'a', servers: [{ adress: 'b' }] }, 'body'),
+    said('adress', 'address', 'servers.0'),
+  );
+  for (const other of ['dress1', 'add', 'a\nddress', ''])
+    assert.equal(messageOf(Body, { [other]: 'a' }, 'body'), 'address is missing.');
+  const Short = Type.Object({ id: Type.String() }, { additionalProperties: false });
+  assert.equal(
+    messageOf(Short, { id: 'a', ip: 'b' }, 'body'),
+    'The body has an unknown property. It may have id.',
   );
 });
 

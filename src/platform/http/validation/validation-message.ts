@@ -52,18 +52,49 @@ export function validationMessage(
       if (error.params.type === 'integer') return say.within(name, rangeOf(error));
       return say.ofType(name, String(error.params.type));
     case 'additionalProperties':
-      // The caller's own names are not repeated, as any may be a mistaken value.
-      return say.unknownProperty(name, Object.keys(error.parentSchema?.properties ?? {}));
+      return unknown(error, name, say);
     default:
       return say.invalid(name, error.message);
   }
 }
 
-function missing({ params, parentSchema }: ValidationError, parent: string, say: Phrases): string {
+/** The caller's own names are not repeated, as any may be a mistaken value, but for one that is nearly a known one. */
+function unknown({ params, parentSchema }: ValidationError, parent: string, say: Phrases): string {
+  const known = Object.keys(parentSchema?.properties ?? {});
+  const given = String(params.additionalProperty);
+  const meant = known.find((name) => isMisspelt(given, name));
+  return meant === undefined ? say.unknownProperty(parent, known) : say.misspelt(parent, given, meant);
+}
+
+function missing({ params, parentSchema, data }: ValidationError, parent: string, say: Phrases): string {
   const property = String(params.missingProperty);
   const { enum: values } = parentSchema?.properties?.[property] ?? {};
+  const misspelt = Object.keys(data ?? {}).find((given) => isMisspelt(given, property));
+  if (misspelt !== undefined) return say.misspelt(parent, misspelt, property);
   const isAtTop = parent === '' || parent === say.body;
   return say.missing(isAtTop ? property : `${parent}.${property}`, values);
+}
+
+/** Whether `given` is `known` in other letters: in another case, with `_` or `-`, or with up to two letters wrong. */
+function isMisspelt(given: string, known: string): boolean {
+  if (!/^[\w-]+$/.test(given) || Math.abs(given.length - known.length) > 4) return false;
+  const plain = (name: string) => name.toLowerCase().replaceAll(/[_-]/g, '');
+  return distance(plain(given), plain(known)) <= Math.min(2, Math.floor(known.length / 2) - 1);
+}
+
+/** How many letters are to be put in, taken out or changed to make `b` of `a` (Levenshtein). */
+function distance(a: string, b: string): number {
+  let above = Array.from({ length: b.length + 1 }, (_, column) => column);
+  for (const [row, letter] of Array.from(a).entries()) {
+    let last = row + 1;
+    above = above.map((here, column) => {
+      if (column === 0) return last;
+      const changed = (above[column - 1] ?? 0) + (letter === b[column - 1] ? 0 : 1);
+      last = Math.min(here + 1, last + 1, changed);
+      return last;
+    });
+  }
+  return above[b.length] ?? 0;
 }
 
 function rangeOf({ parentSchema, params }: ValidationError): NumberRange {
