@@ -69,8 +69,8 @@ export const imports = {
   failure: 'What failed',
   running: 'It is running',
   runningText: 'This page follows it. You can leave it and come back.',
-  noReport:
-    'There is no report, because the import did not come to its end. What was taken before stays; import the file again to go on.',
+  noReport: 'There is no report, because the import did not come to its end.',
+  goOn: 'What was taken before stays; import the file again to go on.',
   takenTitle: 'Taken',
   takenText: 'By type. Unchanged: those that were stored already, exactly like this.',
   type: 'Type',

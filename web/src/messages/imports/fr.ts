@@ -66,8 +66,8 @@ export const imports: Catalogue['imports'] = {
   failure: 'Ce qui a échoué',
   running: 'Elle est en cours',
   runningText: 'Cette page la suit. Vous pouvez la quitter et y revenir.',
-  noReport:
-    'Il n’y a pas de rapport, car l’importation n’est pas allée à son terme. Ce qui a été pris reste ; importez à nouveau le fichier pour continuer.',
+  noReport: 'Il n’y a pas de rapport, car l’importation n’est pas allée à son terme.',
+  goOn: 'Ce qui a été pris reste ; importez à nouveau le fichier pour continuer.',
   takenTitle: 'Pris',
   takenText: 'Par type. Inchangés : ceux qui étaient déjà enregistrés ainsi.',
   type: 'Type',

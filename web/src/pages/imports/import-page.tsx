@@ -43,6 +43,8 @@ function Summary({ one }: { one: Import }) {
   const format = useFormatter();
   const kindOf = useImportKind();
   const { startedAt, finishedAt, startedBy, progress, failure } = one;
+  /** No file counts before all of it is there, unpacked. */
+  const mayHaveTaken = progress.files > 0;
   return (
     <Section title={t('summary')}>
       <Details
@@ -53,7 +55,7 @@ function Summary({ one }: { one: Import }) {
             : [
                 t('failure'),
                 <span key="failure">
-                  <InEnglish text={failure} /> {t('noReport')}
+                  <InEnglish text={failure} /> {t('noReport')} {mayHaveTaken ? t('goOn') : undefined}
                 </span>,
               ],
           one.fileName === null ? undefined : [t('kind'), kindOf(one)],

@@ -1,6 +1,7 @@
 /** Imports in the console, in a real browser. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { gzipSync } from 'node:zlib';
 import pg from 'pg';
 import type { Tenant } from '../../../../test-support/service/api.ts';
 import { NO_BROWSER, useConsole } from '../../../../test-support/service/console-page.ts';
@@ -196,6 +197,30 @@ describe('imports', { skip: NO_BROWSER, timeout: 600_000 }, () => {
     await row('All rejected').getByRole('link', { name: 'One resource, over HTTP' }).click();
     await page.getByRole('heading', { name: 'One resource, over HTTP', level: 1 }).waitFor();
     await page.getByText('All rejected').waitFor();
+  });
+
+  test('an import that failed before it began is not said to have taken something; a later one is [WEB-48]', async (t) => {
+    const tenant = await web.api.createTenant();
+    const { token } = await web.api.createAccount(tenant, { permissions: ['records.import'] });
+    const begun = await runningImport(tenant);
+    await web.api.database.pool.query(
+      `update import_run set finished_at = now(), failure = 'The service failed.'
+       where organisation_id = $1 and id = $2`,
+      [tenant.organisationId, begun],
+    );
+    const broken = gzipSync(JSON.stringify(patient('p1'))).subarray(0, 30);
+    const headers = { 'content-type': 'application/gzip' };
+    const sent = { method: 'POST', token, headers, body: broken };
+    const answer = await web.api.call('/imports/fhir', sent);
+    assert.equal(answer.status, 400);
+    const { page } = await web.open(t, `/imports/${answer.headers.get('x-import-id')}`, { tenant });
+    const failure = page.getByText('There is no report, because the import did not come to its end.');
+    await failure.getByText('Nothing of it was taken.').waitFor();
+    assert.doesNotMatch((await failure.textContent()) ?? '', /taken before/);
+    await page.getByRole('link', { name: 'All imports' }).click();
+    await page.getByRole('link', { name: '3 files, from the command line' }).click();
+    await failure.getByText('The service failed.').waitFor();
+    assert.match((await failure.textContent()) ?? '', /What was taken before stays; import the file again/);
   });
 
   test('pages that follow an import do not keep the session alive, and say that it has ended [WEB-65]', async (t) => {
