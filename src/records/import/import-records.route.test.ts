@@ -3,7 +3,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { type ClientRequest, type IncomingMessage, request } from 'node:http';
 import { after, before, test } from 'node:test';
-import { gzipSync } from 'node:zlib';
+import { deflateSync, gzipSync } from 'node:zlib';
 import pg from 'pg';
 import {
   bundle,
@@ -252,6 +252,9 @@ test('what is rejected is listed, and the answer is 200 [IN-23]', async () => {
   assert.equal((await logOf(good)).length, 1);
 });
 
+const NEITHER =
+  'The content is neither JSON nor gzip. Send FHIR as JSON in UTF-8, as it is or compressed with gzip.';
+
 test('a body that is no FHIR at all is 400', async () => {
   for (const [body, message] of [
     ['', 'The content is empty.'],
@@ -264,6 +267,8 @@ test('a body that is no FHIR at all is 400', async () => {
       'The content is gzip that breaks off. Nothing of it was taken. Copy or download it again.',
     ],
     [Buffer.from([0x7b, 0xff, 0x7d]), 'The content is not valid UTF-8. Convert it to UTF-8.'],
+    [deflateSync('{}'), NEITHER],
+    [Buffer.from([0x00, 0xff, 0x80]), NEITHER],
   ] as const) {
     const answer = await send(body);
     assert.deepEqual(answer.json, { statusCode: 400, message, error: 'Bad Request' });

@@ -1,4 +1,5 @@
 /** Names what a source is that begins like no JSON in UTF-8, and says what to do with it. Contract: IN-31. */
+import { isUtf8 } from 'node:buffer';
 
 const UTF_16 = 'is UTF-16 or UTF-32. Convert it to UTF-8';
 const COMPRESSED = 'is compressed in another way than gzip. Unpack it first';
@@ -34,4 +35,12 @@ export function otherFormat(head: Buffer): string | undefined {
     return 'is a tar archive. Unpack it, and import the files in it';
   const bytes = head.toString('hex');
   return OTHER_FORMATS.find(([beginning]) => bytes.startsWith(beginning))?.[1];
+}
+
+export const NEITHER_JSON_NOR_GZIP =
+  'is neither JSON nor gzip. Send FHIR as JSON in UTF-8, as it is or compressed with gzip';
+
+/** What may be JSON in a wrong encoding is not. */
+export function isBinary(head: Buffer): boolean {
+  return !/^\s*[[{]/.test(head.toString('latin1')) && !isUtf8(head);
 }

@@ -5,7 +5,7 @@ import { createPauses } from '../../../platform/pauses.ts';
 import { BundleScanner } from './bundle-scanner.ts';
 import type { SourceLimits } from './limits.ts';
 import { MAX_JSON_LEVELS, MAX_JSON_VALUES, sizeText } from './limits.ts';
-import { FORMAT_BYTES, otherFormat } from './other-formats.ts';
+import { FORMAT_BYTES, isBinary, NEITHER_JSON_NOR_GZIP, otherFormat } from './other-formats.ts';
 import { SourceError } from './source-error.ts';
 import type { Spool } from './spool.ts';
 
@@ -34,10 +34,18 @@ export interface Layout {
  * Within one JSON document neither can be. Throws SourceError for a source of another format.
  */
 export async function detectLayout(spool: Spool): Promise<Layout> {
-  const pause = createPauses();
-  const other = otherFormat(await spool.read(0, Math.min(FORMAT_BYTES, spool.sizeBytes)));
+  const head = Buffer.from(await spool.read(0, Math.min(FORMAT_BYTES, spool.sizeBytes)));
+  const other = otherFormat(head);
   if (other !== undefined) throw new SourceError(other);
-  const start = await skipByteOrderMark(spool);
+  const start = byteOrderMark(head);
+  const kind = await findKind(spool, start);
+  // Of lines, each that is none is rejected by itself.
+  if (kind === 'document' && isBinary(head.subarray(start))) throw new SourceError(NEITHER_JSON_NOR_GZIP);
+  return { kind, start };
+}
+
+async function findKind(spool: Spool, start: number): Promise<Layout['kind']> {
+  const pause = createPauses();
   const seen: FirstLine = { last: 0, ended: false, sizeBytes: 0 };
   for (let from = start; from < spool.sizeBytes; from += CHUNK_BYTES) {
     const second = startOfSecondLine(
@@ -47,9 +55,9 @@ export async function detectLayout(spool: Spool): Promise<Layout> {
     await pause();
     if (second === undefined) continue;
     const another = second === OPEN_BRACE ? !opensValue(seen.last) : await isDocument(spool, start, seen);
-    return { kind: another ? 'lines' : 'document', start };
+    return another ? 'lines' : 'document';
   }
-  return { kind: 'document', start };
+  return 'document';
 }
 
 /** A longer first line, in bytes, is not parsed: it does not count as a document by itself. */
@@ -208,10 +216,6 @@ export function decodeUtf8(bytes: Buffer): string {
 /** What a line or entry that is too large is rejected with. */
 export function tooLarge(limits: SourceLimits): string {
   return `is larger than the limit for one resource, ${sizeText(limits.maxEntryBytes)}`;
-}
-
-async function skipByteOrderMark(spool: Spool): Promise<number> {
-  return byteOrderMark(await spool.read(0, Math.min(3, spool.sizeBytes)));
 }
 
 /** Bytes of it at the beginning. */
