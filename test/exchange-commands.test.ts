@@ -84,12 +84,19 @@ test('connections: create, show, update, rotate, disable, list [EXC-1, CMD-12, C
   assert.match(facts, /^limits +16 requests .*, 10000 ms for an answer$/m);
   const other = await createFacility(database.pool, { organisationId: place.organisationId, name: 'Annexe' });
   const noted = async (...facilities: string[]) =>
-    (
-      await runCommand(['connection', 'update', '--id', created.id, '--facility', facilities.join()], { env })
-    ).stderr.includes('new to the connection');
-  assert.equal(await noted(place.facilityId), false, 'nothing changed');
-  assert.equal(await noted(other.id, place.facilityId), true);
-  assert.equal(await noted(place.facilityId), false, 'one was taken out');
+    (await runCommand(['connection', 'update', '--id', created.id, '--facility', facilities.join()], { env }))
+      .stderr;
+  assert.equal(await noted(place.facilityId.toUpperCase()), '', 'nothing changed');
+  assert.match(await noted(other.id, place.facilityId), /^note: Patients of a facility that is new.*\n$/);
+  const takenOut = new RegExp(
+    `taken out .* held, .*: npx interchange delivery list --connection ${created.id} --status held\n$`,
+  );
+  const one = await noted(place.facilityId);
+  assert.match(one, takenOut);
+  assert.doesNotMatch(one, /new to the connection/);
+  const swapped = await noted(other.id);
+  assert.match(swapped, takenOut);
+  assert.match(swapped, /new to the connection/);
   const [updated, rotated] = await Promise.all([
     json('connection', 'update', '--id', created.id, '--timeout-ms', '2000', '--all-facilities'),
     json('connection', 'rotate-secret', '--id', created.id, '--overlap-hours', '1'),
@@ -153,7 +160,11 @@ test('connection resync queues who was there before the connection, and refuses 
   const hint = new RegExp(`^note: Patients .* connection resync --id ${id}\\n$`);
   assert.match(await noted('enable'), hint);
   assert.equal(await noted('enable'), '', 'it was enabled already');
-  assert.equal(await noted('update', '--facility', place.facilityId), '', 'of all, one stays');
+  assert.match(
+    await noted('update', '--facility', place.facilityId),
+    /^note: .* taken out/,
+    'of all, one stays',
+  );
   assert.match(await noted('update', '--all-facilities'), hint);
   assert.equal(await noted('update', '--name', 'HIE 2'), '');
 });

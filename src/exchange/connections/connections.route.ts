@@ -89,7 +89,12 @@ export function readConnectionRoute(deps: ManageDependencies): Route<Access> {
 
 export function changeConnectionRoute(deps: ManageDependencies): Route<Access> {
   return facilityRoute(CONNECTION_ACCESS, {
-    docs: { operationId: 'changeExchangeConnection', summary: 'Change settings of a connection', tag },
+    docs: {
+      operationId: 'changeExchangeConnection',
+      summary: 'Change settings of a connection',
+      description: 'What waits for patients of a facility that you take out is held, for people to decide.',
+      tag,
+    },
     params: ConnectionParams,
     body: ConnectionChangesBody,
     bodyExample: { timeoutMs: 10_000 },

@@ -114,19 +114,25 @@ function updateConnectionCommand(environment: CommandEnvironment): Command {
           for (const facility of options.facility ?? [])
             await requireFacility(session.db, key.organisationId, facility);
           const { facilityIds: before } = await readConnection(session.db, key, key.connectionId);
-          await changeConnection(session.db, key, { changes: settings, author: BY_OPERATOR });
+          const change = { changes: settings, author: BY_OPERATOR };
+          const { facilityIds: now } = await changeConnection(session.db, key, change);
           await printConnection(environment, session, key);
-          if (coversMore(before, settings.facilityIds))
+          if (coversMore(before, now))
             note(environment, resyncHint(id, 'of a facility that is new to the connection'));
+          if (coversMore(now, before))
+            note(
+              environment,
+              `What waits for patients of a facility that was taken out of the connection will be held, for you to decide. To see it: npx interchange delivery list --connection ${id} --status held`,
+            );
         });
       },
     );
 }
 
-/** Null: every facility of the organisation. Undefined: as before. */
-function coversMore(before: string[] | null, after: string[] | null | undefined): boolean {
-  if (before === null || after === undefined) return false;
-  return after === null || after.some((id) => !before.includes(id.toLowerCase()));
+/** Null: every facility of the organisation. */
+function coversMore(before: string[] | null, after: string[] | null): boolean {
+  if (before === null) return false;
+  return after === null || after.some((id) => !before.includes(id));
 }
 
 function switchConnectionCommand(environment: CommandEnvironment, to: 'enable' | 'disable'): Command {
