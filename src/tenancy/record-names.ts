@@ -13,7 +13,6 @@ export const RECORD_NAMES = {
   'The ImagingStudy': 'La ressource ImagingStudy',
   'The DiagnosticReport': 'La ressource DiagnosticReport',
   'The import': 'L’importation',
-  'The map entry': 'La correspondance',
   'The role': 'Le rôle',
   'The facility': 'L’établissement',
   'The account': 'Le compte',

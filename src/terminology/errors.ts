@@ -57,6 +57,10 @@ export const terminologyError = domainErrors(
         `This account may not change the map of the organisation, which applies at every facility: it may not use every facility and lacks the permission ${permission}. To change the map of one facility, send facilityId in the entry, or level=facility in the query.`,
       example: { permission: 'terminology.maps.organisation' },
     },
+    not_found: {
+      status: 404,
+      text: 'The map entry was not found. Check localSystem, localCode and targetSystem. With level=facility the entry of the facility in x-facility-id is meant, without it that of the organisation.',
+    },
     export_overtaken: {
       text: 'The map was changed while it was exported: an entry now has an equivalence or a comment, and the file has no column for it. Export it again.',
     },

@@ -1,6 +1,5 @@
 /** Puts and deletes single entries of a terminology map. */
 import type { Pool } from '../../platform/db/database.ts';
-import { notFound } from '../../tenancy/errors.ts';
 import { terminologyError } from '../errors.ts';
 import { findEntry } from './list-maps.store.ts';
 import type { StoredEntry } from './map.schema.ts';
@@ -35,6 +34,6 @@ export async function deleteMapEntry(
 ): Promise<void> {
   await changeMap(db, scope, change, async (client) => {
     await recordMapChange(client, scope, change, { action: 'delete', after: { ...key } });
-    if (!(await deleteEntry(client, scope, { key, change }))) throw notFound('The map entry');
+    if (!(await deleteEntry(client, scope, { key, change }))) throw terminologyError('not_found');
   });
 }
