@@ -8,6 +8,7 @@ export const french = {
     passwordPage === undefined
       ? 'Ce compte doit d’abord définir son mot de passe dans l’application web. Ouvrez le lien de configuration, ou demandez-en un à un administrateur.'
       : `Ce compte doit d’abord changer son mot de passe dans l’application web : ouvrez ${passwordPage} dans un navigateur.`,
+  session_ended: 'La session est terminée. Connectez-vous à nouveau.',
   sign_in_unfinished:
     'La connexion n’est pas terminée. Lisez GET /console/api/session, qui dit ce qui manque.',
   already_signed_in: 'Cette session est déjà connectée. Déconnectez-vous d’abord.',

@@ -22,6 +22,11 @@ export const tenancyError = domainErrors(
           : `This account must change its password in the web application, ${passwordPage} in a browser, before it can be used.`,
       example: { passwordPage: 'https://interchange.example.org/console/change-password' },
     },
+    session_ended: {
+      status: 401,
+      headers: { 'www-authenticate': 'Bearer error="invalid_token"' },
+      text: 'The session has ended. Sign in again.',
+    },
     sign_in_unfinished: {
       status: 401,
       headers: { 'www-authenticate': 'Cookie' },

@@ -60,7 +60,7 @@ test('a read is checked at once and confirmed before its answer leaves [ACC-19]'
   const { check, confirm } = createCallerCheck(deps, ACCESS, true);
   const checked = await check(HEADERS, NOW);
   assert.equal(heard(), 0);
-  await assert.rejects(confirm(checked, HEADERS, NOW), { statusCode: 401 });
+  await assert.rejects(confirm(checked, HEADERS, NOW), { code: 'session_ended' });
 });
 
 test('the answer of a read waits for what was committed while its body was on its way [ACC-18]', async () => {
@@ -82,7 +82,7 @@ test('a call that is no read hears of everything before it is admitted [ACC-18]'
   const { deps } = nodeThatIsBehind(caller(), undefined);
   const { check, admit } = createCallerCheck(deps, ACCESS, false);
   const checked = await check(HEADERS, NOW);
-  await assert.rejects(admit(checked, HEADERS, NOW), { statusCode: 401 });
+  await assert.rejects(admit(checked, HEADERS, NOW), { code: 'session_ended' });
 });
 
 test('a refusal never comes from what was granted a moment ago', async () => {

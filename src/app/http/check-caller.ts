@@ -9,6 +9,7 @@ import type { Access } from '../../tenancy/callers/access.ts';
 import type { Caller, TokenIdentity } from '../../tenancy/callers/caller.ts';
 import type { CallerDirectory, CallerEntry } from '../../tenancy/callers/caller-directory.ts';
 import { checkGrants, checkPasswordFlags, resolveScope } from '../../tenancy/callers/check-access.ts';
+import { tenancyError } from '../../tenancy/errors.ts';
 import type { FacilityScope } from '../../tenancy/scope.ts';
 import type { ChangeNotifications } from '../runtime/change-notifications.ts';
 
@@ -81,15 +82,7 @@ export function createCallerCheck(
 
   async function find(identity: TokenIdentity): Promise<CallerEntry> {
     const entry = await deps.callers.find(identity);
-    if (entry === undefined)
-      throw unauthorized(
-        {
-          en: 'The session has ended. Sign in again.',
-          fr: 'La session est terminée. Connectez-vous à nouveau.',
-        },
-        'session_ended',
-        'Bearer error="invalid_token"',
-      );
+    if (entry === undefined) throw tenancyError('session_ended');
     return entry;
   }
 

@@ -62,7 +62,6 @@ const OWN: Examples = {
     other_site: 'A page of another site may not call the console.',
   },
   401: {
-    session_ended: 'The session has ended. Sign in again.',
     token_missing: 'The access token is missing. Send the header Authorization: Bearer <accessToken>.',
   },
   413: { body_too_large: 'The body is larger than 65536 bytes. Send less at once.' },

@@ -43,8 +43,9 @@ export async function administer<T>(
 }
 
 /**
- * For a change that waited for a lock, behind it: 403 for whoever lost the permission or a facility meanwhile, or where the
- * module that the call needs is off at its facility by now. Returns who makes the change, with the rights of that moment.
+ * For a change that waited for a lock, behind it: 401 for whoever lost the session meanwhile, 403 for whoever lost the
+ * permission or a facility, or where the module that the call needs is off at its facility by now. Returns who makes the
+ * change, with the rights of that moment.
  */
 export async function requireStillHeld(
   client: Client,
@@ -69,13 +70,14 @@ export async function requireStillHeld(
   return manager;
 }
 
-/** Read behind the lock: who was disabled, or whose session ended, while waiting for it holds nothing any more. */
+/** Read behind the lock. 401 for who was disabled, or whose session ended, while waiting for it. */
 async function managerOf(client: Client, scope: OrganisationScope, author: Author): Promise<Manager> {
   if (author.kind === 'operator') return { accountId: null, permissions: NOTHING, facilityIds: NOTHING };
   const row = await readManager(client, scope, author);
+  if (row === undefined) throw tenancyError('session_ended');
   return {
     accountId: author.accountId,
-    permissions: new Set(row?.permissions),
-    facilityIds: new Set(row?.facilityIds),
+    permissions: new Set(row.permissions),
+    facilityIds: new Set(row.facilityIds),
   };
 }
