@@ -91,6 +91,10 @@ test('a property that is misspelt is named, with the one that was meant [HTTP-4]
   );
   for (const other of ['dress1', 'add', 'a\nddress', ''])
     assert.equal(messageOf(Body, { [other]: 'a' }, 'body'), 'address is missing.');
+  const Named = Type.Object({ sourceCode: Type.String(), sourceCodes: Type.Optional(Type.String()) });
+  assert.equal(messageOf(Named, { sourceCodes: 'a' }, 'body'), 'sourceCode is missing.');
+  const many = Object.fromEntries(Array.from({ length: 1_000 }, (_, index) => [`member${index}`, 'a']));
+  assert.equal(messageOf(Address, { ...many, adress: 'a' }, 'body'), 'address is missing.');
   const Short = Type.Object({ id: Type.String() }, { additionalProperties: false });
   assert.equal(
     messageOf(Short, { id: 'a', ip: 'b' }, 'body'),

@@ -68,12 +68,17 @@ function unknown({ params, parentSchema }: ValidationError, parent: string, say:
 
 function missing({ params, parentSchema, data }: ValidationError, parent: string, say: Phrases): string {
   const property = String(params.missingProperty);
-  const { enum: values } = parentSchema?.properties?.[property] ?? {};
-  const misspelt = Object.keys(data ?? {}).find((given) => isMisspelt(given, property));
+  const known = parentSchema?.properties ?? {};
+  const { enum: values } = known[property] ?? {};
+  const given = Object.keys(data ?? {}).slice(0, MAX_COMPARED);
+  const misspelt = given.find((name) => !Object.hasOwn(known, name) && isMisspelt(name, property));
   if (misspelt !== undefined) return say.misspelt(parent, misspelt, property);
   const isAtTop = parent === '' || parent === say.body;
   return say.missing(isAtTop ? property : `${parent}.${property}`, values);
 }
+
+/** A body of very many members would keep the event loop for long. */
+const MAX_COMPARED = 100;
 
 /** Whether `given` is `known` in other letters: in another case, with `_` or `-`, or with up to two letters wrong. */
 function isMisspelt(given: string, known: string): boolean {
