@@ -538,6 +538,25 @@ test('the simulator takes a signed delivery, confirms it, and fails when told to
   }
 });
 
+test('the simulator answers 404 at another path than that of --path', async () => {
+  const file = join(folder, 'path.json');
+  await writeFile(file, JSON.stringify(await create()));
+  const port = String(await freePort());
+  const args = ['exchange-simulator', '--connection', file, '--port', port];
+  await fails(2, /--path must begin with \//, ...args, '--path', 'in');
+  const simulator = startCommand([...args, '--path', '/in'], { env });
+  try {
+    await simulator.printed(new RegExp(`listening on http://127.0.0.1:${port}/in;`));
+    const statusAt = async (path: string) =>
+      (await fetch(`http://127.0.0.1:${port}${path}`, { method: 'POST', body: '{}' })).status;
+    assert.deepEqual(await Promise.all(['/out', '/in/', '/in?a=b'].map(statusAt)), [404, 404, 401]);
+    await simulator.printed(/^delivery +signature unchecked, answered 404$/m);
+  } finally {
+    simulator.child.kill('SIGTERM');
+    await simulator.ended;
+  }
+});
+
 test('the simulator confirms a burst of deliveries with few callbacks at once', async (t) => {
   const held: ServerResponse[] = [];
   let arrived = 0;

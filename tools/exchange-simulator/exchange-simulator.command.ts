@@ -12,6 +12,7 @@ import { createSimulatedExchange, type SimulatorEvent } from './simulated-exchan
 interface Options {
   connection: string;
   port: string;
+  path?: string;
   callbackHeader: string;
   failRate?: string;
   failStatus?: string;
@@ -32,6 +33,7 @@ export function exchangeSimulatorCommand(environment: CommandEnvironment): Comma
       'file with the output of `connection create --json`, or - for standard input',
     )
     .option('--port <port>', 'port on 127.0.0.1', '4100')
+    .option('--path <path>', 'the path that takes deliveries; others answer 404 (default: any)')
     .option('--callback-header <name>', 'header that carries the signature of callbacks', 'x-signature')
     .option('--fail-rate <part>', 'share of the deliveries that fail, from 0 to 1')
     .option('--fail-status <status>', 'HTTP status of the failed ones (default: 503)')
@@ -46,10 +48,13 @@ export function exchangeSimulatorCommand(environment: CommandEnvironment): Comma
     )
     .action(async (options: Options) => {
       const port = portOf(options.port);
+      const { path } = options;
+      if (path?.startsWith('/') === false) throw new UsageError('--path must begin with /.');
       const behaviour = behaviourOf(options);
       const connection = await readConnection(environment, options.connection);
       const server = createSimulatedExchange({
         connection,
+        path,
         callbackHeader: options.callbackHeader,
         behaviour,
         now: environment.now,
@@ -62,7 +67,7 @@ export function exchangeSimulatorCommand(environment: CommandEnvironment): Comma
       await serveUntilStopped(server, port, (address) =>
         environment.print(
           { address },
-          `listening on ${address} (any path); change it with POST ${address}/control`,
+          `listening on ${address}${path ?? ' (any path)'}; change it with POST ${address}/control`,
         ),
       );
     });

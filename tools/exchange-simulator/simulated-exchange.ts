@@ -14,6 +14,8 @@ import type { ConnectionFile } from './connection-file.ts';
 
 export interface SimulatedExchangeOptions {
   connection: ConnectionFile;
+  /** Takes deliveries; any does where there is none. */
+  path?: string | undefined;
   /** Header that callbacks are signed in. */
   callbackHeader: string;
   behaviour: Behaviour;
@@ -55,6 +57,8 @@ const CALLBACK_TRIES = 5;
 const CALLBACKS_AT_ONCE = 8;
 const ACCEPTED = 202;
 const REFUSED = 422;
+/** The verdict on a request to another path. */
+const ELSEWHERE = 'unchecked';
 
 /** `POST /control` with JSON changes the behaviour; every request to another path is a delivery. */
 export function createSimulatedExchange(options: SimulatedExchangeOptions): Server {
@@ -91,6 +95,7 @@ export function createSimulatedExchange(options: SimulatedExchangeOptions): Serv
     { failRate, failStatus }: Behaviour,
     isTest: boolean,
   ): number {
+    if (verdict === ELSEWHERE) return 404;
     if (verdict !== 'valid') return 401;
     if (envelope === undefined && !isTest) return 400;
     return Math.random() < failRate ? failStatus : ACCEPTED;
@@ -102,6 +107,7 @@ export function createSimulatedExchange(options: SimulatedExchangeOptions): Serv
   }
 
   function check(request: IncomingMessage, body: Buffer): string {
+    if (options.path !== undefined && request.url?.split('?')[0] !== options.path) return ELSEWHERE;
     const now = options.now();
     // The oldest come first.
     for (const [nonce, until] of nonces) {
