@@ -157,7 +157,7 @@ interface StoredRow
 export async function listImportRuns(
   db: Queryable,
   { organisationId, facilityId }: FacilityScope,
-  { state, after = BEFORE_ALL, limit }: Slice<TimePosition> & { state: ImportState | undefined },
+  { states, after = BEFORE_ALL, limit }: Slice<TimePosition> & { states: readonly ImportState[] | undefined },
 ): Promise<ListedImport[]> {
   const { rows } = await db.query<StoredRow>({
     name: 'import-run-list',
@@ -167,10 +167,10 @@ export async function listImportRuns(
       where r.organisation_id = $1
         and r.facility_id = $2
         and (r.started_at, r.id) < ($3::timestamptz, $4::uuid)
-        and ($5::text is null or ${STATE} = $5)
+        and ($5::text[] is null or ${STATE} = any($5))
       order by r.started_at desc, r.id desc
       limit $6`,
-    values: [organisationId, facilityId, ...after, state, limit],
+    values: [organisationId, facilityId, ...after, states, limit],
   });
   return rows.map(toListed);
 }

@@ -7,6 +7,10 @@ import { Type } from '../../../platform/json-schema.ts';
 export const IMPORT_STATES = ['running', 'finished', 'rejected', 'failed'] as const;
 export type ImportState = (typeof IMPORT_STATES)[number];
 
+/** What a list of imports is filtered by; `incomplete` is either of the two that need somebody. */
+export const IMPORT_FILTERS = [...IMPORT_STATES, 'incomplete'] as const;
+export type ImportFilter = (typeof IMPORT_FILTERS)[number];
+
 /** What stands in the files: a Bundle, a single resource, or a resource or Bundle on each line (NDJSON). */
 const IMPORT_CONTENTS = ['bundle', 'resource', 'lines'] as const;
 export type ImportContent = (typeof IMPORT_CONTENTS)[number];

@@ -7,7 +7,7 @@ import { Choice, Nullable } from '../../../platform/http/schema.ts';
 import { Type } from '../../../platform/json-schema.ts';
 import { type Access, facilityRoute } from '../../../tenancy/callers/access.ts';
 import { ImportReportSchema } from '../import-report.schema.ts';
-import { IMPORT_EXAMPLE, IMPORT_STATES, ImportSchema } from './kept-import.ts';
+import { IMPORT_EXAMPLE, IMPORT_FILTERS, ImportSchema } from './kept-import.ts';
 import { listImports, readImport } from './list-imports.ts';
 
 const ACCESS = { permissions: ['records.import'], module: 'patients', purposeOfUse: 'none' } as const;
@@ -36,7 +36,7 @@ export function listImportsRoute(deps: ListDependencies): Route<Access> {
       description: 'Newest first, those that run among them. Dry runs are not kept.',
       tag: 'Records',
     },
-    query: Type.Object({ state: Type.Optional(Choice(IMPORT_STATES)), ...PAGE_PARAMETERS }),
+    query: Type.Object({ state: Type.Optional(Choice(IMPORT_FILTERS)), ...PAGE_PARAMETERS }),
     responses: onePage(ImportSchema),
     handle: async ({ query }, { scope }) => ({ body: await listImports(deps, scope, query) }),
   });

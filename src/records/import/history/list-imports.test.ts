@@ -128,6 +128,8 @@ test('one that rejected something is rejected, one that did not come to its end 
     assert.equal(items[0].id, wanted);
     assert.ok(items.every((item: { state: string }) => item.state === state));
   }
+  const incomplete = (await list('?state=incomplete')).json.items.map((item: { id: string }) => item.id);
+  assert.deepEqual(incomplete, [failedId, id, rejectedId]);
 });
 
 test('the answer names the import where it is kept, also when it is an error [ADM-47]', async () => {

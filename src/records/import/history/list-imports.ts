@@ -11,17 +11,20 @@ import { notFound } from '../../../tenancy/errors.ts';
 import type { FacilityScope } from '../../../tenancy/scope.ts';
 import type { ImportDocument } from '../import-report.ts';
 import { findImportRun, listImportRuns } from './import-run.store.ts';
-import type { ImportState, ListedImport } from './kept-import.ts';
+import type { ImportFilter, ImportState, ListedImport } from './kept-import.ts';
+
+const INCOMPLETE: readonly ImportState[] = ['rejected', 'failed'];
 
 /** Newest first. 400 for a cursor of another list. */
 export async function listImports(
   { db, cursors }: ListDependencies,
   scope: FacilityScope,
-  { state, ...request }: PageRequest & { state?: ImportState | undefined },
+  { state, ...request }: PageRequest & { state?: ImportFilter | undefined },
 ): Promise<Page<ListedImport>> {
   const binding = ['imports', scope.organisationId, scope.facilityId, state];
   const page = openPage<TimePosition>(cursors, request, binding);
-  const runs = await listImportRuns(db, scope, { state, ...page.slice });
+  const states = state === 'incomplete' ? INCOMPLETE : state && [state];
+  const runs = await listImportRuns(db, scope, { states, ...page.slice });
   return page.close(runs, ({ startedAt, id }) => [startedAt, id]);
 }
 

@@ -53,6 +53,7 @@ export const imports = {
     finished: 'Nothing rejected',
     rejected: 'Some or all rejected',
     failed: 'Failed',
+    incomplete: 'Incomplete: rejected or failed',
   },
   ofNone: { finished: 'Nothing to take', rejected: 'All rejected' },
   started: 'Started',

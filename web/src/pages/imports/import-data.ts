@@ -14,7 +14,8 @@ export const IMPORT_TONES: Record<Import['state'], Tone> = {
   rejected: 'warning',
   failed: 'bad',
 };
-export const STATES = Object.keys(IMPORT_TONES) as Import['state'][];
+/** `incomplete`: something of it was rejected, or it failed. */
+export const FILTERS = [...Object.keys(IMPORT_TONES), 'incomplete'] as (Import['state'] | 'incomplete')[];
 
 /** The service writes the progress once a second. */
 const WATCH_MS = 1_000;

@@ -13,7 +13,7 @@ import type { Column } from '../../blocks/list/record-table.tsx';
 import { PageHeader } from '../../blocks/page/page-header.tsx';
 import { EmptyState } from '../../blocks/states/empty-state.tsx';
 import { Email } from '../../blocks/values/email.tsx';
-import { type Import, STATES } from './import-data.ts';
+import { FILTERS, type Import } from './import-data.ts';
 import { useImportName } from './import-name.ts';
 import { ImportState } from './import-state.tsx';
 import css from './imports.module.css';
@@ -101,7 +101,7 @@ function Imports() {
     (cursor, headers) =>
       answered(
         api.GET('/imports', {
-          params: { query: { state: search.state as Import['state'], limit: 50, cursor } },
+          params: { query: { state: search.state as (typeof FILTERS)[number], limit: 50, cursor } },
           headers,
         }),
       ),
@@ -114,7 +114,9 @@ function Imports() {
       list={list}
       columns={useColumns()}
       rowId={({ id }) => id}
-      filters={[{ name: 'state', label: t('state'), choices: choicesOf(STATES, (one) => t(`found.${one}`)) }]}
+      filters={[
+        { name: 'state', label: t('state'), choices: choicesOf(FILTERS, (one) => t(`found.${one}`)) },
+      ]}
       empty={<EmptyState title={t('empty')} text={t('emptyText')} />}
     />
   );

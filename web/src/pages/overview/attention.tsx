@@ -17,8 +17,7 @@ const PLACES: Record<Item['kind'], { to: string; search?: Record<string, string>
   'held-deliveries': { to: '/exchange/held' },
   'exchanges-down': { to: '/exchange/connections' },
   'failing-targets': { to: '/publishing', search: { state: 'failed' } },
-  // Not of one state: they were rejected, or failed, or run no more.
-  'rejected-imports': { to: '/imports' },
+  'rejected-imports': { to: '/imports', search: { state: 'incomplete' } },
   'unmapped-codes': { to: '/terminology' },
   'accounts-must-change-password': {
     to: '/integration-accounts',

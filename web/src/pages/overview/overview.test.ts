@@ -91,23 +91,30 @@ describe('overview', { skip: NO_BROWSER, timeout: 600_000 }, () => {
       'Held deliveries': '1 exchange/held',
       'Exchanges that do not answer': '1 exchange/connections',
       'Publish targets that fail': '1 publishing?state=failed',
-      'Incomplete imports': '1 imports',
+      'Incomplete imports': '1 imports?state=incomplete',
       'Codes without a standard code': '2 terminology',
       'Accounts that must change their password': '1 integration-accounts?state=must-change-password',
       'Accounts without a password yet': '1 integration-accounts?state=requires-setup',
     });
   });
 
-  test('an import that failed is in the list that the overview leads to [WEB-55]', async (t) => {
+  test('the overview leads to the imports that failed or rejected something, and to no other [WEB-55]', async (t) => {
     const tenant = await web.api.createTenant({ timeZone: 'Europe/Paris' });
-    await run(
-      `insert into import_run (organisation_id, facility_id, id, source, state, file_name)
-       values ($1, $2, $3, 'http', 'failed', 'march.ndjson')`,
-      [tenant.organisationId, tenant.facilityId, randomUUID()],
-    );
+    for (const state of ['finished', 'failed', 'rejected'])
+      await run(
+        `insert into import_run (organisation_id, facility_id, id, source, state, file_name)
+         values ($1, $2, $3, 'http', $4, $4 || '.ndjson')`,
+        [tenant.organisationId, tenant.facilityId, randomUUID(), state],
+      );
     const { page } = await web.open(t, '/', { tenant });
     await page.getByRole('link', { name: 'Read the reports' }).click();
-    await page.getByText('march.ndjson').waitFor();
+    await page.getByText('failed.ndjson').waitFor();
+    await page.getByText('rejected.ndjson').waitFor();
+    assert.equal(await page.getByText('finished.ndjson').count(), 0);
+    const filter = page.getByLabel('State');
+    assert.equal(await filter.locator('option:checked').textContent(), 'Incomplete: rejected or failed');
+    await filter.selectOption('Running');
+    await page.getByRole('heading', { name: 'Nothing matches the filters' }).waitFor();
   });
 
   test('accounts that wait lead to the list that has them: of systems, of people, or both [WEB-55]', async (t) => {
