@@ -24,8 +24,10 @@ export const exchangeConnections = {
   facilitiesHelp: 'Changes of their patients are sent.',
   allFacilities: 'All of the organisation',
   state: 'State',
-  states: { up: 'Delivering', down: 'Exchange is down', disabled: 'Disabled' },
-  downSince: 'Since {since}. One try at a time is made until the exchange answers.',
+  states: { up: 'Enabled', down: 'Deliveries fail', disabled: 'Disabled' },
+  held: '{count, number} held',
+  downSince:
+    'Since {since} the exchange does not answer, or answers each message with a failure such as 401 or 503. One message at a time is tried until that ends. Send a test to see what it answers.',
   secretWaits: 'New secret waits',
   created: 'Created',
   createSubmit: 'Connect',

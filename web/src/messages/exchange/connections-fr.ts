@@ -26,8 +26,10 @@ export const exchangeConnections: Catalogue['exchangeConnections'] = {
   facilitiesHelp: 'Les modifications de leurs patients sont envoyées.',
   allFacilities: 'Tous ceux de l’organisation',
   state: 'État',
-  states: { up: 'En service', down: 'Plateforme hors service', disabled: 'Désactivée' },
-  downSince: 'Depuis {since}. Un essai à la fois, jusqu’à ce que la plateforme réponde.',
+  states: { up: 'Activée', down: 'Envois en échec', disabled: 'Désactivée' },
+  held: '{count, plural, one {# retenu} other {# retenus}}',
+  downSince:
+    'Depuis {since}, la plateforme ne répond pas, ou répond à chaque message par un échec tel que 401 ou 503. Un message à la fois est essayé jusqu’à ce que cela cesse. Envoyez un test pour voir ce qu’elle répond.',
   secretWaits: 'Nouveau secret en attente',
   created: 'Créée',
   createSubmit: 'Se connecter',

@@ -14,8 +14,8 @@ export const overview = {
       link: 'Review them',
     },
     'exchanges-down': {
-      name: 'Exchanges that do not answer',
-      text: 'Deliveries to them wait, and are tried again by themselves. If it lasts, test the connection.',
+      name: 'Exchanges where deliveries fail',
+      text: 'They do not answer, or answer each message with a failure. Deliveries wait, and are tried again by themselves. If it lasts, test the connection.',
       link: 'Look at the connections',
     },
     'failing-targets': {

@@ -14,8 +14,8 @@ export const overview = {
       link: 'Les examiner',
     },
     'exchanges-down': {
-      name: 'Plateformes qui ne répondent pas',
-      text: 'Les envois attendent et sont réessayés d’eux-mêmes. Si cela dure, testez la connexion.',
+      name: 'Plateformes où les envois échouent',
+      text: 'Elles ne répondent pas, ou répondent à chaque message par un échec. Les envois attendent et sont réessayés d’eux-mêmes. Si cela dure, testez la connexion.',
       link: 'Voir les connexions',
     },
     'failing-targets': {

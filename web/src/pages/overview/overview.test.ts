@@ -89,7 +89,7 @@ describe('overview', { skip: NO_BROWSER, timeout: 600_000 }, () => {
     }
     assert.deepEqual(shown, {
       'Held deliveries': '1 exchange/held',
-      'Exchanges that do not answer': '1 exchange/connections',
+      'Exchanges where deliveries fail': '1 exchange/connections',
       'Publish targets that fail': '1 publishing?state=failed',
       'Incomplete imports': '1 imports?state=incomplete',
       'Codes without a standard code': '2 terminology',

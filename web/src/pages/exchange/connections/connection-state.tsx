@@ -1,15 +1,19 @@
 /** Whether a connection delivers, and whether something of it waits for somebody. */
+import { Link } from '@tanstack/react-router';
 import { useTranslations } from 'use-intl';
 import { StatusBadge } from '../../../blocks/values/status-badge.tsx';
 import css from '../exchange.module.css';
-import type { Connection } from '../exchange-data.ts';
+import { type Connection, useHeldCount } from '../exchange-data.ts';
 
 export function ConnectionState({ connection }: { connection: Connection }) {
   const t = useTranslations('exchangeConnections');
+  const held = useHeldCount();
   return (
     <span className={css.badges}>
       {badge()}
       {hasWaitingSecret(connection) ? <StatusBadge tone="warning" label={t('secretWaits')} /> : undefined}
+      {/* Of the facility. Where none is held, no connection is asked for by itself. */}
+      {held === undefined || held === 0 ? undefined : <Held connectionId={connection.id} />}
     </span>
   );
 
@@ -18,6 +22,18 @@ export function ConnectionState({ connection }: { connection: Connection }) {
     if (connection.circuitOpenSince !== null) return <StatusBadge tone="bad" label={t('states.down')} />;
     return <StatusBadge tone="good" label={t('states.up')} />;
   }
+}
+
+/** How many of its deliveries are held at the facility, with the way to them. */
+function Held({ connectionId }: { connectionId: string }) {
+  const t = useTranslations('exchangeConnections');
+  const count = useHeldCount({ connectionId });
+  if (count === undefined || count === 0) return undefined;
+  return (
+    <Link to="/exchange/held" search={{ connection: connectionId }}>
+      <StatusBadge tone="warning" label={t('held', { count })} />
+    </Link>
+  );
 }
 
 /** A new outbound secret was made, and does not sign yet. */

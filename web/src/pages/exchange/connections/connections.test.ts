@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { connect } from '../../../../../test-support/exchange/exchange-records.ts';
 import { startExchange } from '../../../../../test-support/exchange/exchange-server.ts';
+import { seedRecords } from '../../../../../test-support/records/seed-tenant.ts';
 import { NO_BROWSER, useConsole } from '../../../../../test-support/service/console-page.ts';
 
 describe('connections', { skip: NO_BROWSER, timeout: 600_000 }, () => {
@@ -35,11 +36,33 @@ describe('connections', { skip: NO_BROWSER, timeout: 600_000 }, () => {
     await secrets.getByText('/callback').waitFor();
     const [outbound = ''] = await secrets.locator('code').allTextContents();
     await secrets.getByRole('button', { name: 'I have kept it' }).click();
-    await page.getByRole('row').filter({ hasText: 'Regional exchange' }).getByText('Delivering').waitFor();
+    await page.getByRole('row').filter({ hasText: 'Regional exchange' }).getByText('Enabled').waitFor();
     assert.ok(outbound.length > 20);
     await page.getByRole('link', { name: 'Regional exchange' }).click();
     await page.getByRole('heading', { name: 'What the exchange knows' }).waitFor();
     assert.equal((await page.content()).includes(outbound), false);
+  });
+
+  test('a connection says how many of its deliveries are held, and that deliveries fail [WEB-43]', async (t) => {
+    const tenant = await web.api.createTenant({ timeZone: 'Europe/Paris' });
+    const { pool } = web.api.database;
+    const { connectionId } = await seedRecords(pool, tenant);
+    await pool.query('update exchange_connection set disabled_at = null where id = $1', [connectionId]);
+    const { page } = await web.open(t, '/exchange/connections', { tenant });
+    const row = page.getByRole('row').filter({ hasText: 'Enabled' });
+    await row.getByRole('link', { name: '1 held' }).click();
+    await page.waitForURL(`**/console/exchange/held?connection=${connectionId}`);
+    await pool.query(
+      `insert into exchange_circuit (organisation_id, connection_id, opened_at) values ($1, $2, now())
+       on conflict (organisation_id, connection_id) do update set opened_at = now()`,
+      [tenant.organisationId, connectionId],
+    );
+    await page.goto(`${web.api.origin}/console/exchange/connections/${connectionId}`);
+    await page.getByText('Deliveries fail').waitFor();
+    await page
+      .getByText(/^Since .* the exchange does not answer, or answers each message with a failure/)
+      .waitFor();
+    await page.getByRole('link', { name: '1 held' }).waitFor();
   });
 
   test('rotates the secrets, and activates the new one [WEB-44]', async (t) => {
