@@ -66,7 +66,8 @@ export const overview = {
     attemptsFailed: 'attempts failed',
   },
   firstSteps: 'The first three steps',
-  firstStepsText: 'No system is connected to this organisation yet.',
+  firstStepsText:
+    'No system has an account at {facility} yet. If one works elsewhere in the organisation, somebody who manages both facilities can add this one to its account.',
   steps: {
     account: {
       name: 'Create an integration account',

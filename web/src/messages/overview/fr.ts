@@ -66,7 +66,8 @@ export const overview = {
     attemptsFailed: 'essais en échec',
   },
   firstSteps: 'Les trois premières étapes',
-  firstStepsText: 'Aucun système n’est encore relié à cette organisation.',
+  firstStepsText:
+    'Aucun système n’a encore de compte à {facility}. S’il y en a un ailleurs dans l’organisation, une personne qui gère les deux établissements peut ajouter celui-ci à son compte.',
   steps: {
     account: {
       name: 'Créer un compte d’intégration',

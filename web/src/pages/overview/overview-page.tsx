@@ -47,10 +47,10 @@ const STEPS = [
   { name: 'map', to: '/terminology', permissions: ['terminology.maps.read', 'terminology.maps.manage'] },
 ] as const;
 
-/** For an organisation that no system is connected to yet: what to do first. */
+/** What to do first, where no system has an account at a facility of the person. */
 function FirstSteps() {
   const t = useTranslations('overview');
-  const { may } = useSession();
+  const { facility, may } = useSession();
   const { data } = useQuery({
     queryKey: ['overview', 'any-account'],
     queryFn: () => answered(api.GET('/accounts', { params: { query: { type: 'EHR', limit: 1 } } })),
@@ -58,7 +58,7 @@ function FirstSteps() {
   });
   if (data === undefined || data.items.length > 0) return undefined;
   return (
-    <Section title={t('firstSteps')} text={t('firstStepsText')}>
+    <Section title={t('firstSteps')} text={t('firstStepsText', { facility: facility?.name ?? '' })}>
       <ol className={css.steps}>
         {STEPS.filter(({ permissions }) => may(...permissions)).map(({ name, to }) => (
           <li key={name} className={css.step}>

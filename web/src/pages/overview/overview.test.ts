@@ -52,6 +52,16 @@ describe('overview', { skip: NO_BROWSER, timeout: 600_000 }, () => {
     await page.getByRole('heading', { name: 'The first three steps' }).waitFor();
   });
 
+  test('who manages a facility without systems is told so of that facility, not of the organisation [WEB-55]', async (t) => {
+    const tenant = await web.api.createTenant();
+    const facilityId = await web.api.createFacility(tenant.organisationId);
+    await web.api.createAccount(tenant);
+    const { page } = await web.open(t, '/', { tenant: { ...tenant, facilityId } });
+    await page
+      .getByText(/^No system has an account at Other Facility yet\. If one works elsewhere/)
+      .waitFor();
+  });
+
   test('what needs somebody leads to the page that mends it; the period of the charts is in the address [WEB-55]', async (t) => {
     const tenant = await web.api.createTenant({ timeZone: 'Europe/Paris' });
     const pool = web.api.database.pool;
