@@ -40,7 +40,7 @@ export const overview = {
     },
     'accounts-require-password-setup': {
       name: 'Accounts without a password yet',
-      text: 'Their setup link was not used. It is good for 72 hours; a new one is made with a reset.',
+      text: 'Their setup link was not used. A link ends 72 hours after it was made; then reset the password to make a new one.',
       link: 'See the systems',
     },
   },

@@ -40,7 +40,7 @@ export const overview = {
     },
     'accounts-require-password-setup': {
       name: 'Comptes encore sans mot de passe',
-      text: 'Leur lien de configuration n’a pas servi. Il vaut 72 heures ; une réinitialisation en crée un nouveau.',
+      text: 'Leur lien de configuration n’a pas servi. Un lien prend fin 72 heures après sa création ; réinitialisez alors le mot de passe pour en créer un autre.',
       link: 'Voir les systèmes',
     },
   },

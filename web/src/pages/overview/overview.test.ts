@@ -91,6 +91,7 @@ describe('overview', { skip: NO_BROWSER, timeout: 600_000 }, () => {
     const { page } = await web.open(t, '/', { tenant });
     const lines = page.getByRole('region', { name: 'Needs attention' }).getByRole('listitem');
     await lines.nth(6).waitFor();
+    await lines.getByText('A link ends 72 hours after it was made').waitFor();
     const shown: Record<string, string> = {};
     for (const line of await lines.all()) {
       const name = (await line.getByRole('heading').textContent()) ?? '';
