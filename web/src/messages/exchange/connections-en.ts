@@ -44,7 +44,8 @@ export const exchangeConnections = {
   callbackUrl: 'Callback address',
   back: 'All connections',
   forExchange: 'What the exchange knows',
-  forExchangeText: 'The secrets are shown once, when they are made. Rotate them if they were lost.',
+  forExchangeText:
+    'The secrets are shown once, when they are made. {may, select, true {Rotate them if they were lost.} other {If they were lost, ask somebody who may change this connection to rotate them.}}',
   callbackHeader: 'Header of the signature',
   callbackHeaderHelp: 'The header in which the exchange signs its callbacks.',
   identifierSystem: 'System of assigned ids',

@@ -46,7 +46,8 @@ export const exchangeConnections: Catalogue['exchangeConnections'] = {
   callbackUrl: 'Adresse de réponse',
   back: 'Toutes les connexions',
   forExchange: 'Ce que la plateforme sait',
-  forExchangeText: 'Les secrets ne sont affichés qu’à leur création. S’ils sont perdus, renouvelez-les.',
+  forExchangeText:
+    'Les secrets ne sont affichés qu’à leur création. {may, select, true {S’ils sont perdus, renouvelez-les.} other {S’ils sont perdus, demandez à une personne qui peut modifier cette connexion de les renouveler.}}',
   callbackHeader: 'En-tête de la signature',
   callbackHeaderHelp: 'L’en-tête dans lequel la plateforme signe ses réponses.',
   identifierSystem: 'Système des identifiants attribués',

@@ -43,7 +43,7 @@ export function ConnectionPage() {
       <div className={css.columns}>
         <div>
           <Settings connection={data} isChangeable={isChangeable} />
-          <ForExchange connection={data} />
+          <ForExchange connection={data} isChangeable={isChangeable} />
         </div>
         <ConnectionSecrets connection={data} />
       </div>
@@ -51,11 +51,11 @@ export function ConnectionPage() {
   );
 }
 
-function ForExchange({ connection }: { connection: Connection }) {
+function ForExchange({ connection, isChangeable }: { connection: Connection; isChangeable: boolean }) {
   const t = useTranslations('exchangeConnections');
   const { clientId, callbackUrl, callbackHeader, identifierSystem } = connection;
   return (
-    <Section title={t('forExchange')} text={t('forExchangeText')}>
+    <Section title={t('forExchange')} text={t('forExchangeText', { may: String(isChangeable) })}>
       <Details
         items={[
           [t('clientId'), <CopiedValue key="client" name={t('clientId')} value={clientId} />],

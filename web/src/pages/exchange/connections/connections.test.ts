@@ -270,6 +270,9 @@ describe('connections', { skip: NO_BROWSER, timeout: 600_000 }, () => {
     const { page } = await web.open(t, `/exchange/connections/${id}`, { tenant });
     await page.getByText(/^This connection also covers facilities that you may not use/).waitFor();
     await page.getByText(other).waitFor();
+    await page
+      .getByText('If they were lost, ask somebody who may change this connection to rotate them.')
+      .waitFor();
     for (const name of ['Send a test', 'Disable', 'Rotate secrets', 'Edit'])
       assert.equal(await page.getByRole('button', { name, exact: true }).count(), 0, name);
     await web.api.database.pool.query(
