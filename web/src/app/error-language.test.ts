@@ -27,7 +27,7 @@ describe('errors on French pages', { skip: NO_BROWSER, timeout: 600_000 }, () =>
     const page = await openInFrench(t, '/facility', { tenant });
     await page.getByLabel('Fuseau horaire').fill('Nulle/Part');
     await page.getByRole('button', { name: 'Enregistrer' }).click();
-    await saysAt(page, 'Fuseau horaire', 'timeZone doit être un nom de la base des fuseaux horaires');
+    await saysAt(page, 'Fuseau horaire', 'La valeur doit être un nom de la base des fuseaux horaires');
   });
 
   test('the name of a role that is taken is refused at its field [WEB-69]', async (t) => {

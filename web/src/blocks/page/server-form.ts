@@ -39,6 +39,12 @@ export function useServerForm<Values extends Record<string, string>>(options: Se
     return true;
   }
 
+  /** The label stands beside it: a person knows the field by that, not by the name that the interface has for it. */
+  function messageAt(name: string): string {
+    const { message } = error as ApiError;
+    return message.startsWith(`${name} `) ? t('theValue', { fault: message.slice(name.length + 1) }) : message;
+  }
+
   async function send() {
     if (isSending) return;
     setSending(true);
@@ -79,7 +85,7 @@ export function useServerForm<Values extends Record<string, string>>(options: Se
     field: (name: keyof Values & string) => ({
       name,
       value: values[name],
-      error: atField === name ? (error as ApiError).message : undefined,
+      error: atField === name ? messageAt(name) : undefined,
       onChange: (event: ChangeEvent<HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement>) => {
         const { value } = event.currentTarget;
         setValues((old) => ({ ...old, [name]: value }));

@@ -11,7 +11,7 @@ describe('facility', { skip: NO_BROWSER, timeout: 600_000 }, () => {
     const { page } = await web.open(t, '/facility', { tenant, expected: /400/ });
     await page.getByLabel('Time zone').fill('Nowhere/Else');
     await page.getByRole('button', { name: 'Save' }).click();
-    await page.getByText(/timeZone must be a name of the IANA/).waitFor();
+    await page.getByText(/^The value must be a name of the IANA/).waitFor();
     await page.getByLabel('Time zone').fill('Africa/Lagos');
     await page.getByLabel('Name', { exact: true }).fill('Ward North');
     await page.getByRole('button', { name: 'Save' }).click();

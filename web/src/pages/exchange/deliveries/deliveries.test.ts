@@ -191,7 +191,7 @@ describe('deliveries', { skip: NO_BROWSER, timeout: 600_000 }, () => {
     const dialog = page.getByRole('dialog', { name: 'Skip this delivery?' });
     await dialog.getByLabel('Reason').fill('   ');
     await dialog.getByRole('button', { name: 'Skip this delivery' }).click();
-    await dialog.getByText('reason must be one line of text that is not empty.').waitFor();
+    await dialog.getByText('The value must be one line of text that is not empty.').waitFor();
     await dialog.getByLabel('Reason').fill('Sent by hand.');
     await dialog.getByRole('button', { name: 'Skip this delivery' }).click();
     await page.getByText('1 delivery is skipped.').waitFor();
