@@ -11,18 +11,32 @@ import { useErrorText } from '../blocks/states/error-text.ts';
 
 export { browserSupportsWebAuthn, WebAuthnAbortService } from '@simplewebauthn/browser';
 
-export function makePasskey(options: PublicKeyCredentialCreationOptionsJSON) {
+export async function makePasskey(options: PublicKeyCredentialCreationOptionsJSON) {
+  checkHost(options.rp.id);
   return startRegistration({ optionsJSON: options });
 }
 
-export function answerByPasskey(options: PublicKeyCredentialRequestOptionsJSON) {
+export async function answerByPasskey(options: PublicKeyCredentialRequestOptionsJSON) {
+  checkHost(options.rpId);
   return startAuthentication({ optionsJSON: options });
+}
+
+/** The message is the host that passkeys of the service belong to; the page is at another. */
+class OtherHost extends Error {}
+
+/** A browser would refuse without a word of why, such as at http://127.0.0.1, where they belong to `localhost`. */
+function checkHost(host = location.hostname): void {
+  if (host !== location.hostname) throw new OtherHost(host);
 }
 
 /** Browsers tell neither who stopped nor why: a cancel, a time-out and a passkey that is there already look alike. */
 export function usePasskeyErrorText(): (error: unknown) => string {
   const t = useTranslations('secondFactor');
   const errorText = useErrorText();
-  return (error) =>
-    error instanceof WebAuthnError || error instanceof DOMException ? t('passkeyStopped') : errorText(error);
+  return (error) => {
+    if (error instanceof OtherHost)
+      return t('passkeyElsewhere', { host: error.message, here: location.hostname });
+    const isStopped = error instanceof WebAuthnError || error instanceof DOMException;
+    return isStopped ? t('passkeyStopped') : errorText(error);
+  };
 }

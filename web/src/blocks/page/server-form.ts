@@ -42,7 +42,9 @@ export function useServerForm<Values extends Record<string, string>>(options: Se
   /** The label stands beside it: a person knows the field by that, not by the name that the interface has for it. */
   function messageAt(name: string): string {
     const { message } = error as ApiError;
-    return message.startsWith(`${name} `) ? t('theValue', { fault: message.slice(name.length + 1) }) : message;
+    return message.startsWith(`${name} `)
+      ? t('theValue', { fault: message.slice(name.length + 1) })
+      : message;
   }
 
   async function send() {

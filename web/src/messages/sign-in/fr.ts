@@ -63,6 +63,8 @@ export const secondFactor = {
   passkeyCreate: 'Créer la clé d’accès',
   passkeyStopped:
     'Le navigateur s’est arrêté : annulation, délai dépassé, ou clé d’accès déjà présente sur cet appareil.',
+  passkeyElsewhere:
+    'Les clés d’accès de ce service ne fonctionnent qu’à l’adresse {host}, et cette page est à l’adresse {here}. Ouvrez la console à {host}.',
   passkeyUnsupported:
     'Ce navigateur ne connaît pas les clés d’accès. Utilisez un autre navigateur ou un autre second facteur.',
   recovery: 'Gardez vos codes de secours',

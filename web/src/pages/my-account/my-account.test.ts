@@ -164,6 +164,18 @@ describe('my account', { skip: NO_BROWSER, timeout: 600_000 }, () => {
     await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor();
   });
 
+  test('at another address than that of the service, the console says where passkeys work [WEB-51]', async (t) => {
+    const account = await person();
+    const { page } = await web.open(t, '/my-account', { signedOut: true, expected: /401/ });
+    await signIn(page, account.email);
+    await page.getByRole('button', { name: 'Add a passkey' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Name of the passkey').fill('laptop');
+    await dialog.getByRole('textbox', { name: 'Your password, once more' }).fill(PASSWORD);
+    await dialog.getByRole('button', { name: 'Create the passkey' }).click();
+    await dialog.getByText('Open the console at localhost.').waitFor();
+  });
+
   test('whoever closes the dialog while the browser asks for a passkey makes none, and can leave the page [WEB-51, WEB-77]', async (t) => {
     const account = await person();
     const { page } = await web.open(t, '/my-account', {
