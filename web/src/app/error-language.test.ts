@@ -113,6 +113,7 @@ describe('errors on French pages', { skip: NO_BROWSER, timeout: 600_000 }, () =>
     };
     await page.locator('input[type=file]').setInputFiles(file);
     await page.getByRole('button', { name: 'Afficher le rapport' }).click();
+    await page.getByText('Les motifs sont en anglais.').waitFor();
     const table = page.getByRole('table', { name: 'Rejetés' });
     const reason = table.locator('span[lang=en]').first();
     assert.match((await reason.textContent()) ?? '', /\w/);

@@ -17,7 +17,7 @@ export const publishing: Catalogue['publishing'] = {
   until: 'Commencée avant',
   started: 'Début',
   stored: 'Stockées',
-  failure: 'Ce qui a échoué',
+  failure: 'Ce qui a échoué (en anglais)',
   empty: 'Rien n’a encore été publié',
   emptyText:
     'Vos systèmes publient une demande ou des signes vitaux par l’interface. Regardez d’abord les cibles.',
@@ -40,7 +40,7 @@ export const publishing: Catalogue['publishing'] = {
   },
   isDefault: 'par défaut',
   lastSuccess: 'Dernier succès',
-  lastFailure: 'Dernier échec',
+  lastFailure: 'Dernier échec (en anglais)',
   back: 'Toutes les publications',
   history: 'Historique',
   historyText:
