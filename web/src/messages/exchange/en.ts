@@ -17,6 +17,7 @@ export const exchange = {
   events: { created: 'Patient created', updated: 'Patient changed' },
   status: 'State',
   statuses: { queued: 'Queued', held: 'Held', delivered: 'Delivered', skipped: 'Skipped' },
+  retrying: 'Retrying',
   occurred: 'Occurred',
   attempt: 'Last attempt',
   reason: 'Reason',
@@ -97,6 +98,7 @@ export const exchange = {
     rejected: 'Rejected',
     noConfirmation: 'None yet',
     next: 'Next try',
+    due: 'To be sent since',
     queued: 'Queued',
     queuedTexts: {
       created: 'The patient was registered.',
@@ -112,7 +114,8 @@ export const exchange = {
     },
     answered: 'The exchange answered {status}, after {ms, number} ms.',
     withheld: 'The patient refuses the purpose of the connection.',
-    unsent: 'Before the message was sent, the exchange went down or something changed. It is tried again.',
+    unsent:
+      'Before the message was sent, deliveries to the exchange began to fail, or something changed. It is tried again.',
     failures: {
       timeout: 'No answer in time, after {ms, number} ms.',
       refused: 'Nothing listens at the address of the exchange.',
@@ -120,7 +123,7 @@ export const exchange = {
       name: 'The name in the address of the exchange is not known.',
       other: 'No answer: {code}.',
     },
-    notCounted: 'It did not count as a try: the exchange was down.',
+    notCounted: 'It did not count as a try: deliveries to the exchange were failing.',
     held: 'Held',
     heldText: 'It waits for a decision.',
     replayed: 'Replayed',

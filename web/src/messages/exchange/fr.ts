@@ -19,6 +19,7 @@ export const exchange: Catalogue['exchange'] = {
   events: { created: 'Patient créé', updated: 'Patient modifié' },
   status: 'État',
   statuses: { queued: 'En attente', held: 'Retenu', delivered: 'Livré', skipped: 'Ignoré' },
+  retrying: 'Nouvel essai',
   occurred: 'Survenu',
   attempt: 'Dernier essai',
   reason: 'Motif',
@@ -100,6 +101,7 @@ export const exchange: Catalogue['exchange'] = {
     rejected: 'Rejeté',
     noConfirmation: 'Aucune pour l’instant',
     next: 'Prochain essai',
+    due: 'À envoyer depuis',
     queued: 'Mis en file',
     queuedTexts: {
       created: 'Le patient a été enregistré.',
@@ -116,7 +118,7 @@ export const exchange: Catalogue['exchange'] = {
     answered: 'La plateforme a répondu {status}, après {ms, number} ms.',
     withheld: 'Le patient s’oppose à la finalité de la connexion.',
     unsent:
-      'Avant l’envoi du message, la plateforme a cessé de répondre ou quelque chose a changé. Il est retenté.',
+      'Avant l’envoi du message, les envois à la plateforme ont commencé à échouer, ou quelque chose a changé. Il est retenté.',
     failures: {
       timeout: 'Pas de réponse à temps, après {ms, number} ms.',
       refused: 'Rien n’écoute à l’adresse de la plateforme.',
@@ -124,7 +126,7 @@ export const exchange: Catalogue['exchange'] = {
       name: 'Le nom dans l’adresse de la plateforme est inconnu.',
       other: 'Pas de réponse : {code}.',
     },
-    notCounted: 'Cela n’a pas compté comme un essai : la plateforme était hors service.',
+    notCounted: 'Cela n’a pas compté comme un essai : les envois à la plateforme étaient en échec.',
     held: 'Retenu',
     heldText: 'Il attend une décision.',
     replayed: 'Renvoyé',

@@ -6,10 +6,10 @@ import { useListOf } from '../../blocks/list/cursor-list.ts';
 import { ListPage } from '../../blocks/list/list-page.tsx';
 import type { Column } from '../../blocks/list/record-table.tsx';
 import { EmptyState } from '../../blocks/states/empty-state.tsx';
-import { StatusBadge } from '../../blocks/values/status-badge.tsx';
 import { useSession } from '../../shell/session-context.tsx';
 import { useConnectionColumn } from '../exchange/connection-column.tsx';
-import { DELIVERY_TONES, type Delivery, useConnectionsLoading } from '../exchange/exchange-data.ts';
+import { DeliveryState } from '../exchange/delivery-state.tsx';
+import { type Delivery, useConnectionsLoading } from '../exchange/exchange-data.ts';
 import type { Purpose } from './purpose.tsx';
 
 export function DeliveriesTab({ patientId, purpose }: { patientId: string; purpose: Purpose }) {
@@ -38,7 +38,7 @@ function useColumns(rows: readonly Delivery[]): Column<Delivery>[] {
     {
       heading: t('status'),
       width: '8rem',
-      cell: ({ status }) => <StatusBadge tone={DELIVERY_TONES[status]} label={t(`statuses.${status}`)} />,
+      cell: (delivery) => <DeliveryState delivery={delivery} />,
     },
     {
       heading: t('event'),

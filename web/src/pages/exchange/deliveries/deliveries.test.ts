@@ -147,7 +147,7 @@ describe('deliveries', { skip: NO_BROWSER, timeout: 600_000 }, () => {
     await page.getByRole('button', { name: 'Replay', exact: true }).click();
     await page.getByRole('button', { name: 'Replay this delivery' }).click();
     await page.getByText('The connection is disabled: enable it').waitFor();
-    assert.equal(await page.getByText('Next try').count(), 0);
+    assert.equal(await page.getByText(/^(Next try|To be sent since)$/).count(), 0);
   });
 
   test('where the columns do not fit, each row is a card on which nothing is cut off [WEB-73]', async (t) => {
@@ -351,7 +351,7 @@ describe('deliveries', { skip: NO_BROWSER, timeout: 600_000 }, () => {
     await page.getByRole('button', { name: 'Replay this delivery' }).click();
     await page.getByText('By you.').waitFor();
     await page.getByText('Queued', { exact: true }).first().waitFor();
-    await page.getByRole('listitem').filter({ hasText: 'Next try' }).waitFor();
+    await page.getByRole('listitem').filter({ hasText: 'To be sent since' }).waitFor();
     assert.deepEqual(await statuses(tenant.organisationId), [false]);
     await refuseDue(web.api.database.pool, { organisationId: tenant.organisationId, connectionId }, 1);
     await page.getByRole('button', { name: 'Replay', exact: true }).waitFor();
@@ -371,17 +371,38 @@ describe('deliveries', { skip: NO_BROWSER, timeout: 600_000 }, () => {
     assert.ok(!(await page.content()).includes('"Patient"'), 'the message is in the page');
   });
 
+  test('a queued delivery whose last try failed says so; one that is due does not promise a try in the past [WEB-40, WEB-42]', async (t) => {
+    const { tenant, connectionId } = await held(1);
+    const { page, account } = await web.open(t, '/exchange/held', { tenant });
+    await web.api.database.pool.query(
+      `update exchange_attempt set outcome = 'failed', status = 401 where organisation_id = $1`,
+      [tenant.organisationId],
+    );
+    const body = { connectionId };
+    await web.api.call('/exchange/deliveries/replay', { method: 'POST', token: account.token, body });
+    await page.goto(`${web.api.origin}/console/exchange`);
+    await page.getByRole('table').getByText('Retrying').waitFor();
+    await page.getByRole('link', { name: 'Patient created' }).click();
+    await page.getByText('Retrying').waitFor();
+    await page.getByText('To be sent since').first().waitFor();
+    assert.equal(await page.getByText('Next try').count(), 0);
+  });
+
   test('that the exchange was down is said of no try that was delivered, withheld or never sent [WEB-42]', async (t) => {
     const { tenant, connectionId } = await held(1);
     const { pool } = web.api.database;
     const { page, account } = await web.open(t, '/exchange/held', { tenant });
     const { items } = (await web.api.call('/exchange/deliveries', { token: account.token })).json;
-    const down = 'It did not count as a try: the exchange was down.';
+    const down = 'It did not count as a try: deliveries to the exchange were failing.';
     for (const [outcome, text, said] of [
       ['refused', 'The exchange answered 422, after', 1],
       ['delivered', 'The exchange answered 422, after', 0],
       ['withheld', 'The patient refuses the purpose of the connection.', 0],
-      ['unsent', 'Before the message was sent, the exchange went down or something changed.', 0],
+      [
+        'unsent',
+        'Before the message was sent, deliveries to the exchange began to fail, or something changed.',
+        0,
+      ],
     ] as const) {
       await pool.query(
         'update exchange_attempt set outcome = $3, counted = false where organisation_id = $1 and connection_id = $2',

@@ -5,9 +5,9 @@ import { useFormatter, useTranslations } from 'use-intl';
 import { timeColumn } from '../../../blocks/list/columns.tsx';
 import { choicesOf, type Filter } from '../../../blocks/list/filter-bar.tsx';
 import type { Column } from '../../../blocks/list/record-table.tsx';
-import { StatusBadge } from '../../../blocks/values/status-badge.tsx';
 import { useConnectionColumn, useConnectionFilter } from '../connection-column.tsx';
-import { DELIVERY_TONES, type Delivery, STATUSES, useHeldReason } from '../exchange-data.ts';
+import { DeliveryState } from '../delivery-state.tsx';
+import { type Delivery, STATUSES, useHeldReason } from '../exchange-data.ts';
 import { PatientLink } from '../patient-link.tsx';
 
 interface FilterOptions {
@@ -64,7 +64,7 @@ export function useColumns(
   const status: Column<Delivery> = {
     heading: t('status'),
     width: '8rem',
-    cell: ({ status }) => <StatusBadge tone={DELIVERY_TONES[status]} label={t(`statuses.${status}`)} />,
+    cell: (delivery) => <DeliveryState delivery={delivery} />,
   };
   const reason: Column<Delivery> = {
     heading: t('reason'),

@@ -19,12 +19,13 @@ import { Details } from '../../../blocks/values/details.tsx';
 import { StatusBadge } from '../../../blocks/values/status-badge.tsx';
 import { ZonedTime } from '../../../blocks/values/zoned-time.tsx';
 import { useSession } from '../../../shell/session-context.tsx';
+import { DeliveryState } from '../delivery-state.tsx';
 import css from '../exchange.module.css';
-import { DELIVERY_TONES, READ_PAYLOADS, REVIEW, useConnections, useHeldReason } from '../exchange-data.ts';
+import { READ_PAYLOADS, REVIEW, useConnections, useHeldReason } from '../exchange-data.ts';
 import { PatientLink } from '../patient-link.tsx';
 import { DecisionDialog } from './decision-dialog.tsx';
 import { DeliveryPayload } from './delivery-payload.tsx';
-import { type DeliveryDetail, DeliveryTimeline } from './delivery-timeline.tsx';
+import { type DeliveryDetail, DeliveryTimeline, nextWord } from './delivery-timeline.tsx';
 
 const route = getRouteApi('/shell/exchange/deliveries/$deliveryId');
 
@@ -118,7 +119,7 @@ function What({ delivery }: { delivery: DeliveryDetail }) {
   const connectionWords = useTranslations('exchangeConnections');
   const connections = useConnections();
   const reasonOf = useHeldReason();
-  const { id, status, heldReason, connectionId, connectionName, connectionEnabled } = delivery;
+  const { id, heldReason, connectionId, connectionName, connectionEnabled } = delivery;
   const { patientId, sequence, occurredAt, nextAttemptAt, waitReason, waitsForId } = delivery;
   // Who may not manage connections has no page to follow the name to.
   const isManaged = connections?.some((one) => one.id === connectionId) === true;
@@ -129,7 +130,7 @@ function What({ delivery }: { delivery: DeliveryDetail }) {
           [
             t('status'),
             <span key="status" className={css.badges}>
-              <StatusBadge tone={DELIVERY_TONES[status]} label={t(`statuses.${status}`)} />
+              <DeliveryState delivery={delivery} />
               {heldReason === null ? undefined : reasonOf(heldReason).short}
             </span>,
           ],
@@ -138,7 +139,10 @@ function What({ delivery }: { delivery: DeliveryDetail }) {
             : [t('waits.label'), <WaitsFor key="waits" reason={waitReason} waitsForId={waitsForId} />],
           nextAttemptAt === null || waitReason !== null
             ? undefined
-            : [t('delivery.next'), <ZonedTime key="next" at={nextAttemptAt} to="second" />],
+            : [
+                t(`delivery.${nextWord(nextAttemptAt)}`),
+                <ZonedTime key="next" at={nextAttemptAt} to="second" />,
+              ],
           [t('delivery.confirmation'), <Confirmation key="confirmation" delivery={delivery} />],
           [t('occurred'), <ZonedTime key="occurred" at={occurredAt} to="second" />],
           [

@@ -36,7 +36,7 @@ export function DeliveryTimeline({ delivery }: { delivery: DeliveryDetail }) {
       texts: [t('heldText')],
     });
   if (nextAttemptAt !== null && waitReason === null)
-    steps.push({ at: nextAttemptAt, tone: 'running', title: t('next'), texts: [] });
+    steps.push({ at: nextAttemptAt, tone: 'running', title: t(nextWord(nextAttemptAt)), texts: [] });
   // The sort is stable: of the same instant, the later kind comes first.
   const newestFirst = steps.reverse().sort((a, b) => Date.parse(b.at) - Date.parse(a.at));
   return (
@@ -58,6 +58,11 @@ export function DeliveryTimeline({ delivery }: { delivery: DeliveryDetail }) {
       ))}
     </ol>
   );
+}
+
+/** It may be due without being sent: while deliveries to the exchange fail, one at a time is tried. */
+export function nextWord(nextAttemptAt: string): 'next' | 'due' {
+  return Date.parse(nextAttemptAt) > Date.now() ? 'next' : 'due';
 }
 
 const TONES: Record<string, Step['tone']> = { delivered: 'good', failed: 'bad', refused: 'bad' };
