@@ -1,4 +1,6 @@
 /** Who changed what in the administration. */
+import { patients } from '../patients/en.ts';
+
 export const audit = {
   title: 'Audit log',
   text: 'Who changed accounts, roles, facilities, connections, maps and privacy, from what to what. Newest first; secrets are never in it.',
@@ -21,7 +23,7 @@ export const audit = {
   notSet: 'not set',
   on: 'yes',
   off: 'no',
-  all: 'All {count}',
+  all: 'Show all {count}',
   noDetails: 'No details',
   actions: {
     organisation: { create: 'Organisation created' },
@@ -102,6 +104,9 @@ export const audit = {
   values: {
     password: { given: 'chosen by who made it', generated: 'generated', 'setup-link': 'by setup link' },
     userType: { EHR: 'system', STAFF: 'person' },
+    secondFactor: { 'authenticator app': 'authenticator app', passkey: 'passkey' },
+    purposeOfUse: patients.purposes,
+    refusedPurposes: patients.purposes,
     addressQuery: { another: 'another' },
   },
   subjects: {

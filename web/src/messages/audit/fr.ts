@@ -1,4 +1,6 @@
 /** Who changed what in the administration, in French. */
+import { patients } from '../patients/fr.ts';
+
 export const audit = {
   title: 'Journal d’audit',
   text: 'Qui a modifié comptes, rôles, établissements, connexions, correspondances et confidentialité, et comment. Du plus récent au plus ancien, sans jamais aucun secret.',
@@ -21,7 +23,7 @@ export const audit = {
   notSet: 'non défini',
   on: 'oui',
   off: 'non',
-  all: 'Les {count}',
+  all: 'Afficher les {count}',
   noDetails: 'Aucun détail',
   actions: {
     organisation: { create: 'Organisation créée' },
@@ -106,6 +108,9 @@ export const audit = {
       'setup-link': 'par lien de configuration',
     },
     userType: { EHR: 'système', STAFF: 'personne' },
+    secondFactor: { 'authenticator app': 'application d’authentification', passkey: 'clé d’accès' },
+    purposeOfUse: patients.purposes,
+    refusedPurposes: patients.purposes,
     addressQuery: { another: 'autres' },
   },
   subjects: {

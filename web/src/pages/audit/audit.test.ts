@@ -1,8 +1,16 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { describe, test } from 'node:test';
+import { insertPatients } from '../../../../test-support/exchange/exchange-records.ts';
 import { holdDeliveries } from '../../../../test-support/exchange/held-deliveries.ts';
 import { NO_BROWSER, useConsole } from '../../../../test-support/service/console-page.ts';
+
+const FOUR = [
+  'encounters.access',
+  'encounters.fhir.encounter.read',
+  'encounters.fhir.encounter.search',
+  'encounters.vitals.read',
+];
 
 describe('audit log', { skip: NO_BROWSER, timeout: 600_000 }, () => {
   const web = useConsole();
@@ -90,6 +98,24 @@ describe('audit log', { skip: NO_BROWSER, timeout: 600_000 }, () => {
     const asked = page.waitForRequest((request) => request.url().includes('actor=operator'));
     await page.getByLabel('Qui (ou opérateur)').fill('Opérateur');
     await asked;
+  });
+
+  test('in French, refused purposes are in French; a long list is opened, and does not pass for all there is [WEB-57, WEB-67]', async (t) => {
+    const tenant = await web.api.createTenant();
+    const [patientId] = await insertPatients(web.api.database.pool, tenant, 1);
+    const { token } = await web.api.createAccount(tenant, { userType: 'STAFF' });
+    for (const [path, method, body] of [
+      [`/patients/base/${patientId}/privacy`, 'PUT', { refusedPurposes: ['RESEARCH'] }],
+      ['/roles', 'POST', { name: 'four', permissions: FOUR }],
+    ] as const) {
+      const answer = await web.api.call(path, { method, token, body });
+      assert.ok(answer.status < 300, answer.text);
+    }
+    const { page } = await web.open(t, '/audit', { tenant, language: 'fr' });
+    const row = (what: string) => page.getByRole('row').filter({ hasText: what });
+    await row('Confidentialité modifiée').getByRole('insertion').filter({ hasText: 'Recherche' }).waitFor();
+    await row('Rôle créé').getByText('Afficher les 4').click();
+    await row('Rôle créé').getByText(FOUR.join(', ')).waitFor();
   });
 
   test('deliveries and maps are named after what they belong to, and connections by their names [WEB-57]', async (t) => {
