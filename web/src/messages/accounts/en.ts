@@ -8,7 +8,7 @@ export const accounts = {
     text: 'Other systems sign in with these: a laboratory system, a partner’s software. Each has its own, so that one can be stopped alone.',
     create: 'New integration account',
     emailHelp: 'Names the account. The address of the people who run the system is a good one.',
-    empty: 'No other system has an account yet',
+    empty: 'No other system has an account at your facilities yet',
     emptyText:
       'Create one for each system that is to call this service. You are then shown what its makers need for the first call.',
   },

@@ -8,7 +8,7 @@ export const accounts = {
     text: 'Les autres systèmes se connectent avec ces comptes : un système de laboratoire, le logiciel d’un partenaire. Chacun a le sien, pour pouvoir être arrêté seul.',
     create: 'Nouveau compte d’intégration',
     emailHelp: 'Elle désigne le compte. L’adresse de l’équipe qui exploite le système convient bien.',
-    empty: 'Aucun autre système n’a encore de compte',
+    empty: 'Aucun autre système n’a encore de compte dans vos établissements',
     emptyText:
       'Créez-en un pour chaque système qui doit appeler ce service. Vous verrez ensuite ce qu’il faut à ses développeurs pour un premier appel.',
   },

@@ -5,7 +5,7 @@ export const overview = {
   attention: 'Needs attention',
   calm: 'Nothing needs you now',
   calmText:
-    'Held deliveries, failures, codes without a standard code and accounts that wait would stand here.',
+    'Held deliveries, failures, codes without a standard code and accounts that wait would stand here, as far as your role opens them.',
   count: '{more, select, true {more than {count}} other {{count}}}',
   kinds: {
     'held-deliveries': {

@@ -5,7 +5,7 @@ export const overview = {
   attention: 'À traiter',
   calm: 'Rien ne vous attend',
   calmText:
-    'Les envois retenus, les échecs, les codes sans code standard et les comptes en attente apparaîtraient ici.',
+    'Les envois retenus, les échecs, les codes sans code standard et les comptes en attente apparaîtraient ici, dans la mesure où votre rôle les ouvre.',
   count: '{more, select, true {plus de {count}} other {{count}}}',
   kinds: {
     'held-deliveries': {

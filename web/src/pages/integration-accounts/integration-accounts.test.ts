@@ -31,7 +31,9 @@ describe('integration accounts', { skip: NO_BROWSER, timeout: 600_000 }, () => {
     const admin = await web.api.createAccount(tenant, { userType: 'STAFF' });
     await addRole(admin, 'Laboratory partner', ['patients.patients.list']);
     const { page } = await web.open(t, '/integration-accounts', { tenant, expected: /409/ });
-    await page.getByRole('heading', { name: 'No other system has an account yet' }).waitFor();
+    await page
+      .getByRole('heading', { name: 'No other system has an account at your facilities yet' })
+      .waitFor();
     await page.getByRole('button', { name: 'New integration account' }).first().click();
     const dialog = page.getByRole('dialog', { name: 'New integration account' });
     await dialog.getByLabel('Email').fill(admin.email);

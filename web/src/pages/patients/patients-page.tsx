@@ -21,7 +21,7 @@ export function PatientsPage() {
   const { purpose } = route.useSearch();
   const [search, changeSearch] = usePatientSearch();
   const navigate = route.useNavigate();
-  const { facility } = useSession();
+  const { facility, may } = useSession();
   const purposeOfUse = purposeOf(purpose);
   const list = useListOf(['patients', facility?.id], '/patients/base', { purposeOfUse, search });
   return (
@@ -47,7 +47,7 @@ export function PatientsPage() {
         filterValues={{ values: { search }, change: (to) => changeSearch(to.search) }}
         empty={
           <EmptyState title={t('empty')} text={t('emptyText')}>
-            <Link to="/imports">{t('toImports')}</Link>
+            {may('records.import') ? <Link to="/imports">{t('toImports')}</Link> : undefined}
           </EmptyState>
         }
       />

@@ -430,6 +430,25 @@ describe('patients', { skip: NO_BROWSER, timeout: 600_000 }, () => {
     assert.equal(await page.getByRole('button', { name: 'Export as CSV' }).count(), 0);
   });
 
+  test('an empty list leads to no page that the role does not open [WEB-30, WEB-34]', async (t) => {
+    const tenant = await web.api.createTenant();
+    const permissions = ['patients.patients.list', 'terminology.maps.read'];
+    const { page } = await web.open(t, '/patients', { tenant, permissions });
+    for (const [path, heading] of [
+      ['/patients', 'No patients here yet'],
+      ['/terminology', 'Every code has a standard code'],
+      ['/terminology/maps', 'There are no maps yet'],
+    ] as const) {
+      await page.goto(`${web.api.origin}/console${path}`);
+      await page.getByRole('heading', { name: heading }).waitFor();
+      assert.equal(
+        await page.getByRole('main').locator('a[href$="/import"], a[href$="/imports"]').count(),
+        0,
+        path,
+      );
+    }
+  });
+
   test('a patient who is not there says so [WEB-35]', async (t) => {
     const { page } = await web.open(t, `/patients/${crypto.randomUUID()}`, { expected: /404/ });
     await page

@@ -35,7 +35,7 @@ type Place = (typeof PLACES)[number];
 export function UnmappedPage() {
   const t = useTranslations('terminology');
   const search = route.useSearch();
-  const { facility } = useSession();
+  const { facility, may } = useSession();
   const [waiting, setWaiting] = useState<UnmappedCode>();
   const [isOpen, setOpen] = useState(false);
   const list = useListOf(['terminology', 'unmapped', facility?.id], '/terminology/unmapped', {
@@ -67,7 +67,9 @@ export function UnmappedPage() {
         empty={
           <EmptyState title={t('unmappedEmpty')} text={t('unmappedEmptyText')}>
             <Link to="/terminology/maps">{t('toMaps')}</Link>
-            <Link to="/terminology/import">{t('toImport')}</Link>
+            {may('terminology.maps.manage') ? (
+              <Link to="/terminology/import">{t('toImport')}</Link>
+            ) : undefined}
           </EmptyState>
         }
       />

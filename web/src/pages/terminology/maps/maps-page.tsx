@@ -76,7 +76,7 @@ function MapList({ columns }: { columns: ReturnType<typeof useMapColumns> }) {
   const t = useTranslations('terminologyMaps');
   const ofAll = useTranslations('terminology');
   const search = route.useSearch();
-  const { facility } = useSession();
+  const { facility, may } = useSession();
   const list = useListOf(['terminology', 'maps', facility?.id], '/terminology/maps', search);
   return (
     <ListPage
@@ -92,7 +92,9 @@ function MapList({ columns }: { columns: ReturnType<typeof useMapColumns> }) {
       empty={
         <EmptyState title={t('empty')} text={t('emptyText')}>
           <Link to="/terminology">{t('toUnmapped')}</Link>
-          <Link to="/terminology/import">{ofAll('toImport')}</Link>
+          {may('terminology.maps.manage') ? (
+            <Link to="/terminology/import">{ofAll('toImport')}</Link>
+          ) : undefined}
         </EmptyState>
       }
     />
