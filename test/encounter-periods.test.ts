@@ -5,24 +5,20 @@
  */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import fc from 'fast-check';
 import { bundle, encounter, patient } from '../test-support/records/clinic.ts';
-import { startTestApi, type TestAccount, type TestApi } from '../test-support/service/api.ts';
+import { startTestApi, type TestAccount } from '../test-support/service/api.ts';
 import { sized } from '../test-support/sized.ts';
 
 /** In Cairo, 26 April 2024 begins at 01:00: there is no midnight. */
 const TIME_ZONES = ['UTC', 'America/New_York', 'Europe/Berlin', 'Africa/Cairo', 'Asia/Kathmandu'];
-
-let api: TestApi;
 const accounts = new Map<string, TestAccount>();
 
-before(async () => {
-  api = await startTestApi();
-  for (const timeZone of TIME_ZONES)
-    accounts.set(timeZone, await api.createAccount(await api.createTenant({ timeZone })));
-});
+const api = await startTestApi();
 after(() => api.close());
+for (const timeZone of TIME_ZONES)
+  accounts.set(timeZone, await api.createAccount(await api.createTenant({ timeZone })));
 
 interface Period {
   start?: string;

@@ -1,15 +1,14 @@
 /** What is decided while deliveries wait holds for each of them: it is asked again just before a request is written. */
 import assert from 'node:assert/strict';
-import { after, afterEach, before, beforeEach, describe, test } from 'node:test';
+import { after, afterEach, beforeEach, describe, test } from 'node:test';
 import { buildDeliveries } from '../src/app/build-worker.ts';
 import type { DeliveryWorker } from '../src/exchange/worker/delivery-worker.ts';
 import { setModules } from '../src/tenancy/organisations/facilities.ts';
 import { connect, insertPatients, queue } from '../test-support/exchange/exchange-records.ts';
 import { startExchange, type TestExchange } from '../test-support/exchange/exchange-server.ts';
-import { startTestApi, type Tenant, type TestAccount, type TestApi } from '../test-support/service/api.ts';
+import { startTestApi, type Tenant, type TestAccount } from '../test-support/service/api.ts';
 import { waitUntil } from '../test-support/wait-until.ts';
 
-let api: TestApi;
 let tenant: Tenant;
 let account: TestAccount;
 let exchange: TestExchange;
@@ -20,8 +19,8 @@ let patients: string[];
 /** Lets the first request be answered. */
 let go: () => void;
 
-before(async () => {
-  api = await startTestApi({ env: { DELIVERY_POLL_MS: '250', DELIVERY_RETRY_SECONDS: '0.05,0.05,0.05' } });
+const api = await startTestApi({
+  env: { DELIVERY_POLL_MS: '250', DELIVERY_RETRY_SECONDS: '0.05,0.05,0.05' },
 });
 after(() => api.close());
 beforeEach(async () => {

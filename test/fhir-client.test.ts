@@ -1,9 +1,9 @@
 /** An outside FHIR client works against the read interface unmodified. */
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import { Client } from 'fhir-kit-client';
 import { insertEncounter, insertPatient } from '../test-support/records/clinical-records.ts';
-import { startTestApi, type TestApi } from '../test-support/service/api.ts';
+import { startTestApi } from '../test-support/service/api.ts';
 
 interface Bundle {
   [element: string]: unknown;
@@ -12,26 +12,19 @@ interface Bundle {
   entry?: { resource: { id: string } }[];
 }
 
-let api: TestApi;
-let client: Client;
-let patient: string;
-let newestFirst: string[];
-
-before(async () => {
-  api = await startTestApi();
-  const tenant = await api.createTenant();
-  const account = await api.createAccount(tenant, { permissions: ['encounters.access'] });
-  client = new Client({ baseUrl: `${api.baseUrl}/encounters/fhir`, bearerToken: account.token });
-  patient = await insertPatient(api.database.pool, tenant);
-  newestFirst = [];
-  for (let day = 20; day > 0; day -= 1) {
-    const start = `2024-03-${String(day).padStart(2, '0')}T08:00:00Z`;
-    newestFirst.push(
-      await insertEncounter(api.database.pool, tenant, { patientId: patient, start, end: start }),
-    );
-  }
-});
+const api = await startTestApi();
 after(() => api.close());
+const tenant = await api.createTenant();
+const account = await api.createAccount(tenant, { permissions: ['encounters.access'] });
+const client = new Client({ baseUrl: `${api.baseUrl}/encounters/fhir`, bearerToken: account.token });
+const patient = await insertPatient(api.database.pool, tenant);
+const newestFirst: string[] = [];
+for (let day = 20; day > 0; day -= 1) {
+  const start = `2024-03-${String(day).padStart(2, '0')}T08:00:00Z`;
+  newestFirst.push(
+    await insertEncounter(api.database.pool, tenant, { patientId: patient, start, end: start }),
+  );
+}
 
 const ids = (bundle: Bundle) => (bundle.entry ?? []).map(({ resource }) => resource.id);
 

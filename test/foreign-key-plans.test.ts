@@ -5,9 +5,9 @@
  * and that only the queries it is made for name.
  */
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import pg from 'pg';
-import { createTestDatabase, type TestDatabase } from '../test-support/database/database.ts';
+import { createTestDatabase } from '../test-support/database/database.ts';
 import { needsPlainPostgres } from '../test-support/database/plain-postgres.ts';
 
 const PLAIN = needsPlainPostgres('Citus shows plans otherwise, and keeps none for all parameters');
@@ -19,13 +19,9 @@ interface ReferencedKey {
   types: string[];
 }
 
-let database: TestDatabase;
-let client: pg.Client;
-before(async () => {
-  database = await createTestDatabase();
-  client = new pg.Client({ connectionString: database.url });
-  await client.connect();
-});
+const database = await createTestDatabase();
+const client = new pg.Client({ connectionString: database.url });
+await client.connect();
 after(async () => {
   await client.end();
   await database.drop();

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import { after, before, describe, test } from 'node:test';
+import { after, describe, test } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import {
@@ -14,26 +14,18 @@ import {
   sendRaw,
 } from '../test-support/http/raw-http.ts';
 import { type RegisteredRoute, rawSampleRequest } from '../test-support/http/route-requests.ts';
-import { type SeededRecords, seedRecords } from '../test-support/records/seed-tenant.ts';
-import { startTestApi, type Tenant, type TestAccount, type TestApi } from '../test-support/service/api.ts';
+import { seedRecords } from '../test-support/records/seed-tenant.ts';
+import { startTestApi } from '../test-support/service/api.ts';
 
 /** Headers that differ from one answer to the next. */
 const OWN = new Set(['date', 'x-correlation-id', 'connection', 'keep-alive']);
 
-let api: TestApi;
-let tenant: Tenant;
-let seeds: SeededRecords;
-let account: TestAccount;
-let port: number;
-
-before(async () => {
-  api = await startTestApi();
-  tenant = await api.createTenant();
-  seeds = await seedRecords(api.database.pool, tenant);
-  account = await api.createAccount(tenant);
-  port = Number(new URL(api.origin).port);
-});
-after(async () => api?.close());
+const api = await startTestApi();
+after(() => api.close());
+const tenant = await api.createTenant();
+const seeds = await seedRecords(api.database.pool, tenant);
+const account = await api.createAccount(tenant);
+const port = Number(new URL(api.origin).port);
 
 const send = (request: RawRequest): Promise<RawAnswer> => sendRaw(port, request);
 const rawSample = (entry: RegisteredRoute) => rawSampleRequest(entry, seeds, account.token);

@@ -1,25 +1,20 @@
 /** The OpenAPI document: valid by its own schema, complete, and true of what is answered. */
 import assert from 'node:assert/strict';
 import { statSync } from 'node:fs';
-import { after, before, describe, test } from 'node:test';
+import { after, describe, test } from 'node:test';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { querySchemaOf } from '../src/app/http/register-route.ts';
 import { fhirFaults } from '../test-support/fhir/fhir-validator.ts';
-import { createSchemaReader, type SchemaReader } from '../test-support/http/schema-examples.ts';
-import { type Json, startTestApi, type TestApi } from '../test-support/service/api.ts';
+import { createSchemaReader } from '../test-support/http/schema-examples.ts';
+import { type Json, startTestApi } from '../test-support/service/api.ts';
 
 const MAX_BYTES = 250_000;
 
-let api: TestApi;
-let document: Json;
-let read: SchemaReader;
-before(async () => {
-  api = await startTestApi();
-  document = (await api.call('/docs/json')).json;
-  read = createSchemaReader(document);
-});
-after(async () => api?.close());
+const api = await startTestApi();
+after(() => api.close());
+const document = (await api.call('/docs/json')).json;
+const read = createSchemaReader(document);
 
 /** Every operation with its method and path, and with its own body and answers, wherever they stand. */
 function operations(): { where: string; path: string; method: string; operation: Json }[] {

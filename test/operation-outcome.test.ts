@@ -1,32 +1,25 @@
 /** FHIR clients see why: errors below /encounters/fhir are OperationOutcomes for those who ask for FHIR by name. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { after, before, describe, test } from 'node:test';
+import { after, describe, test } from 'node:test';
 import { Client } from 'fhir-kit-client';
 import pg from 'pg';
 import { fhirFaults } from '../test-support/fhir/fhir-validator.ts';
 import { insertEncounter, insertPatient } from '../test-support/records/clinical-records.ts';
-import { type Answer, type CallOptions, startTestApi, type TestApi } from '../test-support/service/api.ts';
+import { type Answer, type CallOptions, startTestApi } from '../test-support/service/api.ts';
 
 const FHIR = 'application/fhir+json';
 const BASE = '/encounters/fhir';
 
-let api: TestApi;
-let token: string;
-let search: string;
-let read: string;
-
-before(async () => {
-  api = await startTestApi();
-  const tenant = await api.createTenant();
-  ({ token } = await api.createAccount(tenant, { permissions: ['encounters.access'] }));
-  const patientId = await insertPatient(api.database.pool, tenant, { refusedPurposes: ['RESEARCH'] });
-  const start = '2026-01-10T08:00:00Z';
-  const encounterId = await insertEncounter(api.database.pool, tenant, { patientId, start });
-  search = `${BASE}/Encounter?patient=${patientId}&purposeOfUse=TREATMENT`;
-  read = `${BASE}/Encounter/${encounterId}`;
-});
-after(async () => api?.close());
+const api = await startTestApi();
+after(() => api.close());
+const tenant = await api.createTenant();
+const { token } = await api.createAccount(tenant, { permissions: ['encounters.access'] });
+const patientId = await insertPatient(api.database.pool, tenant, { refusedPurposes: ['RESEARCH'] });
+const start = '2026-01-10T08:00:00Z';
+const encounterId = await insertEncounter(api.database.pool, tenant, { patientId, start });
+const search = `${BASE}/Encounter?patient=${patientId}&purposeOfUse=TREATMENT`;
+const read = `${BASE}/Encounter/${encounterId}`;
 
 interface Case {
   path: string;

@@ -2,20 +2,16 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { after, before, test } from 'node:test';
-import { createTestDatabase, type TestDatabase } from '../test-support/database/database.ts';
-import { type DatabaseProxy, startDatabaseProxy } from '../test-support/database/database-proxy.ts';
+import { after, test } from 'node:test';
+import { createTestDatabase } from '../test-support/database/database.ts';
+import { startDatabaseProxy } from '../test-support/database/database-proxy.ts';
 import { startCommand } from '../test-support/service/command.ts';
 import { waitUntil } from '../test-support/wait-until.ts';
 
 const RUNBOOK = readFileSync(new URL('../docs/runbook.md', import.meta.url), 'utf8');
 
-let database: TestDatabase;
-let proxy: DatabaseProxy;
-before(async () => {
-  database = await createTestDatabase();
-  proxy = await startDatabaseProxy(database.url);
-});
+const database = await createTestDatabase();
+const proxy = await startDatabaseProxy(database.url);
 after(async () => {
   await proxy.close();
   await database.drop();

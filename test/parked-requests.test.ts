@@ -3,18 +3,15 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import { changeAccount } from '../src/sign-in/administration/change-account.ts';
 import { OPERATOR } from '../src/tenancy/administration/author.ts';
 import { seedRecords } from '../test-support/records/seed-tenant.ts';
-import { startTestApi, type TestApi } from '../test-support/service/api.ts';
+import { startTestApi } from '../test-support/service/api.ts';
 import { waitForLock, waitUntil } from '../test-support/wait-until.ts';
 
-let api: TestApi;
-before(async () => {
-  api = await startTestApi();
-});
-after(async () => api?.close());
+const api = await startTestApi();
+after(() => api.close());
 
 interface Parked {
   path: string;

@@ -7,27 +7,20 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdir, readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import { gunzipSync } from 'node:zlib';
-import { type Json, startTestApi, type TestAccount, type TestApi } from '../test-support/service/api.ts';
+import { type Json, startTestApi } from '../test-support/service/api.ts';
 
 const FOLDER = resolve(process.env.RECORDS ?? 'demo/records');
 const PAGE = 7;
 
-let api: TestApi;
-let account: TestAccount;
-let resources: Json[];
-let report: Json;
-
-before(async () => {
-  api = await startTestApi();
-  account = await api.createAccount(await api.createTenant());
-  resources = (await readBundles()).flatMap((bundle) =>
-    [...(bundle.entry ?? [])].map((entry) => entry.resource as Json),
-  );
-  report = await runImport();
-});
-after(async () => api?.close());
+const api = await startTestApi();
+after(() => api.close());
+const account = await api.createAccount(await api.createTenant());
+const resources = (await readBundles()).flatMap((bundle) =>
+  [...(bundle.entry ?? [])].map((entry) => entry.resource as Json),
+);
+const report = await runImport();
 
 test('the counts that are printed are the counts in the files', () => {
   assert.deepEqual(report.rejected, []);

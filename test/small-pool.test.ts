@@ -3,25 +3,19 @@
  * while it waits for another of the same pool would stop them all.
  */
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import { addressOf, type RegisteredRoute, sampleRequest } from '../test-support/http/route-requests.ts';
-import { type SeededRecords, seedRecords } from '../test-support/records/seed-tenant.ts';
-import { startTestApi, type Tenant, type TestAccount, type TestApi } from '../test-support/service/api.ts';
+import { seedRecords } from '../test-support/records/seed-tenant.ts';
+import { startTestApi } from '../test-support/service/api.ts';
 
 const CONNECTIONS = 2;
 const CALLS = 4 * CONNECTIONS;
 
-let api: TestApi;
-let tenant: Tenant;
-let seeds: SeededRecords;
-let account: TestAccount;
-before(async () => {
-  api = await startTestApi({ env: { DATABASE_CONNECTIONS: String(CONNECTIONS) } });
-  tenant = await api.createTenant();
-  seeds = await seedRecords(api.database.pool, tenant);
-  account = await api.createAccount(tenant);
-});
+const api = await startTestApi({ env: { DATABASE_CONNECTIONS: String(CONNECTIONS) } });
 after(() => api.close());
+const tenant = await api.createTenant();
+const seeds = await seedRecords(api.database.pool, tenant);
+const account = await api.createAccount(tenant);
 
 test('answers every route that writes, called by more than there are connections', async () => {
   const writing = api.api.routes.filter(({ method }) => method !== 'GET');

@@ -1,14 +1,11 @@
 /** The reference page and everything it loads. */
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import { startTestApi, type TestApi } from '../../test-support/service/api.ts';
+import { after, test } from 'node:test';
+import { startTestApi } from '../../test-support/service/api.ts';
 import { NO_BROWSER, startBrowser } from '../../test-support/service/browser.ts';
 
-let api: TestApi;
-before(async () => {
-  api = await startTestApi();
-});
-after(async () => api?.close());
+const api = await startTestApi();
+after(() => api.close());
 
 /** A file that is not read to its end keeps the service from closing. */
 async function statusOf(url: string): Promise<number> {

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { createServer, request } from 'node:http';
 import { after, afterEach, before, beforeEach, describe, test } from 'node:test';
 import type { Browser, Page } from 'playwright-core';
-import { startTestApi, type Tenant, type TestApi } from '../../test-support/service/api.ts';
+import { startTestApi } from '../../test-support/service/api.ts';
 import { NO_BROWSER, startBrowser } from '../../test-support/service/browser.ts';
 import { listenHere } from '../../test-support/service/free-port.ts';
 import { cheapPasswords } from '../../test-support/sign-in/sign-in.ts';
@@ -13,17 +13,13 @@ import { OPERATOR } from '../tenancy/administration/author.ts';
 import { createRole } from '../tenancy/roles/roles.ts';
 
 const PASSWORD = 'seven green ladders';
-
-let api: TestApi;
-let tenant: Tenant;
 let accounts = 0;
-before(async () => {
-  api = await startTestApi();
-  tenant = await api.createTenant();
-  const role = { ...tenant, name: 'reader', permissions: ['patients.patients.list'] };
-  await createRole(api.database.pool, role, OPERATOR);
-});
-after(async () => api?.close());
+
+const api = await startTestApi();
+after(() => api.close());
+const tenant = await api.createTenant();
+const role = { ...tenant, name: 'reader', permissions: ['patients.patients.list'] };
+await createRole(api.database.pool, role, OPERATOR);
 
 /** An account without a password. */
 function invite(publicBaseUrl = api.baseUrl): Promise<CreatedAccount & { setupLink: string }> {

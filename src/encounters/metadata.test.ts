@@ -1,12 +1,9 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import { fhirFaults } from '../../test-support/fhir/fhir-validator.ts';
-import { startTestApi, type TestApi } from '../../test-support/service/api.ts';
+import { startTestApi } from '../../test-support/service/api.ts';
 
-let api: TestApi;
-before(async () => {
-  api = await startTestApi();
-});
+const api = await startTestApi();
 after(() => api.close());
 
 test('the capability statement is open to anyone and says what the interface does [ENC-34]', async () => {

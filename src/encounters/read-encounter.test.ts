@@ -1,27 +1,19 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import { insertEncounter, insertPatient } from '../../test-support/records/clinical-records.ts';
-import { startTestApi, type Tenant, type TestAccount, type TestApi } from '../../test-support/service/api.ts';
+import { startTestApi } from '../../test-support/service/api.ts';
 
-let api: TestApi;
-let tenant: Tenant;
-let account: TestAccount;
-let patientId: string;
-let encounterId: string;
-
-before(async () => {
-  api = await startTestApi();
-  tenant = await api.createTenant();
-  account = await api.createAccount(tenant, { permissions: ['encounters.fhir.encounter.read'] });
-  patientId = await insertPatient(api.database.pool, tenant);
-  encounterId = await insertEncounter(api.database.pool, tenant, {
-    patientId,
-    start: '2024-01-31 10:00:00.123456+00',
-    end: '2024-01-31 11:00:00+00',
-  });
-});
+const api = await startTestApi();
 after(() => api.close());
+const tenant = await api.createTenant();
+const account = await api.createAccount(tenant, { permissions: ['encounters.fhir.encounter.read'] });
+const patientId = await insertPatient(api.database.pool, tenant);
+const encounterId = await insertEncounter(api.database.pool, tenant, {
+  patientId,
+  start: '2024-01-31 10:00:00.123456+00',
+  end: '2024-01-31 11:00:00+00',
+});
 
 const path = (id: string, query = 'purposeOfUse=TREATMENT') => `/encounters/fhir/Encounter/${id}?${query}`;
 const entries = async (ofPatient: string) =>

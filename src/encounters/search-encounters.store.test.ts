@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { randomBytes, randomUUID } from 'node:crypto';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import fc from 'fast-check';
-import { createTestDatabase, type TestDatabase } from '../../test-support/database/database.ts';
+import { createTestDatabase } from '../../test-support/database/database.ts';
 import { insertEncounter, insertPatient } from '../../test-support/records/clinical-records.ts';
 import { createPlace } from '../../test-support/records/place.ts';
 import type { TimePosition } from '../clinical/fetch/patient-page.store.ts';
@@ -24,14 +24,9 @@ import { parseEncounterSearch } from './search-parameters.ts';
 const TIME_ZONE = 'America/New_York';
 const cursors = createCursorCodec(randomBytes(32));
 
-let database: TestDatabase;
-let scope: FacilityScope;
-
-before(async () => {
-  database = await createTestDatabase();
-  scope = { ...(await createPlace(database.pool)), timeZone: TIME_ZONE };
-});
+const database = await createTestDatabase();
 after(() => database.drop());
+const scope: FacilityScope = { ...(await createPlace(database.pool)), timeZone: TIME_ZONE };
 
 interface Visit {
   id: string;

@@ -1,37 +1,29 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import { fhirFaults } from '../../test-support/fhir/fhir-validator.ts';
 import {
   insertEncounter,
   insertPatient,
   registerPatient,
 } from '../../test-support/records/clinical-records.ts';
-import { startTestApi, type Tenant, type TestAccount, type TestApi } from '../../test-support/service/api.ts';
+import { startTestApi } from '../../test-support/service/api.ts';
 import { ENCOUNTER_MAPPING } from './encounter.fhir.ts';
 
-let api: TestApi;
-let tenant: Tenant;
-let account: TestAccount;
-let patientId: string;
-/** Newest first; the last two start together. */
-let encounterIds: string[];
-
-before(async () => {
-  api = await startTestApi();
-  tenant = await api.createTenant({ timeZone: 'Europe/Berlin' });
-  account = await api.createAccount(tenant, { permissions: ['encounters.fhir.encounter.search'] });
-  patientId = await insertPatient(api.database.pool, tenant);
-  const insert = (id: string, start: string, status = 'finished') =>
-    insertEncounter(api.database.pool, tenant, { patientId, id, start, end: start, status });
-  encounterIds = [
-    await insert(randomUUID(), '2024-05-01T10:00:00Z', 'planned'),
-    await insert(randomUUID(), '2024-04-01T10:00:00Z'),
-    await insert(`f${randomUUID().slice(1)}`, '2024-03-01T10:00:00Z'),
-    await insert(`0${randomUUID().slice(1)}`, '2024-03-01T10:00:00Z'),
-  ];
-});
+const api = await startTestApi();
 after(() => api.close());
+const tenant = await api.createTenant({ timeZone: 'Europe/Berlin' });
+const account = await api.createAccount(tenant, { permissions: ['encounters.fhir.encounter.search'] });
+const patientId = await insertPatient(api.database.pool, tenant);
+const insert = (id: string, start: string, status = 'finished') =>
+  insertEncounter(api.database.pool, tenant, { patientId, id, start, end: start, status });
+/** Newest first; the last two start together. */
+const encounterIds: string[] = [
+  await insert(randomUUID(), '2024-05-01T10:00:00Z', 'planned'),
+  await insert(randomUUID(), '2024-04-01T10:00:00Z'),
+  await insert(`f${randomUUID().slice(1)}`, '2024-03-01T10:00:00Z'),
+  await insert(`0${randomUUID().slice(1)}`, '2024-03-01T10:00:00Z'),
+];
 
 type Query = Record<string, string> | [string, string][];
 const COLLECTION = '/encounters/fhir/Encounter';

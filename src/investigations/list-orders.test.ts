@@ -1,19 +1,15 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import { importClinical, importJson } from '../../test-support/records/import-files.ts';
-import { type Json, startTestApi, type TestAccount, type TestApi } from '../../test-support/service/api.ts';
+import { type Json, startTestApi } from '../../test-support/service/api.ts';
 
 const PATIENT = '7b000000-0000-4000-8000-000000000001';
 const ORDER = '7b000000-0000-4000-8000-000000000010';
 
-let api: TestApi;
-let account: TestAccount;
-before(async () => {
-  api = await startTestApi();
-  account = await api.createAccount(await api.createTenant());
-  await importClinical(api.database.pool, account, 'laboratory.json', 'imaging.json');
-});
+const api = await startTestApi();
 after(() => api.close());
+const account = await api.createAccount(await api.createTenant());
+await importClinical(api.database.pool, account, 'laboratory.json', 'imaging.json');
 
 const get = (path: string) => api.call(path, { token: account.token });
 /** A JSON list as a list. */

@@ -1,24 +1,18 @@
 /** Specimens from the import to the laboratory Bundle (https://hl7.org/fhir/R4/specimen.html). */
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import { clinicalFaults } from '../../test-support/fhir/clinical-conformance.ts';
 import { importJson } from '../../test-support/records/import-files.ts';
-import { startTestApi, type Tenant, type TestAccount, type TestApi } from '../../test-support/service/api.ts';
+import { startTestApi } from '../../test-support/service/api.ts';
 import { parseFhirJson } from '../fhir/json.ts';
 import { publishLevels } from '../publish/plan/content.fhir.ts';
 import { createTranslator } from '../terminology/lookup/translate.ts';
 import { createOrderEmitter } from './emit-investigation.ts';
 
-let api: TestApi;
-let tenant: Tenant;
-let account: TestAccount;
-before(async () => {
-  api = await startTestApi();
-  tenant = await api.createTenant();
-  account = await api.createAccount(tenant);
-  await send(...PEOPLE);
-});
+const api = await startTestApi();
 after(() => api.close());
+const tenant = await api.createTenant();
+const account = await api.createAccount(tenant);
 
 const id = (number: number) => `8a000000-0000-4000-8000-0000000000${String(number).padStart(2, '0')}`;
 const [PATIENT, OTHER, DOCTOR, BLOOD, ALIQUOT, ORDER, RESULT, REPORT] = [
@@ -129,6 +123,7 @@ const send = (...resources: (object | string)[]) =>
     tenant,
     ...resources.map((one) => (typeof one === 'string' ? one : JSON.stringify(one))),
   );
+await send(...PEOPLE);
 async function fetched(): Promise<Record<string, unknown>[]> {
   const answer = await api.call(`/investigations/lab/orders/${ORDER}/clinical/fhir`, {
     token: account.token,

@@ -1,22 +1,16 @@
 /** The ids that exchanges assign appear wherever a patient is shown. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import { insertPatient } from '../../test-support/records/clinical-records.ts';
-import { startTestApi, type Tenant, type TestAccount, type TestApi } from '../../test-support/service/api.ts';
+import { startTestApi } from '../../test-support/service/api.ts';
 
-let api: TestApi;
-let tenant: Tenant;
-let account: TestAccount;
-
-before(async () => {
-  api = await startTestApi();
-  tenant = await api.createTenant();
-  account = await api.createAccount(tenant, {
-    permissions: ['patients.patients.list', 'patients.patients.get'],
-  });
-});
+const api = await startTestApi();
 after(() => api.close());
+const tenant = await api.createTenant();
+const account = await api.createAccount(tenant, {
+  permissions: ['patients.patients.list', 'patients.patients.get'],
+});
 
 const call = (path: string) => api.call(path, { token: account.token });
 

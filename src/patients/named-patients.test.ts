@@ -1,22 +1,17 @@
 /** Other patients whom the record of one names: those only whom the caller may learn of. */
 import assert from 'node:assert/strict';
-import { after, before, beforeEach, test } from 'node:test';
+import { after, beforeEach, test } from 'node:test';
 import { importJson } from '../../test-support/records/import-files.ts';
-import { startTestApi, type Tenant, type TestAccount, type TestApi } from '../../test-support/service/api.ts';
+import { startTestApi } from '../../test-support/service/api.ts';
 
-let api: TestApi;
-let tenant: Tenant;
-let account: TestAccount;
 /** Each test has patients of its own. */
 let numbers = 0;
 let [old, wed, last]: string[] = [];
 
-before(async () => {
-  api = await startTestApi();
-  tenant = await api.createTenant();
-  account = await api.createAccount(tenant);
-});
+const api = await startTestApi();
 after(() => api.close());
+const tenant = await api.createTenant();
+const account = await api.createAccount(tenant);
 
 /** `old` was replaced by `wed`, and `wed` by `last`. */
 beforeEach(async () => {

@@ -1,16 +1,12 @@
 /** Patients that a source has merged: their links go out, searches find who replaces them, imports name their results. */
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import { fhirFaults } from '../../test-support/fhir/fhir-validator.ts';
 import { countsOf } from '../../test-support/records/import.ts';
 import { importJson } from '../../test-support/records/import-files.ts';
-import { startTestApi, type Tenant, type TestAccount, type TestApi } from '../../test-support/service/api.ts';
+import { startTestApi } from '../../test-support/service/api.ts';
 import { emitPatient } from '../exchange/queue/envelope.ts';
 import { loadPatients } from './patient.store.ts';
-
-let api: TestApi;
-let tenant: Tenant;
-let account: TestAccount;
 
 const OLD = '7c000000-0000-4000-8000-000000000001';
 const NEW = '7c000000-0000-4000-8000-000000000002';
@@ -37,16 +33,14 @@ const RECORDS = [
   person(NEWEST, 'A-3', 'Later', [link('replaces', to(NEW))]),
 ];
 
-before(async () => {
-  api = await startTestApi();
-  tenant = await api.createTenant();
-  account = await api.createAccount(tenant);
-  await send(...RECORDS);
-});
+const api = await startTestApi();
 after(() => api.close());
+const tenant = await api.createTenant();
+const account = await api.createAccount(tenant);
 
 const send = (...resources: object[]) =>
   importJson(api.database.pool, tenant, ...resources.map((resource) => JSON.stringify(resource)));
+await send(...RECORDS);
 const get = async (path: string, token = account.token) => {
   const answer = await api.call(path, { token });
   assert.equal(answer.status, 200, path);

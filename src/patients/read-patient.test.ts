@@ -1,30 +1,23 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import { insertPatient } from '../../test-support/records/clinical-records.ts';
-import { startTestApi, type Tenant, type TestAccount, type TestApi } from '../../test-support/service/api.ts';
-
-let api: TestApi;
-let tenant: Tenant;
-let account: TestAccount;
-let patientId: string;
+import { startTestApi } from '../../test-support/service/api.ts';
 
 const FORMS = ['', '/clinical/fhir'];
 
-before(async () => {
-  api = await startTestApi();
-  tenant = await api.createTenant();
-  account = await api.createAccount(tenant, { permissions: ['patients.patients.get'] });
-  patientId = await insertPatient(api.database.pool, tenant, {
-    names: [{ use: 'official', family: 'Öz', given: ['Ada'], period: { start: '2001' } }],
-    identifiers: [{ system: 'urn:mrn', value: '42' }],
-    telecoms: [{ system: 'email', value: 'ada@example.org' }],
-    gender: 'female',
-    birthDate: '1980-02-29',
-    refusedPurposes: ['RESEARCH'],
-  });
-});
+const api = await startTestApi();
 after(() => api.close());
+const tenant = await api.createTenant();
+const account = await api.createAccount(tenant, { permissions: ['patients.patients.get'] });
+const patientId = await insertPatient(api.database.pool, tenant, {
+  names: [{ use: 'official', family: 'Öz', given: ['Ada'], period: { start: '2001' } }],
+  identifiers: [{ system: 'urn:mrn', value: '42' }],
+  telecoms: [{ system: 'email', value: 'ada@example.org' }],
+  gender: 'female',
+  birthDate: '1980-02-29',
+  refusedPurposes: ['RESEARCH'],
+});
 
 const read = (id: string, form = '', query = '', token = account.token) =>
   api.call(`/patients/base/${id}${form}${query}`, { token });

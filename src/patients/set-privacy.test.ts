@@ -1,36 +1,27 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import { insertEncounter } from '../../test-support/records/clinical-records.ts';
-import {
-  startTestApi,
-  type TestAccount,
-  type TestApi,
-  type TestNode,
-} from '../../test-support/service/api.ts';
+import { startTestApi } from '../../test-support/service/api.ts';
 import { PURPOSES_OF_USE } from '../fhir/purpose-of-use.ts';
 import { transaction } from '../platform/db/database.ts';
 
-let api: TestApi;
-let other: TestNode;
-let account: TestAccount;
 const patientId: string = randomUUID();
 
-before(async () => {
-  api = await startTestApi();
-  other = await api.addNode();
-  account = await api.createAccount(await api.createTenant());
-  const run = (text: string, values: unknown[]) => api.database.pool.query({ text, values });
-  await run(`insert into patient (organisation_id, id, content_digest) values ($1, $2, '')`, [
-    account.organisationId,
-    patientId,
-  ]);
-  await run(
-    'insert into patient_registration (organisation_id, facility_id, patient_id) values ($1, $2, $3)',
-    [account.organisationId, account.facilityId, patientId],
-  );
-});
-after(async () => api?.close());
+const api = await startTestApi();
+after(() => api.close());
+const other = await api.addNode();
+const account = await api.createAccount(await api.createTenant());
+const run = (text: string, values: unknown[]) => api.database.pool.query({ text, values });
+await run(`insert into patient (organisation_id, id, content_digest) values ($1, $2, '')`, [
+  account.organisationId,
+  patientId,
+]);
+await run('insert into patient_registration (organisation_id, facility_id, patient_id) values ($1, $2, $3)', [
+  account.organisationId,
+  account.facilityId,
+  patientId,
+]);
 
 const path = (id = patientId) => `/patients/base/${id}/privacy`;
 const put = (body: unknown, { token = account.token, id = patientId } = {}) =>

@@ -1,7 +1,7 @@
 /** Sign-in over HTTP: paths, JSON fields and status codes to the letter. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import { compactVerify, decodeJwt, decodeProtectedHeader, importJWK } from 'jose';
 import { type Answer, startTestApi, type TestApi } from '../../test-support/service/api.ts';
 import {
@@ -10,7 +10,6 @@ import {
   addTenant,
   cheapPasswords,
   PASSWORD,
-  type SignInTenant,
 } from '../../test-support/sign-in/sign-in.ts';
 import { setPermissions } from '../tenancy/roles/roles.ts';
 import { disableAccount } from './accounts/manage-accounts.ts';
@@ -18,13 +17,9 @@ import { operatorOn } from './administration/managed-account.ts';
 
 const NEXT = 'another long passphrase';
 
-let api: TestApi;
-let tenant: SignInTenant;
-before(async () => {
-  api = await startTestApi();
-  tenant = await addTenant(api.database);
-});
+const api = await startTestApi();
 after(() => api.close());
+const tenant = await addTenant(api.database);
 
 const newAccount = (options?: AccountFixture) =>
   addAccount({ database: api.database, passwords: cheapPasswords() }, tenant, options);

@@ -91,7 +91,7 @@ export interface TestApiOptions {
   now?: Date;
 }
 
-/** Start it in `before`, close it in `after`; closing removes the database. */
+/** Close it in `after`; closing removes the database. */
 export async function startTestApi(options: TestApiOptions = {}): Promise<TestApi> {
   const database = await createTestDatabase();
   const masterKey = createMasterKey(randomBytes(32));

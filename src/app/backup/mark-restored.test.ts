@@ -1,23 +1,19 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
-import { after, before, test } from 'node:test';
-import { createTestDatabase, type TestDatabase } from '../../../test-support/database/database.ts';
+import { after, test } from 'node:test';
+import { createTestDatabase } from '../../../test-support/database/database.ts';
 import { connect, insertPatients, queue, rename } from '../../../test-support/exchange/exchange-records.ts';
 import { createPlace } from '../../../test-support/records/place.ts';
 import { waitUntil } from '../../../test-support/wait-until.ts';
 import { leaseDue } from '../../exchange/queue/lane.store.ts';
 import { settle } from '../../exchange/queue/settle.store.ts';
 import { createKeyRing } from '../../platform/crypto/key-ring.ts';
-import { createPool, type Pool } from '../../platform/db/database.ts';
+import { createPool } from '../../platform/db/database.ts';
 import { markRestored } from './mark-restored.ts';
 
 const keys = createKeyRing(randomBytes(32));
-let database: TestDatabase;
-let owner: Pool;
-before(async () => {
-  database = await createTestDatabase();
-  owner = createPool({ url: database.adminUrl, max: 2, applicationName: 'test' }, () => undefined);
-});
+const database = await createTestDatabase();
+const owner = createPool({ url: database.adminUrl, max: 2, applicationName: 'test' }, () => undefined);
 after(async () => {
   await owner.end();
   await database.drop();

@@ -1,13 +1,11 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
-import { after, before, test } from 'node:test';
-import { createTestDatabase, type TestDatabase } from '../../../test-support/database/database.ts';
+import { after, test } from 'node:test';
+import { createTestDatabase } from '../../../test-support/database/database.ts';
 import { insertEncounter, insertPatient } from '../../../test-support/records/clinical-records.ts';
 import { createPlace } from '../../../test-support/records/place.ts';
 import { runCommand } from '../../../test-support/service/command.ts';
 
-let database: TestDatabase;
-let id: string;
 const MASTER_KEY = randomBytes(32).toString('hex');
 const verify = (...args: string[]) =>
   runCommand(['rendered', 'verify', ...args], { env: { DATABASE_URL: database.url, MASTER_KEY } });
@@ -16,13 +14,11 @@ const NO_OBSERVATIONS = 'Observation: 0 records, 0 without a current text. Every
 const NO_ORDERS = 'ServiceRequest: 0 records, 0 without a current text. Every other text is right.\n';
 const RIGHT_PATIENT = `Patient: 1 record, 0 without a current text. Every other text is right.\n${NO_ORDERS}`;
 
-before(async () => {
-  database = await createTestDatabase();
-  const tenant = await createPlace(database.pool);
-  const patientId = await insertPatient(database.pool, tenant);
-  id = await insertEncounter(database.pool, tenant, { patientId });
-});
+const database = await createTestDatabase();
 after(() => database.drop());
+const tenant = await createPlace(database.pool);
+const patientId = await insertPatient(database.pool, tenant);
+const id = await insertEncounter(database.pool, tenant, { patientId });
 
 test('a missing text is no fault; a wrong one ends with 1, and --renew writes it anew [CMD-22]', async () => {
   const missing = await verify();

@@ -1,11 +1,8 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import { startTestApi, type TestApi, type TestNode } from '../../../test-support/service/api.ts';
+import { after, test } from 'node:test';
+import { startTestApi, type TestNode } from '../../../test-support/service/api.ts';
 
-let api: TestApi;
-before(async () => {
-  api = await startTestApi();
-});
+const api = await startTestApi();
 after(() => api.close());
 
 const linesOf = (node: TestNode) =>

@@ -1,14 +1,9 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import { serveFhir } from '../../../test-support/fhir-server/start.ts';
 import { documentedCalls } from '../../../test-support/http/documented-answers.ts';
 import { createClinic } from '../../../test-support/publish/publish-records.ts';
-import {
-  startTestApi,
-  type Tenant,
-  type TestAccount,
-  type TestApi,
-} from '../../../test-support/service/api.ts';
+import { startTestApi, type TestAccount } from '../../../test-support/service/api.ts';
 import { waitUntil } from '../../../test-support/wait-until.ts';
 import { createFhirServer } from '../../publish/servers/manage-fhir-servers.ts';
 import { ACTIVITY_RETENTION } from '../../tenancy/activity/activity.store.ts';
@@ -18,15 +13,10 @@ import { createWorkWatch } from '../../tenancy/organisations/organisation-work.t
 import { runRetention } from '../../tenancy/organisations/retention.ts';
 
 const NOW = new Date('2026-01-10T11:20:00Z');
-let api: TestApi;
-let tenant: Tenant;
-let documented: Awaited<ReturnType<typeof documentedCalls>>;
-before(async () => {
-  api = await startTestApi({ now: NOW });
-  documented = await documentedCalls(api);
-  tenant = await api.createTenant();
-});
+const api = await startTestApi({ now: NOW });
 after(() => api.close());
+const documented = await documentedCalls(api);
+const tenant = await api.createTenant();
 
 const run = (text: string, values: unknown[]) => api.database.pool.query({ text, values });
 const activityOf = async ({ token }: { token: string }, query = '') =>

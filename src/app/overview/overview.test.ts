@@ -1,26 +1,16 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import { documentedCalls } from '../../../test-support/http/documented-answers.ts';
 import { seedRecords } from '../../../test-support/records/seed-tenant.ts';
-import {
-  type AccountOptions,
-  startTestApi,
-  type Tenant,
-  type TestApi,
-} from '../../../test-support/service/api.ts';
+import { type AccountOptions, startTestApi } from '../../../test-support/service/api.ts';
 import { createFhirServer } from '../../publish/servers/manage-fhir-servers.ts';
 
 const NOW = new Date('2026-01-10T11:20:00Z');
-let api: TestApi;
-let tenant: Tenant;
-let documented: Awaited<ReturnType<typeof documentedCalls>>;
-before(async () => {
-  api = await startTestApi({ now: NOW });
-  documented = await documentedCalls(api);
-  tenant = await api.createTenant();
-});
+const api = await startTestApi({ now: NOW });
 after(() => api.close());
+const documented = await documentedCalls(api);
+const tenant = await api.createTenant();
 
 const run = (text: string, values: unknown[]) => api.database.pool.query({ text, values });
 async function overviewOf({ token }: { token: string }): Promise<Record<string, number>> {

@@ -1,25 +1,17 @@
 /** A record that is given to another patient while a fetch of it is under way. */
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import { importJson } from '../../../test-support/records/import-files.ts';
-import {
-  startTestApi,
-  type Tenant,
-  type TestAccount,
-  type TestApi,
-} from '../../../test-support/service/api.ts';
+import { startTestApi, type Tenant, type TestAccount } from '../../../test-support/service/api.ts';
 import { waitForLock } from '../../../test-support/wait-until.ts';
 
 const ORDER = '7d000000-0000-4000-8000-000000000010';
 const [FIRST, SECOND] = ['7d000000-0000-4000-8000-000000000001', '7d000000-0000-4000-8000-000000000002'];
 const PATH = `/investigations/lab/orders/${ORDER}/clinical/fhir?purposeOfUse=RESEARCH`;
-
-let api: TestApi;
 let tenant: Tenant;
 let account: TestAccount;
-before(async () => {
-  api = await startTestApi();
-});
+
+const api = await startTestApi();
 after(() => api.close());
 
 const send = (...resources: object[]) =>

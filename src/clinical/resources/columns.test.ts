@@ -1,7 +1,7 @@
 /** Holds the descriptions against the tables of the migrated database, both ways. */
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import { createTestDatabase, type TestDatabase } from '../../../test-support/database/database.ts';
+import { after, test } from 'node:test';
+import { createTestDatabase } from '../../../test-support/database/database.ts';
 import type { Column } from '../description/element.ts';
 import { DIAGNOSTIC_REPORT } from './diagnostic-report.fhir.ts';
 import { ENCOUNTER } from './encounter.fhir.ts';
@@ -48,10 +48,7 @@ const NO_ELEMENTS: Readonly<Record<string, readonly string[]>> = {
   observation: ['order_id', 'vital_set_id', ...RENDERED],
 };
 
-let database: TestDatabase;
-before(async () => {
-  database = await createTestDatabase();
-});
+const database = await createTestDatabase();
 after(() => database.drop());
 
 /** Columns beside the tenant's, and beside those that the database computes. */

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, before, beforeEach, test } from 'node:test';
+import { after, beforeEach, test } from 'node:test';
 import { startExchange, type TestExchange } from '../../../test-support/exchange/exchange-server.ts';
 import { documentedCalls } from '../../../test-support/http/documented-answers.ts';
 import {
@@ -7,24 +7,20 @@ import {
   startTestApi,
   type Tenant,
   type TestAccount,
-  type TestApi,
   type TestNode,
 } from '../../../test-support/service/api.ts';
 import { BY_OPERATOR } from '../connections/connection.ts';
 import { createConnection } from '../connections/create-connection.ts';
 import { takeTestSlot } from './test-slot.store.ts';
 
-let api: TestApi;
 let exchange: TestExchange;
 let tenant: Tenant;
 let account: TestAccount;
 let id: string;
-let documented: Awaited<ReturnType<typeof documentedCalls>>;
-before(async () => {
-  api = await startTestApi();
-  documented = await documentedCalls(api);
-});
+
+const api = await startTestApi();
 after(() => api.close());
+const documented = await documentedCalls(api);
 beforeEach(async () => {
   exchange = await startExchange('/in?from=us');
   tenant = await api.createTenant();

@@ -1,8 +1,8 @@
 /** Which secret signs, from the rotation until the new one is in use (docs/adr/0088). */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
-import { after, afterEach, before, beforeEach, describe, test } from 'node:test';
-import { createTestDatabase, type TestDatabase } from '../../../test-support/database/database.ts';
+import { after, afterEach, beforeEach, describe, test } from 'node:test';
+import { createTestDatabase } from '../../../test-support/database/database.ts';
 import {
   connect,
   insertPatients,
@@ -24,7 +24,6 @@ import { activateSecret, rotateSecret, type SecretRotation } from './rotate-secr
 
 const keys = createKeyRing(randomBytes(32));
 const HOUR_MS = 3_600_000;
-let database: TestDatabase;
 let exchange: TestExchange;
 let place: Place;
 let connection: CreatedConnection;
@@ -32,9 +31,7 @@ let worker: DeliveryWorker;
 /** Of the worker: how far its clock has gone on. */
 let aheadMs: number;
 
-before(async () => {
-  database = await createTestDatabase();
-});
+const database = await createTestDatabase();
 after(() => database.drop());
 beforeEach(async () => {
   place = await createPlace(database.pool);

@@ -1,25 +1,19 @@
 /** What is delivered names only those patients whom the facility of the delivery may learn of. */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
-import { after, before, test } from 'node:test';
-import { createTestDatabase, type TestDatabase } from '../../../test-support/database/database.ts';
+import { after, test } from 'node:test';
+import { createTestDatabase } from '../../../test-support/database/database.ts';
 import { connect, insertPatients, queue } from '../../../test-support/exchange/exchange-records.ts';
 import type { PurposeOfUse } from '../../fhir/purpose-of-use.ts';
 import { createKeyRing } from '../../platform/crypto/key-ring.ts';
 import { createFacility, createOrganisation } from '../../tenancy/organisations/facilities.ts';
 
 const keys = createKeyRing(randomBytes(32));
-let database: TestDatabase;
-let organisationId: string;
-let here: string;
-let there: string;
-before(async () => {
-  database = await createTestDatabase();
-  ({ id: organisationId } = await createOrganisation(database.pool, { name: 'Org' }));
-  ({ id: here } = await createFacility(database.pool, { organisationId, name: 'Here' }));
-  ({ id: there } = await createFacility(database.pool, { organisationId, name: 'There' }));
-});
+const database = await createTestDatabase();
 after(() => database.drop());
+const { id: organisationId } = await createOrganisation(database.pool, { name: 'Org' });
+const { id: here } = await createFacility(database.pool, { organisationId, name: 'Here' });
+const { id: there } = await createFacility(database.pool, { organisationId, name: 'There' });
 
 const run = (text: string, values: unknown[]) => database.pool.query({ text, values });
 const connection = (name: string, facilityId: string, purposeOfUse: PurposeOfUse = 'TREATMENT') =>

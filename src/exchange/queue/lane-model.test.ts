@@ -1,16 +1,10 @@
 /** Leases against a model: whatever order events come in, a lane has one live lease and its deliveries go in order. */
 import assert from 'node:assert/strict';
 import { randomBytes, randomUUID } from 'node:crypto';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import fc from 'fast-check';
-import { createTestDatabase, type TestDatabase } from '../../../test-support/database/database.ts';
-import {
-  connect,
-  insertPatients,
-  type Place,
-  queue,
-  rename,
-} from '../../../test-support/exchange/exchange-records.ts';
+import { createTestDatabase } from '../../../test-support/database/database.ts';
+import { connect, insertPatients, queue, rename } from '../../../test-support/exchange/exchange-records.ts';
 import { createPlace } from '../../../test-support/records/place.ts';
 import { createKeyRing } from '../../platform/crypto/key-ring.ts';
 import { type ConnectionKey, leaseDue, release } from './lane.store.ts';
@@ -20,20 +14,14 @@ const WORKERS = 3;
 const PATIENTS = 4;
 const LEASE_MS = 60_000;
 
-let database: TestDatabase;
-let place: Place;
-let key: ConnectionKey;
-
-before(async () => {
-  database = await createTestDatabase();
-  place = await createPlace(database.pool);
-  const keys = createKeyRing(randomBytes(32));
-  const connection = await connect({ pool: database.pool, keys }, place, {
-    address: 'https://hie.example.org',
-  });
-  key = { organisationId: place.organisationId, connectionId: connection.id };
-});
+const database = await createTestDatabase();
 after(() => database.drop());
+const place = await createPlace(database.pool);
+const keys = createKeyRing(randomBytes(32));
+const connection = await connect({ pool: database.pool, keys }, place, {
+  address: 'https://hie.example.org',
+});
+const key: ConnectionKey = { organisationId: place.organisationId, connectionId: connection.id };
 
 interface Held {
   token: string;

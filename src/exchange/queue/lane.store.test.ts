@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { randomBytes, randomUUID } from 'node:crypto';
-import { after, before, beforeEach, describe, test } from 'node:test';
+import { after, beforeEach, describe, test } from 'node:test';
 import pg from 'pg';
-import { createTestDatabase, type TestDatabase } from '../../../test-support/database/database.ts';
+import { createTestDatabase } from '../../../test-support/database/database.ts';
 import { needsPlainPostgres } from '../../../test-support/database/plain-postgres.ts';
 import { connect, insertPatients, queue, rename } from '../../../test-support/exchange/exchange-records.ts';
 import { createPlace } from '../../../test-support/records/place.ts';
@@ -16,16 +16,12 @@ import { permits } from './send-permit.store.ts';
 import { type DeliveryAttempt, type DeliveryResult, settle } from './settle.store.ts';
 
 const PLAIN = needsPlainPostgres('a node counts what it reads, and the coordinator does not know');
-
-let database: TestDatabase;
 let place: { organisationId: string; facilityId: string };
 let key: ConnectionKey;
 const keys = createKeyRing(randomBytes(32));
 const pool = () => database.pool;
 
-before(async () => {
-  database = await createTestDatabase();
-});
+const database = await createTestDatabase();
 after(() => database.drop());
 beforeEach(async () => {
   place = await createPlace(pool());

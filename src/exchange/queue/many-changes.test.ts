@@ -1,8 +1,8 @@
 /** Changes of very many patients in one transaction, such as those of one Bundle. */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
-import { after, before, test } from 'node:test';
-import { createTestDatabase, type TestDatabase } from '../../../test-support/database/database.ts';
+import { after, test } from 'node:test';
+import { createTestDatabase } from '../../../test-support/database/database.ts';
 import { watchPool } from '../../../test-support/database/watched-pool.ts';
 import { connect, insertPatients, type Place } from '../../../test-support/exchange/exchange-records.ts';
 import { createPlace } from '../../../test-support/records/place.ts';
@@ -12,10 +12,7 @@ import { enqueuePatientChanges } from './enqueue-patient-changes.ts';
 
 const PATIENTS = 1_100;
 
-let database: TestDatabase;
-before(async () => {
-  database = await createTestDatabase();
-});
+const database = await createTestDatabase();
 after(() => database.drop());
 
 async function placeWith(...connections: string[]): Promise<Place> {

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import pg from 'pg';
-import { createTestDatabase, type TestDatabase } from '../../../test-support/database/database.ts';
+import { createTestDatabase } from '../../../test-support/database/database.ts';
 import { needsPlainPostgres } from '../../../test-support/database/plain-postgres.ts';
 import { rowsRead } from '../../../test-support/database/rows-read.ts';
 import { holdDeliveries } from '../../../test-support/exchange/held-deliveries.ts';
@@ -14,13 +14,9 @@ import { decide } from './review.store.ts';
 
 const PLAIN = needsPlainPostgres('a node counts what it reads, and the coordinator does not know');
 
-let database: TestDatabase;
-let owner: pg.Client;
-before(async () => {
-  database = await createTestDatabase();
-  owner = new pg.Client({ connectionString: database.url });
-  await owner.connect();
-});
+const database = await createTestDatabase();
+const owner = new pg.Client({ connectionString: database.url });
+await owner.connect();
 after(async () => {
   await owner.end();
   await database.drop();

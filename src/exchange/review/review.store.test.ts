@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { randomBytes, randomUUID } from 'node:crypto';
-import { after, before, describe, test } from 'node:test';
+import { after, describe, test } from 'node:test';
 import pg from 'pg';
-import { createTestDatabase, type TestDatabase } from '../../../test-support/database/database.ts';
+import { createTestDatabase } from '../../../test-support/database/database.ts';
 import { neverAnalyze } from '../../../test-support/database/never-analyzed.ts';
 import { needsPlainPostgres } from '../../../test-support/database/plain-postgres.ts';
 import { rowsRead, tellRead } from '../../../test-support/database/rows-read.ts';
@@ -26,14 +26,10 @@ import { type Decision, decide, heldDeliveries, knownDeliveries } from './review
 
 const PLAIN = needsPlainPostgres('a node counts what it reads, and the coordinator does not know');
 
-let database: TestDatabase;
-let owner: pg.Client;
-before(async () => {
-  database = await createTestDatabase();
-  owner = new pg.Client({ connectionString: database.url });
-  await owner.connect();
-  await neverAnalyze(owner);
-});
+const database = await createTestDatabase();
+const owner = new pg.Client({ connectionString: database.url });
+await owner.connect();
+await neverAnalyze(owner);
 after(async () => {
   await owner.end();
   await database.drop();

@@ -1,8 +1,8 @@
 /** Pages of a search, one after the other, are all whom it finds, each once, in the order of their names. */
 import assert from 'node:assert/strict';
 import { randomInt, randomUUID } from 'node:crypto';
-import { after, before, test } from 'node:test';
-import { createImportTest, type ImportTest, lines } from '../../../test-support/records/import.ts';
+import { after, test } from 'node:test';
+import { createImportTest, lines } from '../../../test-support/records/import.ts';
 import { sized } from '../../../test-support/sized.ts';
 import { patientSearchKeys, searchTerms } from '../../clinical/resources/search-key.ts';
 import type { Queryable } from '../../platform/db/database.ts';
@@ -36,10 +36,6 @@ interface Person {
   name: { family: string; given: string[] }[];
   link: { type: string; other: { reference: string } }[] | undefined;
 }
-
-let t: ImportTest;
-let here: FacilityScope;
-let elsewhere: FacilityScope;
 /** As each was imported last. */
 const people = new Map<string, Person>();
 
@@ -63,32 +59,30 @@ function person(id: string = randomUUID()): Person {
   };
 }
 
-before(async () => {
-  t = await createImportTest();
-  here = t.scope;
-  elsewhere = await t.createFacility(here.organisationId);
-  for (let round = 0; round < IMPORTS; round += 1) {
-    const again = [...people.keys()].filter(() => randomInt(5) === 0).map((id) => person(id));
-    const coming = [...again, ...Array.from({ length: PEOPLE }, () => person())];
-    for (const one of coming) people.set(one.id, one);
-    const { rejected } = await t.run([lines(coming)], { reach: 'organisation' });
-    assert.deepEqual(rejected, []);
-  }
-  // Two in three are registered at the other facility, of whom half are here too.
-  const there = [...people.keys()].filter(() => randomInt(3) > 0);
-  await t.rows(
-    `insert into patient_registration (organisation_id, facility_id, patient_id) select $1, $2, unnest($3::uuid[])`,
-    [here.organisationId, elsewhere.facilityId, there],
-  );
-  await t.rows(
-    `delete from patient_registration where organisation_id = $1 and facility_id = $2 and patient_id = any($3)`,
-    [here.organisationId, here.facilityId, there.filter(() => randomInt(2) === 0)],
-  );
-  await t.rows(`update patient set refused_purposes = '{OPS}' where id = any($1)`, [
-    [...people.keys()].filter(() => randomInt(6) === 0),
-  ]);
-});
+const t = await createImportTest();
 after(() => t.database.drop());
+const here = t.scope;
+const elsewhere = await t.createFacility(here.organisationId);
+for (let round = 0; round < IMPORTS; round += 1) {
+  const again = [...people.keys()].filter(() => randomInt(5) === 0).map((id) => person(id));
+  const coming = [...again, ...Array.from({ length: PEOPLE }, () => person())];
+  for (const one of coming) people.set(one.id, one);
+  const { rejected } = await t.run([lines(coming)], { reach: 'organisation' });
+  assert.deepEqual(rejected, []);
+}
+// Two in three are registered at the other facility, of whom half are here too.
+const there = [...people.keys()].filter(() => randomInt(3) > 0);
+await t.rows(
+  `insert into patient_registration (organisation_id, facility_id, patient_id) select $1, $2, unnest($3::uuid[])`,
+  [here.organisationId, elsewhere.facilityId, there],
+);
+await t.rows(
+  `delete from patient_registration where organisation_id = $1 and facility_id = $2 and patient_id = any($3)`,
+  [here.organisationId, here.facilityId, there.filter(() => randomInt(2) === 0)],
+);
+await t.rows(`update patient set refused_purposes = '{OPS}' where id = any($1)`, [
+  [...people.keys()].filter(() => randomInt(6) === 0),
+]);
 
 /** Whom a search finds, looked up one by one. */
 async function expected(scope: FacilityScope, search: string): Promise<PatientPosition[]> {

@@ -1,48 +1,38 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { after, before, describe, test } from 'node:test';
+import { after, describe, test } from 'node:test';
 import { insertPatient, registerPatient } from '../../../test-support/records/clinical-records.ts';
 import { importJson } from '../../../test-support/records/import-files.ts';
-import {
-  startTestApi,
-  type Tenant,
-  type TestAccount,
-  type TestApi,
-} from '../../../test-support/service/api.ts';
+import { startTestApi, type Tenant } from '../../../test-support/service/api.ts';
 
-let api: TestApi;
-let tenant: Tenant;
-let account: TestAccount;
 /** Ids by given name. */
 const ids: Record<string, string> = {};
 
-before(async () => {
-  api = await startTestApi();
-  tenant = await api.createTenant();
-  account = await api.createAccount(tenant, { permissions: ['patients.patients.list'] });
-  const { pool } = api.database;
-  ids.Ada = await insertPatient(pool, tenant, {
-    names: [
-      { use: 'official', family: 'Öz-Berg', given: ['Ada', 'Marie'], prefix: ['Dr.'] },
-      { use: 'maiden', family: "O'Neil" },
-    ],
-    identifiers: [{ system: 'urn:mrn', value: 'MRN-0042' }],
-    telecoms: [
-      { system: 'phone', value: '+49 (30) 555-01' },
-      { system: 'email', value: 'Ada@Example.org' },
-    ],
-    gender: 'female',
-    birthDate: '1980-02-29',
-  });
-  ids.Adam = await insertPatient(pool, tenant, { names: [{ family: 'Smith', given: ['Adam'] }] });
-  ids.Zoe = await insertPatient(pool, tenant, { names: [{ family: 'Smith', given: ['Zoë'] }] });
-  ids.Wild = await insertPatient(pool, tenant, { names: [{ family: '100%_\\', given: ['Wild'] }] });
-  ids.Shy = await insertPatient(pool, tenant, {
-    names: [{ family: 'Smith', given: ['Shy'] }],
-    refusedPurposes: ['OPS'],
-  });
-});
+const api = await startTestApi();
 after(() => api.close());
+const tenant = await api.createTenant();
+const account = await api.createAccount(tenant, { permissions: ['patients.patients.list'] });
+const { pool } = api.database;
+ids.Ada = await insertPatient(pool, tenant, {
+  names: [
+    { use: 'official', family: 'Öz-Berg', given: ['Ada', 'Marie'], prefix: ['Dr.'] },
+    { use: 'maiden', family: "O'Neil" },
+  ],
+  identifiers: [{ system: 'urn:mrn', value: 'MRN-0042' }],
+  telecoms: [
+    { system: 'phone', value: '+49 (30) 555-01' },
+    { system: 'email', value: 'Ada@Example.org' },
+  ],
+  gender: 'female',
+  birthDate: '1980-02-29',
+});
+ids.Adam = await insertPatient(pool, tenant, { names: [{ family: 'Smith', given: ['Adam'] }] });
+ids.Zoe = await insertPatient(pool, tenant, { names: [{ family: 'Smith', given: ['Zoë'] }] });
+ids.Wild = await insertPatient(pool, tenant, { names: [{ family: '100%_\\', given: ['Wild'] }] });
+ids.Shy = await insertPatient(pool, tenant, {
+  names: [{ family: 'Smith', given: ['Shy'] }],
+  refusedPurposes: ['OPS'],
+});
 
 const call = (query: Record<string, string> | [string, string][], token = account.token) =>
   api.call(`/patients/base?${new URLSearchParams(query)}`, { token });

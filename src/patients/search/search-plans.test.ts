@@ -1,9 +1,9 @@
 /** What a search of patients reads, also where the planner knows nothing of the tables yet: it must not grow with them. */
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import pg from 'pg';
 import { needsPlainPostgres } from '../../../test-support/database/plain-postgres.ts';
-import { createImportTest, type ImportTest } from '../../../test-support/records/import.ts';
+import { createImportTest } from '../../../test-support/records/import.ts';
 import { searchTerms } from '../../clinical/resources/search-key.ts';
 import type { Statement } from '../../platform/db/connection/database-client.ts';
 import type { Queryable } from '../../platform/db/database.ts';
@@ -16,15 +16,11 @@ const PLAIN = needsPlainPostgres('Citus shows plans, and what they read, otherwi
 const [SMALL, LARGE] = [1_200, 3_600];
 const SEARCHES = [undefined, 'name00012', 'given', 'name0001 given', 'n17'];
 
-let t: ImportTest;
-let owner: pg.Client;
-before(async () => {
-  t = await createImportTest();
-  owner = new pg.Client({ connectionString: t.database.url });
-  await owner.connect();
-  for (const table of ['patient', 'patient_registration', 'patient_search_key', 'patient_link'])
-    await owner.query(`alter table ${table} set (autovacuum_enabled = false)`);
-});
+const t = await createImportTest();
+const owner = new pg.Client({ connectionString: t.database.url });
+await owner.connect();
+for (const table of ['patient', 'patient_registration', 'patient_search_key', 'patient_link'])
+  await owner.query(`alter table ${table} set (autovacuum_enabled = false)`);
 after(async () => {
   await owner.end();
   await t.database.drop();

@@ -1,18 +1,14 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import { createTestDatabase, type TestDatabase } from '../../../test-support/database/database.ts';
+import { after, test } from 'node:test';
+import { createTestDatabase } from '../../../test-support/database/database.ts';
 import { makePartitions } from '../../privacy/access-log/access-log-partition.store.ts';
-import { createPool, type Pool } from './database.ts';
+import { createPool } from './database.ts';
 import { readRoleRights } from './service-role.ts';
 
-let database: TestDatabase;
-let owner: Pool;
-before(async () => {
-  database = await createTestDatabase();
-  // One connection, so that begin and rollback are on the same.
-  owner = createPool({ url: database.adminUrl, max: 1, applicationName: 'test' }, () => undefined);
-  await makePartitions(owner, new Date(), 2);
-});
+const database = await createTestDatabase();
+// One connection, so that begin and rollback are on the same.
+const owner = createPool({ url: database.adminUrl, max: 1, applicationName: 'test' }, () => undefined);
+await makePartitions(owner, new Date(), 2);
 after(async () => {
   await owner.end();
   await database.drop();

@@ -1,16 +1,13 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import { after, before, test } from 'node:test';
-import { createTestDatabase, type TestDatabase } from '../../../test-support/database/database.ts';
+import { after, test } from 'node:test';
+import { createTestDatabase } from '../../../test-support/database/database.ts';
 import { freePort } from '../../../test-support/service/free-port.ts';
 import { createPool } from './database.ts';
 import { outageOf } from './unavailable.ts';
 
-let database: TestDatabase;
-before(async () => {
-  database = await createTestDatabase();
-});
+const database = await createTestDatabase();
 after(() => database.drop());
 
 const failureOf = (work: Promise<unknown>) =>

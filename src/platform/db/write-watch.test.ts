@@ -1,16 +1,12 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import pg from 'pg';
-import { createTestDatabase, type TestDatabase } from '../../../test-support/database/database.ts';
+import { createTestDatabase } from '../../../test-support/database/database.ts';
 import { createWriteWatch } from './write-watch.ts';
 
-let database: TestDatabase;
-let owner: pg.Client;
-before(async () => {
-  database = await createTestDatabase();
-  owner = new pg.Client({ connectionString: database.adminUrl });
-  await owner.connect();
-});
+const database = await createTestDatabase();
+const owner = new pg.Client({ connectionString: database.adminUrl });
+await owner.connect();
 after(async () => {
   await owner.end();
   await database.drop();

@@ -1,32 +1,22 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import { connect } from '../../../test-support/exchange/exchange-records.ts';
 import {
   insertEncounter,
   insertPatient,
   registerPatient,
 } from '../../../test-support/records/clinical-records.ts';
-import {
-  startTestApi,
-  type Tenant,
-  type TestAccount,
-  type TestApi,
-} from '../../../test-support/service/api.ts';
+import { startTestApi } from '../../../test-support/service/api.ts';
 import { createPool } from '../../platform/db/database.ts';
 
-let api: TestApi;
-let tenant: Tenant;
-let auditor: TestAccount;
-let reader: TestAccount;
-
-before(async () => {
-  api = await startTestApi({ now: new Date('2026-03-10T09:00:00Z') });
-  tenant = await api.createTenant({ timeZone: 'Europe/Berlin' });
-  auditor = await api.createAccount(tenant, { permissions: ['patients.access-log.read'] });
-  reader = await api.createAccount(tenant, { permissions: ['encounters.access', 'patients.patients.get'] });
-});
+const api = await startTestApi({ now: new Date('2026-03-10T09:00:00Z') });
 after(() => api.close());
+const tenant = await api.createTenant({ timeZone: 'Europe/Berlin' });
+const auditor = await api.createAccount(tenant, { permissions: ['patients.access-log.read'] });
+const reader = await api.createAccount(tenant, {
+  permissions: ['encounters.access', 'patients.patients.get'],
+});
 
 const log = (patientId: string, query = '', token = auditor.token) =>
   api.call(`/patients/base/${patientId}/access-log${query}`, { token });

@@ -1,53 +1,39 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { after, before, test } from 'node:test';
-import { serveFhir, type TestFhirServer } from '../../../test-support/fhir-server/start.ts';
+import { after, test } from 'node:test';
+import { serveFhir } from '../../../test-support/fhir-server/start.ts';
 import { documentedCalls } from '../../../test-support/http/documented-answers.ts';
 import { createClinic, type PublishClinic } from '../../../test-support/publish/publish-records.ts';
 import { seedRecords } from '../../../test-support/records/seed-tenant.ts';
-import {
-  type Answer,
-  startTestApi,
-  type Tenant,
-  type TestAccount,
-  type TestApi,
-} from '../../../test-support/service/api.ts';
+import { type Answer, startTestApi } from '../../../test-support/service/api.ts';
 import { publishError } from '../errors.ts';
 import { createFhirServer } from '../servers/manage-fhir-servers.ts';
 import { listTargets } from './list-targets.ts';
 
 const FIRST = '/investigations/lab/orders';
-let api: TestApi;
-let server: TestFhirServer;
-let tenant: Tenant;
-let account: TestAccount;
-let clinics: PublishClinic[];
-let documented: Awaited<ReturnType<typeof documentedCalls>>;
 
-before(async () => {
-  api = await startTestApi();
-  documented = await documentedCalls(api);
-  server = await serveFhir('--no-integrity');
-  tenant = await api.createTenant();
-  account = await api.createAccount(tenant);
-  const scope = { ...tenant, timeZone: 'UTC' };
-  clinics = [
-    await createClinic(api.database.pool, { results: 2, scope }),
-    await createClinic(api.database.pool, { results: 1, scope }),
-  ];
-  await addTarget('main', server.base);
-  await addTarget('away', 'http://127.0.0.1:9');
-});
+const api = await startTestApi();
+const documented = await documentedCalls(api);
+const server = await serveFhir('--no-integrity');
 after(async () => {
   await server.stop();
   await api.close();
 });
+const tenant = await api.createTenant();
+const account = await api.createAccount(tenant);
+const scope = { ...tenant, timeZone: 'UTC' };
+const clinics: PublishClinic[] = [
+  await createClinic(api.database.pool, { results: 2, scope }),
+  await createClinic(api.database.pool, { results: 1, scope }),
+];
 
 const addTarget = (name: string, base: string, organisationId: string | null = tenant.organisationId) =>
   createFhirServer(
     { db: api.database.pool, keys: api.keys },
     { organisationId, settings: { name, base, auth: 'none' }, secret: undefined, makeDefault: false },
   );
+await addTarget('main', server.base);
+await addTarget('away', 'http://127.0.0.1:9');
 const publish = (clinic: PublishClinic | undefined, query = '') =>
   api.call(`${FIRST}/${clinic?.orderId}/clinical/publish-fhir${query}`, {
     method: 'POST',

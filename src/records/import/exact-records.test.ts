@@ -4,30 +4,20 @@ import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, before, test } from 'node:test';
-import {
-  type Json,
-  startTestApi,
-  type Tenant,
-  type TestAccount,
-  type TestApi,
-} from '../../../test-support/service/api.ts';
+import { after, test } from 'node:test';
+import { type Json, startTestApi } from '../../../test-support/service/api.ts';
 import { runCommand } from '../../../test-support/service/command.ts';
 
 const UNDERSTOOD = 'https://clinic.example/understood';
 const PATIENT = '7c000000-0000-4000-8000-000000000001';
 
-let api: TestApi;
-let tenant: Tenant;
-let account: TestAccount;
-let folder: string;
-before(async () => {
-  api = await startTestApi({ env: { IMPORT_UNDERSTOOD_EXTENSIONS: UNDERSTOOD } });
-  tenant = await api.createTenant();
-  account = await api.createAccount(tenant, { permissions: ['records.import', 'investigations.lab.list'] });
-  folder = await mkdtemp(join(tmpdir(), 'interchange-exact-'));
-  assert.deepEqual((await send({ resourceType: 'Patient', id: PATIENT })).rejected, []);
+const api = await startTestApi({ env: { IMPORT_UNDERSTOOD_EXTENSIONS: UNDERSTOOD } });
+const tenant = await api.createTenant();
+const account = await api.createAccount(tenant, {
+  permissions: ['records.import', 'investigations.lab.list'],
 });
+const folder = await mkdtemp(join(tmpdir(), 'interchange-exact-'));
+assert.deepEqual((await send({ resourceType: 'Patient', id: PATIENT })).rejected, []);
 after(async () => {
   await api.close();
   await rm(folder, { recursive: true });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { type ClientRequest, type IncomingMessage, request } from 'node:http';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import { deflateSync, gzipSync } from 'node:zlib';
 import pg from 'pg';
 import {
@@ -14,24 +14,15 @@ import {
   type Resource,
 } from '../../../test-support/records/clinic.ts';
 import { lines } from '../../../test-support/records/import.ts';
-import {
-  type Answer,
-  startTestApi,
-  type TestAccount,
-  type TestApi,
-} from '../../../test-support/service/api.ts';
+import { type Answer, startTestApi } from '../../../test-support/service/api.ts';
 import { waitForLock, waitUntil } from '../../../test-support/wait-until.ts';
 
 const LIMIT = 200_000;
 const NDJSON = { type: 'application/fhir+ndjson' };
 
-let t: TestApi;
-let account: TestAccount;
-before(async () => {
-  t = await startTestApi({ env: { IMPORT_MAX_BYTES: String(LIMIT) } });
-  account = await t.createAccount(await t.createTenant(), { permissions: ['records.import'] });
-});
+const t = await startTestApi({ env: { IMPORT_MAX_BYTES: String(LIMIT) } });
 after(() => t.close());
+const account = await t.createAccount(await t.createTenant(), { permissions: ['records.import'] });
 
 interface SendOptions {
   token?: string;

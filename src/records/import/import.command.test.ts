@@ -6,7 +6,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
@@ -18,7 +18,7 @@ import {
   patient,
   practitioner,
 } from '../../../test-support/records/clinic.ts';
-import { createImportTest, type ImportTest, lines } from '../../../test-support/records/import.ts';
+import { createImportTest, lines } from '../../../test-support/records/import.ts';
 import { runCommand } from '../../../test-support/service/command.ts';
 import { waitForDisconnect, waitForLock, waitUntil } from '../../../test-support/wait-until.ts';
 import type { FacilityScope } from '../../tenancy/scope.ts';
@@ -27,12 +27,8 @@ const PROGRAM = fileURLToPath(new URL('../../bin/interchange.ts', import.meta.ur
 const MASTER_KEY = randomBytes(32).toString('hex');
 const DEMO = fileURLToPath(new URL('../../../demo/records', import.meta.url));
 
-let t: ImportTest;
-let folder: string;
-before(async () => {
-  t = await createImportTest();
-  folder = await mkdtemp(path.join(tmpdir(), 'interchange-command-'));
-});
+const t = await createImportTest();
+const folder = await mkdtemp(path.join(tmpdir(), 'interchange-command-'));
 after(async () => {
   await t.database.drop();
   await rm(folder, { recursive: true });

@@ -1,16 +1,11 @@
 /** Results are shown whatever their category says; the report counts what no fetch shows. */
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import { createTestDatabase } from '../../../test-support/database/database.ts';
 import { bundle, type Resource } from '../../../test-support/records/clinic.ts';
 import { sourceOf } from '../../../test-support/records/import.ts';
 import { importJson } from '../../../test-support/records/import-files.ts';
-import {
-  startTestApi,
-  type Tenant,
-  type TestAccount,
-  type TestApi,
-} from '../../../test-support/service/api.ts';
+import { startTestApi, type Tenant, type TestAccount } from '../../../test-support/service/api.ts';
 import { importRecords } from './import-records.ts';
 import { importText } from './import-report.ts';
 import { NotShownTally } from './not-shown.ts';
@@ -33,13 +28,10 @@ const observation = (id: string, more: object): Resource => ({
   ...more,
 });
 const people: Resource = { resourceType: 'Patient', id: PATIENT };
-
-let api: TestApi;
 let tenant: Tenant;
 let account: TestAccount;
-before(async () => {
-  api = await startTestApi();
-});
+
+const api = await startTestApi();
 after(() => api.close());
 
 async function newTenant(): Promise<void> {

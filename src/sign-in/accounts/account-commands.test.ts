@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { Readable } from 'node:stream';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import type { Command } from 'commander';
 import { asCommand } from '../../../test-support/service/worded-errors.ts';
-import { createSignInFixture, type SignInFixture, statusOf } from '../../../test-support/sign-in/sign-in.ts';
+import { createSignInFixture, statusOf } from '../../../test-support/sign-in/sign-in.ts';
 import { type CommandEnvironment, CommandError, UsageError } from '../../platform/command/command.ts';
 import { createCursorCodec } from '../../platform/http/cursor.ts';
 import { consoleAddress } from '../console/console-address.ts';
@@ -23,10 +23,7 @@ import {
 
 type Printed = Record<string, string> & { items: Record<string, unknown>[] };
 
-let fixture: SignInFixture;
-before(async () => {
-  fixture = await createSignInFixture();
-});
+const fixture = await createSignInFixture();
 after(() => fixture.close());
 
 async function run(

@@ -1,13 +1,8 @@
 /** The rightful owner of a new account has a way in while somebody elsewhere keeps the shared lock of it closed. */
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import { asCommand } from '../../../test-support/service/worded-errors.ts';
-import {
-  createSignInFixture,
-  PASSWORD,
-  type SignInFixture,
-  statusOf,
-} from '../../../test-support/sign-in/sign-in.ts';
+import { createSignInFixture, PASSWORD, statusOf } from '../../../test-support/sign-in/sign-in.ts';
 import { type CommandEnvironment, CommandError, UsageError } from '../../platform/command/command.ts';
 import { createCursorCodec } from '../../platform/http/cursor.ts';
 import { operatorOn } from '../administration/managed-account.ts';
@@ -22,10 +17,7 @@ const HOME = '192.0.2.10';
 const OFFICE = '203.0.113.30';
 const ATTACKER = '198.51.100.20';
 
-let fixture: SignInFixture;
-before(async () => {
-  fixture = await createSignInFixture();
-});
+const fixture = await createSignInFixture();
 after(() => fixture.close());
 
 const contextOf = (remoteAddress: string) => ({ databaseTime: null, correlationId: 'test', remoteAddress });

@@ -1,30 +1,18 @@
 /** Accounts as an administrator manages them over HTTP. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import pg from 'pg';
 import { watchPool } from '../../../test-support/database/watched-pool.ts';
-import {
-  type Answer,
-  startTestApi,
-  type Tenant,
-  type TestAccount,
-  type TestApi,
-} from '../../../test-support/service/api.ts';
+import { type Answer, startTestApi, type TestAccount } from '../../../test-support/service/api.ts';
 import { waitForLocks } from '../../../test-support/wait-until.ts';
 import { checkedFacilities } from '../accounts/create-account.ts';
 
-let api: TestApi;
-let here: Tenant;
-let there: Tenant;
-let admin: TestAccount;
-before(async () => {
-  api = await startTestApi();
-  here = await api.createTenant();
-  there = { ...here, facilityId: await api.createFacility(here.organisationId) };
-  admin = await api.createAccount(here, { userType: 'STAFF' });
-});
-after(() => api?.close());
+const api = await startTestApi();
+after(() => api.close());
+const here = await api.createTenant();
+const there = { ...here, facilityId: await api.createFacility(here.organisationId) };
+const admin = await api.createAccount(here, { userType: 'STAFF' });
 
 const as = (account: TestAccount, path: string, options: { method?: string; body?: unknown } = {}) =>
   api.call(path, { token: account.token, ...options });

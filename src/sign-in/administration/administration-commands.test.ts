@@ -1,26 +1,16 @@
 /** The commands by which the operator does what administrators do over HTTP, and reads the record of it. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import { insertPatient } from '../../../test-support/records/clinical-records.ts';
-import {
-  startTestApi,
-  type Tenant,
-  type TestAccount,
-  type TestApi,
-} from '../../../test-support/service/api.ts';
+import { startTestApi } from '../../../test-support/service/api.ts';
 import { type CommandResult, runCommand } from '../../../test-support/service/command.ts';
 import { waitForLock } from '../../../test-support/wait-until.ts';
 
-let api: TestApi;
-let tenant: Tenant;
-let admin: TestAccount;
-before(async () => {
-  api = await startTestApi();
-  tenant = await api.createTenant();
-  admin = await api.createAccount(tenant);
-});
-after(() => api?.close());
+const api = await startTestApi();
+after(() => api.close());
+const tenant = await api.createTenant();
+const admin = await api.createAccount(tenant);
 
 const run = (...args: string[]) => runCommand(args, { env: api.env });
 async function json(...args: string[]) {

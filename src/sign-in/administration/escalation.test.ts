@@ -1,13 +1,12 @@
 /** Ways to more rights than one has, and races of administrators. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import {
   type Answer,
   startTestApi,
   type Tenant,
   type TestAccount,
-  type TestApi,
 } from '../../../test-support/service/api.ts';
 import { addPerson, signInAs } from '../../../test-support/sign-in/console-people.ts';
 import { addTelephone } from '../../../test-support/sign-in/second-factor.ts';
@@ -17,11 +16,8 @@ import { setPermissions } from '../../tenancy/roles/roles.ts';
 import { disableAccount } from '../accounts/manage-accounts.ts';
 import { operatorOn } from './managed-account.ts';
 
-let api: TestApi;
-before(async () => {
-  api = await startTestApi();
-});
-after(() => api?.close());
+const api = await startTestApi();
+after(() => api.close());
 
 const as = (account: TestAccount, path: string, options: { method?: string; body?: unknown } = {}) =>
   api.call(path, { token: account.token, ...options });

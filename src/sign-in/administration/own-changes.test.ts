@@ -1,12 +1,7 @@
 /** What people and systems change of their own sign-in, as the record of changes tells it. */
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import {
-  type Json,
-  startTestApi,
-  type TestAccount,
-  type TestApi,
-} from '../../../test-support/service/api.ts';
+import { after, test } from 'node:test';
+import { type Json, startTestApi } from '../../../test-support/service/api.ts';
 import { openBrowser } from '../../../test-support/service/console.ts';
 import { createAuthenticator } from '../../../test-support/sign-in/authenticator.ts';
 import { addTelephone } from '../../../test-support/sign-in/second-factor.ts';
@@ -16,20 +11,14 @@ import {
   addTenant,
   cheapPasswords,
   PASSWORD,
-  type SignInTenant,
 } from '../../../test-support/sign-in/sign-in.ts';
 
 const NEXT_PASSWORD = 'seven green ladders';
 
-let api: TestApi;
-let tenant: SignInTenant;
-let admin: TestAccount;
-before(async () => {
-  api = await startTestApi();
-  tenant = await addTenant(api.database);
-  admin = await api.createAccount(tenant);
-});
+const api = await startTestApi();
 after(() => api.close());
+const tenant = await addTenant(api.database);
+const admin = await api.createAccount(tenant);
 
 const addOne = (options: AccountFixture) =>
   addAccount({ database: api.database, passwords: cheapPasswords() }, tenant, options);

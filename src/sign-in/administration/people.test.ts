@@ -1,32 +1,20 @@
 /** People as an administrator manages them over HTTP: their locks, second factors and sessions of the console. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { after, before, test } from 'node:test';
-import {
-  type Answer,
-  startTestApi,
-  type Tenant,
-  type TestAccount,
-  type TestApi,
-} from '../../../test-support/service/api.ts';
+import { after, test } from 'node:test';
+import { type Answer, startTestApi } from '../../../test-support/service/api.ts';
 import { type ConsoleClient, openBrowser } from '../../../test-support/service/console.ts';
 import { createAuthenticator } from '../../../test-support/sign-in/authenticator.ts';
 import { addTelephone } from '../../../test-support/sign-in/second-factor.ts';
 
 const ROLES = '/roles';
 
-let api: TestApi;
-let here: Tenant;
-let there: string;
-let admin: TestAccount;
-before(async () => {
-  api = await startTestApi();
-  here = await api.createTenant();
-  there = await api.createFacility(here.organisationId);
-  const facilityIds = [here.facilityId, there];
-  admin = await api.createAccount(here, { userType: 'STAFF', facilityIds });
-});
-after(() => api?.close());
+const api = await startTestApi();
+after(() => api.close());
+const here = await api.createTenant();
+const there = await api.createFacility(here.organisationId);
+const facilityIds = [here.facilityId, there];
+const admin = await api.createAccount(here, { userType: 'STAFF', facilityIds });
 
 const asAdmin = (path: string, options: { method?: string; body?: unknown } = {}) =>
   api.call(path, { token: admin.token, ...options });

@@ -1,8 +1,8 @@
 /** Sessions of the console over HTTP: signing in with a password, what the cookie opens, and when it ends. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { after, before, test } from 'node:test';
-import { type Answer, startTestApi, type TestApi, type TestNode } from '../../../test-support/service/api.ts';
+import { after, test } from 'node:test';
+import { type Answer, startTestApi, type TestNode } from '../../../test-support/service/api.ts';
 import { openBrowser, signInAtConsole } from '../../../test-support/service/console.ts';
 import {
   addConsoleTenant,
@@ -19,21 +19,15 @@ import {
   addTenant,
   cheapPasswords,
   PASSWORD,
-  type SignInTenant,
 } from '../../../test-support/sign-in/sign-in.ts';
 import { setPermissions } from '../../tenancy/roles/roles.ts';
 import { disableAccount, resetPassword } from '../accounts/manage-accounts.ts';
 import { operatorOn } from '../administration/managed-account.ts';
 
-let api: TestApi;
-let second: TestNode;
-let tenant: SignInTenant;
-before(async () => {
-  api = await startTestApi();
-  second = await api.addNode();
-  tenant = await addConsoleTenant(api);
-});
+const api = await startTestApi();
 after(() => api.close());
+const second = await api.addNode();
+const tenant = await addConsoleTenant(api);
 
 const passwords = cheapPasswords();
 const person = (options?: AccountFixture) => addPerson(api, tenant, options);

@@ -1,7 +1,7 @@
 /** One's own sessions and one's own password, over HTTP. */
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import { startTestApi, type TestApi } from '../../../test-support/service/api.ts';
+import { after, test } from 'node:test';
+import { startTestApi } from '../../../test-support/service/api.ts';
 import { type ConsoleClient, openBrowser } from '../../../test-support/service/console.ts';
 import {
   addConsoleTenant,
@@ -10,15 +10,11 @@ import {
   PATIENTS_PATH as PATH,
   signInAs,
 } from '../../../test-support/sign-in/console-people.ts';
-import { PASSWORD, type SignInTenant } from '../../../test-support/sign-in/sign-in.ts';
+import { PASSWORD } from '../../../test-support/sign-in/sign-in.ts';
 
-let api: TestApi;
-let tenant: SignInTenant;
-before(async () => {
-  api = await startTestApi();
-  tenant = await addConsoleTenant(api);
-});
+const api = await startTestApi();
 after(() => api.close());
+const tenant = await addConsoleTenant(api);
 
 const signedIn = () => addSignedIn(api, tenant);
 

@@ -1,7 +1,7 @@
 /** When a session of the console ends by itself. */
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import { type Answer, startTestApi, type TestApi } from '../../../test-support/service/api.ts';
+import { after, test } from 'node:test';
+import { type Answer, startTestApi } from '../../../test-support/service/api.ts';
 import { openBrowser } from '../../../test-support/service/console.ts';
 import {
   addConsoleTenant,
@@ -11,18 +11,14 @@ import {
   signInAs,
 } from '../../../test-support/sign-in/console-people.ts';
 import { addTelephone } from '../../../test-support/sign-in/second-factor.ts';
-import { PASSWORD, type SignInTenant } from '../../../test-support/sign-in/sign-in.ts';
+import { PASSWORD } from '../../../test-support/sign-in/sign-in.ts';
 import { setPermissions } from '../../tenancy/roles/roles.ts';
 import { secondsAfter } from '../settings.ts';
 import { moveIdleEnd } from './console-session.store.ts';
 
-let api: TestApi;
-let tenant: SignInTenant;
-before(async () => {
-  api = await startTestApi();
-  tenant = await addConsoleTenant(api);
-});
+const api = await startTestApi();
 after(() => api.close());
+const tenant = await addConsoleTenant(api);
 
 const signedIn = () => addSignedIn(api, tenant);
 

@@ -1,16 +1,13 @@
 /** What a browser says of itself: operators read it on a terminal. */
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import { sendRaw } from '../../../test-support/http/raw-http.ts';
-import { startTestApi, type TestApi } from '../../../test-support/service/api.ts';
+import { startTestApi } from '../../../test-support/service/api.ts';
 import { runCommand } from '../../../test-support/service/command.ts';
 import { addConsoleTenant, addPerson } from '../../../test-support/sign-in/console-people.ts';
 import { PASSWORD } from '../../../test-support/sign-in/sign-in.ts';
 
-let api: TestApi;
-before(async () => {
-  api = await startTestApi();
-});
+const api = await startTestApi();
 after(() => api.close());
 
 test('control characters of a browser reach no terminal', async () => {

@@ -1,13 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { after, before, test } from 'node:test';
-import {
-  createSignInFixture,
-  PASSWORD,
-  refusalOf,
-  type SignInFixture,
-  statusOf,
-} from '../../../test-support/sign-in/sign-in.ts';
+import { after, test } from 'node:test';
+import { createSignInFixture, PASSWORD, refusalOf, statusOf } from '../../../test-support/sign-in/sign-in.ts';
 import { waitForLock } from '../../../test-support/wait-until.ts';
 import { disableAccount, resetPassword } from '../accounts/manage-accounts.ts';
 import { operatorOn } from '../administration/managed-account.ts';
@@ -22,10 +16,7 @@ const NOW = new Date();
 const CONTEXT = { databaseTime: NOW, correlationId: 'test', remoteAddress: '192.0.2.10' };
 const NEXT = 'another long passphrase';
 
-let fixture: SignInFixture;
-before(async () => {
-  fixture = await createSignInFixture();
-});
+const fixture = await createSignInFixture();
 after(() => fixture.close());
 
 const signIn = (identity: string, credential = PASSWORD) =>

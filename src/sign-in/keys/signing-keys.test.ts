@@ -1,13 +1,8 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
-import { after, before, beforeEach, test } from 'node:test';
+import { after, beforeEach, test } from 'node:test';
 import { decodeProtectedHeader } from 'jose';
-import {
-  createSignInFixture,
-  type SignInFixture,
-  statusOf,
-  warmUp,
-} from '../../../test-support/sign-in/sign-in.ts';
+import { createSignInFixture, statusOf, warmUp } from '../../../test-support/sign-in/sign-in.ts';
 import { createKeyRing } from '../../platform/crypto/key-ring.ts';
 import { issueAccessToken } from '../sessions/access-token.ts';
 import { createAuthenticator } from '../sessions/authenticate.ts';
@@ -22,10 +17,7 @@ const IDENTITY = {
   sessionId: '0c8a9c9e-2f1d-4b1c-9d3e-4f5a6b7c8d9e',
 };
 
-let fixture: SignInFixture;
-before(async () => {
-  fixture = await createSignInFixture();
-});
+const fixture = await createSignInFixture();
 after(() => fixture.close());
 beforeEach(() => fixture.database.pool.query('delete from signing_key'));
 

@@ -1,13 +1,10 @@
 /** Locks by network behind a proxy that forwards the port of its client beside the address. */
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import { startTestApi, type TestApi } from '../../../test-support/service/api.ts';
+import { after, test } from 'node:test';
+import { startTestApi } from '../../../test-support/service/api.ts';
 import { addAccount, addTenant, cheapPasswords, PASSWORD } from '../../../test-support/sign-in/sign-in.ts';
 
-let api: TestApi;
-before(async () => {
-  api = await startTestApi({ env: { TRUST_PROXY: 'loopback' } });
-});
+const api = await startTestApi({ env: { TRUST_PROXY: 'loopback' } });
 after(() => api.close());
 
 test('one network cannot lock out another that signed in before, where the proxy forwards ports [SEC-2]', async () => {

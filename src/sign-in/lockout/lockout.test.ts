@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict';
 import { createHmac, randomUUID } from 'node:crypto';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import {
   createSignInFixture,
   PASSWORD,
   type Refusal,
   refusalOf,
-  type SignInFixture,
   statusOf,
   warmUp,
 } from '../../../test-support/sign-in/sign-in.ts';
@@ -21,10 +20,7 @@ const HOME = '192.0.2.10';
 const ELSEWHERE = '198.51.100.20';
 const THIRD = '203.0.113.30';
 
-let fixture: SignInFixture;
-before(async () => {
-  fixture = await createSignInFixture();
-});
+const fixture = await createSignInFixture();
 after(() => fixture.close());
 
 interface Try {

@@ -1,7 +1,7 @@
 /** Passkeys over HTTP: added, proven, replayed, copied and removed. */
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import { type Answer, type Json, startTestApi, type TestApi } from '../../../test-support/service/api.ts';
+import { after, test } from 'node:test';
+import { type Answer, type Json, startTestApi } from '../../../test-support/service/api.ts';
 import { type ConsoleClient, openBrowser } from '../../../test-support/service/console.ts';
 import {
   type AnswerChanges,
@@ -10,21 +10,16 @@ import {
 } from '../../../test-support/sign-in/authenticator.ts';
 import { addSignedIn, signInAs } from '../../../test-support/sign-in/console-people.ts';
 import { addTelephone } from '../../../test-support/sign-in/second-factor.ts';
-import { addTenant, PASSWORD, type SignInTenant } from '../../../test-support/sign-in/sign-in.ts';
+import { addTenant, PASSWORD } from '../../../test-support/sign-in/sign-in.ts';
 import { waitForLock } from '../../../test-support/wait-until.ts';
 import type { CreatedAccount } from '../accounts/create-account.ts';
 import { passkeyParty } from './passkey-party.ts';
 
-let api: TestApi;
-let tenant: SignInTenant;
-/** Of the page that people open on this machine. */
-let origin: string;
-before(async () => {
-  api = await startTestApi();
-  tenant = await addTenant(api.database);
-  origin = `http://localhost:${new URL(api.origin).port}`;
-});
+const api = await startTestApi();
 after(() => api.close());
+const tenant = await addTenant(api.database);
+/** Of the page that people open on this machine. */
+const origin = `http://localhost:${new URL(api.origin).port}`;
 
 const body = { password: PASSWORD };
 /** `state`: what is left to do after the password. */

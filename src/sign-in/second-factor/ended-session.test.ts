@@ -1,22 +1,16 @@
 /** A session that ends while one of its calls waits: what the call was to change stays as it was. */
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import { type Answer, startTestApi, type TestApi } from '../../../test-support/service/api.ts';
+import { after, test } from 'node:test';
+import { type Answer, startTestApi } from '../../../test-support/service/api.ts';
 import { addPerson, addSignedIn, signInAs } from '../../../test-support/sign-in/console-people.ts';
 import { addTelephone, codesOf } from '../../../test-support/sign-in/second-factor.ts';
-import { addTenant, PASSWORD, type SignInTenant } from '../../../test-support/sign-in/sign-in.ts';
+import { addTenant, PASSWORD } from '../../../test-support/sign-in/sign-in.ts';
 import { waitForLock } from '../../../test-support/wait-until.ts';
-import type { CreatedAccount } from '../accounts/create-account.ts';
 
-let api: TestApi;
-let tenant: SignInTenant;
-let account: CreatedAccount;
-before(async () => {
-  api = await startTestApi();
-  tenant = await addTenant(api.database);
-  account = await addPerson(api, tenant);
-});
+const api = await startTestApi();
 after(() => api.close());
+const tenant = await addTenant(api.database);
+const account = await addPerson(api, tenant);
 
 /** The answer of a call that waited for the account while all sessions of the account were ended. */
 async function endedDuring(call: () => Promise<Answer>, { userId } = account): Promise<Answer> {

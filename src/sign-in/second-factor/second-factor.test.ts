@@ -1,8 +1,8 @@
 /** Authenticator apps and recovery codes over HTTP: added, proven, guessed, replayed and removed. */
 import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
-import { after, before, test } from 'node:test';
-import { type Answer, startTestApi, type TestApi } from '../../../test-support/service/api.ts';
+import { after, test } from 'node:test';
+import { type Answer, startTestApi } from '../../../test-support/service/api.ts';
 import { type ConsoleClient, openBrowser } from '../../../test-support/service/console.ts';
 import {
   addConsoleTenant,
@@ -13,7 +13,7 @@ import {
   signInAs,
 } from '../../../test-support/sign-in/console-people.ts';
 import { addTelephone, codesOf, type Telephone } from '../../../test-support/sign-in/second-factor.ts';
-import { PASSWORD, type SignInTenant } from '../../../test-support/sign-in/sign-in.ts';
+import { PASSWORD } from '../../../test-support/sign-in/sign-in.ts';
 import { setPermissions } from '../../tenancy/roles/roles.ts';
 import type { CreatedAccount } from '../accounts/create-account.ts';
 import { operatorOn } from '../administration/managed-account.ts';
@@ -22,13 +22,9 @@ import { removeSecondFactorsOf } from './remove-factor.ts';
 const WRONG = 'not the password at all';
 const PERMISSIONS = ['patients.patients.list'];
 
-let api: TestApi;
-let tenant: SignInTenant;
-before(async () => {
-  api = await startTestApi();
-  tenant = await addConsoleTenant(api);
-});
+const api = await startTestApi();
 after(() => api.close());
+const tenant = await addConsoleTenant(api);
 
 const signIn = (account: CreatedAccount, expected?: string) => signInAs(api, account, expected);
 const signedIn = (place = tenant) => addSignedIn(api, place);

@@ -1,22 +1,18 @@
 import assert from 'node:assert/strict';
 import { createHmac, createPublicKey, generateKeyPairSync, type KeyObject, randomUUID } from 'node:crypto';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import fc from 'fast-check';
 import { decodeJwt, decodeProtectedHeader, type JWTPayload, SignJWT } from 'jose';
-import { createSignInFixture, refusalOf, type SignInFixture } from '../../../test-support/sign-in/sign-in.ts';
+import { createSignInFixture, refusalOf } from '../../../test-support/sign-in/sign-in.ts';
 import { secondsAfter } from '../settings.ts';
 import { issueAccessToken } from './access-token.ts';
 
 const NOW = new Date('2026-03-01T12:00:00Z');
 const IAT = NOW.getTime() / 1_000;
 
-let fixture: SignInFixture;
-let signer: { kid: string; privateKey: KeyObject };
-before(async () => {
-  fixture = await createSignInFixture();
-  signer = (await fixture.signIn.signingKeys.signer())(NOW);
-});
+const fixture = await createSignInFixture();
 after(() => fixture.close());
+const signer = (await fixture.signIn.signingKeys.signer())(NOW);
 
 const identity = { accountId: randomUUID(), sessionId: randomUUID() };
 const issue = (sessionExpiresAt = secondsAfter(NOW, 86_400)) =>

@@ -1,29 +1,23 @@
 /** Nodes whose clocks disagree with the database's: what they decide, and what they refuse to do. */
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import { startTestApi, type TestApi, type TestNode } from '../../../test-support/service/api.ts';
+import { after, test } from 'node:test';
+import { startTestApi, type TestNode } from '../../../test-support/service/api.ts';
 import {
   addAccount,
   addTenant,
   cheapPasswords,
   createSignInFixture,
   PASSWORD,
-  type SignInTenant,
   statusOf,
 } from '../../../test-support/sign-in/sign-in.ts';
 import { secondsAfter } from '../settings.ts';
 import { login } from './login.ts';
 import { refresh } from './refresh.ts';
 
-let api: TestApi;
-let tenant: SignInTenant;
-let ahead: TestNode;
-before(async () => {
-  api = await startTestApi({ env: { CLOCK_MAX_SKEW_SECONDS: '60' } });
-  tenant = await addTenant(api.database);
-  ahead = await api.addNode({ aheadSeconds: 50 });
-});
+const api = await startTestApi({ env: { CLOCK_MAX_SKEW_SECONDS: '60' } });
 after(() => api.close());
+const tenant = await addTenant(api.database);
+const ahead = await api.addNode({ aheadSeconds: 50 });
 
 const addSystem = () => addAccount({ database: api.database, passwords: cheapPasswords() }, tenant);
 const refreshAt = (node: TestNode, refreshToken: string) =>

@@ -1,13 +1,12 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import { decodeJwt } from 'jose';
 import {
   CHEAP_COST,
   createSignInFixture,
   PASSWORD,
   refusalOf,
-  type SignInFixture,
   statusOf,
 } from '../../../test-support/sign-in/sign-in.ts';
 import { disableAccount, enableAccount } from '../accounts/manage-accounts.ts';
@@ -19,10 +18,7 @@ import { type LoginDependencies, login } from './login.ts';
 const NOW = new Date('2026-03-01T12:00:00Z');
 const CONTEXT = { databaseTime: NOW, correlationId: 'corr-1', remoteAddress: '192.0.2.10' };
 
-let fixture: SignInFixture;
-before(async () => {
-  fixture = await createSignInFixture();
-});
+const fixture = await createSignInFixture();
 after(() => fixture.close());
 
 const signIn = (

@@ -1,9 +1,9 @@
 /** What a refresh reads, also where the planner knows nothing of the tables yet, and where nothing was swept. */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import pg from 'pg';
-import { createTestDatabase, type TestDatabase } from '../../../test-support/database/database.ts';
+import { createTestDatabase } from '../../../test-support/database/database.ts';
 import { needsPlainPostgres } from '../../../test-support/database/plain-postgres.ts';
 import type { Queryable } from '../../platform/db/database.ts';
 import { createOrganisation } from '../../tenancy/organisations/facilities.ts';
@@ -16,20 +16,15 @@ const [SMALL, LARGE] = [2_000, 8_000];
 /** Refreshes that come together. */
 const GROUP = 20;
 
-let database: TestDatabase;
-let owner: pg.Client;
-let organisationId: string;
-before(async () => {
-  database = await createTestDatabase();
-  owner = new pg.Client({ connectionString: database.url });
-  await owner.connect();
-  for (const table of ['account', 'session', 'refresh_token'])
-    await owner.query(`alter table ${table} set (autovacuum_enabled = false)`);
-  ({ id: organisationId } = await createOrganisation(database.pool, { name: 'Large' }));
-  await owner.query({
-    text: 'insert into role (organisation_id, id, name) values ($1, $1, $1::uuid::text)',
-    values: [organisationId],
-  });
+const database = await createTestDatabase();
+const owner = new pg.Client({ connectionString: database.url });
+await owner.connect();
+for (const table of ['account', 'session', 'refresh_token'])
+  await owner.query(`alter table ${table} set (autovacuum_enabled = false)`);
+const { id: organisationId } = await createOrganisation(database.pool, { name: 'Large' });
+await owner.query({
+  text: 'insert into role (organisation_id, id, name) values ($1, $1, $1::uuid::text)',
+  values: [organisationId],
 });
 after(async () => {
   await owner.end();

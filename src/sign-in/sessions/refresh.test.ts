@@ -1,15 +1,9 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { after, before, beforeEach, test } from 'node:test';
+import { after, beforeEach, test } from 'node:test';
 import { decodeJwt } from 'jose';
 import pg from 'pg';
-import {
-  createSignInFixture,
-  PASSWORD,
-  type SignInFixture,
-  statusOf,
-  warmUp,
-} from '../../../test-support/sign-in/sign-in.ts';
+import { createSignInFixture, PASSWORD, statusOf, warmUp } from '../../../test-support/sign-in/sign-in.ts';
 import { waitUntil } from '../../../test-support/wait-until.ts';
 import { createPool } from '../../platform/db/database.ts';
 import { readDatabaseTime } from '../../platform/db/database-time.ts';
@@ -29,13 +23,10 @@ import { eraseExpiredReplacements } from './sweep.ts';
 
 const NOW = new Date('2026-03-01T12:00:00Z');
 const DAY = 86_400;
-
-let fixture: SignInFixture;
 let account: { userId: string; email: string };
 let first: LoginReply;
-before(async () => {
-  fixture = await createSignInFixture();
-});
+
+const fixture = await createSignInFixture();
 after(() => fixture.close());
 beforeEach(async () => {
   account = await fixture.addAccount();

@@ -1,12 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { after, before, test } from 'node:test';
-import {
-  createSignInFixture,
-  PASSWORD,
-  type SignInFixture,
-  statusOf,
-} from '../../../test-support/sign-in/sign-in.ts';
+import { after, test } from 'node:test';
+import { createSignInFixture, PASSWORD, statusOf } from '../../../test-support/sign-in/sign-in.ts';
 import { createWorkWatch } from '../../tenancy/organisations/organisation-work.ts';
 import { disableAccount } from '../accounts/manage-accounts.ts';
 import { operatorOn } from '../administration/managed-account.ts';
@@ -19,10 +14,7 @@ import { createSignInSweep } from './sweep.ts';
 const NOW = new Date();
 const DAY = 86_400;
 
-let fixture: SignInFixture;
-before(async () => {
-  fixture = await createSignInFixture();
-});
+const fixture = await createSignInFixture();
 after(() => fixture.close());
 
 const context = (seconds: number) => ({

@@ -1,28 +1,16 @@
 /** That no change of the administration is made without its entry in the record of changes. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import pg from 'pg';
 import { insertPatient } from '../../../test-support/records/clinical-records.ts';
-import {
-  type Answer,
-  startTestApi,
-  type Tenant,
-  type TestAccount,
-  type TestApi,
-} from '../../../test-support/service/api.ts';
+import { type Answer, startTestApi, type Tenant } from '../../../test-support/service/api.ts';
 
-let api: TestApi;
-let owner: pg.Client;
-let tenant: Tenant;
-let admin: TestAccount;
-before(async () => {
-  api = await startTestApi();
-  owner = new pg.Client({ connectionString: api.database.url });
-  await owner.connect();
-  tenant = await api.createTenant();
-  admin = await api.createAccount(tenant, { userType: 'STAFF' });
-});
+const api = await startTestApi();
+const owner = new pg.Client({ connectionString: api.database.url });
+await owner.connect();
+const tenant = await api.createTenant();
+const admin = await api.createAccount(tenant, { userType: 'STAFF' });
 after(async () => {
   await owner?.end();
   await api?.close();

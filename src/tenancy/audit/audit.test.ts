@@ -1,27 +1,16 @@
 /** The record of who changed what. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import pg from 'pg';
 import { insertPatient } from '../../../test-support/records/clinical-records.ts';
 import { seedRecords } from '../../../test-support/records/seed-tenant.ts';
-import {
-  type Json,
-  startTestApi,
-  type Tenant,
-  type TestAccount,
-  type TestApi,
-} from '../../../test-support/service/api.ts';
+import { type Json, startTestApi, type TestAccount } from '../../../test-support/service/api.ts';
 
-let api: TestApi;
-let here: Tenant;
-let admin: TestAccount;
-before(async () => {
-  api = await startTestApi();
-  here = await api.createTenant();
-  admin = await api.createAccount(here);
-});
-after(() => api?.close());
+const api = await startTestApi();
+after(() => api.close());
+const here = await api.createTenant();
+const admin = await api.createAccount(here);
 
 const call = (path: string, options: { method?: string; body?: unknown; token?: string } = {}) =>
   api.call(path, { token: admin.token, ...options });

@@ -1,24 +1,13 @@
 /** Facilities as an administrator sees and changes them over HTTP. */
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import {
-  startTestApi,
-  type Tenant,
-  type TestAccount,
-  type TestApi,
-} from '../../../test-support/service/api.ts';
+import { after, test } from 'node:test';
+import { startTestApi } from '../../../test-support/service/api.ts';
 
-let api: TestApi;
-let here: Tenant;
-let otherId: string;
-let admin: TestAccount;
-before(async () => {
-  api = await startTestApi();
-  here = await api.createTenant({ modules: ['patients'] });
-  otherId = await api.createFacility(here.organisationId);
-  admin = await api.createAccount(here);
-});
-after(() => api?.close());
+const api = await startTestApi();
+after(() => api.close());
+const here = await api.createTenant({ modules: ['patients'] });
+const otherId = await api.createFacility(here.organisationId);
+const admin = await api.createAccount(here);
 
 const patch = (facilityId: string, body: unknown, token = admin.token) =>
   api.call(`/facilities/${facilityId}`, { method: 'PATCH', token, body });

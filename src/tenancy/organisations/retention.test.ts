@@ -1,8 +1,8 @@
 /** When the sweep of what is kept too long begins. Its rules are tested with what they remove. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { after, before, test } from 'node:test';
-import { createTestDatabase, type TestDatabase } from '../../../test-support/database/database.ts';
+import { after, test } from 'node:test';
+import { createTestDatabase } from '../../../test-support/database/database.ts';
 import { createWorkWatch } from './organisation-work.ts';
 import {
   createRetentionSweep,
@@ -15,12 +15,9 @@ import {
 const DAY_MS = 86_400_000;
 const NOW = Date.parse('2026-11-21T12:00:00Z');
 
-let database: TestDatabase;
-before(async () => {
-  database = await createTestDatabase();
-  await database.pool.query('insert into organisation (id, name) values ($1, $2)', [randomUUID(), 'O']);
-});
+const database = await createTestDatabase();
 after(() => database.drop());
+await database.pool.query('insert into organisation (id, name) values ($1, $2)', [randomUUID(), 'O']);
 
 test('the sweep begins once a day, and also after a clock that was ahead is put right [OPS-23]', async () => {
   const rule: RetentionRule = {

@@ -1,24 +1,14 @@
 /** Roles as an administrator manages them over HTTP. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { after, before, test } from 'node:test';
-import {
-  startTestApi,
-  type Tenant,
-  type TestAccount,
-  type TestApi,
-} from '../../../test-support/service/api.ts';
+import { after, test } from 'node:test';
+import { startTestApi } from '../../../test-support/service/api.ts';
 import { PERMISSIONS } from './permissions.ts';
 
-let api: TestApi;
-let tenant: Tenant;
-let admin: TestAccount;
-before(async () => {
-  api = await startTestApi();
-  tenant = await api.createTenant();
-  admin = await api.createAccount(tenant);
-});
-after(() => api?.close());
+const api = await startTestApi();
+after(() => api.close());
+const tenant = await api.createTenant();
+const admin = await api.createAccount(tenant);
 
 const call = (path: string, options: { method?: string; body?: unknown; token?: string } = {}) =>
   api.call(path, { token: admin.token, ...options });

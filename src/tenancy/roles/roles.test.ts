@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { after, before, test } from 'node:test';
-import { createTestDatabase, type TestDatabase } from '../../../test-support/database/database.ts';
+import { after, test } from 'node:test';
+import { createTestDatabase } from '../../../test-support/database/database.ts';
 import { asCommand } from '../../../test-support/service/worded-errors.ts';
 import { CommandError, UsageError } from '../../platform/command/command.ts';
 import { OPERATOR } from '../../tenancy/administration/author.ts';
@@ -9,13 +9,9 @@ import { createOrganisation } from '../organisations/facilities.ts';
 import { PERMISSIONS } from './permissions.ts';
 import { createRole, permissionsHelp, requireRole, setPermissions } from './roles.ts';
 
-let database: TestDatabase;
-let organisationId: string;
-before(async () => {
-  database = await createTestDatabase();
-  organisationId = (await createOrganisation(database.pool, { name: 'Test' })).id;
-});
+const database = await createTestDatabase();
 after(() => database.drop());
+const organisationId = (await createOrganisation(database.pool, { name: 'Test' })).id;
 
 test('a role keeps its permissions once each, and is found by its name [ACC-20]', async () => {
   const permissions = ['patients.patients.list', 'encounters.access', 'patients.patients.list'];

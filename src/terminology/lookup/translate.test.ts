@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { after, before, describe, test } from 'node:test';
-import { createTestDatabase, type TestDatabase } from '../../../test-support/database/database.ts';
+import { after, describe, test } from 'node:test';
+import { createTestDatabase } from '../../../test-support/database/database.ts';
 import { createPlace } from '../../../test-support/records/place.ts';
 import type { Queryable } from '../../platform/db/database.ts';
 import { OPERATOR } from '../../tenancy/administration/author.ts';
@@ -16,22 +16,15 @@ const LOINC = 'http://loinc.org';
 const LAB = 'urn:lab';
 const change = { now: new Date('2026-01-02T03:04:05Z'), author: OPERATOR };
 
-let database: TestDatabase;
-let scope: FacilityScope;
-let sister: FacilityScope;
-let stranger: FacilityScope;
-
-before(async () => {
-  database = await createTestDatabase();
-  scope = await createPlace(database.pool);
-  const facility = await createFacility(database.pool, {
-    organisationId: scope.organisationId,
-    name: 'Sister',
-  });
-  sister = { ...scope, facilityId: facility.id };
-  stranger = await createPlace(database.pool);
-});
+const database = await createTestDatabase();
 after(() => database.drop());
+const scope = await createPlace(database.pool);
+const facility = await createFacility(database.pool, {
+  organisationId: scope.organisationId,
+  name: 'Sister',
+});
+const sister: FacilityScope = { ...scope, facilityId: facility.id };
+const stranger = await createPlace(database.pool);
 
 const put = (owner: FacilityScope, facilityId: string | null, given: GivenEntry) =>
   putMapEntry(database.pool, { organisationId: owner.organisationId, facilityId }, { given, change });

@@ -8,11 +8,11 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
-import { after, before, beforeEach, describe, test } from 'node:test';
+import { after, beforeEach, describe, test } from 'node:test';
 import { promisify } from 'node:util';
 import type { Command } from 'commander';
 import pg from 'pg';
-import { createTestDatabase, type TestDatabase } from '../../../test-support/database/database.ts';
+import { createTestDatabase } from '../../../test-support/database/database.ts';
 import { createPlace } from '../../../test-support/records/place.ts';
 import { asCommand } from '../../../test-support/service/worded-errors.ts';
 import { type CommandEnvironment, CommandError, UsageError } from '../../platform/command/command.ts';
@@ -29,16 +29,11 @@ import { listMapsCommand } from './list-maps.command.ts';
 const LOINC = 'http://loinc.org';
 const HEADER = 'local_system,local_code,local_display,target_system,target_code,target_display';
 const FILE = `${HEADER}\nurn:lab,HGB,Hb,${LOINC},718-7,Hemoglobin\nurn:lab,GLU,Glucose,${LOINC},2345-7,\n`;
-
-let database: TestDatabase;
-let folder: string;
 let organisation: string;
 let facility: string;
 
-before(async () => {
-  database = await createTestDatabase();
-  folder = await mkdtemp(join(tmpdir(), 'terminology-'));
-});
+const database = await createTestDatabase();
+const folder = await mkdtemp(join(tmpdir(), 'terminology-'));
 after(async () => {
   await database.drop();
   await rm(folder, { recursive: true });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { Readable } from 'node:stream';
-import { after, before, beforeEach, describe, test } from 'node:test';
-import { createTestDatabase, type TestDatabase } from '../../../test-support/database/database.ts';
+import { after, beforeEach, describe, test } from 'node:test';
+import { createTestDatabase } from '../../../test-support/database/database.ts';
 import { addAccount, addTenant, cheapPasswords } from '../../../test-support/sign-in/sign-in.ts';
 import { OPERATOR } from '../../tenancy/administration/author.ts';
 import { createFacility, createOrganisation } from '../../tenancy/organisations/facilities.ts';
@@ -16,13 +16,9 @@ import { readMapFile } from './read-map-file.ts';
 const LOINC = 'http://loinc.org';
 const HEADER = 'local_system,local_code,local_display,target_system,target_code,target_display';
 const now = new Date('2026-01-02T03:04:05Z');
-
-let database: TestDatabase;
 let scope: MapScope;
 
-before(async () => {
-  database = await createTestDatabase();
-});
+const database = await createTestDatabase();
 after(() => database.drop());
 beforeEach(async () => {
   scope = {

@@ -1,7 +1,7 @@
 /** What a dry run of an import of maps tells of each entry. */
 import assert from 'node:assert/strict';
-import { after, before, beforeEach, test } from 'node:test';
-import { createTestDatabase, type TestDatabase } from '../../../test-support/database/database.ts';
+import { after, beforeEach, test } from 'node:test';
+import { createTestDatabase } from '../../../test-support/database/database.ts';
 import { OPERATOR } from '../../tenancy/administration/author.ts';
 import { createFacility, createOrganisation } from '../../tenancy/organisations/facilities.ts';
 import { listEntries } from '../maps/list-maps.store.ts';
@@ -14,13 +14,9 @@ import { CHANGES_AT_MOST } from './preview-changes.ts';
 const LOINC = 'http://loinc.org';
 const SNOMED = 'http://snomed.info/sct';
 const now = new Date('2026-01-02T03:04:05Z');
-
-let database: TestDatabase;
 let scope: MapScope;
 
-before(async () => {
-  database = await createTestDatabase();
-});
+const database = await createTestDatabase();
 after(() => database.drop());
 beforeEach(async () => {
   scope = await organisationMap();

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { after, before, beforeEach, describe, test } from 'node:test';
-import { createTestDatabase, type TestDatabase } from '../../../test-support/database/database.ts';
+import { after, beforeEach, describe, test } from 'node:test';
+import { createTestDatabase } from '../../../test-support/database/database.ts';
 import { createPlace } from '../../../test-support/records/place.ts';
 import { waitUntil } from '../../../test-support/wait-until.ts';
 import type { Queryable } from '../../platform/db/database.ts';
@@ -15,13 +15,10 @@ import { createUnmappedRecorder } from './record-unmapped.ts';
 const LOINC = 'http://loinc.org';
 const LAB = 'urn:lab';
 const cursors = createCursorCodec(Buffer.alloc(32));
-let database: TestDatabase;
 let scope: FacilityScope;
 let now = new Date('2026-01-02T03:04:05Z');
 
-before(async () => {
-  database = await createTestDatabase();
-});
+const database = await createTestDatabase();
 after(() => database.drop());
 beforeEach(async () => {
   scope = await createPlace(database.pool);

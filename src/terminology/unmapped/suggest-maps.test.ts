@@ -1,36 +1,20 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import { documentedCalls } from '../../../test-support/http/documented-answers.ts';
 import { createClinic, type PublishClinic } from '../../../test-support/publish/publish-records.ts';
-import {
-  type Answer,
-  startTestApi,
-  type Tenant,
-  type TestAccount,
-  type TestApi,
-} from '../../../test-support/service/api.ts';
+import { type Answer, startTestApi } from '../../../test-support/service/api.ts';
 import { OPERATOR } from '../../tenancy/administration/author.ts';
 import { putMapEntry } from '../maps/change-maps.ts';
 
 const LOINC = 'http://loinc.org';
 const LAB = 'urn:lab';
-let api: TestApi;
-let here: Tenant;
-let elsewhere: Tenant;
-let account: TestAccount;
-let documented: Awaited<ReturnType<typeof documentedCalls>>;
 
-before(async () => {
-  api = await startTestApi();
-  documented = await documentedCalls(api);
-  here = await api.createTenant();
-  elsewhere = { ...here, facilityId: await api.createFacility(here.organisationId) };
-  account = await api.createAccount(here, { permissions: ['terminology.maps.read'] });
-  await map(elsewhere.facilityId, 'GLU', 'Glucose, fasting', ['15074-8', 'Glucose [Moles/volume] in Blood']);
-  await map(null, 'GL-1', 'Blood sugar', ['2345-7', 'Glucose [Mass/volume] in Serum or Plasma']);
-  await map(here.facilityId, 'NA', 'Sodium', ['2951-2', 'Sodium [Moles/volume] in Serum or Plasma']);
-});
+const api = await startTestApi();
 after(() => api.close());
+const documented = await documentedCalls(api);
+const here = await api.createTenant();
+const elsewhere = { ...here, facilityId: await api.createFacility(here.organisationId) };
+const account = await api.createAccount(here, { permissions: ['terminology.maps.read'] });
 
 const map = (facilityId: string | null, localCode: string, localDisplay: string, target: [string, string]) =>
   putMapEntry(
@@ -48,6 +32,9 @@ const map = (facilityId: string | null, localCode: string, localDisplay: string,
       change: { now: new Date(), author: OPERATOR },
     },
   );
+await map(elsewhere.facilityId, 'GLU', 'Glucose, fasting', ['15074-8', 'Glucose [Moles/volume] in Blood']);
+await map(null, 'GL-1', 'Blood sugar', ['2345-7', 'Glucose [Mass/volume] in Serum or Plasma']);
+await map(here.facilityId, 'NA', 'Sodium', ['2951-2', 'Sodium [Moles/volume] in Serum or Plasma']);
 
 async function suggest(query: Record<string, string>, { token } = account): Promise<Answer> {
   const path = '/terminology/unmapped/suggestions';

@@ -1,15 +1,12 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import { createTestDatabase, type TestDatabase } from '../../../../test-support/database/database.ts';
+import { after, test } from 'node:test';
+import { createTestDatabase } from '../../../../test-support/database/database.ts';
 import { createPool } from '../database.ts';
 import { SERVICE_ROLE } from '../migrate.ts';
 import { outageOf } from '../unavailable.ts';
 import { onOwnConnection } from './own-connection.ts';
 
-let database: TestDatabase;
-before(async () => {
-  database = await createTestDatabase();
-});
+const database = await createTestDatabase();
 after(() => database.drop());
 
 test('it is set up like those of the pool, needs none of its places, and is closed afterwards', async () => {

@@ -1,17 +1,12 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { request } from 'node:http';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import pg from 'pg';
 import { documentedCalls } from '../../../../test-support/http/documented-answers.ts';
 import { bundle, encounter, patient } from '../../../../test-support/records/clinic.ts';
-import {
-  type Answer,
-  startTestApi,
-  type TestAccount,
-  type TestApi,
-} from '../../../../test-support/service/api.ts';
+import { type Answer, startTestApi, type TestAccount } from '../../../../test-support/service/api.ts';
 import { waitUntil } from '../../../../test-support/wait-until.ts';
 import { createPool } from '../../../platform/db/database.ts';
 import { SERVICE_ROLE } from '../../../platform/db/migrate.ts';
@@ -23,15 +18,10 @@ import type { ImportProgress } from './kept-import.ts';
 import { keptReport } from './kept-report.ts';
 import { type ImportWatch, recordImport } from './record-import.ts';
 
-let api: TestApi;
-let account: TestAccount;
-let documented: Awaited<ReturnType<typeof documentedCalls>>;
-before(async () => {
-  api = await startTestApi();
-  documented = await documentedCalls(api);
-  account = await api.createAccount(await api.createTenant(), { permissions: ['records.import'] });
-});
+const api = await startTestApi();
 after(() => api.close());
+const documented = await documentedCalls(api);
+const account = await api.createAccount(await api.createTenant(), { permissions: ['records.import'] });
 
 const send = async (body: unknown, query = '', { token } = account): Promise<Answer> =>
   documented(

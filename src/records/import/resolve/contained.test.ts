@@ -1,18 +1,16 @@
 /** References to contained resources: what these say of themselves is not lost. */
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import { LICENCE, patient, practitioner, type Resource } from '../../../../test-support/records/clinic.ts';
-import { countsOf, createImportTest, type ImportTest } from '../../../../test-support/records/import.ts';
+import { countsOf, createImportTest } from '../../../../test-support/records/import.ts';
 import { containedByReference } from './contained.ts';
 
-let t: ImportTest;
 const someone = patient();
 const doctor = practitioner({ identifier: [{ system: LICENCE, value: 'L-1' }] });
-before(async () => {
-  t = await createImportTest();
-  await t.run([someone, doctor]);
-});
+
+const t = await createImportTest();
 after(() => t.database.drop());
+await t.run([someone, doctor]);
 
 const ID = '7d000000-0000-4000-8000-000000000001';
 /** An Observation by whoever is contained. */

@@ -3,16 +3,10 @@
  * mean a quantity, visits and specimens, results without an order, and patients who were merged.
  */
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import { bundle, type Resource } from '../../../../test-support/records/clinic.ts';
 import { importJson } from '../../../../test-support/records/import-files.ts';
-import {
-  type Json,
-  startTestApi,
-  type Tenant,
-  type TestAccount,
-  type TestApi,
-} from '../../../../test-support/service/api.ts';
+import { type Json, startTestApi } from '../../../../test-support/service/api.ts';
 
 const PATIENT = '7b000000-0000-4000-8000-000000000001';
 const subject = { reference: `Patient/${PATIENT}` };
@@ -52,16 +46,11 @@ const order = (last: number, more: object = {}): Resource => ({
   ...more,
 });
 
-let api: TestApi;
-let tenant: Tenant;
-let account: TestAccount;
-before(async () => {
-  api = await startTestApi();
-  tenant = await api.createTenant();
-  account = await api.createAccount(tenant);
-  await load({ resourceType: 'Patient', id: PATIENT });
-});
+const api = await startTestApi();
 after(() => api.close());
+const tenant = await api.createTenant();
+const account = await api.createAccount(tenant);
+await load({ resourceType: 'Patient', id: PATIENT });
 
 async function load(...records: Resource[]): Promise<void> {
   const { rejected } = await importJson(api.database.pool, tenant, JSON.stringify(bundle(records)));

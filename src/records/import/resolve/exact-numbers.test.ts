@@ -1,14 +1,12 @@
 /** Resources that differ in the digits of a number alone are two, and none of them is left out. */
 import assert from 'node:assert/strict';
-import { after, before, beforeEach, test } from 'node:test';
+import { after, beforeEach, test } from 'node:test';
 import { patient, type Resource } from '../../../../test-support/records/clinic.ts';
-import { createImportTest, type ImportTest } from '../../../../test-support/records/import.ts';
+import { createImportTest } from '../../../../test-support/records/import.ts';
 
-let t: ImportTest;
 let person: Resource;
-before(async () => {
-  t = await createImportTest();
-});
+
+const t = await createImportTest();
 after(() => t.database.drop());
 beforeEach(async () => {
   person = patient();

@@ -1,7 +1,7 @@
 /** What an import over HTTP may find and change of the other facilities of its organisation, and of others. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { after, before, describe, test } from 'node:test';
+import { after, describe, test } from 'node:test';
 import {
   bundle,
   conditionalCreate,
@@ -12,28 +12,21 @@ import {
   type Resource,
 } from '../../../../test-support/records/clinic.ts';
 import { createImportTest } from '../../../../test-support/records/import.ts';
-import { startTestApi, type TestAccount, type TestApi } from '../../../../test-support/service/api.ts';
+import { startTestApi, type TestAccount } from '../../../../test-support/service/api.ts';
 import { facilityRecordId, recordId } from './record-id.ts';
 
-let t: TestApi;
-/** Facilities A and B of one organisation, each with a system of its own, and a system that may link. */
-let a: TestAccount;
-let b: TestAccount;
-let linking: TestAccount;
-let stranger: TestAccount;
-before(async () => {
-  t = await startTestApi();
-  const tenant = await t.createTenant();
-  const second = { ...tenant, facilityId: await t.createFacility(tenant.organisationId) };
-  const permissions = ['records.import'];
-  a = await t.createAccount(tenant, { permissions });
-  b = await t.createAccount(second, { permissions });
-  linking = await t.createAccount(second, {
-    permissions: [...permissions, 'patients.patients.register'],
-  });
-  stranger = await t.createAccount(await t.createTenant(), { permissions });
-});
+const t = await startTestApi();
 after(() => t.close());
+const tenant = await t.createTenant();
+const second = { ...tenant, facilityId: await t.createFacility(tenant.organisationId) };
+const permissions = ['records.import'];
+/** Facilities A and B of one organisation, each with a system of its own, and a system that may link. */
+const a = await t.createAccount(tenant, { permissions });
+const b = await t.createAccount(second, { permissions });
+const linking = await t.createAccount(second, {
+  permissions: [...permissions, 'patients.patients.register'],
+});
+const stranger = await t.createAccount(await t.createTenant(), { permissions });
 
 const post = async ({ token }: TestAccount, body: Resource, query = '') => {
   const answer = await t.call(`/imports/fhir${query}`, { token, body });

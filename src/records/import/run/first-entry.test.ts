@@ -1,13 +1,10 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
-import { after, before, test } from 'node:test';
-import { startTestApi, type TestApi } from '../../../../test-support/service/api.ts';
+import { after, test } from 'node:test';
+import { startTestApi } from '../../../../test-support/service/api.ts';
 
-let api: TestApi;
-before(async () => {
-  api = await startTestApi();
-});
-after(() => api?.close());
+const api = await startTestApi();
+after(() => api.close());
 
 const FILE = new URL('../../../../demo/records/0-hospitals.json', import.meta.url);
 

@@ -4,7 +4,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import { promisify } from 'node:util';
 import pg from 'pg';
 import { bundle, encounter, patient } from '../../../../test-support/records/clinic.ts';
@@ -26,10 +26,7 @@ const LABORATORY = [
 ];
 
 const t = useImportTest();
-let folder: string;
-before(async () => {
-  folder = await mkdtemp(path.join(tmpdir(), 'interchange-stop-'));
-});
+const folder = await mkdtemp(path.join(tmpdir(), 'interchange-stop-'));
 after(() => rm(folder, { recursive: true }));
 
 const env = () => ({ DATABASE_URL: t.database.url, MASTER_KEY });

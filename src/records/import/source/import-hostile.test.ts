@@ -1,16 +1,11 @@
 /** Bodies that are made to be expensive. */
 import assert from 'node:assert/strict';
 import { Readable } from 'node:stream';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { patient } from '../../../../test-support/records/clinic.ts';
 import { countsOf, handBody, lines } from '../../../../test-support/records/import.ts';
-import {
-  type Answer,
-  startTestApi,
-  type TestAccount,
-  type TestApi,
-} from '../../../../test-support/service/api.ts';
+import { type Answer, startTestApi, type TestAccount } from '../../../../test-support/service/api.ts';
 import { waitUntil } from '../../../../test-support/wait-until.ts';
 import { importRecordsRoute } from '../import-records.route.ts';
 import type { ImportDocument } from '../import-report.ts';
@@ -21,13 +16,9 @@ import { memorySpool } from './spool.ts';
 
 const MIB = 1_048_576;
 
-let t: TestApi;
-let account: TestAccount;
-before(async () => {
-  t = await startTestApi();
-  account = await t.createAccount(await t.createTenant(), { permissions: ['records.import'] });
-});
+const t = await startTestApi();
 after(() => t.close());
+const account = await t.createAccount(await t.createTenant(), { permissions: ['records.import'] });
 
 const send = (body: string | Uint8Array, token = account.token): Promise<Answer> =>
   t.call('/imports/fhir', {

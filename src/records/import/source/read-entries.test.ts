@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, readdir, readlink, rm, writeFile } from 'node:fs/promis
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { Readable } from 'node:stream';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { findFiles } from './find-sources.ts';
@@ -13,10 +13,7 @@ import { decodeUtf8, detectLayout, readDocument, readLines } from './read-entrie
 import { NoSpaceError } from './source-error.ts';
 import { memorySpool, type Spool } from './spool.ts';
 
-let folder: string;
-before(async () => {
-  folder = await mkdtemp(path.join(tmpdir(), 'interchange-sources-'));
-});
+const folder = await mkdtemp(path.join(tmpdir(), 'interchange-sources-'));
 after(() => rm(folder, { recursive: true }));
 
 const text = async (spool: Spool): Promise<string> => {

@@ -5,35 +5,27 @@ import { once } from 'node:events';
 import { type ClientRequest, type IncomingMessage, request } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { Readable } from 'node:stream';
-import { after, before, beforeEach, describe, test } from 'node:test';
+import { after, beforeEach, describe, test } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
 import pg from 'pg';
 import { documentedCalls } from '../../../../test-support/http/documented-answers.ts';
 import { patient } from '../../../../test-support/records/clinic.ts';
 import { handBody, lines } from '../../../../test-support/records/import.ts';
-import {
-  type Answer,
-  startTestApi,
-  type TestAccount,
-  type TestApi,
-} from '../../../../test-support/service/api.ts';
+import { type Answer, startTestApi, type TestAccount } from '../../../../test-support/service/api.ts';
 import { answered } from '../../../../test-support/service/worded-errors.ts';
 import { waitForLock, waitUntil } from '../../../../test-support/wait-until.ts';
 import { isSlowBody } from '../../../platform/http/slow-bodies.ts';
 import { importRecordsRoute } from '../import-records.route.ts';
 import { type Pace, paced } from './paced-body.ts';
 
-let t: TestApi;
 let account: TestAccount;
-let documented: Awaited<ReturnType<typeof documentedCalls>>;
 /** The server's ends of connections, newest last. */
 const sockets: Socket[] = [];
-before(async () => {
-  t = await startTestApi();
-  documented = await documentedCalls(t);
-  t.api.server.server.on('connection', (socket: Socket) => sockets.push(socket));
-});
+
+const t = await startTestApi();
 after(() => t.close());
+const documented = await documentedCalls(t);
+t.api.server.server.on('connection', (socket: Socket) => sockets.push(socket));
 beforeEach(async () => {
   account = await t.createAccount(await t.createTenant());
 });

@@ -1,9 +1,9 @@
 /** Which index finds the records that wait, with statistics and before there are any (docs/adr/0110). */
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import pg from 'pg';
 import { needsPlainPostgres } from '../../../../test-support/database/plain-postgres.ts';
-import { createImportTest, type ImportTest } from '../../../../test-support/records/import.ts';
+import { createImportTest } from '../../../../test-support/records/import.ts';
 import type { Queryable } from '../../../platform/db/database.ts';
 import { waitersFor } from './waiting.store.ts';
 
@@ -14,19 +14,15 @@ const FACILITIES = 40;
 const WAITS = 200;
 const NAMES = 50;
 
-let t: ImportTest;
-let owner: pg.Client;
-let names: string[];
-before(async () => {
-  t = await createImportTest();
-  owner = new pg.Client({ connectionString: t.database.url });
-  await owner.connect();
-  for (const table of ['facility', 'waiting_record', 'waiting_link'])
-    await owner.query(`alter table ${table} set (autovacuum_enabled = false)`);
-  const { organisationId } = t.scope;
-  const waits = `facility f cross join generate_series(1, ${WAITS}) i`;
-  const name = (number: string) => `md5('name' || ${number})::uuid`;
-  await owner.query(`
+const t = await createImportTest();
+const owner = new pg.Client({ connectionString: t.database.url });
+await owner.connect();
+for (const table of ['facility', 'waiting_record', 'waiting_link'])
+  await owner.query(`alter table ${table} set (autovacuum_enabled = false)`);
+const { organisationId } = t.scope;
+const waits = `facility f cross join generate_series(1, ${WAITS}) i`;
+const name = (number: string) => `md5('name' || ${number})::uuid`;
+await owner.query(`
     insert into facility (organisation_id, id, name, time_zone)
     select '${organisationId}', md5('facility' || i)::uuid, 'Facility', 'Africa/Lagos'
     from generate_series(2, ${FACILITIES}) i;
@@ -37,11 +33,10 @@ before(async () => {
     insert into waiting_link (organisation_id, facility_id, target, run_id, resource_type, id)
     select f.organisation_id, f.id, ${name(`i % ${NAMES}`)}, f.id, 'Observation', md5('o' || i)::uuid
     from ${waits}`);
-  const { rows } = await owner.query<{ name: string }>(
-    `select ${name('i')} as name from generate_series(0, ${NAMES - 1}) i`,
-  );
-  names = rows.map((row) => row.name);
-});
+const { rows } = await owner.query<{ name: string }>(
+  `select ${name('i')} as name from generate_series(0, ${NAMES - 1}) i`,
+);
+const names = rows.map((row) => row.name);
 after(async () => {
   await owner.end();
   await t.database.drop();

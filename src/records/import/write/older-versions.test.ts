@@ -1,15 +1,10 @@
 /** An older version of a record never overwrites a newer one, whatever came first (docs/adr/0108). */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { after, before, describe, test } from 'node:test';
+import { after, describe, test } from 'node:test';
 import { needsPlainPostgres } from '../../../../test-support/database/plain-postgres.ts';
 import { bundle, encounter, patient, type Resource } from '../../../../test-support/records/clinic.ts';
-import {
-  createImportTest,
-  type ImportTest,
-  lines,
-  sourceOf,
-} from '../../../../test-support/records/import.ts';
+import { createImportTest, lines, sourceOf } from '../../../../test-support/records/import.ts';
 import { waitUntil } from '../../../../test-support/wait-until.ts';
 import type { Queryable } from '../../../platform/db/database.ts';
 import { createWorkWatch } from '../../../tenancy/organisations/organisation-work.ts';
@@ -18,13 +13,11 @@ import { importRecords } from '../import-records.ts';
 import { importText } from '../import-report.ts';
 import { forgetMet, POSITIONS_RETENTION } from './entry-positions.store.ts';
 
-let t: ImportTest;
 const someone = patient();
-before(async () => {
-  t = await createImportTest();
-  await t.run([someone]);
-});
+
+const t = await createImportTest();
 after(() => t.database.drop());
+await t.run([someone]);
 
 const result = (value: number, meta?: object, id: string = randomUUID()): Resource => ({
   resourceType: 'Observation',

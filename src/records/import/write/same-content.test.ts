@@ -1,15 +1,13 @@
 /** An order that comes again with the same content keeps what its results decided: its discipline and its time. */
 import assert from 'node:assert/strict';
-import { after, before, beforeEach, test } from 'node:test';
+import { after, beforeEach, test } from 'node:test';
 import { bundle, patient, type Resource } from '../../../../test-support/records/clinic.ts';
-import { createImportTest, type ImportTest } from '../../../../test-support/records/import.ts';
+import { createImportTest } from '../../../../test-support/records/import.ts';
 import { waitForLocks } from '../../../../test-support/wait-until.ts';
 
-let t: ImportTest;
 let person: Resource;
-before(async () => {
-  t = await createImportTest();
-});
+
+const t = await createImportTest();
 after(() => t.database.drop());
 beforeEach(() => {
   person = patient();
