@@ -1,31 +1,22 @@
 /** The way in of the console: every route by cookie alone, for pages of the console alone, at no other address. */
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
-import { type AnswerCheck, createAnswerCheck } from '../test-support/http/documented-answers.ts';
+import { after, describe, test } from 'node:test';
+import { createAnswerCheck } from '../test-support/http/documented-answers.ts';
 import { sendRaw } from '../test-support/http/raw-http.ts';
 import { addressOf, type RegisteredRoute, sampleRequest } from '../test-support/http/route-requests.ts';
-import { type SeededRecords, seedRecords } from '../test-support/records/seed-tenant.ts';
-import { startTestApi, type Tenant, type TestAccount, type TestApi } from '../test-support/service/api.ts';
-import { type ConsoleClient, openBrowser, signInAtConsole } from '../test-support/service/console.ts';
+import { seedRecords } from '../test-support/records/seed-tenant.ts';
+import { startTestApi } from '../test-support/service/api.ts';
+import { openBrowser, signInAtConsole } from '../test-support/service/console.ts';
+
+const api = await startTestApi();
+after(() => api.close());
+const isDocumented = createAnswerCheck((await api.call('/docs/json')).json);
+const tenant = await api.createTenant();
+const seeds = await seedRecords(api.database.pool, tenant);
+const account = await api.createAccount(tenant, { userType: 'STAFF' });
+const browser = await signInAtConsole(api, account);
 
 describe('the entrance of the console', () => {
-  let api: TestApi;
-  let tenant: Tenant;
-  let seeds: SeededRecords;
-  let account: TestAccount;
-  let browser: ConsoleClient;
-  let isDocumented: AnswerCheck;
-
-  before(async () => {
-    api = await startTestApi();
-    isDocumented = createAnswerCheck((await api.call('/docs/json')).json);
-    tenant = await api.createTenant();
-    seeds = await seedRecords(api.database.pool, tenant);
-    account = await api.createAccount(tenant, { userType: 'STAFF' });
-    browser = await signInAtConsole(api, account);
-  });
-  after(() => api.close());
-
   const shared = () =>
     api.api.routes.filter(({ path, route }) => path.startsWith('/api/v1/') && route.access.kind !== 'open');
   const open = () =>

@@ -1,27 +1,19 @@
 /** A header that can have one value only is refused when it comes twice: nobody knows which one a proxy believed. */
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
+import { after, describe, test } from 'node:test';
 import { exchangeBytes, type RawAnswer, type RawRequest, sendRaw } from '../test-support/http/raw-http.ts';
 import { rawSampleRequest } from '../test-support/http/route-requests.ts';
-import { type SeededRecords, seedRecords } from '../test-support/records/seed-tenant.ts';
-import { startTestApi, type Tenant, type TestAccount, type TestApi } from '../test-support/service/api.ts';
+import { seedRecords } from '../test-support/records/seed-tenant.ts';
+import { startTestApi } from '../test-support/service/api.ts';
+
+const api = await startTestApi();
+after(() => api.close());
+const tenant = await api.createTenant();
+const seeds = await seedRecords(api.database.pool, tenant);
+const account = await api.createAccount(tenant);
+const port = Number(new URL(api.origin).port);
 
 describe('a header that comes twice', () => {
-  let api: TestApi;
-  let tenant: Tenant;
-  let seeds: SeededRecords;
-  let account: TestAccount;
-  let port: number;
-
-  before(async () => {
-    api = await startTestApi();
-    tenant = await api.createTenant();
-    seeds = await seedRecords(api.database.pool, tenant);
-    account = await api.createAccount(tenant);
-    port = Number(new URL(api.origin).port);
-  });
-  after(async () => api?.close());
-
   const send = (request: RawRequest): Promise<RawAnswer> => sendRaw(port, request);
 
   /** A good request of each route, and of paths that are no route of the API. */

@@ -1,10 +1,10 @@
 /** What holds for every path alike: where it lies, the correlation id of its answers, and calls of other web pages. */
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
+import { after, describe, test } from 'node:test';
 import { sendRaw } from '../test-support/http/raw-http.ts';
 import { rawSampleRequest } from '../test-support/http/route-requests.ts';
 import { seedRecords } from '../test-support/records/seed-tenant.ts';
-import { startTestApi, type TestApi } from '../test-support/service/api.ts';
+import { startTestApi } from '../test-support/service/api.ts';
 
 const FORGED = 'forged.example.net';
 const ELSEWHERE = 'https://elsewhere.example.org';
@@ -12,13 +12,10 @@ const ELSEWHERE = 'https://elsewhere.example.org';
 const OUTSIDE_THE_VERSION = /^\/(\.well-known\/jwks\.json|console(\/|$))/;
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-describe('every path', () => {
-  let api: TestApi;
-  before(async () => {
-    api = await startTestApi();
-  });
-  after(() => api.close());
+const api = await startTestApi();
+after(() => api.close());
 
+describe('every path', () => {
   test('lies below the version prefix [HTTP-1]', () => {
     assert.equal(new URL(api.baseUrl).pathname, '/api/v1');
     const outside = api.api.routes.map(({ path }) => path).filter((path) => !path.startsWith('/api/v1/'));

@@ -1,35 +1,31 @@
 /** Programs of docs/fhir-clients.md whose library is here run as they are printed, against a real service. */
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
+import { after, describe, test } from 'node:test';
 import { insertEncounter, insertPatient } from '../test-support/records/clinical-records.ts';
-import { startTestApi, type TestApi } from '../test-support/service/api.ts';
+import { startTestApi } from '../test-support/service/api.ts';
 import { printedProgram, runProgram } from '../test-support/service/printed-program.ts';
 
 const PAGE = 'docs/fhir-clients.md';
 const COUNT = 8;
 
-describe(PAGE, () => {
-  let api: TestApi;
-  let env: Record<string, string>;
-  before(async () => {
-    api = await startTestApi();
-    const tenant = await api.createTenant();
-    const account = await api.createAccount(tenant, { permissions: ['encounters.access'] });
-    const patientId = await insertPatient(api.database.pool, tenant);
-    let encounterId = '';
-    for (let made = 0; made < COUNT; made += 1)
-      encounterId = await insertEncounter(api.database.pool, tenant, { patientId });
-    env = {
-      BASE: api.baseUrl,
-      TOKEN: account.token,
-      ORG_ID: tenant.organisationId,
-      FACILITY_ID: tenant.facilityId,
-      PATIENT_ID: patientId,
-      ENCOUNTER_ID: encounterId,
-    };
-  });
-  after(() => api.close());
+const api = await startTestApi();
+after(() => api.close());
+const tenant = await api.createTenant();
+const account = await api.createAccount(tenant, { permissions: ['encounters.access'] });
+const patientId = await insertPatient(api.database.pool, tenant);
+let encounterId = '';
+for (let made = 0; made < COUNT; made += 1)
+  encounterId = await insertEncounter(api.database.pool, tenant, { patientId });
+const env: Record<string, string> = {
+  BASE: api.baseUrl,
+  TOKEN: account.token,
+  ORG_ID: tenant.organisationId,
+  FACILITY_ID: tenant.facilityId,
+  PATIENT_ID: patientId,
+  ENCOUNTER_ID: encounterId,
+};
 
+describe(PAGE, () => {
   for (const library of ['fhir-kit-client', 'Medplum'])
     test(library, async () => {
       // Evaluated in the folder of the project, whose libraries it finds.

@@ -1,6 +1,6 @@
 /** Changes on one node hold on every other with the very next call (docs/adr/0004). */
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
+import { after, describe, test } from 'node:test';
 import pg from 'pg';
 import { transaction } from '../src/platform/db/database.ts';
 import { disableAccount } from '../src/sign-in/accounts/manage-accounts.ts';
@@ -11,37 +11,22 @@ import { MODULES } from '../src/tenancy/organisations/modules.ts';
 import { setPermissions } from '../src/tenancy/roles/roles.ts';
 import { insertEncounter, insertPatient } from '../test-support/records/clinical-records.ts';
 import { seedRecords } from '../test-support/records/seed-tenant.ts';
-import {
-  startTestApi,
-  type Tenant,
-  type TestAccount,
-  type TestApi,
-  type TestNode,
-} from '../test-support/service/api.ts';
+import { startTestApi, type TestAccount, type TestApi, type TestNode } from '../test-support/service/api.ts';
 import { sized } from '../test-support/sized.ts';
 import { waitUntil } from '../test-support/wait-until.ts';
 
 const ROUNDS = sized(8, 60);
 
+const first = await startTestApi();
+after(() => first.close());
+const second = await first.addNode();
+const tenant = await first.createTenant();
+const otherFacility = await first.createFacility(tenant.organisationId);
+const patientId = await insertPatient(first.database.pool, tenant);
+const encounterId = await insertEncounter(first.database.pool, tenant, { patientId });
+const path = `/encounters/fhir/Encounter/${encounterId}?purposeOfUse=TREATMENT`;
+
 describe('a change on one node', () => {
-  let first: TestApi;
-  let second: TestNode;
-  let tenant: Tenant;
-  let otherFacility: string;
-  let patientId: string;
-  let path: string;
-
-  before(async () => {
-    first = await startTestApi();
-    second = await first.addNode();
-    tenant = await first.createTenant();
-    otherFacility = await first.createFacility(tenant.organisationId);
-    patientId = await insertPatient(first.database.pool, tenant);
-    const encounterId = await insertEncounter(first.database.pool, tenant, { patientId });
-    path = `/encounters/fhir/Encounter/${encounterId}?purposeOfUse=TREATMENT`;
-  });
-  after(() => first.close());
-
   /** What an administrator's use case does: the change and its announcement in one transaction. */
   async function change(text: string, ...values: unknown[]): Promise<void> {
     await transaction(first.database.pool, async (client) => {

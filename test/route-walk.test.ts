@@ -4,11 +4,11 @@
  */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { after, before, describe, test } from 'node:test';
+import { after, describe, test } from 'node:test';
 import type { Access, FacilityAccess } from '../src/tenancy/callers/access.ts';
 import { MODULES } from '../src/tenancy/organisations/modules.ts';
 import { PERMISSIONS } from '../src/tenancy/roles/permissions.ts';
-import { type AnswerCheck, createAnswerCheck } from '../test-support/http/documented-answers.ts';
+import { createAnswerCheck } from '../test-support/http/documented-answers.ts';
 import {
   addressOf,
   namesRecord,
@@ -20,13 +20,7 @@ import {
   seedOf,
 } from '../test-support/http/route-requests.ts';
 import { MARKS, type SeededRecords, seedRecords } from '../test-support/records/seed-tenant.ts';
-import {
-  type Answer,
-  startTestApi,
-  type Tenant,
-  type TestAccount,
-  type TestApi,
-} from '../test-support/service/api.ts';
+import { type Answer, startTestApi, type TestAccount } from '../test-support/service/api.ts';
 
 /** Routes that name a record, and which no privacy setting closes; each with its reason. */
 const NOT_PRIVATE: Readonly<Record<string, string>> = {
@@ -53,32 +47,20 @@ interface Changes {
   body?: string;
 }
 
+const api = await startTestApi();
+after(() => api.close());
+/** Every answer of the walk is one that the OpenAPI document has. */
+const isDocumented = createAnswerCheck((await api.call('/docs/json')).json);
+const here = await api.createTenant();
+const elsewhere = { ...here, facilityId: await api.createFacility(here.organisationId) };
+const other = await api.createTenant();
+const db = api.database.pool;
+const seeds = await seedRecords(db, here);
+const refusing = await seedRecords(db, here, { refusedPurposes: ['TREATMENT', 'RESEARCH'] });
+const foreign = await seedRecords(db, other);
+const rightful = await api.createAccount(here);
+
 describe('every registered route', () => {
-  let api: TestApi;
-  let here: Tenant;
-  let elsewhere: Tenant;
-  let other: Tenant;
-  let seeds: SeededRecords;
-  let refusing: SeededRecords;
-  let foreign: SeededRecords;
-  let rightful: TestAccount;
-  /** Every answer of the walk is one that the OpenAPI document has. */
-  let isDocumented: AnswerCheck;
-
-  before(async () => {
-    api = await startTestApi();
-    isDocumented = createAnswerCheck((await api.call('/docs/json')).json);
-    here = await api.createTenant();
-    elsewhere = { ...here, facilityId: await api.createFacility(here.organisationId) };
-    other = await api.createTenant();
-    const db = api.database.pool;
-    seeds = await seedRecords(db, here);
-    refusing = await seedRecords(db, here, { refusedPurposes: ['TREATMENT', 'RESEARCH'] });
-    foreign = await seedRecords(db, other);
-    rightful = await api.createAccount(here);
-  });
-  after(() => api.close());
-
   const routes = () => api.api.routes;
   const ofKind = (kind: Access['kind']) => routes().filter(({ route }) => route.access.kind === kind);
   const onRecords = () => ofKind('facility').filter((entry) => namesRecord(entry, seeds));

@@ -1,14 +1,8 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
+import { after, describe, test } from 'node:test';
 import { documentedCalls } from '../../test-support/http/documented-answers.ts';
 import { importJson } from '../../test-support/records/import-files.ts';
-import {
-  type Json,
-  startTestApi,
-  type Tenant,
-  type TestAccount,
-  type TestApi,
-} from '../../test-support/service/api.ts';
+import { type Json, startTestApi } from '../../test-support/service/api.ts';
 import { answered } from '../../test-support/service/worded-errors.ts';
 import type { Queryable } from '../platform/db/database.ts';
 import { HttpError } from '../platform/http/errors.ts';
@@ -86,39 +80,33 @@ const imagingReport: Json = {
   result,
 };
 
-describe('an order that is too large for one answer', () => {
-  let api: TestApi;
-  let tenant: Tenant;
-  let account: TestAccount;
-  let documented: Awaited<ReturnType<typeof documentedCalls>>;
-  before(async () => {
-    api = await startTestApi();
-    documented = await documentedCalls(api);
-    tenant = await api.createTenant();
-    account = await api.createAccount(tenant);
-    const resources: Json[] = [
-      { resourceType: 'Patient', id: PATIENT },
-      order(1),
-      report(1, 1, DOCUMENT),
-      order(2),
-      ...[1, 2, 3].map((number) => report(2, number, DOCUMENT)),
-      order(3),
-      order(4),
-      report(4, 1, Buffer.from('Seen.')),
-      ...Array.from({ length: 30 }, (_, index) => observation(10 + index)),
-      { ...report(3, 1, Buffer.from('Seen.')), result },
-      imagingOrder,
-      imagingReport,
-    ];
-    const { rejected } = await importJson(
-      api.database.pool,
-      tenant,
-      ...resources.map((resource) => JSON.stringify(resource)),
-    );
-    assert.deepEqual(rejected, []);
-  });
-  after(() => api.close());
+const api = await startTestApi();
+after(() => api.close());
+const documented = await documentedCalls(api);
+const tenant = await api.createTenant();
+const account = await api.createAccount(tenant);
+const resources: Json[] = [
+  { resourceType: 'Patient', id: PATIENT },
+  order(1),
+  report(1, 1, DOCUMENT),
+  order(2),
+  ...[1, 2, 3].map((number) => report(2, number, DOCUMENT)),
+  order(3),
+  order(4),
+  report(4, 1, Buffer.from('Seen.')),
+  ...Array.from({ length: 30 }, (_, index) => observation(10 + index)),
+  { ...report(3, 1, Buffer.from('Seen.')), result },
+  imagingOrder,
+  imagingReport,
+];
+const { rejected } = await importJson(
+  api.database.pool,
+  tenant,
+  ...resources.map((resource) => JSON.stringify(resource)),
+);
+assert.deepEqual(rejected, []);
 
+describe('an order that is too large for one answer', () => {
   /** Every answer must be one that the OpenAPI document describes. */
   const get = async (number: number) => {
     const path = `/investigations/lab/orders/${orderId(number)}/clinical/fhir`;

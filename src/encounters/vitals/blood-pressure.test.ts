@@ -1,15 +1,9 @@
 /** Blood pressure that came in parts, and what a set has beside vital signs (https://hl7.org/fhir/R4/bp.html). */
 import assert from 'node:assert/strict';
-import { after, before, beforeEach, describe, test } from 'node:test';
+import { after, beforeEach, describe, test } from 'node:test';
 import { clinicalFaults } from '../../../test-support/fhir/clinical-conformance.ts';
 import { importJson } from '../../../test-support/records/import-files.ts';
-import {
-  type Json,
-  startTestApi,
-  type Tenant,
-  type TestAccount,
-  type TestApi,
-} from '../../../test-support/service/api.ts';
+import { type Json, startTestApi, type Tenant, type TestAccount } from '../../../test-support/service/api.ts';
 
 const PATIENT = '7e000000-0000-4000-8000-000000000001';
 const SYSTOLIC = '7e000000-0000-4000-8000-000000000011';
@@ -55,19 +49,17 @@ const systolic = (more: object = {}) =>
 const diastolic = (more: object = {}) =>
   observation(DIASTOLIC, { code: DIASTOLIC_CODE, valueQuantity: mmHg(79), ...more });
 
+const api = await startTestApi();
+after(() => api.close());
+
 describe('blood pressure in parts', () => {
-  let api: TestApi;
   let tenant: Tenant;
   let account: TestAccount;
-  before(async () => {
-    api = await startTestApi();
-  });
   beforeEach(async () => {
     tenant = await api.createTenant();
     account = await api.createAccount(tenant, { permissions: ['encounters.vitals.read'] });
     await take({ resourceType: 'Patient', id: PATIENT });
   });
-  after(() => api.close());
 
   async function take(...resources: object[]): Promise<void> {
     for (const resource of resources) {

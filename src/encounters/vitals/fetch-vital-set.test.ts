@@ -1,13 +1,7 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
+import { after, describe, test } from 'node:test';
 import { importClinical, importJson } from '../../../test-support/records/import-files.ts';
-import {
-  type Json,
-  startTestApi,
-  type Tenant,
-  type TestAccount,
-  type TestApi,
-} from '../../../test-support/service/api.ts';
+import { type Json, startTestApi } from '../../../test-support/service/api.ts';
 
 const PATIENT = '7d000000-0000-4000-8000-000000000001';
 const ENCOUNTER = '7d000000-0000-4000-8000-000000000003';
@@ -15,21 +9,15 @@ const ENCOUNTER = '7d000000-0000-4000-8000-000000000003';
 /** A JSON list as a list. */
 const list = (json: Json | undefined): Json[] => json ?? [];
 
-describe('GET /encounters/vitals/<id>/clinical/fhir', () => {
-  let api: TestApi;
-  let tenant: Tenant;
-  let account: TestAccount;
-  let vitalSetId: string;
-  before(async () => {
-    api = await startTestApi();
-    tenant = await api.createTenant();
-    account = await api.createAccount(tenant, { permissions: ['encounters.vitals.read'] });
-    await importClinical(api.database.pool, tenant, 'vital-signs.json');
-    const { json } = await api.call(`/encounters/vitals?patient=${PATIENT}`, { token: account.token });
-    vitalSetId = json.items[1]?.vitalSetId ?? '';
-  });
-  after(() => api.close());
+const api = await startTestApi();
+after(() => api.close());
+const tenant = await api.createTenant();
+const account = await api.createAccount(tenant, { permissions: ['encounters.vitals.read'] });
+await importClinical(api.database.pool, tenant, 'vital-signs.json');
+const { json } = await api.call(`/encounters/vitals?patient=${PATIENT}`, { token: account.token });
+const vitalSetId = json.items[1]?.vitalSetId ?? '';
 
+describe('GET /encounters/vitals/<id>/clinical/fhir', () => {
   const fetchSet = async (): Promise<Json> =>
     (await api.call(`/encounters/vitals/${vitalSetId}/clinical/fhir`, { token: account.token })).json;
   const sign = async (end: string): Promise<Json> =>

@@ -1,26 +1,22 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { after, before, describe, test } from 'node:test';
-import { createTestDatabase, type TestDatabase } from '../../../test-support/database/database.ts';
+import { after, describe, test } from 'node:test';
+import { createTestDatabase } from '../../../test-support/database/database.ts';
 import { needsPlainPostgres } from '../../../test-support/database/plain-postgres.ts';
 import type { Statement } from './connection/database-client.ts';
-import { answeredWithin, clientConfig, createPool, type Pool, transaction } from './database.ts';
+import { answeredWithin, clientConfig, createPool, transaction } from './database.ts';
 import { outageOf } from './unavailable.ts';
 
-describe('a pool of the service', () => {
-  let database: TestDatabase;
-  let owner: Pool;
-  before(async () => {
-    database = await createTestDatabase();
-    owner = createPool({ url: database.url, max: 2, applicationName: 'owner' }, () => undefined);
-    await owner.query('create table counter (n integer primary key deferrable initially deferred)');
-    await owner.query('grant all on counter to interchange_service');
-  });
-  after(async () => {
-    await owner.end();
-    await database.drop();
-  });
+const database = await createTestDatabase();
+const owner = createPool({ url: database.url, max: 2, applicationName: 'owner' }, () => undefined);
+await owner.query('create table counter (n integer primary key deferrable initially deferred)');
+await owner.query('grant all on counter to interchange_service');
+after(async () => {
+  await owner.end();
+  await database.drop();
+});
 
+describe('a pool of the service', () => {
   test('acts as the role of the service [OPS-7]', async () => {
     const { rows } = await database.pool.query('select current_user as role');
     assert.deepEqual(rows, [{ role: 'interchange_service' }]);

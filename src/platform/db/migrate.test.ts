@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
-import { after, afterEach, before, describe, test } from 'node:test';
+import { after, afterEach, describe, test } from 'node:test';
 import pg from 'pg';
-import { createTestDatabase, type TestDatabase } from '../../../test-support/database/database.ts';
+import { createTestDatabase } from '../../../test-support/database/database.ts';
 import { waitForLock } from '../../../test-support/wait-until.ts';
 import { ADVISORY_LOCKS } from './advisory-locks.ts';
 import { createPool } from './database.ts';
@@ -11,24 +11,21 @@ import { findRoleFault } from './service-role.ts';
 
 const pendingMigrations = (url: string) => withClient(url, missingMigrations);
 
+const server = await createTestDatabase();
+const admin = new pg.Client({ connectionString: server.adminUrl });
+await admin.connect();
+after(async () => {
+  await admin.end();
+  await server.drop();
+});
+
 describe('migrate', () => {
   const id = randomBytes(4).toString('hex');
-  let server: TestDatabase;
-  let admin: pg.Client;
   let cleanUp: string[] = [];
 
-  before(async () => {
-    server = await createTestDatabase();
-    admin = new pg.Client({ connectionString: server.adminUrl });
-    await admin.connect();
-  });
   afterEach(async () => {
     for (const statement of cleanUp.reverse()) await admin.query(statement);
     cleanUp = [];
-  });
-  after(async () => {
-    await admin.end();
-    await server.drop();
   });
 
   /** An empty database, and a login of an ordinary user who owns it. */

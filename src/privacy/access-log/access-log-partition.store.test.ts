@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
-import { after, before, describe, test } from 'node:test';
+import { after, describe, test } from 'node:test';
 import pg from 'pg';
-import { createTestDatabase, type TestDatabase } from '../../../test-support/database/database.ts';
+import { createTestDatabase } from '../../../test-support/database/database.ts';
 import { accessEntry } from '../../../test-support/records/access-entry.ts';
 import { waitUntil } from '../../../test-support/wait-until.ts';
 import { verifyAccessLog } from '../verification/verify-access-log.ts';
@@ -11,19 +11,15 @@ import { makePartitions } from './access-log-partition.store.ts';
 
 const KEY = randomBytes(32);
 
-describe('the months of the access log', () => {
-  let database: TestDatabase;
-  let owner: pg.Client;
-  before(async () => {
-    database = await createTestDatabase();
-    owner = new pg.Client({ connectionString: database.adminUrl });
-    await owner.connect();
-  });
-  after(async () => {
-    await owner.end();
-    await database.drop();
-  });
+const database = await createTestDatabase();
+const owner = new pg.Client({ connectionString: database.adminUrl });
+await owner.connect();
+after(async () => {
+  await owner.end();
+  await database.drop();
+});
 
+describe('the months of the access log', () => {
   async function monthsOf(correlationId: string): Promise<string[]> {
     const { rows } = await owner.query<{ name: string }>(
       // On a distributed database the name of the part that has the row: access_log_2027_09_102008.

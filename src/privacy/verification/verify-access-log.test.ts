@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { randomBytes, randomUUID } from 'node:crypto';
-import { after, before, describe, test } from 'node:test';
+import { after, describe, test } from 'node:test';
 import pg from 'pg';
-import { createTestDatabase, type TestDatabase } from '../../../test-support/database/database.ts';
+import { createTestDatabase } from '../../../test-support/database/database.ts';
 import { writeChain } from '../../../test-support/records/access-entry.ts';
 import { createKeyRing, deriveKey } from '../../platform/crypto/key-ring.ts';
-import { createPool, type Pool } from '../../platform/db/database.ts';
+import { createPool } from '../../platform/db/database.ts';
 import { resealAccessLog } from '../access-log/access-log-keys.ts';
 import { makePartitions } from '../access-log/access-log-partition.store.ts';
 import { entryHash, headSeal } from '../access-log/hash-chain.ts';
@@ -17,25 +17,19 @@ const KEY = createKeyRing(DATA_KEY).derive('access-log');
 const readKeys = async () => [KEY] as const;
 const ENTRIES = 8;
 
+const database = await createTestDatabase();
+// One connection, so that begin and rollback are on the same.
+const owner = createPool({ url: database.adminUrl, max: 1, applicationName: 'tamper' }, () => undefined);
+await makePartitions(owner, new Date(), 2);
+for (let writer = 0; writer < 3; writer += 1) await writeChain(database.pool, KEY, ENTRIES);
+const { rows } = await owner.query<{ id: string }>('select id from access_log_writer order by number');
+const writers = rows.map(({ id }) => id);
+after(async () => {
+  await owner.end();
+  await database.drop();
+});
+
 describe('access-log verify', () => {
-  let database: TestDatabase;
-  let owner: Pool;
-  let writers: string[];
-
-  before(async () => {
-    database = await createTestDatabase();
-    // One connection, so that begin and rollback are on the same.
-    owner = createPool({ url: database.adminUrl, max: 1, applicationName: 'tamper' }, () => undefined);
-    await makePartitions(owner, new Date(), 2);
-    for (let writer = 0; writer < 3; writer += 1) await writeChain(database.pool, KEY, ENTRIES);
-    const { rows } = await owner.query<{ id: string }>('select id from access_log_writer order by number');
-    writers = rows.map(({ id }) => id);
-  });
-  after(async () => {
-    await owner.end();
-    await database.drop();
-  });
-
   /** What verification says after `tamper`, which is undone again. `$1` is the id of the middle writer. */
   async function afterTampering(
     tamper: string | ((run: (text: string, ...values: unknown[]) => Promise<unknown>) => Promise<unknown>),

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { hash } from 'node:crypto';
-import { after, before, describe, test } from 'node:test';
-import { createTestDatabase, type TestDatabase } from '../../../test-support/database/database.ts';
+import { after, describe, test } from 'node:test';
+import { createTestDatabase } from '../../../test-support/database/database.ts';
 import { serveFhir, type TestFhirServer } from '../../../test-support/fhir-server/start.ts';
 import {
   contextOf,
@@ -19,21 +19,16 @@ const NO_INTEGRITY = '--no-integrity';
 const FEW = 4;
 const OF_SERVER = { idPolicy: 'server', referencePolicy: 'send' } as const;
 
-describe('publishing a laboratory order', () => {
-  let database: TestDatabase;
-  let open: TestFhirServer;
-  let strict: TestFhirServer;
-  before(async () => {
-    database = await createTestDatabase();
-    open = await serveFhir(NO_INTEGRITY);
-    strict = await serveFhir('--no-client-ids');
-  });
-  after(async () => {
-    await open.stop();
-    await strict.stop();
-    await database.drop();
-  });
+const database = await createTestDatabase();
+const open = await serveFhir(NO_INTEGRITY);
+const strict = await serveFhir('--no-client-ids');
+after(async () => {
+  await open.stop();
+  await strict.stop();
+  await database.drop();
+});
 
+describe('publishing a laboratory order', () => {
   /** A clinic of its own, and a target for it at a server that holds nothing. */
   async function start(server: TestFhirServer, settings: Partial<NewFhirServer> = {}, results = FEW) {
     await server.reset();

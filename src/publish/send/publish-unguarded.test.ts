@@ -2,14 +2,10 @@
 import assert from 'node:assert/strict';
 import { createServer, type IncomingMessage } from 'node:http';
 import { text } from 'node:stream/consumers';
-import { after, before, describe, test } from 'node:test';
-import { createTestDatabase, type TestDatabase } from '../../../test-support/database/database.ts';
+import { after, describe, test } from 'node:test';
+import { createTestDatabase } from '../../../test-support/database/database.ts';
 import { serveFhir } from '../../../test-support/fhir-server/start.ts';
-import {
-  createClinic,
-  createTestPublisher,
-  type PublishClinic,
-} from '../../../test-support/publish/publish-records.ts';
+import { createClinic, createTestPublisher } from '../../../test-support/publish/publish-records.ts';
 import { requireWhole } from '../../../test-support/publish/published.ts';
 import { listenHere } from '../../../test-support/service/free-port.ts';
 
@@ -20,15 +16,11 @@ const STEPS = RESULTS + 2;
 const SHORT_MS = 600;
 const LONG_MS = 10_000;
 
-describe('servers that lack what guards against doubles', () => {
-  let database: TestDatabase;
-  let clinic: PublishClinic;
-  before(async () => {
-    database = await createTestDatabase();
-    clinic = await createClinic(database.pool, { results: RESULTS });
-  });
-  after(() => database.drop());
+const database = await createTestDatabase();
+after(() => database.drop());
+const clinic = await createClinic(database.pool, { results: RESULTS });
 
+describe('servers that lack what guards against doubles', () => {
   for (const [option, name] of [
     ['--no-conditional-create', 'without conditional create, the search settles it'],
     ['--no-search', 'without search, conditional create settles it'],

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { after, before, describe, test } from 'node:test';
+import { after, describe, test } from 'node:test';
 import pg from 'pg';
-import { createTestDatabase, type TestDatabase } from '../../../../test-support/database/database.ts';
+import { createTestDatabase } from '../../../../test-support/database/database.ts';
 import { waitForDisconnect } from '../../../../test-support/wait-until.ts';
 import { type LiveConnection, openLiveConnection } from './live-connection.ts';
 
@@ -11,13 +11,10 @@ async function pidOf(live: LiveConnection): Promise<number> {
   return answer?.rows[0]?.pid ?? 0;
 }
 
-describe('openLiveConnection', () => {
-  let database: TestDatabase;
-  before(async () => {
-    database = await createTestDatabase();
-  });
-  after(() => database.drop());
+const database = await createTestDatabase();
+after(() => database.drop());
 
+describe('openLiveConnection', () => {
   interface Watched {
     live: LiveConnection;
     heard: string[];

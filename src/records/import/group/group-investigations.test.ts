@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
-import { createTestDatabase, type TestDatabase } from '../../../../test-support/database/database.ts';
+import { after, describe, test } from 'node:test';
+import { createTestDatabase } from '../../../../test-support/database/database.ts';
 import { importJson } from '../../../../test-support/records/import-files.ts';
 import type { Tenant } from '../../../../test-support/service/api.ts';
 import { createFacility, createOrganisation } from '../../../tenancy/organisations/facilities.ts';
@@ -35,13 +35,10 @@ const ORDER = JSON.stringify({
   intent: 'order',
 });
 
-describe('grouping over several imports', () => {
-  let database: TestDatabase;
-  before(async () => {
-    database = await createTestDatabase();
-  });
-  after(() => database.drop());
+const database = await createTestDatabase();
+after(() => database.drop());
 
+describe('grouping over several imports', () => {
   async function tenant(): Promise<Tenant> {
     const organisation = await createOrganisation(database.pool, { name: 'Organisation' });
     const facility = await createFacility(database.pool, { organisationId: organisation.id, name: 'F' });

@@ -1,10 +1,9 @@
 /** What an import of clinical records refuses, and what it counts. */
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
-import { createTestDatabase, type TestDatabase } from '../../../../test-support/database/database.ts';
+import { after, describe, test } from 'node:test';
+import { createTestDatabase } from '../../../../test-support/database/database.ts';
 import { countsOf, lines } from '../../../../test-support/records/import.ts';
 import { importJson } from '../../../../test-support/records/import-files.ts';
-import type { Tenant } from '../../../../test-support/service/api.ts';
 import { createFacility, createOrganisation } from '../../../tenancy/organisations/facilities.ts';
 import { facilityRecordId, recordId } from '../resolve/record-id.ts';
 
@@ -31,18 +30,15 @@ const MASKED = {
   coding: [{ system: 'http://terminology.hl7.org/CodeSystem/data-absent-reason', code: 'masked' }],
 };
 
+const database = await createTestDatabase();
+after(() => database.drop());
+const organisation = await createOrganisation(database.pool, { name: 'Organisation' });
+const facility = await createFacility(database.pool, { organisationId: organisation.id, name: 'F' });
+const tenant = { organisationId: organisation.id, facilityId: facility.id };
+await importJson(database.pool, tenant, '{"resourceType":"Patient","id":"p1"}');
+
 describe('clinical records that are refused', () => {
-  let database: TestDatabase;
-  let tenant: Tenant;
   const idHere = (id: string) => facilityRecordId(tenant.facilityId, recordId('Observation', id));
-  before(async () => {
-    database = await createTestDatabase();
-    const organisation = await createOrganisation(database.pool, { name: 'Organisation' });
-    const facility = await createFacility(database.pool, { organisationId: organisation.id, name: 'F' });
-    tenant = { organisationId: organisation.id, facilityId: facility.id };
-    await importJson(database.pool, tenant, '{"resourceType":"Patient","id":"p1"}');
-  });
-  after(() => database.drop());
 
   const reasonOf = async (resource: object): Promise<string | undefined> => {
     const { rejected } = await importJson(database.pool, tenant, JSON.stringify(resource));
