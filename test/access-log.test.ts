@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
-import pg from 'pg';
+import type pg from 'pg';
 import { SERVICE_ROLE } from '../src/platform/db/migrate.ts';
 import { allChainKeys } from '../src/privacy/access-log/access-log-keys.ts';
 import { verifyAccessLog } from '../src/privacy/verification/verify-access-log.ts';
@@ -35,13 +35,9 @@ describe('the access log of every route that shows patient data', () => {
     seeds = await seedRecords(api.database.pool, tenant);
     await insertResult(LOCAL_CODE);
     account = await api.createAccount(tenant);
-    owner = new pg.Client({ connectionString: api.database.adminUrl });
-    await owner.connect();
+    owner = await api.database.connectOwner();
   });
-  after(async () => {
-    await owner.end();
-    await api.close();
-  });
+  after(() => api.close());
 
   /** With a code that no map has. */
   async function insertResult(code: string): Promise<void> {

@@ -6,7 +6,6 @@
  */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import pg from 'pg';
 import { createTestDatabase } from '../test-support/database/database.ts';
 import { needsPlainPostgres } from '../test-support/database/plain-postgres.ts';
 
@@ -20,12 +19,8 @@ interface ReferencedKey {
 }
 
 const database = await createTestDatabase();
-const client = new pg.Client({ connectionString: database.url });
-await client.connect();
-after(async () => {
-  await client.end();
-  await database.drop();
-});
+after(() => database.drop());
+const client = await database.connectOwner();
 
 test(
   'every check of a foreign key finds its row by the primary key, without statistics too',

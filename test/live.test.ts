@@ -1,7 +1,6 @@
 /** Changes on one node hold on every other with the very next call (docs/adr/0004). */
 import assert from 'node:assert/strict';
 import { after, describe, test } from 'node:test';
-import pg from 'pg';
 import { transaction } from '../src/platform/db/database.ts';
 import { disableAccount } from '../src/sign-in/accounts/manage-accounts.ts';
 import { operatorOn } from '../src/sign-in/administration/managed-account.ts';
@@ -319,8 +318,7 @@ async function liveAgain({ database }: TestApi): Promise<void> {
 }
 
 async function killLiveConnections({ database }: TestApi): Promise<void> {
-  const client = new pg.Client({ connectionString: database.adminUrl });
-  await client.connect();
+  const client = await database.connectOwner();
   await client.query(`select pg_terminate_backend(pid) from pg_stat_activity where ${LIVE}`);
   await client.end();
 }

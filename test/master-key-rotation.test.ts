@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, beforeEach, describe, test } from 'node:test';
 import { isDeepStrictEqual } from 'node:util';
-import pg from 'pg';
+import type pg from 'pg';
 import { SEALED_TABLES } from '../src/app/master-key/sealed-tables.ts';
 import { openUnderAny } from '../src/platform/crypto/key-ring.ts';
 import { createMasterKey, unwrapDataKey } from '../src/platform/crypto/master-key.ts';
@@ -44,8 +44,7 @@ describe('rotation of the master key of a database of the operator', { timeout: 
 
   before(async () => {
     database = await createTestDatabase();
-    owner = new pg.Client({ connectionString: database.adminUrl });
-    await owner.connect();
+    owner = await database.connectOwner();
     folder = await mkdtemp(join(tmpdir(), 'interchange-rotation-'));
     old = newKey();
     clinic = await openClinic({ DATABASE_URL: database.url, MASTER_KEY: old });

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
-import pg from 'pg';
+import type pg from 'pg';
 import { createMasterKey, wrapDataKey } from '../src/platform/crypto/master-key.ts';
 import { SERVICE_ROLE } from '../src/platform/db/migrate.ts';
 import { createTestDatabase, type TestDatabase } from '../test-support/database/database.ts';
@@ -18,8 +18,7 @@ describe('a wrong master key', { timeout: 300_000 }, () => {
 
   before(async () => {
     database = await createTestDatabase();
-    owner = new pg.Client({ connectionString: database.adminUrl });
-    await owner.connect();
+    owner = await database.connectOwner();
     clinic = await openClinic({ DATABASE_URL: database.url, MASTER_KEY: randomBytes(32).toString('hex') });
     await clinic.start();
     await clinic.useEverything();

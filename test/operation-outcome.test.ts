@@ -3,7 +3,6 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, describe, test } from 'node:test';
 import { Client } from 'fhir-kit-client';
-import pg from 'pg';
 import { fhirFaults } from '../test-support/fhir/fhir-validator.ts';
 import { insertEncounter, insertPatient } from '../test-support/records/clinical-records.ts';
 import { type Answer, type CallOptions, startTestApi } from '../test-support/service/api.ts';
@@ -201,8 +200,7 @@ describe('an error below /encounters/fhir', () => {
   });
 
   test('is an OperationOutcome when the service fails, too', async () => {
-    const owner = new pg.Client({ connectionString: api.database.adminUrl });
-    await owner.connect();
+    const owner = await api.database.connectOwner();
     const failing = async (table: string, status: number, code: string) => {
       await owner.query(`alter table ${table} rename to away`);
       try {

@@ -116,8 +116,7 @@ describe('work that no caller waits for', { timeout: 60_000 }, () => {
     work: (api: TestApi) => Promise<void>,
   ): Promise<void> {
     const api = await startTestApi({ env });
-    const other = new pg.Client({ connectionString: api.database.adminUrl });
-    await other.connect();
+    const other = await api.database.connectOwner();
     try {
       await other.query('begin');
       await other.query(`lock table ${table} in access exclusive mode`);

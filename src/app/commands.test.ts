@@ -7,7 +7,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import pg from 'pg';
 import { createTestDatabase, type TestDatabase } from '../../test-support/database/database.ts';
 import { insertPatient } from '../../test-support/records/clinical-records.ts';
 import {
@@ -433,8 +432,7 @@ describe('the command line', { timeout: 600_000 }, () => {
   });
 
   test('does not touch an operator’s database that lacks migrations, and says what to run [CMD-16, OPS-6]', async () => {
-    const admin = new pg.Client({ connectionString: database.adminUrl });
-    await admin.connect();
+    const admin = await database.connectOwner();
     const name = `empty_${randomBytes(6).toString('hex')}`;
     await admin.query(`create database ${name}`);
     try {

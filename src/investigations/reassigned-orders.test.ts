@@ -1,7 +1,6 @@
 /** What is read when an order turns out to be another patient's. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import pg from 'pg';
 import { neverAnalyze } from '../../test-support/database/never-analyzed.ts';
 import { needsPlainPostgres } from '../../test-support/database/plain-postgres.ts';
 import { rowsRead, tellRead } from '../../test-support/database/rows-read.ts';
@@ -18,8 +17,7 @@ const CALLS = 10;
 test('an order of another patient is looked up by its parts, however much the facility has [IN-53]', {
   ...needsPlainPostgres('looks at what a plan reads'),
 }, async () => {
-  const owner = new pg.Client({ connectionString: t.database.url });
-  await owner.connect();
+  const owner = await t.database.connectOwner();
   await neverAnalyze(owner);
   const { rows: named } = await owner.query('select current_database() as name');
   await owner.query(`alter database ${named[0].name} set enable_seqscan = off`);

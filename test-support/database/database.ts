@@ -1,5 +1,6 @@
 /** A real, migrated, empty database of one test file. */
 import { randomBytes } from 'node:crypto';
+import pg from 'pg';
 import { createPool, type Pool } from '../../src/platform/db/database.ts';
 import { SERVICE_ROLE } from '../../src/platform/db/migrate.ts';
 import { cloneTemplate, databaseUrl, dropDatabase } from './template.ts';
@@ -11,6 +12,8 @@ export interface TestDatabase {
   adminUrl: string;
   /** Connections that act as the service's role, as in production. */
   pool: Pool;
+  /** A connection of the owner, who may do what the service may not. It ends with the database. */
+  connectOwner(): Promise<pg.Client>;
   /** End the pool and remove the database, whoever is still connected. */
   drop(): Promise<void>;
 }
@@ -26,11 +29,19 @@ export async function createTestDatabase(): Promise<TestDatabase> {
   await cloneTemplate(serverUrl, name, template);
   const url = databaseUrl(serverUrl, name);
   const pool = createPool({ url, max: 10, applicationName: 'test', role: SERVICE_ROLE }, () => undefined);
+  const owners: pg.Client[] = [];
   return {
     url,
     adminUrl: url,
     pool,
+    async connectOwner() {
+      const owner = new pg.Client({ connectionString: url });
+      await owner.connect();
+      owners.push(owner);
+      return owner;
+    },
     async drop() {
+      await Promise.all(owners.map((owner) => owner.end()));
       if (!pool.ended) await pool.end();
       await dropDatabase(serverUrl, name);
     },

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
-import pg from 'pg';
+import type pg from 'pg';
 import { createTestDatabase, type TestDatabase } from '../../../test-support/database/database.ts';
 import { waitUntil } from '../../../test-support/wait-until.ts';
 import { transaction } from '../../platform/db/database.ts';
@@ -13,8 +13,7 @@ describe('calling the workers', () => {
   const called: (string | undefined)[] = [];
   before(async () => {
     database = await createTestDatabase();
-    listener = new pg.Client({ connectionString: database.url });
-    await listener.connect();
+    listener = await database.connectOwner();
     await listener.query(`listen ${DELIVERY_CHANNEL}`);
     listener.on('notification', ({ payload }) => called.push(payload));
   });

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { after, beforeEach, describe, test } from 'node:test';
-import pg from 'pg';
 import { createTestDatabase } from '../../../test-support/database/database.ts';
 import { needsPlainPostgres } from '../../../test-support/database/plain-postgres.ts';
 import { connect, insertPatients, queue, rename } from '../../../test-support/exchange/exchange-records.ts';
@@ -226,8 +225,7 @@ describe('leases', () => {
   });
 
   async function analyze(): Promise<void> {
-    const owner = new pg.Client({ connectionString: database.adminUrl });
-    await owner.connect();
+    const owner = await database.connectOwner();
     await owner.query('analyze exchange_head, exchange_delivery');
     await owner.end();
   }

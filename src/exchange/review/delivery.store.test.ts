@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { after, test } from 'node:test';
-import pg from 'pg';
 import { createTestDatabase } from '../../../test-support/database/database.ts';
 import { needsPlainPostgres } from '../../../test-support/database/plain-postgres.ts';
 import { rowsRead } from '../../../test-support/database/rows-read.ts';
@@ -15,12 +14,8 @@ import { decide } from './review.store.ts';
 const PLAIN = needsPlainPostgres('a node counts what it reads, and the coordinator does not know');
 
 const database = await createTestDatabase();
-const owner = new pg.Client({ connectionString: database.url });
-await owner.connect();
-after(async () => {
-  await owner.end();
-  await database.drop();
-});
+after(() => database.drop());
+const owner = await database.connectOwner();
 
 test(
   'a page of skipped deliveries reads what was skipped, however much was delivered since',

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { after, describe, test } from 'node:test';
-import pg from 'pg';
 import { createTestDatabase } from '../../../test-support/database/database.ts';
 import { neverAnalyze } from '../../../test-support/database/never-analyzed.ts';
 import { needsPlainPostgres } from '../../../test-support/database/plain-postgres.ts';
@@ -27,13 +26,9 @@ import { type Decision, decide, heldDeliveries, knownDeliveries } from './review
 const PLAIN = needsPlainPostgres('a node counts what it reads, and the coordinator does not know');
 
 const database = await createTestDatabase();
-const owner = new pg.Client({ connectionString: database.url });
-await owner.connect();
+after(() => database.drop());
+const owner = await database.connectOwner();
 await neverAnalyze(owner);
-after(async () => {
-  await owner.end();
-  await database.drop();
-});
 
 const SKIP: Decision = { action: 'skip', reason: 'wrong', accountId: null };
 const REPLAY: Decision = { action: 'replay', reason: null, accountId: null };

@@ -1,7 +1,6 @@
 /** What a search of patients reads, also where the planner knows nothing of the tables yet: it must not grow with them. */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import pg from 'pg';
 import { needsPlainPostgres } from '../../../test-support/database/plain-postgres.ts';
 import { createImportTest } from '../../../test-support/records/import.ts';
 import { searchTerms } from '../../clinical/resources/search-key.ts';
@@ -17,14 +16,10 @@ const [SMALL, LARGE] = [1_200, 3_600];
 const SEARCHES = [undefined, 'name00012', 'given', 'name0001 given', 'n17'];
 
 const t = await createImportTest();
-const owner = new pg.Client({ connectionString: t.database.url });
-await owner.connect();
+after(() => t.database.drop());
+const owner = await t.database.connectOwner();
 for (const table of ['patient', 'patient_registration', 'patient_search_key', 'patient_link'])
   await owner.query(`alter table ${table} set (autovacuum_enabled = false)`);
-after(async () => {
-  await owner.end();
-  await t.database.drop();
-});
 
 /** Patients with the numbers up to `to`, called `<word><number>` and `given`; each twentieth was replaced by the next one. */
 async function fill(

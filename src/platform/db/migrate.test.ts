@@ -12,12 +12,8 @@ import { findRoleFault } from './service-role.ts';
 const pendingMigrations = (url: string) => withClient(url, missingMigrations);
 
 const server = await createTestDatabase();
-const admin = new pg.Client({ connectionString: server.adminUrl });
-await admin.connect();
-after(async () => {
-  await admin.end();
-  await server.drop();
-});
+after(() => server.drop());
+const admin = await server.connectOwner();
 
 describe('migrate', () => {
   const id = randomBytes(4).toString('hex');

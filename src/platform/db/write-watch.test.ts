@@ -1,16 +1,11 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import pg from 'pg';
 import { createTestDatabase } from '../../../test-support/database/database.ts';
 import { createWriteWatch } from './write-watch.ts';
 
 const database = await createTestDatabase();
-const owner = new pg.Client({ connectionString: database.adminUrl });
-await owner.connect();
-after(async () => {
-  await owner.end();
-  await database.drop();
-});
+after(() => database.drop());
+const owner = await database.connectOwner();
 
 test('writes count as taken again while a backup reads every table, and each probe needs room', async () => {
   const watch = createWriteWatch();

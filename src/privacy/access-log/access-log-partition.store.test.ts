@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { after, describe, test } from 'node:test';
-import pg from 'pg';
 import { createTestDatabase } from '../../../test-support/database/database.ts';
 import { accessEntry } from '../../../test-support/records/access-entry.ts';
 import { waitUntil } from '../../../test-support/wait-until.ts';
@@ -12,12 +11,8 @@ import { makePartitions } from './access-log-partition.store.ts';
 const KEY = randomBytes(32);
 
 const database = await createTestDatabase();
-const owner = new pg.Client({ connectionString: database.adminUrl });
-await owner.connect();
-after(async () => {
-  await owner.end();
-  await database.drop();
-});
+after(() => database.drop());
+const owner = await database.connectOwner();
 
 describe('the months of the access log', () => {
   async function monthsOf(correlationId: string): Promise<string[]> {

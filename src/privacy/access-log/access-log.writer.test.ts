@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
-import pg from 'pg';
+import type pg from 'pg';
 import { createTestDatabase, type TestDatabase } from '../../../test-support/database/database.ts';
 import { watchPool } from '../../../test-support/database/watched-pool.ts';
 import { accessEntry } from '../../../test-support/records/access-entry.ts';
@@ -27,8 +27,7 @@ describe('the access log', () => {
 
   before(async () => {
     database = await createTestDatabase();
-    owner = new pg.Client({ connectionString: database.adminUrl });
-    await owner.connect();
+    owner = await database.connectOwner();
     await makePartitions(owner, NOW, 2);
     groups = [];
     errors = [];

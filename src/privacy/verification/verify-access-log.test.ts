@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { after, describe, test } from 'node:test';
-import pg from 'pg';
 import { createTestDatabase } from '../../../test-support/database/database.ts';
 import { writeChain } from '../../../test-support/records/access-entry.ts';
 import { createKeyRing, deriveKey } from '../../platform/crypto/key-ring.ts';
@@ -150,8 +149,7 @@ describe('access-log verify', () => {
     const own = await createTestDatabase();
     try {
       await writeChain(own.pool, KEY, 5_001);
-      const client = new pg.Client({ connectionString: own.adminUrl });
-      await client.connect();
+      const client = await own.connectOwner();
       assert.equal((await verifyAccessLog(own.pool, readKeys)).entries, 5_001);
       await client.query(`
         insert into access_log

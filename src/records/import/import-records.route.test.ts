@@ -121,8 +121,7 @@ test('the access log is written before the change commits [IN-26]', async () => 
   const { someone, file } = visits();
   const stored = async () =>
     (await t.database.pool.query('select id from patient where id = $1', [someone.id])).rows.length;
-  const owner = new pg.Client({ connectionString: t.database.url });
-  await owner.connect();
+  const owner = await t.database.connectOwner();
   await owner.query('begin');
   await owner.query('lock table access_log_writer in share mode');
   const sent = send(file);

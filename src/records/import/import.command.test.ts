@@ -10,7 +10,7 @@ import { after, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
-import pg from 'pg';
+import type pg from 'pg';
 import {
   bundle,
   encounter,
@@ -317,7 +317,7 @@ test('killed in the middle of a Bundle: it is not there at all, and the next run
     return rows.map(({ visits }) => visits);
   };
   // An encounter of the sixth file that is being made elsewhere: the import waits for it, its patient written.
-  const [blocker, watcher] = await Promise.all([connect(), connect()]);
+  const [blocker, watcher] = await Promise.all([t.database.connectOwner(), t.database.connectOwner()]);
   await blocker.query('begin');
   await blocker.query(
     `insert into encounter (organisation_id, facility_id, id, patient_id, status, class_code, sort_start, content_digest)
@@ -353,7 +353,7 @@ test('while every worker waits, the import is still known to go on [ADM-48]', as
     const visit = encounter(`urn:uuid:${String(someone.id)}`);
     await writeFile(path.join(files, `${index}.json`), JSON.stringify(bundle([someone, visit])));
   }
-  const [blocker, watcher] = await Promise.all([connect(), connect()]);
+  const [blocker, watcher] = await Promise.all([t.database.connectOwner(), t.database.connectOwner()]);
   await blocker.query('begin');
   await blocker.query('lock table encounter in share mode');
   const child = start(['--organisation', scope.organisationId, '--facility', scope.facilityId, files]);
@@ -385,12 +385,6 @@ async function madeBy(client: pg.Client, scope: FacilityScope): Promise<string> 
     '',
   ]);
   return id;
-}
-
-async function connect(): Promise<pg.Client> {
-  const client = new pg.Client({ connectionString: t.database.url });
-  await client.connect();
-  return client;
 }
 
 test('an import at the command line is kept, without the names of its files [ADM-46, ADM-50]', async () => {

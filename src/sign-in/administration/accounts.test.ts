@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, test } from 'node:test';
-import pg from 'pg';
+import type pg from 'pg';
 import { watchPool } from '../../../test-support/database/watched-pool.ts';
 import { type Answer, startTestApi, type TestAccount } from '../../../test-support/service/api.ts';
 import { waitForLocks } from '../../../test-support/wait-until.ts';
@@ -254,8 +254,7 @@ async function withVeryManySessions(
   work: (owner: pg.Client, sessions: { live(): Promise<number>; add(): Promise<void> }) => Promise<void>,
 ): Promise<void> {
   const own = [organisationId, userId];
-  const owner = new pg.Client({ connectionString: api.database.adminUrl });
-  await owner.connect();
+  const owner = await api.database.connectOwner();
   const add = async () => {
     await owner.query(
       `insert into session (organisation_id, id, account_id, created_at, expires_at)

@@ -2,7 +2,6 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { after, test } from 'node:test';
-import pg from 'pg';
 import { createTestDatabase } from '../../../test-support/database/database.ts';
 import { needsPlainPostgres } from '../../../test-support/database/plain-postgres.ts';
 import type { Queryable } from '../../platform/db/database.ts';
@@ -17,18 +16,14 @@ const [SMALL, LARGE] = [2_000, 8_000];
 const GROUP = 20;
 
 const database = await createTestDatabase();
-const owner = new pg.Client({ connectionString: database.url });
-await owner.connect();
+after(() => database.drop());
+const owner = await database.connectOwner();
 for (const table of ['account', 'session', 'refresh_token'])
   await owner.query(`alter table ${table} set (autovacuum_enabled = false)`);
 const { id: organisationId } = await createOrganisation(database.pool, { name: 'Large' });
 await owner.query({
   text: 'insert into role (organisation_id, id, name) values ($1, $1, $1::uuid::text)',
   values: [organisationId],
-});
-after(async () => {
-  await owner.end();
-  await database.drop();
 });
 
 async function fill(from: number, to: number): Promise<void> {

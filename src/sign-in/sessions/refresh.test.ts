@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, beforeEach, test } from 'node:test';
 import { decodeJwt } from 'jose';
-import pg from 'pg';
 import { createSignInFixture, PASSWORD, statusOf, warmUp } from '../../../test-support/sign-in/sign-in.ts';
 import { waitUntil } from '../../../test-support/wait-until.ts';
 import { createPool } from '../../platform/db/database.ts';
@@ -105,8 +104,7 @@ test('when the statement that refreshes share is lost, each of them fails, and e
   const { database } = fixture;
   const accounts = await Promise.all(Array.from({ length: 6 }, () => fixture.addAccount()));
   const tokens = (await Promise.all(accounts.map(signedIn))).map(({ refreshToken }) => refreshToken);
-  const owner = new pg.Client({ connectionString: database.url });
-  await owner.connect();
+  const owner = await database.connectOwner();
   t.after(() => owner.end());
   await owner.query('begin');
   // Lets them read, and holds up what they write.

@@ -2,19 +2,14 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, test } from 'node:test';
-import pg from 'pg';
 import { insertPatient } from '../../../test-support/records/clinical-records.ts';
 import { type Answer, startTestApi, type Tenant } from '../../../test-support/service/api.ts';
 
 const api = await startTestApi();
-const owner = new pg.Client({ connectionString: api.database.url });
-await owner.connect();
+after(() => api.close());
+const owner = await api.database.connectOwner();
 const tenant = await api.createTenant();
 const admin = await api.createAccount(tenant, { userType: 'STAFF' });
-after(async () => {
-  await owner?.end();
-  await api?.close();
-});
 
 const as = (path: string, method: string, body?: unknown): Promise<Answer> =>
   api.call(path, { token: admin.token, method, ...(body === undefined ? {} : { body }) });

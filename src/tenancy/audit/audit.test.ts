@@ -2,7 +2,6 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, test } from 'node:test';
-import pg from 'pg';
 import { insertPatient } from '../../../test-support/records/clinical-records.ts';
 import { seedRecords } from '../../../test-support/records/seed-tenant.ts';
 import { type Json, startTestApi, type TestAccount } from '../../../test-support/service/api.ts';
@@ -320,8 +319,7 @@ test('who is shown whose held deliveries were replayed is in the log of that pat
 
 /** While `work` runs, nothing can be added to the access log. */
 async function withoutAccessLog(work: () => Promise<void>): Promise<void> {
-  const owner = new pg.Client({ connectionString: api.database.url });
-  await owner.connect();
+  const owner = await api.database.connectOwner();
   try {
     await owner.query('alter table access_log add constraint closed check (false) not valid');
     await work();

@@ -11,7 +11,6 @@ import { Readable } from 'node:stream';
 import { after, beforeEach, describe, test } from 'node:test';
 import { promisify } from 'node:util';
 import type { Command } from 'commander';
-import pg from 'pg';
 import { createTestDatabase } from '../../../test-support/database/database.ts';
 import { createPlace } from '../../../test-support/records/place.ts';
 import { asCommand } from '../../../test-support/service/worded-errors.ts';
@@ -249,8 +248,7 @@ describe('terminology export', () => {
     const exported = run(exportMapsCommand, ['--output', output]);
     const reader = createReadStream(output);
     await once(reader, 'readable');
-    const owner = new pg.Client({ connectionString: database.url });
-    await owner.connect();
+    const owner = await database.connectOwner();
     await owner.query('alter table terminology_map rename to terminology_map_away');
     try {
       reader.resume();

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { after, describe, test } from 'node:test';
-import pg from 'pg';
 import { createTestDatabase } from '../../../../test-support/database/database.ts';
 import { waitForDisconnect } from '../../../../test-support/wait-until.ts';
 import { type LiveConnection, openLiveConnection } from './live-connection.ts';
@@ -141,8 +140,7 @@ describe('openLiveConnection', () => {
   });
 
   async function terminate(pid: number): Promise<void> {
-    const owner = new pg.Client({ connectionString: database.url });
-    await owner.connect();
+    const owner = await database.connectOwner();
     await owner.query('select pg_terminate_backend($1)', [pid]);
     await owner.end();
   }

@@ -1,7 +1,6 @@
 /** What an import reads from a database that was filled a moment ago, and has no statistics yet. */
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, test } from 'node:test';
-import pg from 'pg';
 import { needsPlainPostgres } from '../../../../test-support/database/plain-postgres.ts';
 import { createImportTest, type ImportTest, lines } from '../../../../test-support/records/import.ts';
 import { sized } from '../../../../test-support/sized.ts';
@@ -60,8 +59,7 @@ const reported = numbers.flatMap((index) => [
 /** Rows that were read by index or by scanning, for each row that there is. */
 async function rowsRead(): Promise<number> {
   await t.database.pool.end();
-  const owner = new pg.Client({ connectionString: t.database.url });
-  await owner.connect();
+  const owner = await t.database.connectOwner();
   await waitForDisconnect(owner, 'test');
   const { rows } = await owner.query<{ rows: number }>(
     `select sum(coalesce(seq_tup_read, 0) + coalesce(idx_tup_fetch, 0))::float / sum(n_live_tup) as rows

@@ -3,7 +3,6 @@ import { randomUUID } from 'node:crypto';
 import { request } from 'node:http';
 import { after, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
-import pg from 'pg';
 import { documentedCalls } from '../../../../test-support/http/documented-answers.ts';
 import { bundle, encounter, patient } from '../../../../test-support/records/clinic.ts';
 import { type Answer, startTestApi, type TestAccount } from '../../../../test-support/service/api.ts';
@@ -128,8 +127,7 @@ test('the answer names the import where it is kept, also when it is an error [AD
   const id = randomUUID();
   assert.equal(await idOf(send(halfOfGzip, `?importId=${id.toUpperCase()}`)), id);
   assert.equal((await read(id)).json.state, 'failed');
-  const owner = new pg.Client({ connectionString: api.database.url });
-  await owner.connect();
+  const owner = await api.database.connectOwner();
   await owner.query('alter table encounter rename to encounter_away');
   const lost = await idOf(send(visits()));
   await owner.query('alter table encounter_away rename to encounter');
@@ -319,8 +317,7 @@ test('progress is there while it runs; one whose process is silent has failed [A
 
 test('an import that came to its end says so, also when the connection is lost that was to note it [ADM-48, ADM-49]', async (t) => {
   const id = randomUUID();
-  const owner = new pg.Client({ connectionString: api.database.url });
-  await owner.connect();
+  const owner = await api.database.connectOwner();
   t.after(() => owner.end());
   const ended = recordImport(
     { db: api.database.pool, progressEveryMs: 600_000 },
@@ -351,8 +348,7 @@ test('an import whose end cannot be written keeps its caller waiting for a bound
     { url, max: 2, applicationName: 'test', role: SERVICE_ROLE, limits },
     () => undefined,
   );
-  const owner = new pg.Client({ connectionString: api.database.url });
-  await owner.connect();
+  const owner = await api.database.connectOwner();
   t.after(() => Promise.all([owner.end(), db.end()]));
   const refusals: unknown[] = [];
   await recordImport(

@@ -6,7 +6,6 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, test } from 'node:test';
 import { promisify } from 'node:util';
-import pg from 'pg';
 import { bundle, encounter, patient } from '../../../../test-support/records/clinic.ts';
 import { useImportTest } from '../../../../test-support/records/import.ts';
 import { runCommand, startCommand } from '../../../../test-support/service/command.ts';
@@ -35,12 +34,6 @@ const importTo = ({ organisationId, facilityId }: FacilityScope, ...args: string
   ...args,
 ];
 
-async function connect(): Promise<pg.Client> {
-  const client = new pg.Client({ connectionString: t.database.url });
-  await client.connect();
-  return client;
-}
-
 /** A pipe that nobody writes to. */
 async function silentPipe(): Promise<string> {
   const pipe = path.join(folder, randomUUID());
@@ -65,7 +58,7 @@ test('Ctrl-C ends it at once: it says what is stored, and the next run adds the 
     await writeFile(path.join(files, `${index}.json`), JSON.stringify(bundle([visit, someone])));
   const command = importTo(scope, files, '--workers', '1', '--json');
   // An encounter of the second file that is being made elsewhere: the import waits for it.
-  const [blocker, watcher] = await Promise.all([connect(), connect()]);
+  const [blocker, watcher] = await Promise.all([t.database.connectOwner(), t.database.connectOwner()]);
   await blocker.query('begin');
   await blocker.query({
     text: `
@@ -114,7 +107,7 @@ test('a second Ctrl-C kills it [IN-55]', async () => {
   const scope = await t.createOrganisation();
   const { child, ended } = startCommand(importTo(scope, await silentPipe()), { env: env() });
   await waitUntil(async () => (await statesOf(scope)).length === 1, 'it has begun');
-  const blocker = await connect();
+  const blocker = await t.database.connectOwner();
   await blocker.query('begin');
   await blocker.query('lock table import_run in share mode');
   await waitUntil(() => child.kill('SIGINT') === false, 'it ends at a later signal');
@@ -131,7 +124,11 @@ test('of what was stored the local codes are counted, also where it stops before
   const basedOn = [{ reference: `ServiceRequest/${order.id}` }];
   const result = { ...shared, resourceType: 'Observation', id: randomUUID(), category: LABORATORY, basedOn };
   await t.run([bundle([someone, { ...result, status: 'final', valueString: 'a' }])], { scope });
-  const [blocker, watcher, stop] = [await connect(), await connect(), new AbortController()];
+  const [blocker, watcher, stop] = [
+    await t.database.connectOwner(),
+    await t.database.connectOwner(),
+    new AbortController(),
+  ];
   await blocker.query('begin');
   await blocker.query({ text: 'select from observation where id = $1 for update', values: [result.id] });
   const importing = t.run([bundle([{ ...order, status: 'active', intent: 'order' }])], {

@@ -7,7 +7,6 @@ import { connect, type Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import { after, beforeEach, describe, test } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
-import pg from 'pg';
 import { documentedCalls } from '../../../../test-support/http/documented-answers.ts';
 import { patient } from '../../../../test-support/records/clinic.ts';
 import { handBody, lines } from '../../../../test-support/records/import.ts';
@@ -198,8 +197,7 @@ describe('the pace of a body', () => {
 
 /** `during` runs while the import that `begin` sends works: a statement of it waits for a lock. */
 async function whileImporting<T>(begin: () => Promise<T>, during: () => Promise<void>): Promise<T> {
-  const owner = new pg.Client({ connectionString: t.database.url });
-  await owner.connect();
+  const owner = await t.database.connectOwner();
   try {
     await owner.query('begin');
     await owner.query('lock table provider_organisation in access exclusive mode');

@@ -1,7 +1,6 @@
 /** Which index finds the records that wait, with statistics and before there are any (docs/adr/0110). */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import pg from 'pg';
 import { needsPlainPostgres } from '../../../../test-support/database/plain-postgres.ts';
 import { createImportTest } from '../../../../test-support/records/import.ts';
 import type { Queryable } from '../../../platform/db/database.ts';
@@ -15,8 +14,8 @@ const WAITS = 200;
 const NAMES = 50;
 
 const t = await createImportTest();
-const owner = new pg.Client({ connectionString: t.database.url });
-await owner.connect();
+after(() => t.database.drop());
+const owner = await t.database.connectOwner();
 for (const table of ['facility', 'waiting_record', 'waiting_link'])
   await owner.query(`alter table ${table} set (autovacuum_enabled = false)`);
 const { organisationId } = t.scope;
@@ -37,10 +36,6 @@ const { rows } = await owner.query<{ name: string }>(
   `select ${name('i')} as name from generate_series(0, ${NAMES - 1}) i`,
 );
 const names = rows.map((row) => row.name);
-after(async () => {
-  await owner.end();
-  await t.database.drop();
-});
 
 interface Node {
   'Node Type': string;
