@@ -91,6 +91,24 @@ export async function createImportTest(): Promise<ImportTest> {
   };
 }
 
+/** What an import of nothing answers. */
+export const EMPTY_REPORT: ImportDocument = {
+  files: 0,
+  bundles: 0,
+  resources: {},
+  notTaken: {},
+  rejected: [],
+  rejectedCount: 0,
+  unchanged: {},
+  older: [],
+  olderCount: 0,
+  notices: [],
+  noticeCount: 0,
+  notShown: {},
+  notKept: [],
+  unresolved: [],
+};
+
 /** A source in memory; `before` is awaited each time that it is opened. */
 export function sourceOf(name: string, document: Document, before?: () => Promise<unknown>): ImportSource {
   const bytes = bytesOf(document);

@@ -5,13 +5,13 @@ import { after, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { documentedCalls } from '../../../../test-support/http/documented-answers.ts';
 import { bundle, encounter, patient } from '../../../../test-support/records/clinic.ts';
+import { EMPTY_REPORT } from '../../../../test-support/records/import.ts';
 import { type Answer, startTestApi, type TestAccount } from '../../../../test-support/service/api.ts';
 import { waitUntil } from '../../../../test-support/wait-until.ts';
 import { createPool } from '../../../platform/db/database.ts';
 import { SERVICE_ROLE } from '../../../platform/db/migrate.ts';
 import { createWorkWatch } from '../../../tenancy/organisations/organisation-work.ts';
 import { runRetention } from '../../../tenancy/organisations/retention.ts';
-import type { ImportDocument } from '../import-report.ts';
 import { beginImport, importRetentionRule } from './import-run.store.ts';
 import type { ImportProgress } from './kept-import.ts';
 import { keptReport } from './kept-report.ts';
@@ -47,23 +47,6 @@ const scopeOf = ({ organisationId, facilityId }: TestAccount) => ({
   timeZone: 'UTC',
 });
 const run = (text: string, values: unknown[]) => api.database.pool.query({ text, values });
-
-const EMPTY: ImportDocument = {
-  files: 0,
-  bundles: 0,
-  resources: {},
-  notTaken: {},
-  rejected: [],
-  rejectedCount: 0,
-  unchanged: {},
-  older: [],
-  olderCount: 0,
-  notices: [],
-  noticeCount: 0,
-  notShown: {},
-  notKept: [],
-  unresolved: [],
-};
 
 test('an import is listed with who began it, its progress and its report [ADM-46, ADM-48]', async () => {
   const body = JSON.stringify(visits());
@@ -309,7 +292,7 @@ test('progress is there while it runs; one whose process is silent has failed [A
       assert.match(silent.failure, /process .* ended/);
       assert.equal((await list('?state=failed')).json.items[0].id, id);
       assert.ok((await list('?state=running')).json.items.every((item: { id: string }) => item.id !== id));
-      return { document: EMPTY };
+      return { document: EMPTY_REPORT };
     },
   );
   assert.equal((await read(id)).json.state, 'finished');
@@ -326,7 +309,7 @@ test('an import that came to its end says so, also when the connection is lost t
       await owner.query('begin');
       // Lets it be read, and holds up what is written.
       await owner.query('lock table import_run in share mode');
-      return { document: EMPTY };
+      return { document: EMPTY_REPORT };
     },
   );
   await waitUntil(async () => {
@@ -357,7 +340,7 @@ test('an import whose end cannot be written keeps its caller waiting for a bound
     async () => {
       await owner.query('begin');
       await owner.query('lock table import_run in share mode');
-      return { document: EMPTY };
+      return { document: EMPTY_REPORT };
     },
   );
   await owner.query('rollback');
@@ -384,7 +367,7 @@ test('a kept report is bounded, and names no files [ADM-50]', async () => {
           content: null,
         }),
       });
-      return { document: { ...EMPTY, rejected, rejectedCount: 700 } };
+      return { document: { ...EMPTY_REPORT, rejected, rejectedCount: 700 } };
     },
   );
   const { json, text } = await read(id);
@@ -392,7 +375,7 @@ test('a kept report is bounded, and names no files [ADM-50]', async () => {
   assert.deepEqual(json.report.rejected[0], { file: 'file 2', entry: 1, reason: 'x'.repeat(500) });
   assert.doesNotMatch(text, /Okafor|Rivers|exports/);
   for (const list of ['older', 'notices', 'notKept', 'unresolved'] as const) {
-    const kept = keptReport({ ...EMPTY, [list]: rejected }, names)[list];
+    const kept = keptReport({ ...EMPTY_REPORT, [list]: rejected }, names)[list];
     assert.deepEqual([kept.length, kept[0]?.file], [500, 'file 2'], list);
   }
 });

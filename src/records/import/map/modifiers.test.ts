@@ -10,7 +10,7 @@ import {
   practitioner,
   type Resource,
 } from '../../../../test-support/records/clinic.ts';
-import { lines, useImportTest } from '../../../../test-support/records/import.ts';
+import { EMPTY_REPORT, lines, useImportTest } from '../../../../test-support/records/import.ts';
 
 const t = useImportTest();
 
@@ -101,10 +101,8 @@ test('a resource with a modifier extension or implicit rules is refused, by the 
   await t.run([someone]);
   const file = lines(REFUSED.map(([resource]) => resource));
   assert.deepEqual(await t.run([file]), {
+    ...EMPTY_REPORT,
     files: 1,
-    bundles: 0,
-    resources: {},
-    notTaken: {},
     rejected: REFUSED.map(([{ resourceType }, path], index) => ({
       file: '0.json',
       entry: index + 1,
@@ -112,14 +110,6 @@ test('a resource with a modifier extension or implicit rules is refused, by the 
       reason: `${path} ${REASON}`,
     })),
     rejectedCount: REFUSED.length,
-    unchanged: {},
-    older: [],
-    olderCount: 0,
-    notices: [],
-    noticeCount: 0,
-    notShown: {},
-    notKept: [],
-    unresolved: [],
   });
 });
 

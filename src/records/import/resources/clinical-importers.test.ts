@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, describe, test } from 'node:test';
 import { createTestDatabase } from '../../../../test-support/database/database.ts';
-import { countsOf, lines } from '../../../../test-support/records/import.ts';
+import { countsOf, EMPTY_REPORT, lines } from '../../../../test-support/records/import.ts';
 import { importJson } from '../../../../test-support/records/import-files.ts';
 import { createFacility, createOrganisation } from '../../../tenancy/organisations/facilities.ts';
 import { facilityRecordId, recordId } from '../resolve/record-id.ts';
@@ -90,10 +90,9 @@ describe('clinical records that are refused', () => {
     ];
     const rejected = ['dataAbsentReason', 'component.dataAbsentReason', 'dataAbsentReason'];
     assert.deepEqual(await importJson(database.pool, tenant, lines(resources)), {
+      ...EMPTY_REPORT,
       files: 1,
-      bundles: 0,
       resources: { Observation: 1 },
-      notTaken: {},
       rejected: rejected.map((path, index) => ({
         file: 'source 1',
         entry: index + 1,
@@ -101,14 +100,7 @@ describe('clinical records that are refused', () => {
         reason: `Observation.${path} ${BESIDE_A_VALUE}`,
       })),
       rejectedCount: 3,
-      unchanged: {},
-      older: [],
-      olderCount: 0,
-      notices: [],
-      noticeCount: 0,
-      notShown: {},
       notKept: [{ element: 'Observation.id', count: 1, file: 'source 1', entry: 4 }],
-      unresolved: [],
     });
   });
 
