@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { needsPlainPostgres } from '../../../test-support/database/plain-postgres.ts';
-import { rowsRead } from '../../../test-support/database/rows-read.ts';
+import { countRead } from '../../../test-support/database/rows-read.ts';
 import { connect, insertPatients, queue, rename } from '../../../test-support/exchange/exchange-records.ts';
 import { useWorkers } from '../../../test-support/exchange/worker-test.ts';
 import { waitForLock } from '../../../test-support/wait-until.ts';
@@ -140,26 +140,20 @@ test(
     await setModules(t.database.pool, { organisationId, facilityId: other, modules: ['exchange'] });
     const ids = await insertPatients(t.database.pool, t.place, 1_000);
     ids.push(...(await insertPatients(t.database.pool, { organisationId, facilityId: other }, 1_000)));
-    const client = await t.database.pool.connect();
-    await client.query('set enable_seqscan = off');
-    const registrationsRead = async () => {
-      await client.query('select pg_stat_force_next_flush()');
-      return (await rowsRead(client)).get('patient_registration') ?? 0;
-    };
-    const [connection] = await openConnections(client, t.place, t.connection.id);
+    const [connection] = await openConnections(t.database.pool, t.place, t.connection.id);
     assert.ok(connection);
-    const before = await registrationsRead();
     const found: CoveredPatient[] = [];
-    for (let last = '00000000-0000-0000-0000-000000000000'; found.length < ids.length; ) {
-      found.push(...(await coveredPatients(client, t.place, { connection, after: last, limit: 100 })));
-      last = found.at(-1)?.patientId ?? last;
-    }
-    const read = (await registrationsRead()) - before;
-    client.release(true);
+    const { read } = await countRead(t.database.pool, async (client) => {
+      for (let last = '00000000-0000-0000-0000-000000000000'; found.length < ids.length; ) {
+        found.push(...(await coveredPatients(client, t.place, { connection, after: last, limit: 100 })));
+        last = found.at(-1)?.patientId ?? last;
+      }
+    });
     assert.deepEqual(
       found.map(({ patientId }) => patientId),
       ids.sort(),
     );
-    assert.ok(read <= 20 * 2 * 101, `${read} registrations were read`);
+    const count = read('patient_registration');
+    assert.ok(count <= 20 * 2 * 101, `${count} registrations were read`);
   },
 );
