@@ -1,9 +1,9 @@
 /** An outside FHIR client works against the read interface unmodified. */
 import assert from 'node:assert/strict';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import { Client } from 'fhir-kit-client';
 import { insertEncounter, insertPatient } from '../test-support/records/clinical-records.ts';
-import { startTestApi } from '../test-support/service/api.ts';
+import { useTestApi } from '../test-support/service/use-api.ts';
 
 interface Bundle {
   [element: string]: unknown;
@@ -12,10 +12,7 @@ interface Bundle {
   entry?: { resource: { id: string } }[];
 }
 
-const api = await startTestApi();
-after(() => api.close());
-const tenant = await api.createTenant();
-const account = await api.createAccount(tenant, { permissions: ['encounters.access'] });
+const { api, tenant, account } = await useTestApi({ permissions: ['encounters.access'] });
 const client = new Client({ baseUrl: `${api.baseUrl}/encounters/fhir`, bearerToken: account.token });
 const patient = await insertPatient(api.database.pool, tenant);
 const newestFirst: string[] = [];

@@ -1,17 +1,14 @@
 /** Programs of docs/fhir-clients.md whose library is here run as they are printed, against a real service. */
 import assert from 'node:assert/strict';
-import { after, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
 import { insertEncounter, insertPatient } from '../test-support/records/clinical-records.ts';
-import { startTestApi } from '../test-support/service/api.ts';
 import { printedProgram, runProgram } from '../test-support/service/printed-program.ts';
+import { useTestApi } from '../test-support/service/use-api.ts';
 
 const PAGE = 'docs/fhir-clients.md';
 const COUNT = 8;
 
-const api = await startTestApi();
-after(() => api.close());
-const tenant = await api.createTenant();
-const account = await api.createAccount(tenant, { permissions: ['encounters.access'] });
+const { api, tenant, account } = await useTestApi({ permissions: ['encounters.access'] });
 const patientId = await insertPatient(api.database.pool, tenant);
 let encounterId = '';
 for (let made = 0; made < COUNT; made += 1)

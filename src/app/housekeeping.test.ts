@@ -8,7 +8,7 @@ import { waitUntil } from '../../test-support/wait-until.ts';
 import { buildWorker } from './build-worker.ts';
 import { housekeepingSteps } from './features.ts';
 
-const t = useTestApi();
+const t = await useTestApi();
 
 const TARGET: string = randomUUID();
 

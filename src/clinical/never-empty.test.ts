@@ -6,7 +6,7 @@ import { fhirFaults } from '../../test-support/fhir/fhir-validator.ts';
 import { importJson } from '../../test-support/records/import-files.ts';
 import { useTestApi } from '../../test-support/service/use-api.ts';
 
-const t = useTestApi();
+const t = await useTestApi();
 
 const UNKNOWN = [
   {

@@ -6,7 +6,7 @@ import { importJson } from '../../test-support/records/import-files.ts';
 import { useTestApi } from '../../test-support/service/use-api.ts';
 import { parseFhirJson } from '../fhir/json.ts';
 
-const t = useTestApi();
+const t = await useTestApi();
 
 const id = (number: number) => `7f000000-0000-4000-8000-0000000000${String(number).padStart(2, '0')}`;
 const [PATIENT, OTHER, HOSPITAL, WARD, STAY, ICU] = [id(1), id(2), id(3), id(4), id(5), id(6)] as const;

@@ -14,7 +14,7 @@ const LOCAL = { code: 'LEAD', system: ROLES, display: 'Lead doctor' };
 const ATTENDER = { system: PARTICIPATION_TYPE, code: 'ATND', display: 'attender' };
 const change = { now: new Date('2026-01-02T03:04:05Z'), author: OPERATOR };
 
-const t = useTestApi({ permissions: ['encounters.access'] });
+const t = await useTestApi({ permissions: ['encounters.access'] });
 
 const typesOf = (encounter: object | undefined) =>
   participations(encounter as Participated).map(({ coding }) => coding);

@@ -1,13 +1,10 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import { insertEncounter, insertPatient } from '../../test-support/records/clinical-records.ts';
-import { startTestApi } from '../../test-support/service/api.ts';
+import { useTestApi } from '../../test-support/service/use-api.ts';
 
-const api = await startTestApi();
-after(() => api.close());
-const tenant = await api.createTenant();
-const account = await api.createAccount(tenant, { permissions: ['encounters.fhir.encounter.read'] });
+const { api, tenant, account } = await useTestApi({ permissions: ['encounters.fhir.encounter.read'] });
 const patientId = await insertPatient(api.database.pool, tenant);
 const encounterId = await insertEncounter(api.database.pool, tenant, {
   patientId,

@@ -19,7 +19,7 @@ const RAD = { system: `${HL7}/v2-0074`, code: 'RAD', display: 'Radiology' };
 const id = (number: number) => `8b000000-0000-4000-8000-00000000000${number}`;
 const PATIENT = id(0);
 
-const t = useTestApi();
+const t = await useTestApi();
 
 /** Those of the resources of this type in the Bundles of all orders, by id. */
 async function categoriesOf(discipline: 'lab' | 'imaging', type: string): Promise<Record<string, object[]>> {

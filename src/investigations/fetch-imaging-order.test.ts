@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { before, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
 import { importClinical, importJson } from '../../test-support/records/import-files.ts';
 import type { Json } from '../../test-support/service/api.ts';
 import { useTestApi } from '../../test-support/service/use-api.ts';
@@ -11,12 +11,12 @@ const PATH = `/investigations/imaging/orders/${ORDER}/clinical/fhir`;
 /** A JSON list as a list. */
 const list = (json: Json | undefined): Json[] => json ?? [];
 
-describe('GET /investigations/imaging/orders/<id>/clinical/fhir', () => {
-  const clinic = useTestApi({ permissions: ['investigations.imaging.list'] });
-  before(() => importClinical(clinic.api.database.pool, clinic.tenant, 'imaging.json', 'laboratory.json'));
+const { api, tenant, account } = await useTestApi({ permissions: ['investigations.imaging.list'] });
+await importClinical(api.database.pool, tenant, 'imaging.json', 'laboratory.json');
 
+describe('GET /investigations/imaging/orders/<id>/clinical/fhir', () => {
   test('answers the order and its report; the study is in the bundle [FETCH-2, FETCH-7, FETCH-20]', async () => {
-    const { status, json } = await clinic.api.call(PATH, { token: clinic.account.token });
+    const { status, json } = await api.call(PATH, { token: account.token });
     assert.equal(status, 200);
     assert.deepEqual(Object.keys(json), ['orderId', 'bundle', 'orders', 'reports']);
     assert.equal(json.orderId, ORDER);
@@ -37,8 +37,8 @@ describe('GET /investigations/imaging/orders/<id>/clinical/fhir', () => {
   });
 
   test('a study without order and report is listed under an order made up for it [FETCH-20, IN-18]', async () => {
-    const { status, json } = await clinic.api.call(`/investigations/imaging/orders?patient=${PATIENT}`, {
-      token: clinic.account.token,
+    const { status, json } = await api.call(`/investigations/imaging/orders?patient=${PATIENT}`, {
+      token: account.token,
     });
     assert.equal(status, 200);
     assert.deepEqual(
@@ -63,12 +63,9 @@ describe('GET /investigations/imaging/orders/<id>/clinical/fhir', () => {
         },
       ],
     );
-    const fetched = await clinic.api.call(
-      `/investigations/imaging/orders/${json.items[1]?.orderId}/clinical/fhir`,
-      {
-        token: clinic.account.token,
-      },
-    );
+    const fetched = await api.call(`/investigations/imaging/orders/${json.items[1]?.orderId}/clinical/fhir`, {
+      token: account.token,
+    });
     assert.deepEqual(fetched.json.reports, []);
     assert.equal(fetched.json.bundle.entry[1]?.resource?.id, '7c000000-0000-4000-8000-000000000040');
   });
@@ -105,12 +102,12 @@ describe('GET /investigations/imaging/orders/<id>/clinical/fhir', () => {
       report,
     ];
     const texts = records.map((one) => JSON.stringify(one));
-    const { rejected } = await importJson(clinic.api.database.pool, clinic.tenant, ...texts);
+    const { rejected } = await importJson(api.database.pool, tenant, ...texts);
     assert.deepEqual(rejected, []);
-    const { token } = clinic.account;
+    const { token } = account;
     const [shownStudy, shownReport] = await Promise.all(
       [`ImagingStudy/${id(12)}`, `DiagnosticReport/${id(13)}`].map((path) =>
-        clinic.api.call(`/fhir/${path}`, { token }),
+        api.call(`/fhir/${path}`, { token }),
       ),
     );
     const { referrer, interpreter } = shownStudy?.json ?? {};
@@ -120,20 +117,20 @@ describe('GET /investigations/imaging/orders/<id>/clinical/fhir', () => {
   });
 
   test('401, 403 and 404 [FETCH-2]', async () => {
-    assert.equal((await clinic.api.call(PATH)).status, 401);
-    const lab = await clinic.api.createAccount(clinic.tenant, { permissions: ['investigations.lab.list'] });
-    assert.equal((await clinic.api.call(PATH, { token: lab.token })).status, 403);
+    assert.equal((await api.call(PATH)).status, 401);
+    const lab = await api.createAccount(tenant, { permissions: ['investigations.lab.list'] });
+    assert.equal((await api.call(PATH, { token: lab.token })).status, 403);
     assert.equal(
       (
-        await clinic.api.call(PATH, {
-          token: (await clinic.api.createAccount(await clinic.api.createTenant())).token,
+        await api.call(PATH, {
+          token: (await api.createAccount(await api.createTenant())).token,
         })
       ).status,
       404,
     );
     const laboratory = '7b000000-0000-4000-8000-000000000010';
-    const answer = await clinic.api.call(`/investigations/imaging/orders/${laboratory}/clinical/fhir`, {
-      token: clinic.account.token,
+    const answer = await api.call(`/investigations/imaging/orders/${laboratory}/clinical/fhir`, {
+      token: account.token,
     });
     assert.equal(answer.status, 404);
   });

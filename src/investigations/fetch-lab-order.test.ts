@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { before, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
 import { importClinical, importJson } from '../../test-support/records/import-files.ts';
 import type { Answer, Json } from '../../test-support/service/api.ts';
 import { useTestApi } from '../../test-support/service/use-api.ts';
@@ -14,12 +14,12 @@ const LOINC = 'http://loinc.org';
 /** A JSON list as a list. */
 const list = (json: Json | undefined): Json[] => json ?? [];
 
-describe('GET /investigations/lab/orders/<id>/clinical/fhir', () => {
-  const clinic = useTestApi();
-  before(() => importClinical(clinic.api.database.pool, clinic.tenant, 'laboratory.json', 'imaging.json'));
+const { api, tenant, account } = await useTestApi();
+await importClinical(api.database.pool, tenant, 'laboratory.json', 'imaging.json');
 
-  const get = (path = PATH, caller = clinic.account, headers: Record<string, string> = {}): Promise<Answer> =>
-    clinic.api.call(path, { token: caller.token, headers });
+describe('GET /investigations/lab/orders/<id>/clinical/fhir', () => {
+  const get = (path = PATH, caller = account, headers: Record<string, string> = {}): Promise<Answer> =>
+    api.call(path, { token: caller.token, headers });
 
   test('answers the order, one Observation per result in the order of the report, and the report [FETCH-1, FETCH-4, FETCH-6, FETCH-10, FETCH-11, FETCH-14, FETCH-15, FETCH-16]', async () => {
     const { status, headers, json } = await get();
@@ -81,7 +81,7 @@ describe('GET /investigations/lab/orders/<id>/clinical/fhir', () => {
     const urls = list(bundle.entry).map(({ fullUrl }) => fullUrl);
     assert.equal(new Set(urls).size, urls.length);
     for (const { fullUrl, resource } of list(bundle.entry))
-      assert.equal(fullUrl, `${clinic.api.baseUrl}/fhir/${resource.resourceType}/${resource.id}`);
+      assert.equal(fullUrl, `${api.baseUrl}/fhir/${resource.resourceType}/${resource.id}`);
   });
 
   test('keeps digits, comparators, ranges and documents', async () => {
@@ -110,11 +110,11 @@ describe('GET /investigations/lab/orders/<id>/clinical/fhir', () => {
   });
 
   test('a terminology map shows in the next fetch on every node, standard code first, local kept [TERM-3, TERM-4]', async () => {
-    const node = await clinic.api.addNode();
+    const node = await api.addNode();
     assert.equal((await get()).json.observations[2]?.code, 'CRP');
-    const put = await clinic.api.call('/terminology/maps', {
+    const put = await api.call('/terminology/maps', {
       method: 'PUT',
-      token: clinic.account.token,
+      token: account.token,
       body: {
         localSystem: 'https://hospital.example/tests',
         localCode: 'CRP',
@@ -124,8 +124,8 @@ describe('GET /investigations/lab/orders/<id>/clinical/fhir', () => {
       },
     });
     assert.ok(put.status < 300, put.text);
-    for (const { call } of [clinic.api, node]) {
-      const { json } = await call(PATH, { token: clinic.account.token });
+    for (const { call } of [api, node]) {
+      const { json } = await call(PATH, { token: account.token });
       assert.equal(json.observations[2]?.code, '1988-5');
       assert.deepEqual(
         list(json.observations[2]?.resource?.code?.coding).map(({ code }) => code),
@@ -147,7 +147,7 @@ describe('GET /investigations/lab/orders/<id>/clinical/fhir', () => {
       effectiveDateTime: '2024-03-05T08:50:00.5+01:00',
       valueString: 'negative',
     };
-    await importJson(clinic.api.database.pool, clinic.tenant, JSON.stringify(changed));
+    await importJson(api.database.pool, tenant, JSON.stringify(changed));
     const { json } = await get();
     assert.equal(json.observations[4]?.resource?.status, 'final');
     assert.equal(json.observations[4]?.resource?.valueString, 'negative');
@@ -155,10 +155,10 @@ describe('GET /investigations/lab/orders/<id>/clinical/fhir', () => {
   });
 
   test('a month has no occurredAt and no orderedAt: it would be an instant of another month elsewhere [FETCH-13]', async () => {
-    const facilityId = await clinic.api.createFacility(clinic.tenant.organisationId, {
+    const facilityId = await api.createFacility(tenant.organisationId, {
       timeZone: 'Africa/Lagos',
     });
-    const lagos = { ...clinic.tenant, facilityId };
+    const lagos = { ...tenant, facilityId };
     const someone = { resourceType: 'Patient', id: '7b100000-0000-4000-8000-000000000001' };
     const result = (end: string, elements: object) => ({
       resourceType: 'Observation',
@@ -193,8 +193,8 @@ describe('GET /investigations/lab/orders/<id>/clinical/fhir', () => {
     };
     const entry = [someone, order, ...results, report].map((resource) => ({ resource }));
     const document = { resourceType: 'Bundle', type: 'collection', entry };
-    await importJson(clinic.api.database.pool, lagos, JSON.stringify(document));
-    const caller = await clinic.api.createAccount(lagos);
+    await importJson(api.database.pool, lagos, JSON.stringify(document));
+    const caller = await api.createAccount(lagos);
     const [listed] = (await get(`/investigations/lab/orders?patient=${someone.id}`, caller)).json.items;
     assert.deepEqual([listed.orderId, listed.orderedAt, listed.orderedOn], [order.id, null, '2024-03']);
     const { json } = await get(`/investigations/lab/orders/${order.id}/clinical/fhir`, caller);
@@ -217,10 +217,10 @@ describe('GET /investigations/lab/orders/<id>/clinical/fhir', () => {
     await get(`${PATH}?purposeOfUse=TREATMENT`);
     await get();
     await get(`/investigations/lab/orders?patient=${PATIENT}`);
-    const { rows } = await clinic.api.database.pool.query({
+    const { rows } = await api.database.pool.query({
       text: `select action, resource_id, purpose_of_use, outcome from access_log
         where organisation_id = $1 and patient_id = $2 order by occurred_at desc, sequence desc limit 3`,
-      values: [clinic.tenant.organisationId, PATIENT],
+      values: [tenant.organisationId, PATIENT],
     });
     const entry = { action: 'lab-order.read', resource_id: ORDER, outcome: 'allowed' };
     assert.deepEqual(rows, [
@@ -232,9 +232,9 @@ describe('GET /investigations/lab/orders/<id>/clinical/fhir', () => {
 
   test('403 for a purpose that the patient refuses, in the fetch and in the list; others are let through [LOG-4]', async () => {
     const set = (purposes: string[]) =>
-      clinic.api.database.pool.query({
+      api.database.pool.query({
         text: 'update patient set refused_purposes = $3 where organisation_id = $1 and id = $2',
-        values: [clinic.tenant.organisationId, PATIENT, purposes],
+        values: [tenant.organisationId, PATIENT, purposes],
       });
     await set(['RESEARCH']);
     assert.equal((await get(`${PATH}?purposeOfUse=RESEARCH`)).status, 403);
@@ -258,16 +258,16 @@ describe('GET /investigations/lab/orders/<id>/clinical/fhir', () => {
   });
 
   test('401 without a token', async () => {
-    assert.equal((await clinic.api.call(PATH)).status, 401);
+    assert.equal((await api.call(PATH)).status, 401);
   });
 
   test('403 without the permission, and without the module [FETCH-1]', async () => {
-    const reader = await clinic.api.createAccount(clinic.tenant, {
+    const reader = await api.createAccount(tenant, {
       permissions: ['investigations.imaging.list'],
     });
     assert.equal((await get(PATH, reader)).status, 403);
-    const bare = await clinic.api.createFacility(clinic.tenant.organisationId, { modules: ['imaging'] });
-    const there = await clinic.api.createAccount({ ...clinic.tenant, facilityId: bare });
+    const bare = await api.createFacility(tenant.organisationId, { modules: ['imaging'] });
+    const there = await api.createAccount({ ...tenant, facilityId: bare });
     assert.equal((await get(PATH, there)).status, 403);
   });
 
@@ -275,11 +275,11 @@ describe('GET /investigations/lab/orders/<id>/clinical/fhir', () => {
     const imaging = '7c000000-0000-4000-8000-000000000010';
     for (const id of ['7b000000-0000-4000-8000-0000000000ff', 'x', imaging])
       assert.equal((await get(`/investigations/lab/orders/${id}/clinical/fhir`)).status, 404);
-    const otherTenant = await clinic.api.createAccount(await clinic.api.createTenant());
+    const otherTenant = await api.createAccount(await api.createTenant());
     assert.equal((await get(PATH, otherTenant)).status, 404);
     assert.equal((await get(`/investigations/lab/orders?patient=${PATIENT}`, otherTenant)).status, 404);
-    const facilityId = await clinic.api.createFacility(clinic.tenant.organisationId);
-    const otherFacility = await clinic.api.createAccount({ ...clinic.tenant, facilityId });
+    const facilityId = await api.createFacility(tenant.organisationId);
+    const otherFacility = await api.createAccount({ ...tenant, facilityId });
     assert.equal((await get(PATH, otherFacility)).status, 404);
   });
 });

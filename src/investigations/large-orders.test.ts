@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
-import { after, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
 import { documentedCalls } from '../../test-support/http/documented-answers.ts';
 import { importJson } from '../../test-support/records/import-files.ts';
-import { type Json, startTestApi } from '../../test-support/service/api.ts';
+import type { Json } from '../../test-support/service/api.ts';
+import { useTestApi } from '../../test-support/service/use-api.ts';
 import { answered } from '../../test-support/service/worded-errors.ts';
 import type { Queryable } from '../platform/db/database.ts';
 import { HttpError } from '../platform/http/errors.ts';
@@ -80,11 +81,8 @@ const imagingReport: Json = {
   result,
 };
 
-const api = await startTestApi();
-after(() => api.close());
+const { api, tenant, account } = await useTestApi();
 const documented = await documentedCalls(api);
-const tenant = await api.createTenant();
-const account = await api.createAccount(tenant);
 const resources: Json[] = [
   { resourceType: 'Patient', id: PATIENT },
   order(1),

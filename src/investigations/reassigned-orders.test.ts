@@ -10,7 +10,7 @@ import { createPool } from '../platform/db/database.ts';
 import { SERVICE_ROLE } from '../platform/db/migrate.ts';
 import { partsOfReassigned } from './result-grouping.store.ts';
 
-const t = useImportTest();
+const t = await useImportTest();
 const VISITS = 100;
 const CALLS = 10;
 

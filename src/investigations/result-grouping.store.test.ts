@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { lines, useImportTest } from '../../test-support/records/import.ts';
 import { partsSharingOrders } from './result-grouping.store.ts';
 
-const t = useImportTest();
+const t = await useImportTest();
 
 const basedOn = (id: string) => [{ reference: `ServiceRequest/${id}` }];
 const part = (resourceType: string, id: string, more: object) => ({

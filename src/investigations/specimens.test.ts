@@ -1,18 +1,15 @@
 /** Specimens from the import to the laboratory Bundle (https://hl7.org/fhir/R4/specimen.html). */
 import assert from 'node:assert/strict';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import { clinicalFaults } from '../../test-support/fhir/clinical-conformance.ts';
 import { importJson } from '../../test-support/records/import-files.ts';
-import { startTestApi } from '../../test-support/service/api.ts';
+import { useTestApi } from '../../test-support/service/use-api.ts';
 import { parseFhirJson } from '../fhir/json.ts';
 import { publishLevels } from '../publish/plan/content.fhir.ts';
 import { createTranslator } from '../terminology/lookup/translate.ts';
 import { createOrderEmitter } from './emit-investigation.ts';
 
-const api = await startTestApi();
-after(() => api.close());
-const tenant = await api.createTenant();
-const account = await api.createAccount(tenant);
+const { api, tenant, account } = await useTestApi();
 
 const id = (number: number) => `8a000000-0000-4000-8000-0000000000${String(number).padStart(2, '0')}`;
 const [PATIENT, OTHER, DOCTOR, BLOOD, ALIQUOT, ORDER, RESULT, REPORT] = [

@@ -6,7 +6,7 @@ import { importJson } from '../../test-support/records/import-files.ts';
 import { useTestApi } from '../../test-support/service/use-api.ts';
 import { parseFhirJson } from '../fhir/json.ts';
 
-const t = useTestApi();
+const t = await useTestApi();
 
 const id = (number: number) => `8b000000-0000-4000-8000-00000000000${number}`;
 const [PATIENT, CULTURE, ORGANISM, TEST] = [id(1), id(2), id(3), id(4)] as const;

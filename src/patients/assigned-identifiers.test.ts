@@ -1,14 +1,11 @@
 /** The ids that exchanges assign appear wherever a patient is shown. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import { insertPatient } from '../../test-support/records/clinical-records.ts';
-import { startTestApi } from '../../test-support/service/api.ts';
+import { useTestApi } from '../../test-support/service/use-api.ts';
 
-const api = await startTestApi();
-after(() => api.close());
-const tenant = await api.createTenant();
-const account = await api.createAccount(tenant, {
+const { api, tenant, account } = await useTestApi({
   permissions: ['patients.patients.list', 'patients.patients.get'],
 });
 

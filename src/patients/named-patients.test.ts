@@ -1,17 +1,14 @@
 /** Other patients whom the record of one names: those only whom the caller may learn of. */
 import assert from 'node:assert/strict';
-import { after, beforeEach, test } from 'node:test';
+import { beforeEach, test } from 'node:test';
 import { importJson } from '../../test-support/records/import-files.ts';
-import { startTestApi } from '../../test-support/service/api.ts';
+import { useTestApi } from '../../test-support/service/use-api.ts';
 
 /** Each test has patients of its own. */
 let numbers = 0;
 let [old, wed, last]: string[] = [];
 
-const api = await startTestApi();
-after(() => api.close());
-const tenant = await api.createTenant();
-const account = await api.createAccount(tenant);
+const { api, tenant, account } = await useTestApi();
 
 /** `old` was replaced by `wed`, and `wed` by `last`. */
 beforeEach(async () => {

@@ -1,10 +1,10 @@
 /** Patients that a source has merged: their links go out, searches find who replaces them, imports name their results. */
 import assert from 'node:assert/strict';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import { fhirFaults } from '../../test-support/fhir/fhir-validator.ts';
 import { countsOf } from '../../test-support/records/import.ts';
 import { importJson } from '../../test-support/records/import-files.ts';
-import { startTestApi } from '../../test-support/service/api.ts';
+import { useTestApi } from '../../test-support/service/use-api.ts';
 import { emitPatient } from '../exchange/queue/envelope.ts';
 import { loadPatients } from './patient.store.ts';
 
@@ -33,10 +33,7 @@ const RECORDS = [
   person(NEWEST, 'A-3', 'Later', [link('replaces', to(NEW))]),
 ];
 
-const api = await startTestApi();
-after(() => api.close());
-const tenant = await api.createTenant();
-const account = await api.createAccount(tenant);
+const { api, tenant, account } = await useTestApi();
 
 const send = (...resources: object[]) =>
   importJson(api.database.pool, tenant, ...resources.map((resource) => JSON.stringify(resource)));

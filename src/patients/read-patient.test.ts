@@ -1,15 +1,12 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import { insertPatient } from '../../test-support/records/clinical-records.ts';
-import { startTestApi } from '../../test-support/service/api.ts';
+import { useTestApi } from '../../test-support/service/use-api.ts';
 
 const FORMS = ['', '/clinical/fhir'];
 
-const api = await startTestApi();
-after(() => api.close());
-const tenant = await api.createTenant();
-const account = await api.createAccount(tenant, { permissions: ['patients.patients.get'] });
+const { api, tenant, account } = await useTestApi({ permissions: ['patients.patients.get'] });
 const patientId = await insertPatient(api.database.pool, tenant, {
   names: [{ use: 'official', family: 'Öz', given: ['Ada'], period: { start: '2001' } }],
   identifiers: [{ system: 'urn:mrn', value: '42' }],

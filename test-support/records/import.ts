@@ -1,7 +1,7 @@
 /** Imports documents into a database of its own, for tests. */
 import { randomUUID } from 'node:crypto';
 import type { Readable } from 'node:stream';
-import { after, before } from 'node:test';
+import { after } from 'node:test';
 import type { importRecordsRoute } from '../../src/records/import/import-records.route.ts';
 import {
   type ImportDependencies,
@@ -39,12 +39,9 @@ interface Options extends Partial<Omit<ImportRequest, 'sources'>> {
   deps?: Partial<ImportDependencies>;
 }
 
-/** Of a test file: made before its tests, and dropped after them. */
-export function useImportTest(): ImportTest {
-  const t = {} as ImportTest;
-  before(async () => {
-    Object.assign(t, await createImportTest());
-  });
+/** Of a test file, and dropped with it. */
+export async function useImportTest(): Promise<ImportTest> {
+  const t = await createImportTest();
   after(() => t.database.drop());
   return t;
 }

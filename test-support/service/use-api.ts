@@ -1,5 +1,5 @@
-/** An API of a test file, with one account at one facility. */
-import { after, before } from 'node:test';
+/** An API of a test file, with one account at one facility. It ends with the file. */
+import { after } from 'node:test';
 import { type AccountOptions, startTestApi, type Tenant, type TestAccount, type TestApi } from './api.ts';
 
 interface ApiTest {
@@ -8,13 +8,9 @@ interface ApiTest {
   account: TestAccount;
 }
 
-export function useTestApi(options: AccountOptions = {}): ApiTest {
-  const t = {} as ApiTest;
-  before(async () => {
-    t.api = await startTestApi();
-    t.tenant = await t.api.createTenant();
-    t.account = await t.api.createAccount(t.tenant, options);
-  });
-  after(() => t.api.close());
-  return t;
+export async function useTestApi(options: AccountOptions = {}): Promise<ApiTest> {
+  const api = await startTestApi();
+  after(() => api.close());
+  const tenant = await api.createTenant();
+  return { api, tenant, account: await api.createAccount(tenant, options) };
 }

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
-import { after, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
 import { importClinical, importJson } from '../../../test-support/records/import-files.ts';
-import { type Json, startTestApi } from '../../../test-support/service/api.ts';
+import type { Json } from '../../../test-support/service/api.ts';
+import { useTestApi } from '../../../test-support/service/use-api.ts';
 
 const PATIENT = '7d000000-0000-4000-8000-000000000001';
 const ENCOUNTER = '7d000000-0000-4000-8000-000000000003';
@@ -9,10 +10,7 @@ const ENCOUNTER = '7d000000-0000-4000-8000-000000000003';
 /** A JSON list as a list. */
 const list = (json: Json | undefined): Json[] => json ?? [];
 
-const api = await startTestApi();
-after(() => api.close());
-const tenant = await api.createTenant();
-const account = await api.createAccount(tenant, { permissions: ['encounters.vitals.read'] });
+const { api, tenant, account } = await useTestApi({ permissions: ['encounters.vitals.read'] });
 await importClinical(api.database.pool, tenant, 'vital-signs.json');
 const { json } = await api.call(`/encounters/vitals?patient=${PATIENT}`, { token: account.token });
 const vitalSetId = json.items[1]?.vitalSetId ?? '';

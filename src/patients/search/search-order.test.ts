@@ -1,8 +1,8 @@
 /** Pages of a search, one after the other, are all whom it finds, each once, in the order of their names. */
 import assert from 'node:assert/strict';
 import { randomInt, randomUUID } from 'node:crypto';
-import { after, test } from 'node:test';
-import { createImportTest, lines } from '../../../test-support/records/import.ts';
+import { test } from 'node:test';
+import { lines, useImportTest } from '../../../test-support/records/import.ts';
 import { sized } from '../../../test-support/sized.ts';
 import { patientSearchKeys, searchTerms } from '../../clinical/resources/search-key.ts';
 import type { Queryable } from '../../platform/db/database.ts';
@@ -59,8 +59,7 @@ function person(id: string = randomUUID()): Person {
   };
 }
 
-const t = await createImportTest();
-after(() => t.database.drop());
+const t = await useImportTest();
 const here = t.scope;
 const elsewhere = await t.createFacility(here.organisationId);
 for (let round = 0; round < IMPORTS; round += 1) {

@@ -1,17 +1,15 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { after, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
 import { insertPatient, registerPatient } from '../../../test-support/records/clinical-records.ts';
 import { importJson } from '../../../test-support/records/import-files.ts';
-import { startTestApi, type Tenant } from '../../../test-support/service/api.ts';
+import type { Tenant } from '../../../test-support/service/api.ts';
+import { useTestApi } from '../../../test-support/service/use-api.ts';
 
 /** Ids by given name. */
 const ids: Record<string, string> = {};
 
-const api = await startTestApi();
-after(() => api.close());
-const tenant = await api.createTenant();
-const account = await api.createAccount(tenant, { permissions: ['patients.patients.list'] });
+const { api, tenant, account } = await useTestApi({ permissions: ['patients.patients.list'] });
 const { pool } = api.database;
 ids.Ada = await insertPatient(pool, tenant, {
   names: [

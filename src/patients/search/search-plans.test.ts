@@ -1,8 +1,8 @@
 /** What a search of patients reads, also where the planner knows nothing of the tables yet: it must not grow with them. */
 import assert from 'node:assert/strict';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import { needsPlainPostgres } from '../../../test-support/database/plain-postgres.ts';
-import { createImportTest } from '../../../test-support/records/import.ts';
+import { useImportTest } from '../../../test-support/records/import.ts';
 import { searchTerms } from '../../clinical/resources/search-key.ts';
 import type { Statement } from '../../platform/db/connection/database-client.ts';
 import type { Queryable } from '../../platform/db/database.ts';
@@ -15,8 +15,7 @@ const PLAIN = needsPlainPostgres('Citus shows plans, and what they read, otherwi
 const [SMALL, LARGE] = [1_200, 3_600];
 const SEARCHES = [undefined, 'name00012', 'given', 'name0001 given', 'n17'];
 
-const t = await createImportTest();
-after(() => t.database.drop());
+const t = await useImportTest();
 const owner = await t.database.connectOwner();
 for (const table of ['patient', 'patient_registration', 'patient_search_key', 'patient_link'])
   await owner.query(`alter table ${table} set (autovacuum_enabled = false)`);

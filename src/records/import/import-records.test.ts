@@ -16,7 +16,7 @@ import {
 import { countsOf, EMPTY_REPORT, lines, useImportTest } from '../../../test-support/records/import.ts';
 import type { PatientChange } from '../../patients/patient.ts';
 
-const t = useImportTest();
+const t = await useImportTest();
 
 describe('what is taken', () => {
   test('a Bundle: records stored, other types counted, what has no place named [IN-6, IN-7, IN-23]', async () => {

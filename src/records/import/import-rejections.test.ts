@@ -24,7 +24,7 @@ import { dataFault } from './run/import-transaction.ts';
 import { DEFAULT_LIMITS } from './source/limits.ts';
 import { WrittenByAnother } from './write/write-records.ts';
 
-const t = useImportTest();
+const t = await useImportTest();
 
 describe('rejections', () => {
   test('a bad resource rejects its whole Bundle with entry and reason, and the import goes on [IN-12, IN-13]', async () => {

@@ -1,16 +1,13 @@
 /** The commands by which the operator does what administrators do over HTTP, and reads the record of it. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import { insertPatient } from '../../../test-support/records/clinical-records.ts';
-import { startTestApi } from '../../../test-support/service/api.ts';
 import { type CommandResult, runCommand } from '../../../test-support/service/command.ts';
+import { useTestApi } from '../../../test-support/service/use-api.ts';
 import { waitForLock } from '../../../test-support/wait-until.ts';
 
-const api = await startTestApi();
-after(() => api.close());
-const tenant = await api.createTenant();
-const admin = await api.createAccount(tenant);
+const { api, tenant, account: admin } = await useTestApi();
 
 const run = (...args: string[]) => runCommand(args, { env: api.env });
 async function json(...args: string[]) {

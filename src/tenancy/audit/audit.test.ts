@@ -1,15 +1,13 @@
 /** The record of who changed what. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import { insertPatient } from '../../../test-support/records/clinical-records.ts';
 import { seedRecords } from '../../../test-support/records/seed-tenant.ts';
-import { type Json, startTestApi, type TestAccount } from '../../../test-support/service/api.ts';
+import type { Json, TestAccount } from '../../../test-support/service/api.ts';
+import { useTestApi } from '../../../test-support/service/use-api.ts';
 
-const api = await startTestApi();
-after(() => api.close());
-const here = await api.createTenant();
-const admin = await api.createAccount(here);
+const { api, tenant: here, account: admin } = await useTestApi();
 
 const call = (path: string, options: { method?: string; body?: unknown; token?: string } = {}) =>
   api.call(path, { token: admin.token, ...options });

@@ -1,14 +1,11 @@
 /** Roles as an administrator manages them over HTTP. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { after, test } from 'node:test';
-import { startTestApi } from '../../../test-support/service/api.ts';
+import { test } from 'node:test';
+import { useTestApi } from '../../../test-support/service/use-api.ts';
 import { PERMISSIONS } from './permissions.ts';
 
-const api = await startTestApi();
-after(() => api.close());
-const tenant = await api.createTenant();
-const admin = await api.createAccount(tenant);
+const { api, tenant, account: admin } = await useTestApi();
 
 const call = (path: string, options: { method?: string; body?: unknown; token?: string } = {}) =>
   api.call(path, { token: admin.token, ...options });

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { useImportTest } from '../../../../test-support/records/import.ts';
 import { sized } from '../../../../test-support/sized.ts';
 
-const t = useImportTest();
+const t = await useImportTest();
 
 const COUNT = sized(20, 60);
 const numbers = Array.from({ length: COUNT }, (_, index) => index);

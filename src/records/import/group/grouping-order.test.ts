@@ -8,7 +8,7 @@ import { checkTexts } from '../../../clinical/kept/check-texts.ts';
 import { ORDER_TEXTS, renderChangedOrders } from '../../../investigations/kept/order-rendering.store.ts';
 import type { FacilityScope } from '../../../tenancy/scope.ts';
 
-const t = useImportTest();
+const t = await useImportTest();
 
 interface Record {
   resourceType: string;

@@ -9,7 +9,7 @@ import type { FacilityScope } from '../../../tenancy/scope.ts';
 
 const PLAIN = needsPlainPostgres('a node counts what it writes, and the coordinator does not know');
 
-const t = useImportTest();
+const t = await useImportTest();
 
 const PATIENT = { resourceType: 'Patient', id: 'p' };
 const to = (type: string, id: string) => ({ reference: `${type}/${id}` });

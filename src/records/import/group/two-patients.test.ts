@@ -7,7 +7,7 @@ import { sized } from '../../../../test-support/sized.ts';
 import { checkTexts } from '../../../clinical/kept/check-texts.ts';
 import { ORDER_TEXTS, renderChangedOrders } from '../../../investigations/kept/order-rendering.store.ts';
 
-const t = useImportTest();
+const t = await useImportTest();
 
 const PATIENTS = ['p', 'q'].map((id) => ({ resourceType: 'Patient', id }));
 const refer = (type: string, ids: readonly string[]) =>

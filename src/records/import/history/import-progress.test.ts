@@ -11,7 +11,7 @@ import { importPaths } from '../import-paths.ts';
 import { DEFAULT_LIMITS } from '../source/limits.ts';
 import type { ImportWatch } from './record-import.ts';
 
-const t = useImportTest();
+const t = await useImportTest();
 
 test('of a packed file so much is done as lies there, not as it unpacks to, each time it is named [ADM-48]', async (context) => {
   const folder = await mkdtemp(path.join(tmpdir(), 'interchange-imports-'));

@@ -5,7 +5,7 @@ import { countsOf, lines, useImportTest } from '../../../../test-support/records
 import { OPERATOR } from '../../../tenancy/administration/author.ts';
 import { putMapEntry } from '../../../terminology/maps/change-maps.ts';
 
-const t = useImportTest();
+const t = await useImportTest();
 const CLASSES = 'urn:example:classes';
 const ACT_CODE = 'http://terminology.hl7.org/CodeSystem/v3-ActCode';
 

@@ -12,7 +12,7 @@ import {
 } from '../../../../test-support/records/clinic.ts';
 import { EMPTY_REPORT, lines, useImportTest } from '../../../../test-support/records/import.ts';
 
-const t = useImportTest();
+const t = await useImportTest();
 
 const NEGATION = 'https://clinic.example/negation';
 const MODIFIER = { modifierExtension: [{ url: NEGATION, valueBoolean: true }] };

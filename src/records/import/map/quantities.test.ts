@@ -6,7 +6,7 @@ import { importJson } from '../../../../test-support/records/import-files.ts';
 import { useTestApi } from '../../../../test-support/service/use-api.ts';
 import { parseFhirJson } from '../../../fhir/json.ts';
 
-const t = useTestApi();
+const t = await useTestApi();
 
 const PATIENT = '7e000000-0000-4000-8000-000000000001';
 const RESULT = '7e000000-0000-4000-8000-000000000002';

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { bundle, encounter, patient, type Resource } from '../../../../test-support/records/clinic.ts';
 import { useImportTest } from '../../../../test-support/records/import.ts';
 
-const t = useImportTest();
+const t = await useImportTest();
 
 const LOCAL = { system: 'http://hospital.example/lab', code: 'HGB', display: 'Haemoglobin' };
 const LOINC = { system: 'http://loinc.org', code: '718-7' };

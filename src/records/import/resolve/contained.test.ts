@@ -1,15 +1,14 @@
 /** References to contained resources: what these say of themselves is not lost. */
 import assert from 'node:assert/strict';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import { LICENCE, patient, practitioner, type Resource } from '../../../../test-support/records/clinic.ts';
-import { countsOf, createImportTest } from '../../../../test-support/records/import.ts';
+import { countsOf, useImportTest } from '../../../../test-support/records/import.ts';
 import { containedByReference } from './contained.ts';
 
 const someone = patient();
 const doctor = practitioner({ identifier: [{ system: LICENCE, value: 'L-1' }] });
 
-const t = await createImportTest();
-after(() => t.database.drop());
+const t = await useImportTest();
 await t.run([someone, doctor]);
 
 const ID = '7d000000-0000-4000-8000-000000000001';

@@ -3,10 +3,11 @@
  * mean a quantity, visits and specimens, results without an order, and patients who were merged.
  */
 import assert from 'node:assert/strict';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import { bundle, type Resource } from '../../../../test-support/records/clinic.ts';
 import { importJson } from '../../../../test-support/records/import-files.ts';
-import { type Json, startTestApi } from '../../../../test-support/service/api.ts';
+import type { Json } from '../../../../test-support/service/api.ts';
+import { useTestApi } from '../../../../test-support/service/use-api.ts';
 
 const PATIENT = '7b000000-0000-4000-8000-000000000001';
 const subject = { reference: `Patient/${PATIENT}` };
@@ -46,10 +47,7 @@ const order = (last: number, more: object = {}): Resource => ({
   ...more,
 });
 
-const api = await startTestApi();
-after(() => api.close());
-const tenant = await api.createTenant();
-const account = await api.createAccount(tenant);
+const { api, tenant, account } = await useTestApi();
 await load({ resourceType: 'Patient', id: PATIENT });
 
 async function load(...records: Resource[]): Promise<void> {

@@ -1,13 +1,12 @@
 /** Resources that differ in the digits of a number alone are two, and none of them is left out. */
 import assert from 'node:assert/strict';
-import { after, beforeEach, test } from 'node:test';
+import { beforeEach, test } from 'node:test';
 import { patient, type Resource } from '../../../../test-support/records/clinic.ts';
-import { createImportTest } from '../../../../test-support/records/import.ts';
+import { useImportTest } from '../../../../test-support/records/import.ts';
 
 let person: Resource;
 
-const t = await createImportTest();
-after(() => t.database.drop());
+const t = await useImportTest();
 beforeEach(async () => {
   person = patient();
   assert.deepEqual((await t.run([person])).rejected, []);

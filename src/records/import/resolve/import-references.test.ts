@@ -16,7 +16,7 @@ import {
 import { countsOf, lines, useImportTest } from '../../../../test-support/records/import.ts';
 import { facilityRecordId, recordId } from './record-id.ts';
 
-const t = useImportTest();
+const t = await useImportTest();
 
 describe('references', () => {
   const kinds: [string, (doctor: Resource, organisationDoctor: Resource) => unknown][] = [

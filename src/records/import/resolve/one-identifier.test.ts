@@ -5,7 +5,7 @@ import { bundle, identifierOf, patient } from '../../../../test-support/records/
 import { lines, useImportTest } from '../../../../test-support/records/import.ts';
 import { IMPORTERS } from '../map/importers.ts';
 
-const t = useImportTest();
+const t = await useImportTest();
 
 const MANY = 150;
 const identifier = { system: 'urn:lab', value: 'none' };

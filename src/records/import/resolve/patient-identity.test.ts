@@ -8,7 +8,7 @@ const REASON =
   'Patient differs from the record with this id in name, birth date and sex, so it may be another person. Give another person another id. A correction must keep one of the three';
 const OTHER = { name: [{ family: 'Stone', given: ['Abel'] }], gender: 'male', birthDate: '1950-12-31' };
 
-const t = useImportTest();
+const t = await useImportTest();
 
 const nameOf = async ({ id }: Resource) =>
   (await t.rows<{ sort_name: string }>('select sort_name from patient where id = $1', [id]))[0]?.sort_name;

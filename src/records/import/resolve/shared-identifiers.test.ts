@@ -15,7 +15,7 @@ import { useImportTest } from '../../../../test-support/records/import.ts';
 import { waitForLock } from '../../../../test-support/wait-until.ts';
 import { importText } from '../import-report.ts';
 
-const t = useImportTest();
+const t = await useImportTest();
 
 const numbered = (value: string, changes: Partial<Resource> = {}) =>
   patient({ identifier: [{ system: NUMBER, value }], ...changes });

@@ -10,7 +10,7 @@ import { IMPORTERS } from '../map/importers.ts';
 
 const MAPPING = new URL('../../../../docs/fhir-mapping.md', import.meta.url);
 
-const t = useImportTest();
+const t = await useImportTest();
 
 /** Names of the section; one that begins with a star stands for any path before it. */
 function listed(): string[] {

@@ -6,7 +6,7 @@ import { countsOf, useImportTest } from '../../../../test-support/records/import
 import { coded, ID, map, TARGET } from '../../../../test-support/records/mapped-rows.ts';
 import { ENCOUNTER } from '../../../clinical/resources/encounter.fhir.ts';
 
-const t = useImportTest();
+const t = await useImportTest();
 
 const VISIT = {
   resourceType: 'Encounter',

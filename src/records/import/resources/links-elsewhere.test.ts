@@ -7,7 +7,7 @@ import { countWaiting, waitUntil } from '../../../../test-support/wait-until.ts'
 import type { FacilityScope } from '../../../tenancy/scope.ts';
 import type { ImportDependencies } from '../import-records.ts';
 
-const t = useImportTest();
+const t = await useImportTest();
 
 const MRN = 'https://hospital.example/mrn';
 const person = (id: string, more: object = {}) => ({

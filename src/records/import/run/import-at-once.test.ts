@@ -5,7 +5,7 @@ import { encounter, patient, practitioner, type Resource } from '../../../../tes
 import { lines, useImportTest } from '../../../../test-support/records/import.ts';
 import { waitForLocks } from '../../../../test-support/wait-until.ts';
 
-const t = useImportTest();
+const t = await useImportTest();
 
 const TABLES = ['patient', 'practitioner', 'encounter'];
 const IMPORTS = 2;

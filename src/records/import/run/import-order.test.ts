@@ -6,7 +6,7 @@ import { lines, useImportTest } from '../../../../test-support/records/import.ts
 import { sized } from '../../../../test-support/sized.ts';
 import type { FacilityScope } from '../../../tenancy/scope.ts';
 
-const t = useImportTest();
+const t = await useImportTest();
 
 const refer = (reference: string) => ({ reference });
 const coded = (system: string, code: string) => [

@@ -24,7 +24,7 @@ const LABORATORY = [
   },
 ];
 
-const t = useImportTest();
+const t = await useImportTest();
 const folder = await mkdtemp(path.join(tmpdir(), 'interchange-stop-'));
 after(() => rm(folder, { recursive: true }));
 

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { useImportTest } from '../../../../test-support/records/import.ts';
 import { DEFAULT_LIMITS } from './limits.ts';
 
-const t = useImportTest();
+const t = await useImportTest();
 
 const LIMIT = 1_000;
 const nested = (levels: number) => `${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`;

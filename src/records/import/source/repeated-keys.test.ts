@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { useImportTest } from '../../../../test-support/records/import.ts';
 
-const t = useImportTest();
+const t = await useImportTest();
 
 const TWICE = 'is there twice in one JSON object, so that one of them would be lost. Send it once';
 const PATIENT = '{"resourceType":"Patient","id":"1","name":[{"family":"A","family":"B"}]}';

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { bundle, patient, type Resource } from '../../../../test-support/records/clinic.ts';
 import { useImportTest } from '../../../../test-support/records/import.ts';
 
-const t = useImportTest();
+const t = await useImportTest();
 
 const ORDER = 'order';
 

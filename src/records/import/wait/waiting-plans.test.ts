@@ -1,8 +1,8 @@
 /** Which index finds the records that wait, with statistics and before there are any (docs/adr/0110). */
 import assert from 'node:assert/strict';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import { needsPlainPostgres } from '../../../../test-support/database/plain-postgres.ts';
-import { createImportTest } from '../../../../test-support/records/import.ts';
+import { useImportTest } from '../../../../test-support/records/import.ts';
 import type { Queryable } from '../../../platform/db/database.ts';
 import { waitersFor } from './waiting.store.ts';
 
@@ -13,8 +13,7 @@ const FACILITIES = 40;
 const WAITS = 200;
 const NAMES = 50;
 
-const t = await createImportTest();
-after(() => t.database.drop());
+const t = await useImportTest();
 const owner = await t.database.connectOwner();
 for (const table of ['facility', 'waiting_record', 'waiting_link'])
   await owner.query(`alter table ${table} set (autovacuum_enabled = false)`);

@@ -6,7 +6,7 @@ import { bundle, patient, type Resource } from '../../../../test-support/records
 import { useImportTest } from '../../../../test-support/records/import.ts';
 import { waitForLock } from '../../../../test-support/wait-until.ts';
 
-const t = useImportTest();
+const t = await useImportTest();
 
 const to = (type: string, id: unknown) => ({ reference: `${type}/${id}` });
 

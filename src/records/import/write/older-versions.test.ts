@@ -1,10 +1,10 @@
 /** An older version of a record never overwrites a newer one, whatever came first (docs/adr/0108). */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { after, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
 import { needsPlainPostgres } from '../../../../test-support/database/plain-postgres.ts';
 import { bundle, encounter, patient, type Resource } from '../../../../test-support/records/clinic.ts';
-import { createImportTest, EMPTY_REPORT, lines, sourceOf } from '../../../../test-support/records/import.ts';
+import { EMPTY_REPORT, lines, sourceOf, useImportTest } from '../../../../test-support/records/import.ts';
 import { waitUntil } from '../../../../test-support/wait-until.ts';
 import type { Queryable } from '../../../platform/db/database.ts';
 import { createWorkWatch } from '../../../tenancy/organisations/organisation-work.ts';
@@ -15,8 +15,7 @@ import { forgetMet, POSITIONS_RETENTION } from './entry-positions.store.ts';
 
 const someone = patient();
 
-const t = await createImportTest();
-after(() => t.database.drop());
+const t = await useImportTest();
 await t.run([someone]);
 
 const result = (value: number, meta?: object, id: string = randomUUID()): Resource => ({

@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { useImportTest } from '../../../../test-support/records/import.ts';
 import { waitForLock } from '../../../../test-support/wait-until.ts';
 
-const t = useImportTest();
+const t = await useImportTest();
 
 const person = (id: string, family: string, links: readonly [type: string, other: string][] = []) => ({
   resourceType: 'Patient',

@@ -1,14 +1,13 @@
 /** An order that comes again with the same content keeps what its results decided: its discipline and its time. */
 import assert from 'node:assert/strict';
-import { after, beforeEach, test } from 'node:test';
+import { beforeEach, test } from 'node:test';
 import { bundle, patient, type Resource } from '../../../../test-support/records/clinic.ts';
-import { createImportTest } from '../../../../test-support/records/import.ts';
+import { useImportTest } from '../../../../test-support/records/import.ts';
 import { waitForLocks } from '../../../../test-support/wait-until.ts';
 
 let person: Resource;
 
-const t = await createImportTest();
-after(() => t.database.drop());
+const t = await useImportTest();
 beforeEach(() => {
   person = patient();
 });
