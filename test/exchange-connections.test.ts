@@ -1,10 +1,10 @@
 /** Connections of the exchange, over HTTP. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { callDuring } from '../test-support/call-during.ts';
 import { useExchangeCalls } from '../test-support/exchange/exchange-calls.ts';
 import { connect } from '../test-support/exchange/exchange-records.ts';
 import { startTestApi } from '../test-support/service/api.ts';
-import { waitForLock } from '../test-support/wait-until.ts';
 
 const { api, caller, address, get, post, pool } = await useExchangeCalls();
 
@@ -358,26 +358,17 @@ describe('/exchange/connections', () => {
      * Sends `call` while another change of the connection is under way. Once the call waits for it, `before` is done, and
      * that change ends.
      */
-    async function meanwhile<T>(
+    const meanwhile = <T>(
       id: string,
       change: string,
       call: () => Promise<T>,
       before: () => Promise<unknown> = async () => undefined,
-    ): Promise<T> {
-      const client = await pool().connect();
-      try {
-        await client.query('begin');
-        await client.query({ text: change, values: [id] });
-        const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid');
-        const answer = call();
-        await waitForLock(pool(), { blockedBy: rows[0]?.pid ?? 0 });
-        await before();
-        await client.query('commit');
-        return await answer;
-      } finally {
-        client.release(true);
-      }
-    }
+    ): Promise<T> =>
+      callDuring(pool(), {
+        change: (client) => client.query({ text: change, values: [id] }),
+        call,
+        meanwhile: before,
+      });
     const EXTEND = 'update exchange_connection set all_facilities = true where id = $1';
     const TOUCH = 'update exchange_connection set version = version where id = $1';
     const narrow = (id: string) =>

@@ -1,10 +1,10 @@
 /** The review of deliveries, over HTTP. */
 import assert from 'node:assert/strict';
 import { beforeEach, describe, test } from 'node:test';
+import { callDuring } from '../test-support/call-during.ts';
 import { useExchangeCalls } from '../test-support/exchange/exchange-calls.ts';
 import { connect, insertPatients, queue, rename } from '../test-support/exchange/exchange-records.ts';
 import type { Json } from '../test-support/service/api.ts';
-import { waitForLock } from '../test-support/wait-until.ts';
 
 const { api, caller, address, get, post, pool } = await useExchangeCalls();
 
@@ -317,20 +317,18 @@ describe('/exchange/deliveries', () => {
 
   test('decides on nothing when one that is named is replayed by somebody else at the same time [EXC-29]', async () => {
     const [first = '', second = ''] = await heldIds();
-    const other = await pool().connect();
-    await other.query('begin');
-    await other.query(
-      `update exchange_head h set held_at = null, held_reason = null, due_at = now()
-       from exchange_delivery d
-       where d.id = $1
-         and (h.organisation_id, h.connection_id, h.patient_id) = (d.organisation_id, d.connection_id, d.patient_id)`,
-      [first],
-    );
-    const deciding = post('/exchange/deliveries/replay', { deliveryIds: [first, second] });
-    await waitForLock(pool());
-    await other.query('commit');
-    other.release();
-    assert.equal((await deciding).status, 409);
+    const { status } = await callDuring(pool(), {
+      change: (client) =>
+        client.query(
+          `update exchange_head h set held_at = null, held_reason = null, due_at = now()
+           from exchange_delivery d
+           where d.id = $1
+             and (h.organisation_id, h.connection_id, h.patient_id) = (d.organisation_id, d.connection_id, d.patient_id)`,
+          [first],
+        ),
+      call: () => post('/exchange/deliveries/replay', { deliveryIds: [first, second] }),
+    });
+    assert.equal(status, 409);
     assert.deepEqual(await heldIds(), [second]);
   });
 

@@ -6,9 +6,10 @@ import { type IncomingMessage, request } from 'node:http';
 import { after, test } from 'node:test';
 import { changeAccount } from '../src/sign-in/administration/change-account.ts';
 import { OPERATOR } from '../src/tenancy/administration/author.ts';
+import { callDuring } from '../test-support/call-during.ts';
 import { seedRecords } from '../test-support/records/seed-tenant.ts';
 import { startTestApi } from '../test-support/service/api.ts';
-import { waitForLock, waitUntil } from '../test-support/wait-until.ts';
+import { waitUntil } from '../test-support/wait-until.ts';
 
 const api = await startTestApi();
 after(() => api.close());
@@ -158,20 +159,13 @@ for (const { path, method, body, table } of waiting)
         return (await pool.query(text, [tenant.organisationId])).rows;
       };
       const before = await rows();
-      const blocker = await pool.connect();
-      try {
-        await blocker.query('begin');
-        await blocker.query(`select from ${table} where organisation_id = $1 for update`, [
-          tenant.organisationId,
-        ]);
-        const address = path.replace('patientId', patientId).replace('connectionId', connectionId);
-        const answer = api.call(address, { method, token, body });
-        await waitForLock(pool);
-        await pool.query(take, [tenant.organisationId, userId]);
-        await blocker.query('commit');
-        assert.equal((await answer).status, status);
-      } finally {
-        blocker.release();
-      }
+      const address = path.replace('patientId', patientId).replace('connectionId', connectionId);
+      const answer = await callDuring(pool, {
+        change: (client) =>
+          client.query(`select from ${table} where organisation_id = $1 for update`, [tenant.organisationId]),
+        call: () => api.call(address, { method, token, body }),
+        meanwhile: () => pool.query(take, [tenant.organisationId, userId]),
+      });
+      assert.equal(answer.status, status);
       assert.deepEqual(await rows(), before);
     });

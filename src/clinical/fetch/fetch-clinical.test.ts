@@ -1,9 +1,9 @@
 /** A record that is given to another patient while a fetch of it is under way. */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
+import { callDuring } from '../../../test-support/call-during.ts';
 import { importJson } from '../../../test-support/records/import-files.ts';
 import { startTestApi, type Tenant, type TestAccount } from '../../../test-support/service/api.ts';
-import { waitForLock } from '../../../test-support/wait-until.ts';
 
 const ORDER = '7d000000-0000-4000-8000-000000000010';
 const [FIRST, SECOND] = ['7d000000-0000-4000-8000-000000000001', '7d000000-0000-4000-8000-000000000002'];
@@ -36,20 +36,11 @@ async function fetchMeanwhile(refused: string[]) {
     text: 'update patient set refused_purposes = $3 where organisation_id = $1 and id = $2',
     values: [tenant.organisationId, SECOND, refused],
   });
-  const client = await api.database.pool.connect();
-  let answer: ReturnType<typeof api.call>;
-  try {
-    await client.query('begin');
-    await client.query('lock table investigation_document in access exclusive mode');
-    answer = api.call(PATH, { token: account.token });
-    await waitForLock(api.database.pool, { relation: 'investigation_document' });
-    const { rejected } = await send(orderOf(SECOND));
-    assert.deepEqual(rejected, []);
-    await client.query('commit');
-  } finally {
-    client.release();
-  }
-  return answer;
+  return callDuring(api.database.pool, {
+    change: (client) => client.query('lock table investigation_document in access exclusive mode'),
+    call: () => api.call(PATH, { token: account.token }),
+    meanwhile: async () => assert.deepEqual((await send(orderOf(SECOND))).rejected, []),
+  });
 }
 
 async function entriesOf(patientId: string) {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { after, describe, test } from 'node:test';
+import { callDuring } from '../../../test-support/call-during.ts';
 import { createTestDatabase } from '../../../test-support/database/database.ts';
 import { neverAnalyze } from '../../../test-support/database/never-analyzed.ts';
 import { needsPlainPostgres } from '../../../test-support/database/plain-postgres.ts';
@@ -14,7 +15,6 @@ import {
 } from '../../../test-support/exchange/exchange-records.ts';
 import { refuseDue } from '../../../test-support/exchange/held-deliveries.ts';
 import { createPlace } from '../../../test-support/records/place.ts';
-import { waitForLock } from '../../../test-support/wait-until.ts';
 import { createKeyRing } from '../../platform/crypto/key-ring.ts';
 import { createPool } from '../../platform/db/database.ts';
 import { enqueuePatientChanges } from '../queue/enqueue-patient-changes.ts';
@@ -68,16 +68,18 @@ describe('a decision about a held delivery', () => {
   test('made while a change of the patient is under way lets the lane go on with that change', async () => {
     const { place, key, patientId } = await setUp();
     await hold(key);
-    const change = await database.pool.connect();
-    await change.query('begin');
-    await change.query('update patient_name set given = $2 where patient_id = $1', [patientId, ['Other']]);
-    await change.query('update patient set version = version + 1 where id = $1', [patientId]);
-    await enqueuePatientChanges(change, place, [{ patientId, event: 'updated' }]);
-    const deciding = decide(database.pool, place, { filter: {}, decision: SKIP });
-    await waitForLock(database.pool);
-    await change.query('commit');
-    change.release();
-    assert.equal((await deciding).length, 1);
+    const decided = await callDuring(database.pool, {
+      change: async (client) => {
+        await client.query('update patient_name set given = $2 where patient_id = $1', [
+          patientId,
+          ['Other'],
+        ]);
+        await client.query('update patient set version = version + 1 where id = $1', [patientId]);
+        await enqueuePatientChanges(client, place, [{ patientId, event: 'updated' }]);
+      },
+      call: () => decide(database.pool, place, { filter: {}, decision: SKIP }),
+    });
+    assert.equal(decided.length, 1);
     assert.deepEqual(await statuses(place), ['skipped', 'queued']);
   });
 
@@ -104,15 +106,13 @@ describe('a decision about a held delivery', () => {
       await queue(database.pool, place, await insertPatients(database.pool, place, 1));
       await refuseDue(database.pool, key, 2);
       const [first, second] = await listDeliveries(database.pool, place, { filter: {}, limit: 2 });
-      const other = await database.pool.connect();
-      await other.query('begin');
-      await other.query(`update exchange_head set ${change} where patient_id = $1`, [first?.patientId]);
       const filter = { heldReason: 'refused_422' };
-      const deciding = decide(database.pool, place, { filter, decision: REPLAY });
-      await waitForLock(database.pool);
-      await other.query('commit');
-      other.release();
-      assert.deepEqual(await deciding, [second?.id]);
+      const decided = await callDuring(database.pool, {
+        change: (client) =>
+          client.query(`update exchange_head set ${change} where patient_id = $1`, [first?.patientId]),
+        call: () => decide(database.pool, place, { filter, decision: REPLAY }),
+      });
+      assert.deepEqual(decided, [second?.id]);
     });
 
   test('is later than one that was made while it waited for the lock', async () => {
@@ -121,17 +121,17 @@ describe('a decision about a held delivery', () => {
     await refuseDue(database.pool, key, 2);
     const held = await listDeliveries(database.pool, place, { filter: {}, limit: 2 });
     const [first, second] = held.toSorted((a, b) => (a.patientId < b.patientId ? -1 : 1));
-    const other = await database.pool.connect();
-    await other.query('begin');
-    await other.query('select from exchange_head where patient_id = $1 for update', [first?.patientId]);
-    const skipping = decide(database.pool, place, { filter: {}, decision: SKIP });
-    await waitForLock(database.pool);
     const ids = [second?.id ?? ''];
-    assert.deepEqual(await decide(database.pool, place, { filter: { ids }, decision: REPLAY }), ids);
-    await hold(key);
-    await other.query('commit');
-    other.release();
-    assert.equal((await skipping).length, 2);
+    const skipped = await callDuring(database.pool, {
+      change: (client) =>
+        client.query('select from exchange_head where patient_id = $1 for update', [first?.patientId]),
+      call: () => decide(database.pool, place, { filter: {}, decision: SKIP }),
+      meanwhile: async () => {
+        assert.deepEqual(await decide(database.pool, place, { filter: { ids }, decision: REPLAY }), ids);
+        await hold(key);
+      },
+    });
+    assert.equal(skipped.length, 2);
     assert.deepEqual(await statuses(place), ['skipped', 'skipped']);
   });
 

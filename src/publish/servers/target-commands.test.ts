@@ -2,12 +2,12 @@
 import assert from 'node:assert/strict';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
+import { callDuring } from '../../../test-support/call-during.ts';
 import { createTestDatabase, type TestDatabase } from '../../../test-support/database/database.ts';
 import { insertKnownDataKey } from '../../../test-support/database/known-data-key.ts';
 import { serveFhir, type TestFhirServer } from '../../../test-support/fhir-server/start.ts';
 import { createClinic } from '../../../test-support/publish/publish-records.ts';
 import { type CommandResult, runCommand } from '../../../test-support/service/command.ts';
-import { waitForLock } from '../../../test-support/wait-until.ts';
 import { createKeyRing } from '../../platform/crypto/key-ring.ts';
 import { withClient } from '../../platform/db/migrate.ts';
 import { createOrganisation } from '../../tenancy/organisations/facilities.ts';
@@ -73,22 +73,20 @@ describe('interchange target', () => {
       ['second', /^second {2}\S+\n/],
     ] as const) {
       const { id: organisationId } = await createOrganisation(database.pool, { name: 'Of two' });
-      const client = await database.pool.connect();
-      try {
-        await client.query('begin');
-        await lockFhirServers(client);
-        const settings = { ...DEFAULT_SETTINGS, name: 'first', base: server.base, auth: 'none' } as const;
-        await insertFhirServer(client, { id: randomUUID(), organisationId }, { settings, secret: undefined });
-        const made = run(
-          `create --name ${name} --organisation ${organisationId} --base ${server.base} --auth none`,
-        );
-        await waitForLock(database.pool);
-        await client.query('commit');
-        const { stdout, stderr } = await made;
-        assert.match(stdout + stderr, says);
-      } finally {
-        client.release(true);
-      }
+      const settings = { ...DEFAULT_SETTINGS, name: 'first', base: server.base, auth: 'none' } as const;
+      const { stdout, stderr } = await callDuring(database.pool, {
+        change: async (client) => {
+          await lockFhirServers(client);
+          await insertFhirServer(
+            client,
+            { id: randomUUID(), organisationId },
+            { settings, secret: undefined },
+          );
+        },
+        call: () =>
+          run(`create --name ${name} --organisation ${organisationId} --base ${server.base} --auth none`),
+      });
+      assert.match(stdout + stderr, says);
     }
   });
 

@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
+import { callDuring } from '../../../test-support/call-during.ts';
 import { insertPatient } from '../../../test-support/records/clinical-records.ts';
 import { type CommandResult, runCommand } from '../../../test-support/service/command.ts';
 import { useTestApi } from '../../../test-support/service/use-api.ts';
-import { waitForLock } from '../../../test-support/wait-until.ts';
 
 const { api, tenant, account: admin } = await useTestApi();
 
@@ -120,16 +120,15 @@ test('a session that began while its ending waited for another change does not e
   const { organisationId } = tenant;
   for (const command of ['end-sessions', 'remove-second-factor', 'reset-password', 'disable']) {
     const { email, sessionId } = await api.createAccount(tenant, { userType: 'STAFF' });
-    const other = await api.database.pool.connect();
-    await other.query('begin');
-    await other.query('select from organisation where id = $1 for no key update', [organisationId]);
-    const ending = json('account', command, '--email', email);
-    await waitForLock(api.database.pool);
-    const text = 'update session set created_at = clock_timestamp() where id = $1';
-    await api.database.pool.query(text, [sessionId]);
-    await other.query('commit');
-    other.release();
-    await ending;
+    await callDuring(api.database.pool, {
+      change: (client) =>
+        client.query('select from organisation where id = $1 for no key update', [organisationId]),
+      call: () => json('account', command, '--email', email),
+      meanwhile: () =>
+        api.database.pool.query('update session set created_at = clock_timestamp() where id = $1', [
+          sessionId,
+        ]),
+    });
     const { rows } = await api.database.pool.query(
       'select revoked_at > created_at as "endsLater" from session where id = $1',
       [sessionId],

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, test } from 'node:test';
+import { callDuring } from '../../../test-support/call-during.ts';
 import {
   type Answer,
   startTestApi,
@@ -11,7 +12,6 @@ import {
 import { addPerson, signInAs } from '../../../test-support/sign-in/console-people.ts';
 import { addTelephone } from '../../../test-support/sign-in/second-factor.ts';
 import { addTenant } from '../../../test-support/sign-in/sign-in.ts';
-import { waitForLock } from '../../../test-support/wait-until.ts';
 import { setPermissions } from '../../tenancy/roles/roles.ts';
 import { disableAccount } from '../accounts/manage-accounts.ts';
 import { operatorOn } from './managed-account.ts';
@@ -175,20 +175,12 @@ async function takenWhileWaiting(
   call: () => Promise<Answer>,
   taking: { text: string; values: unknown[] },
 ): Promise<Answer> {
-  const client = await api.database.pool.connect();
-  try {
-    await client.query('begin');
-    await client.query('select from organisation where id = $1 for no key update', [organisationId]);
-    const waiting = call();
-    await waitForLock(api.database.pool);
-    const { rowCount } = await client.query(taking);
-    assert.equal(rowCount, 1);
-    await client.query('commit');
-    return await waiting;
-  } finally {
-    await client.query('rollback');
-    client.release();
-  }
+  return callDuring(api.database.pool, {
+    change: (client) =>
+      client.query('select from organisation where id = $1 for no key update', [organisationId]),
+    call,
+    meanwhile: async (client) => assert.equal((await client.query(taking)).rowCount, 1),
+  });
 }
 
 test('a right that was taken while a change waited is not used, whatever the change [ADM-2]', async () => {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, test } from 'node:test';
+import { callDuring } from '../../../test-support/call-during.ts';
 import { createSignInFixture, PASSWORD, refusalOf, statusOf } from '../../../test-support/sign-in/sign-in.ts';
 import { waitForLock } from '../../../test-support/wait-until.ts';
 import { disableAccount, resetPassword } from '../accounts/manage-accounts.ts';
@@ -108,19 +109,13 @@ test('of ten racing uses of a link one counts [SIGN-IN-45]', async () => {
 test('a link that was used, or became too old, while another use of it waited is refused [SIGN-IN-45]', async () => {
   for (const becomes of ['used_at = now()', "expires_at = created_at - interval '1 day'"]) {
     const { userId, setupLink } = await fixture.addAccount({ password: { kind: 'setup-link' } });
-    const holder = await fixture.database.pool.connect();
-    try {
-      await holder.query('begin');
-      await holder.query('select from account where id = $1 for no key update', [userId]);
-      const setting = statusOf(setUp(tokenOf(setupLink)));
-      await waitForLock(fixture.database.pool);
-      await holder.query(`update password_setup_link set ${becomes} where account_id = $1`, [userId]);
-      await holder.query('commit');
-      assert.equal(await setting, 403, becomes);
-    } finally {
-      await holder.query('rollback');
-      holder.release();
-    }
+    const status = await callDuring(fixture.database.pool, {
+      change: (client) => client.query('select from account where id = $1 for no key update', [userId]),
+      call: () => statusOf(setUp(tokenOf(setupLink))),
+      meanwhile: (client) =>
+        client.query(`update password_setup_link set ${becomes} where account_id = $1`, [userId]),
+    });
+    assert.equal(status, 403, becomes);
   }
 });
 

@@ -1,6 +1,7 @@
 /** Passkeys over HTTP: added, proven, replayed, copied and removed. */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
+import { callDuring } from '../../../test-support/call-during.ts';
 import { type Answer, type Json, startTestApi } from '../../../test-support/service/api.ts';
 import { type ConsoleClient, openBrowser } from '../../../test-support/service/console.ts';
 import {
@@ -11,7 +12,6 @@ import {
 import { addSignedIn, signInAs } from '../../../test-support/sign-in/console-people.ts';
 import { addTelephone } from '../../../test-support/sign-in/second-factor.ts';
 import { addTenant, PASSWORD } from '../../../test-support/sign-in/sign-in.ts';
-import { waitForLock } from '../../../test-support/wait-until.ts';
 import type { CreatedAccount } from '../accounts/create-account.ts';
 import { passkeyParty } from './passkey-party.ts';
 
@@ -144,19 +144,12 @@ test('a copy that fell behind is refused, also behind a use that comes between [
   assert.equal((await prove(behind.browser, key.get(behind.options, { counter: 7 }))).status, 403);
   const { pool } = api.database;
   const { browser, options } = await begin();
-  const held = await pool.connect();
-  try {
-    await held.query('begin');
-    await held.query('select from account where id = $1 for no key update', [account.userId]);
-    const waiting = prove(browser, key.get(options, { counter: 8 }));
-    await waitForLock(pool);
-    await held.query('update account_passkey set counter = 9 where id = $1', [added.id]);
-    await held.query('commit');
-    assert.equal((await waiting).status, 403);
-  } finally {
-    await held.query('rollback');
-    held.release();
-  }
+  const { status } = await callDuring(pool, {
+    change: (client) => client.query('select from account where id = $1 for no key update', [account.userId]),
+    call: () => prove(browser, key.get(options, { counter: 8 })),
+    meanwhile: (client) => client.query('update account_passkey set counter = 9 where id = $1', [added.id]),
+  });
+  assert.equal(status, 403);
 });
 
 test('of answers that race to one challenge one goes on [SIGN-IN-62]', async () => {

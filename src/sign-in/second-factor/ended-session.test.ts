@@ -1,11 +1,11 @@
 /** A session that ends while one of its calls waits: what the call was to change stays as it was. */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
+import { callDuring } from '../../../test-support/call-during.ts';
 import { type Answer, startTestApi } from '../../../test-support/service/api.ts';
 import { addPerson, addSignedIn, signInAs } from '../../../test-support/sign-in/console-people.ts';
 import { addTelephone, codesOf } from '../../../test-support/sign-in/second-factor.ts';
 import { addTenant, PASSWORD } from '../../../test-support/sign-in/sign-in.ts';
-import { waitForLock } from '../../../test-support/wait-until.ts';
 
 const api = await startTestApi();
 after(() => api.close());
@@ -14,22 +14,15 @@ const account = await addPerson(api, tenant);
 
 /** The answer of a call that waited for the account while all sessions of the account were ended. */
 async function endedDuring(call: () => Promise<Answer>, { userId } = account): Promise<Answer> {
-  const held = await api.database.pool.connect();
-  try {
-    await held.query('begin');
-    await held.query('select from account where id = $1 for no key update', [userId]);
-    const answer = call();
-    await waitForLock(api.database.pool);
-    await held.query(
-      `update session set revoked_at = $2, revoked_reason = 'ended-by-administrator' where account_id = $1`,
-      [userId, api.clock.now],
-    );
-    await held.query('commit');
-    return await answer;
-  } finally {
-    await held.query('rollback');
-    held.release();
-  }
+  return callDuring(api.database.pool, {
+    change: (client) => client.query('select from account where id = $1 for no key update', [userId]),
+    call,
+    meanwhile: (client) =>
+      client.query(
+        `update session set revoked_at = $2, revoked_reason = 'ended-by-administrator' where account_id = $1`,
+        [userId, api.clock.now],
+      ),
+  });
 }
 
 test('a session that ended changes no password [SIGN-IN-69]', async () => {

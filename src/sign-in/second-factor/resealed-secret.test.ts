@@ -2,11 +2,11 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { after, test } from 'node:test';
+import { callDuring } from '../../../test-support/call-during.ts';
 import { startTestApi } from '../../../test-support/service/api.ts';
 import { addConsoleTenant, addSignedIn, signInAs } from '../../../test-support/sign-in/console-people.ts';
 import { addTelephone, codesOf } from '../../../test-support/sign-in/second-factor.ts';
 import { PASSWORD } from '../../../test-support/sign-in/sign-in.ts';
-import { waitForLock } from '../../../test-support/wait-until.ts';
 import { insertDataKey } from '../../platform/crypto/data-key.store.ts';
 import { openUnderAny } from '../../platform/crypto/key-ring.ts';
 import { createMasterKey, wrapDataKey } from '../../platform/crypto/master-key.ts';
@@ -20,25 +20,18 @@ test('a code is taken although the secret is sealed anew while it is looked at [
   const { account, browser } = await addSignedIn(api, await addConsoleTenant(api));
   const telephone = await addTelephone(api, browser);
   const next = await signInAs(api, account, 'second-factor');
-  const rotation = await api.database.pool.connect();
-  try {
-    await rotation.query('begin');
-    const rows = await SEALED_TOTP_SECRETS.list(rotation);
-    const resealed = [];
-    for (const row of rows) {
-      const plain = await api.keys.open(row.sealedFor, row.sealed);
-      resealed.push({ ...row, resealed: await api.keys.seal(rotation, row.sealedFor, plain) });
-    }
-    await SEALED_TOTP_SECRETS.replace(rotation, resealed);
-    const answer = next.call('/session/totp', { body: { code: telephone.code(1) } });
-    await waitForLock(api.database.pool);
-    await rotation.query('commit');
-    const { status, text } = await answer;
-    assert.equal(status, 200, text);
-  } finally {
-    await rotation.query('rollback');
-    rotation.release();
-  }
+  const { status, text } = await callDuring(api.database.pool, {
+    change: async (rotation) => {
+      const resealed = [];
+      for (const row of await SEALED_TOTP_SECRETS.list(rotation)) {
+        const plain = await api.keys.open(row.sealedFor, row.sealed);
+        resealed.push({ ...row, resealed: await api.keys.seal(rotation, row.sealedFor, plain) });
+      }
+      await SEALED_TOTP_SECRETS.replace(rotation, resealed);
+    },
+    call: () => next.call('/session/totp', { body: { code: telephone.code(1) } }),
+  });
+  assert.equal(status, 200, text);
 });
 
 test('a secret that is confirmed after a rotation is sealed under the newest data key [SIGN-IN-73]', async () => {

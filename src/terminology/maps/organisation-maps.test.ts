@@ -1,9 +1,11 @@
 /** Who may change the map of a whole organisation, against the running API. */
 import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
+import { callDuring } from '../../../test-support/call-during.ts';
 import { entry, HEADER, LOINC, useTerminologyCalls } from '../../../test-support/http/terminology-calls.ts';
 import type { TestAccount, TestApi } from '../../../test-support/service/api.ts';
 import { waitForLock } from '../../../test-support/wait-until.ts';
+import { lockMaps } from './map.store.ts';
 
 const MANAGE = 'terminology.maps.manage';
 const key = `localSystem=urn:lab&localCode=HGB&targetSystem=${LOINC}`;
@@ -143,23 +145,15 @@ for (const [what, { text, values, levels = ['organisation', 'facility'] }] of Ob
       test(`a right that is lost while the change waits for another one is not used: ${what}, ${name}, ${level} [TERM-7]`, async () => {
         for (const facilityId of [null, calls.manager.facilityId])
           assert.equal((await put(calls.manager, { ...entry, facilityId })).status, 201);
-        const blocker = await calls.api.database.pool.connect();
-        try {
-          await blocker.query('begin');
-          await blocker.query(
-            `select pg_advisory_xact_lock(hashtextextended('terminology_map ' || $1::text, 0))`,
-            [calls.tenant.organisationId],
-          );
-          const answer = write(calls.manager, level);
-          await waitForLock(calls.api.database.pool);
-          await calls.api.database.pool.query({ text, values: values() });
-          await blocker.query('commit');
-          const isSignedIn = what !== 'the account' && what !== 'the session';
-          assert.equal((await answer).status, isSignedIn ? 403 : 401);
-        } finally {
-          blocker.release();
-        }
-        const { rows } = await calls.api.database.pool.query(
+        const { pool } = calls.api.database;
+        const { status } = await callDuring(pool, {
+          change: (client) => lockMaps(client, calls.tenant, 1_000),
+          call: () => write(calls.manager, level),
+          meanwhile: () => pool.query({ text, values: values() }),
+        });
+        const isSignedIn = what !== 'the account' && what !== 'the session';
+        assert.equal(status, isSignedIn ? 403 : 401);
+        const { rows } = await pool.query(
           'select distinct target_code from terminology_map where organisation_id = $1',
           [calls.tenant.organisationId],
         );
@@ -172,9 +166,7 @@ test('changes that wait for a long one leave connections to everybody else [TERM
   const blocker = await pool.connect();
   try {
     await blocker.query('begin');
-    await blocker.query(`select pg_advisory_xact_lock(hashtextextended('terminology_map ' || $1::text, 0))`, [
-      calls.tenant.organisationId,
-    ]);
+    await lockMaps(blocker, calls.tenant, 1_000);
     let answered = 0;
     // More than the process has connections.
     const waiting = Array.from({ length: 15 }, async (_, n) => {

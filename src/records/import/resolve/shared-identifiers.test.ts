@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
+import { callDuring } from '../../../../test-support/call-during.ts';
 import {
   bundle,
   encounter,
@@ -12,7 +13,6 @@ import {
   type Resource,
 } from '../../../../test-support/records/clinic.ts';
 import { useImportTest } from '../../../../test-support/records/import.ts';
-import { waitForLock } from '../../../../test-support/wait-until.ts';
 import { importText } from '../import-report.ts';
 
 const t = await useImportTest();
@@ -94,21 +94,15 @@ test('a patient who comes while another import has not committed yet is named by
   const somebody = patient();
   const visit = encounter(`Patient/${somebody.id}`);
   await t.run([bundle([somebody, visit])]);
-  const holder = await t.database.pool.connect();
-  try {
-    await holder.query('begin');
-    await holder.query('select from encounter where organisation_id = $1 and id = $2 for update', [
-      t.scope.organisationId,
-      visit.id,
-    ]);
-    const first = t.run([bundle([numbered('40'), { ...visit, status: 'cancelled' }])]);
-    await waitForLock(t.database.pool);
-    assert.equal((await t.run([numbered('40')])).noticeCount, 0, 'it sees no other yet');
-    await holder.query('commit');
-    assert.deepEqual((await first).notices, [
-      { file: '0.json', entry: 1, resourceType: 'Patient', reason: REASON },
-    ]);
-  } finally {
-    holder.release();
-  }
+  const { notices } = await callDuring(t.database.pool, {
+    change: (client) =>
+      client.query('select from encounter where organisation_id = $1 and id = $2 for update', [
+        t.scope.organisationId,
+        visit.id,
+      ]),
+    call: () => t.run([bundle([numbered('40'), { ...visit, status: 'cancelled' }])]),
+    meanwhile: async () =>
+      assert.equal((await t.run([numbered('40')])).noticeCount, 0, 'it sees no other yet'),
+  });
+  assert.deepEqual(notices, [{ file: '0.json', entry: 1, resourceType: 'Patient', reason: REASON }]);
 });

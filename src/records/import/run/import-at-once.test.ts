@@ -1,6 +1,7 @@
 /** Imports of the same content at the same time: the database decides, and nothing is counted twice. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { callDuring } from '../../../../test-support/call-during.ts';
 import { encounter, patient, practitioner, type Resource } from '../../../../test-support/records/clinic.ts';
 import { lines, useImportTest } from '../../../../test-support/records/import.ts';
 import { waitForLocks } from '../../../../test-support/wait-until.ts';
@@ -23,17 +24,14 @@ async function versions(): Promise<Record<string, Record<string, number>>> {
 
 /** Runs imports of the records that all find the same state stored, and write at the same time. */
 async function importAtOnce(records: readonly Resource[]) {
-  const holder = await t.database.pool.connect();
-  try {
-    await holder.query('begin');
-    for (const table of TABLES) await holder.query(`lock table ${table} in share row exclusive mode`);
-    const imports = Array.from({ length: IMPORTS }, () => t.run([lines(records)]));
-    await waitForLocks(t.database.pool, IMPORTS);
-    await holder.query('commit');
-    return await Promise.all(imports);
-  } finally {
-    holder.release();
-  }
+  const { pool } = t.database;
+  return callDuring(pool, {
+    change: async (client) => {
+      for (const table of TABLES) await client.query(`lock table ${table} in share row exclusive mode`);
+    },
+    call: () => Promise.all(Array.from({ length: IMPORTS }, () => t.run([lines(records)]))),
+    waits: () => waitForLocks(pool, IMPORTS),
+  });
 }
 
 test('a change that several imports bring at once counts once, and so does a record [IN-15, IN-34]', async () => {

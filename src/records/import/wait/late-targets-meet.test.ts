@@ -1,6 +1,7 @@
 /** Records that wait, where several imports meet or facilities share the record (docs/adr/0110). */
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, test } from 'node:test';
+import { callDuring } from '../../../../test-support/call-during.ts';
 import { bundle, type Resource } from '../../../../test-support/records/clinic.ts';
 import {
   createImportTest,
@@ -81,18 +82,12 @@ test('the second try of an import leaves what another facility wrote meanwhile [
 
 test('a target that comes between the look-up and the commit is joined [IN-37]', async () => {
   await t.run([person(PATIENT, 'Okafor')]);
-  const holder = await t.database.pool.connect();
-  try {
-    await holder.query('begin');
-    await holder.query('lock table waiting_link in share row exclusive mode');
-    const first = t.run([result()]);
-    await waitForLock(t.database.pool, { relation: 'waiting_link' });
-    assert.deepEqual((await t.run([order])).rejected, []);
-    await holder.query('commit');
-    assert.deepEqual((await first).rejected, []);
-  } finally {
-    holder.release();
-  }
+  const first = await callDuring(t.database.pool, {
+    change: (client) => client.query('lock table waiting_link in share row exclusive mode'),
+    call: () => t.run([result()]),
+    meanwhile: async () => assert.deepEqual((await t.run([order])).rejected, []),
+  });
+  assert.deepEqual(first.rejected, []);
   assert.equal(await joined(), 1);
   assert.equal(await count('waiting_record'), 0);
 });

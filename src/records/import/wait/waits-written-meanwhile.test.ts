@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
+import { callDuring } from '../../../../test-support/call-during.ts';
 import { bundle, patient, type Resource } from '../../../../test-support/records/clinic.ts';
 import { useImportTest } from '../../../../test-support/records/import.ts';
-import { waitForLock } from '../../../../test-support/wait-until.ts';
 
 const t = await useImportTest();
 
@@ -27,23 +27,20 @@ for (const [what, missed] of [
       of('Observation', { status, code: { text: 'Sodium' }, valueString: 'high', ...more });
     const [old, other] = [result('preliminary', missed), result('preliminary')];
     await t.run([bundle([person, old, other], 'collection')]);
-    const holder = await t.database.pool.connect();
-    try {
-      await holder.query('begin');
-      await holder.query('select from observation where organisation_id = $1 and id = $2 for update', [
-        t.scope.organisationId,
-        other.id,
-      ]);
+    const again = await callDuring(t.database.pool, {
+      change: (client) =>
+        client.query('select from observation where organisation_id = $1 and id = $2 for update', [
+          t.scope.organisationId,
+          other.id,
+        ]),
       // It has found the old result unchanged, and waits for the other one.
-      const again = t.run([bundle([old, { ...other, status: 'final' }], 'collection')]);
-      await waitForLock(t.database.pool);
-      const anew = { ...old, status: 'final', basedOn: [to('ServiceRequest', order.id)] };
-      assert.deepEqual((await t.run([anew])).rejected, []);
-      await holder.query('commit');
-      assert.deepEqual((await again).rejected, []);
-    } finally {
-      holder.release();
-    }
+      call: () => t.run([bundle([old, { ...other, status: 'final' }], 'collection')]),
+      meanwhile: async () => {
+        const anew = { ...old, status: 'final', basedOn: [to('ServiceRequest', order.id)] };
+        assert.deepEqual((await t.run([anew])).rejected, []);
+      },
+    });
+    assert.deepEqual(again.rejected, []);
     await t.run([order]);
     assert.deepEqual(await t.rows('select status, based_on_id from observation where id = $1', [old.id]), [
       { status: 'final', based_on_id: order.id },

@@ -1,6 +1,7 @@
 /** An order that comes again with the same content keeps what its results decided: its discipline and its time. */
 import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
+import { callDuring } from '../../../../test-support/call-during.ts';
 import { bundle, patient, type Resource } from '../../../../test-support/records/clinic.ts';
 import { useImportTest } from '../../../../test-support/records/import.ts';
 import { waitForLocks } from '../../../../test-support/wait-until.ts';
@@ -69,16 +70,12 @@ test('under a newer version of its source [IN-34]', async () => {
 
 test('in two imports at once, of which one finds it written by the other [IN-15]', async () => {
   await t.run([records('1')]);
-  const holder = await t.database.pool.connect();
-  try {
-    await holder.query('begin');
-    await holder.query('lock table investigation_order in share row exclusive mode');
-    const imports = [1, 2].map(() => t.run([records('2', 'second')]));
-    await waitForLocks(t.database.pool, imports.length);
-    await holder.query('commit');
-    for (const { rejected } of await Promise.all(imports)) assert.deepEqual(rejected, []);
-  } finally {
-    holder.release();
-  }
+  const { pool } = t.database;
+  const imports = await callDuring(pool, {
+    change: (client) => client.query('lock table investigation_order in share row exclusive mode'),
+    call: () => Promise.all([1, 2].map(() => t.run([records('2', 'second')]))),
+    waits: () => waitForLocks(pool, 2),
+  });
+  for (const { rejected } of imports) assert.deepEqual(rejected, []);
   assert.deepEqual(await order(), decided('second'));
 });
