@@ -1,8 +1,7 @@
 /** No trace, no data: every route that shows patient data writes the access log first. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { after, before, describe, test } from 'node:test';
-import type pg from 'pg';
+import { describe, test } from 'node:test';
 import { SERVICE_ROLE } from '../src/platform/db/migrate.ts';
 import { allChainKeys } from '../src/privacy/access-log/access-log-keys.ts';
 import { verifyAccessLog } from '../src/privacy/verification/verify-access-log.ts';
@@ -12,53 +11,37 @@ import {
   type RegisteredRoute,
   sampleRequest,
 } from '../test-support/http/route-requests.ts';
-import { MARKS, type SeededRecords, seedRecords } from '../test-support/records/seed-tenant.ts';
-import {
-  type Answer,
-  startTestApi,
-  type Tenant,
-  type TestAccount,
-  type TestApi,
-} from '../test-support/service/api.ts';
+import { MARKS, seedRecords } from '../test-support/records/seed-tenant.ts';
+import type { Answer } from '../test-support/service/api.ts';
+import { useTestApi } from '../test-support/service/use-api.ts';
 import { waitUntil } from '../test-support/wait-until.ts';
 
-describe('the access log of every route that shows patient data', () => {
-  let api: TestApi;
-  let tenant: Tenant;
-  let seeds: SeededRecords;
-  let account: TestAccount;
-  let owner: pg.Client;
+const { api, tenant, account } = await useTestApi();
+const seeds = await seedRecords(api.database.pool, tenant);
+await insertResult(LOCAL_CODE);
+const owner = await api.database.connectOwner();
 
-  before(async () => {
-    api = await startTestApi();
-    tenant = await api.createTenant();
-    seeds = await seedRecords(api.database.pool, tenant);
-    await insertResult(LOCAL_CODE);
-    account = await api.createAccount(tenant);
-    owner = await api.database.connectOwner();
+/** With a code that no map has. */
+async function insertResult(code: string): Promise<void> {
+  const { organisationId, facilityId } = tenant;
+  await api.database.pool.query({
+    text: `
+      insert into observation (organisation_id, facility_id, id, order_id, patient_id, kind, vital_sign, status, code,
+        content_digest)
+      values ($1, $2, $3, $4, $5, 'laboratory', false, 'final', $6, $7)`,
+    values: [
+      organisationId,
+      facilityId,
+      randomUUID(),
+      seeds.labOrderId,
+      seeds.patientId,
+      { coding: [{ code }] },
+      Buffer.alloc(32),
+    ],
   });
-  after(() => api.close());
+}
 
-  /** With a code that no map has. */
-  async function insertResult(code: string): Promise<void> {
-    const { organisationId, facilityId } = tenant;
-    await api.database.pool.query({
-      text: `
-        insert into observation (organisation_id, facility_id, id, order_id, patient_id, kind, vital_sign, status, code,
-          content_digest)
-        values ($1, $2, $3, $4, $5, 'laboratory', false, 'final', $6, $7)`,
-      values: [
-        organisationId,
-        facilityId,
-        randomUUID(),
-        seeds.labOrderId,
-        seeds.patientId,
-        { coding: [{ code }] },
-        Buffer.alloc(32),
-      ],
-    });
-  }
-
+describe('the access log of every route that shows patient data', () => {
   const shown = () =>
     api.api.routes.filter(
       ({ method, route: { access, schemas } }) =>

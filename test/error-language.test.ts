@@ -4,12 +4,12 @@ import { once } from 'node:events';
 import { globSync, readFileSync } from 'node:fs';
 import { get, type IncomingHttpHeaders } from 'node:http';
 import { text as readAll } from 'node:stream/consumers';
-import { after, before, describe, test } from 'node:test';
+import { after, describe, test } from 'node:test';
 import type { Wording } from '../src/platform/domain-error.ts';
 import { worded } from '../src/platform/domain-error.ts';
 import { FRENCH } from '../src/platform/http/validation/phrases.fr.ts';
 import { ENGLISH } from '../src/platform/http/validation/phrases.ts';
-import { type Json, startTestApi, type TestApi } from '../test-support/service/api.ts';
+import { type Json, startTestApi } from '../test-support/service/api.ts';
 
 const ROOT = new URL('../', import.meta.url);
 
@@ -91,13 +91,10 @@ test('every phrase about a refused input differs in French, and keeps the name [
   }
 });
 
-describe('an error over HTTP', () => {
-  let api: TestApi;
-  before(async () => {
-    api = await startTestApi();
-  });
-  after(() => api.close());
+const api = await startTestApi();
+after(() => api.close());
 
+describe('an error over HTTP', () => {
   const refused = (language: string, path = '/patients/base?search=a', more = {}) =>
     api.call(path, { headers: { 'accept-language': language, ...more } });
 

@@ -1,14 +1,9 @@
 /** `fullUrl` of a fetched Bundle: absolute, unique, ends in the id, resolves references, and leads to the resource. */
 import assert from 'node:assert/strict';
-import { after, before, describe, mock, test } from 'node:test';
+import { describe, mock, test } from 'node:test';
 import { importClinical, importJson } from '../test-support/records/import-files.ts';
-import {
-  type Json,
-  startTestApi,
-  type Tenant,
-  type TestAccount,
-  type TestApi,
-} from '../test-support/service/api.ts';
+import type { Json } from '../test-support/service/api.ts';
+import { useTestApi } from '../test-support/service/use-api.ts';
 
 const FETCHES = [
   { list: '/investigations/lab/orders', permission: 'investigations.lab.list', id: 'orderId' },
@@ -16,34 +11,25 @@ const FETCHES = [
   { list: '/encounters/vitals', permission: 'encounters.vitals.read', id: 'vitalSetId' },
 ] as const;
 
+const { api, tenant, account } = await useTestApi();
+await importClinical(api.database.pool, tenant, 'imaging.json', 'laboratory.json', 'vital-signs.json');
+const { rows } = await api.database.pool.query<{ id: string }>({
+  text: 'select id from patient where organisation_id = $1',
+  values: [tenant.organisationId],
+});
+const bundles: { permission: string; path: string; bundle: Json }[] = [];
+for (const { list, permission, id } of FETCHES)
+  for (const { id: patient } of rows) {
+    const { json } = await api.call(`${list}?patient=${patient}&limit=100`, { token: account.token });
+    for (const item of json.items) {
+      const path = `${list}/${item[id]}/clinical/fhir`;
+      const { json: fetched } = await api.call(path, { token: account.token });
+      bundles.push({ permission, path, bundle: fetched.bundle });
+    }
+  }
+for (const { permission } of FETCHES) assert.ok(bundles.some((one) => one.permission === permission));
+
 describe('fullUrl', () => {
-  let api: TestApi;
-  let tenant: Tenant;
-  let account: TestAccount;
-  const bundles: { permission: string; path: string; bundle: Json }[] = [];
-
-  before(async () => {
-    api = await startTestApi();
-    tenant = await api.createTenant();
-    account = await api.createAccount(tenant);
-    await importClinical(api.database.pool, tenant, 'imaging.json', 'laboratory.json', 'vital-signs.json');
-    const { rows } = await api.database.pool.query<{ id: string }>({
-      text: 'select id from patient where organisation_id = $1',
-      values: [tenant.organisationId],
-    });
-    for (const { list, permission, id } of FETCHES)
-      for (const { id: patient } of rows) {
-        const { json } = await api.call(`${list}?patient=${patient}&limit=100`, { token: account.token });
-        for (const item of json.items) {
-          const path = `${list}/${item[id]}/clinical/fhir`;
-          const { json: fetched } = await api.call(path, { token: account.token });
-          bundles.push({ permission, path, bundle: fetched.bundle });
-        }
-      }
-    for (const { permission } of FETCHES) assert.ok(bundles.some((one) => one.permission === permission));
-  });
-  after(async () => api?.close());
-
   test('is absolute, without version, unique, ends in type and id, and resolves references to other entries [HTTP-22, FETCH-17]', () => {
     let resolved = 0;
     for (const { bundle } of bundles) {

@@ -1,26 +1,19 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { after, before, describe, test } from 'node:test';
-import type pg from 'pg';
-import { createTestDatabase, type TestDatabase } from '../../../test-support/database/database.ts';
+import { after, describe, test } from 'node:test';
+import { createTestDatabase } from '../../../test-support/database/database.ts';
 import { waitUntil } from '../../../test-support/wait-until.ts';
 import { transaction } from '../../platform/db/database.ts';
 import { callWorkers, DELIVERY_CHANNEL } from './delivery-call.ts';
 
+const database = await createTestDatabase();
+after(() => database.drop());
+const listener = await database.connectOwner();
+const called: (string | undefined)[] = [];
+await listener.query(`listen ${DELIVERY_CHANNEL}`);
+listener.on('notification', ({ payload }) => called.push(payload));
+
 describe('calling the workers', () => {
-  let database: TestDatabase;
-  let listener: pg.Client;
-  const called: (string | undefined)[] = [];
-  before(async () => {
-    database = await createTestDatabase();
-    listener = await database.connectOwner();
-    await listener.query(`listen ${DELIVERY_CHANNEL}`);
-    listener.on('notification', ({ payload }) => called.push(payload));
-  });
-  after(async () => {
-    await listener.end();
-    await database.drop();
-  });
   const times = (organisationId: string) => called.filter((one) => one === organisationId).length;
   const isCalled = (organisationId: string) => waitUntil(() => times(organisationId) > 0, 'it is called');
 

@@ -3,44 +3,36 @@ import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, before, describe, test } from 'node:test';
-import { createTestDatabase, type TestDatabase } from '../../../test-support/database/database.ts';
+import { after, describe, test } from 'node:test';
+import { createTestDatabase } from '../../../test-support/database/database.ts';
 import { insertKnownDataKey } from '../../../test-support/database/known-data-key.ts';
 import { writeChain } from '../../../test-support/records/access-entry.ts';
 import { runCommand } from '../../../test-support/service/command.ts';
 import { createKeyRing } from '../../platform/crypto/key-ring.ts';
-import { createPool, type Pool } from '../../platform/db/database.ts';
+import { createPool } from '../../platform/db/database.ts';
 import { makePartitions } from '../access-log/access-log-partition.store.ts';
 import type { VerificationResult } from './verify-access-log.ts';
 
 const MASTER_KEY = randomBytes(32);
 const KEY = createKeyRing(MASTER_KEY).derive('access-log');
 
+const database = await createTestDatabase();
+const owner = createPool({ url: database.adminUrl, max: 1, applicationName: 'tamper' }, () => undefined);
+const folder = await mkdtemp(join(tmpdir(), 'interchange-heads-'));
+after(async () => {
+  await owner.end();
+  await database.drop();
+  await rm(folder, { recursive: true });
+});
+await insertKnownDataKey(owner, MASTER_KEY);
+await makePartitions(owner, new Date(), 2);
+for (let writer = 0; writer < 3; writer += 1) await writeChain(database.pool, KEY, 8);
+const { rows } = await owner.query<{ id: string }>('select id from access_log_writer order by number');
+const writers = rows.map(({ id }) => id);
+let env = { DATABASE_URL: database.url, MASTER_KEY: MASTER_KEY.toString('hex') };
+const verify = (...args: string[]) => runCommand(['access-log', 'verify', ...args], { env });
+
 describe('access-log verify as a command', () => {
-  let database: TestDatabase;
-  let owner: Pool;
-  let writers: string[];
-  let folder: string;
-  let env: Record<string, string>;
-  const verify = (...args: string[]) => runCommand(['access-log', 'verify', ...args], { env });
-
-  before(async () => {
-    database = await createTestDatabase();
-    owner = createPool({ url: database.adminUrl, max: 1, applicationName: 'tamper' }, () => undefined);
-    await insertKnownDataKey(owner, MASTER_KEY);
-    await makePartitions(owner, new Date(), 2);
-    for (let writer = 0; writer < 3; writer += 1) await writeChain(database.pool, KEY, 8);
-    const { rows } = await owner.query<{ id: string }>('select id from access_log_writer order by number');
-    writers = rows.map(({ id }) => id);
-    folder = await mkdtemp(join(tmpdir(), 'interchange-heads-'));
-    env = { DATABASE_URL: database.url, MASTER_KEY: MASTER_KEY.toString('hex') };
-  });
-  after(async () => {
-    await owner.end();
-    await database.drop();
-    await rm(folder, { recursive: true });
-  });
-
   test('ends with 0 and says so when the log is whole', async () => {
     const text = await verify();
     assert.equal(text.code, 0, text.stderr);

@@ -1,8 +1,8 @@
 /** Retention of the publish history (docs/adr/0057). */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { after, before, beforeEach, describe, test } from 'node:test';
-import { createTestDatabase, type TestDatabase } from '../../../test-support/database/database.ts';
+import { after, beforeEach, describe, test } from 'node:test';
+import { createTestDatabase } from '../../../test-support/database/database.ts';
 import { createWorkWatch } from '../../tenancy/organisations/organisation-work.ts';
 import {
   createRetentionSweep,
@@ -13,26 +13,24 @@ import { publishRetentionRules } from './retention.store.ts';
 
 const NOW = new Date('2026-11-21T12:00:00Z');
 
+const database = await createTestDatabase();
+after(() => database.drop());
+const [organisationId, facilityId] = [randomUUID(), randomUUID()];
+const [target, otherTarget] = [randomUUID(), randomUUID()];
+const { pool } = database;
+await pool.query('insert into organisation (id, name) values ($1, $2)', [organisationId, 'O']);
+await pool.query('insert into facility (organisation_id, id, name) values ($1, $2, $3)', [
+  organisationId,
+  facilityId,
+  'F',
+]);
+for (const id of [target, otherTarget])
+  await pool.query(
+    "insert into publish_target (id, name, base, auth) values ($1, $2, 'https://fhir.example.org', 'none')",
+    [id, id],
+  );
+
 describe('the sweep of publishes', () => {
-  let database: TestDatabase;
-  const [organisationId, facilityId] = [randomUUID(), randomUUID()];
-  const [target, otherTarget] = [randomUUID(), randomUUID()];
-  before(async () => {
-    database = await createTestDatabase();
-    const { pool } = database;
-    await pool.query('insert into organisation (id, name) values ($1, $2)', [organisationId, 'O']);
-    await pool.query('insert into facility (organisation_id, id, name) values ($1, $2, $3)', [
-      organisationId,
-      facilityId,
-      'F',
-    ]);
-    for (const id of [target, otherTarget])
-      await pool.query(
-        "insert into publish_target (id, name, base, auth) values ($1, $2, 'https://fhir.example.org', 'none')",
-        [id, id],
-      );
-  });
-  after(() => database.drop());
   beforeEach(() => database.pool.query('delete from publish_run'));
 
   /** A publish that began so many days ago; its id. */

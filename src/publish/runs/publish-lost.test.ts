@@ -1,7 +1,7 @@
 /** FHIR servers that say that something is gone, that have lost it, or that were reset (docs/adr/0050). */
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
-import { createTestDatabase, type TestDatabase } from '../../../test-support/database/database.ts';
+import { after, describe, test } from 'node:test';
+import { createTestDatabase } from '../../../test-support/database/database.ts';
 import type { Fault } from '../../../test-support/fhir-server/faults.ts';
 import { serveFhir, type TestFhirServer } from '../../../test-support/fhir-server/start.ts';
 import {
@@ -22,21 +22,17 @@ const STRAY = [404, 409, 410, 412];
 /** A record with an identifier of its own does not carry ours under our id. */
 const IDENTIFIER = [{ system: 'urn:oid:1.2.3.4', value: 'R-1' }];
 
-describe('what a target does not have', () => {
-  let database: TestDatabase;
-  let clinic: PublishClinic;
-  /** By their options: tests that need the same share one. */
-  const servers = new Map<string, Promise<TestFhirServer>>();
-  before(async () => {
-    database = await createTestDatabase();
-    clinic = await createClinic(database.pool, { results: 2 });
-    await clinic.change({ report: { identifier: IDENTIFIER } });
-  });
-  after(async () => {
-    for (const server of servers.values()) await (await server).stop();
-    await database.drop();
-  });
+/** By their options: tests that need the same share one. */
+const servers = new Map<string, Promise<TestFhirServer>>();
+const database = await createTestDatabase();
+after(async () => {
+  for (const server of servers.values()) await (await server).stop();
+  await database.drop();
+});
+const clinic = await createClinic(database.pool, { results: 2 });
+await clinic.change({ report: { identifier: IDENTIFIER } });
 
+describe('what a target does not have', () => {
   function start(...options: string[]): Promise<TestFhirServer> {
     const name = options.toSorted().join(' ');
     const server = servers.get(name) ?? serveFhir(...options);

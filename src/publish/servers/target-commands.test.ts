@@ -1,11 +1,11 @@
 /** `interchange target …`, as the operator types it. */
 import assert from 'node:assert/strict';
 import { randomBytes, randomUUID } from 'node:crypto';
-import { after, before, describe, test } from 'node:test';
+import { after, describe, test } from 'node:test';
 import { callDuring } from '../../../test-support/call-during.ts';
-import { createTestDatabase, type TestDatabase } from '../../../test-support/database/database.ts';
+import { createTestDatabase } from '../../../test-support/database/database.ts';
 import { insertKnownDataKey } from '../../../test-support/database/known-data-key.ts';
-import { serveFhir, type TestFhirServer } from '../../../test-support/fhir-server/start.ts';
+import { serveFhir } from '../../../test-support/fhir-server/start.ts';
 import { createClinic } from '../../../test-support/publish/publish-records.ts';
 import { type CommandResult, runCommand } from '../../../test-support/service/command.ts';
 import { createKeyRing } from '../../platform/crypto/key-ring.ts';
@@ -19,22 +19,17 @@ import { changeFhirServer, requireFhirServer, rotateFhirServerSecret } from './m
 
 const SECRET = 'tok-33e1-of-the-target';
 
-describe('interchange target', () => {
-  let database: TestDatabase;
-  let server: TestFhirServer;
-  let env: Record<string, string>;
-  const masterKey = randomBytes(32);
-  before(async () => {
-    database = await createTestDatabase();
-    await withClient(database.adminUrl, (owner) => insertKnownDataKey(owner, masterKey));
-    env = { DATABASE_URL: database.url, MASTER_KEY: masterKey.toString('hex') };
-    server = await serveFhir('--no-client-ids');
-  });
-  after(async () => {
-    await server.stop();
-    await database.drop();
-  });
+const masterKey = randomBytes(32);
+const database = await createTestDatabase();
+const server = await serveFhir('--no-client-ids');
+after(async () => {
+  await server.stop();
+  await database.drop();
+});
+await withClient(database.adminUrl, (owner) => insertKnownDataKey(owner, masterKey));
+const env = { DATABASE_URL: database.url, MASTER_KEY: masterKey.toString('hex') };
 
+describe('interchange target', () => {
   const run = (line: string, stdin = '') => runCommand(['target', ...line.split(' ')], { env, stdin });
   async function json(line: string, stdin?: string) {
     const { code, stdout, stderr } = await run(`${line} --json`, stdin);

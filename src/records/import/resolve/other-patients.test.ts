@@ -1,7 +1,7 @@
 /** A record that refers to one of another patient: refused, never grouped with it, never shown with it. */
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
-import { createTestDatabase, type TestDatabase } from '../../../../test-support/database/database.ts';
+import { after, describe, test } from 'node:test';
+import { createTestDatabase } from '../../../../test-support/database/database.ts';
 import { importJson } from '../../../../test-support/records/import-files.ts';
 import type { Tenant } from '../../../../test-support/service/api.ts';
 import { createVitalSetLoader } from '../../../encounters/vitals/vital-set.store.ts';
@@ -35,13 +35,11 @@ const visit = (id: string, patient: string) =>
 const refer = (reference: string) => [{ reference }];
 const inVisit = { encounter: { reference: 'Encounter/x' } };
 
+const database = await createTestDatabase();
+after(() => database.drop());
+
 describe('records of different patients', () => {
-  let database: TestDatabase;
   let tenant: Tenant;
-  before(async () => {
-    database = await createTestDatabase();
-  });
-  after(() => database.drop());
 
   async function newTenant(): Promise<void> {
     const organisation = await createOrganisation(database.pool, { name: 'Organisation' });

@@ -1,15 +1,10 @@
 /** What one import misses is joined by a later one, whatever lies between (docs/adr/0110). */
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
 import { bundle, type Resource } from '../../../../test-support/records/clinic.ts';
 import { lines, sourceOf } from '../../../../test-support/records/import.ts';
 import { importJson } from '../../../../test-support/records/import-files.ts';
-import {
-  startTestApi,
-  type Tenant,
-  type TestAccount,
-  type TestApi,
-} from '../../../../test-support/service/api.ts';
+import { useTestApi } from '../../../../test-support/service/use-api.ts';
 import { importRecords } from '../import-records.ts';
 
 const LAB = '/investigations/lab/orders';
@@ -42,32 +37,23 @@ const result: Resource = {
   valueQuantity: { value: 13.0, unit: 'g/dL' },
 };
 
-describe('a result that comes before its order', () => {
-  let api: TestApi;
-  let tenant: Tenant;
-  let account: TestAccount;
-  let madeUp: string;
-  const get = (path: string) => api.call(path, { token: account.token });
-  const load = async (...records: Resource[]) => {
-    const { rejected } = await importJson(api.database.pool, tenant, lines(records));
-    assert.deepEqual(rejected, []);
-  };
-  const list = async () => (await get(`${LAB}?patient=${PATIENT}`)).json.items;
-  const count = async (table: string) =>
-    (await api.database.pool.query<{ count: number }>({ text: `select count(*) from ${table}` })).rows[0]
-      ?.count;
-  before(async () => {
-    api = await startTestApi();
-    tenant = await api.createTenant();
-    account = await api.createAccount(tenant);
-    await load(person(PATIENT), person(OTHER), result);
-    madeUp = (await list())[0].orderId;
-    assert.notEqual(madeUp, ORDER);
-    await load({ ...order, id: crypto.randomUUID(), code: { text: 'Something else' } });
-    await load(order);
-  });
-  after(() => api.close());
+const { api, tenant, account } = await useTestApi();
+const get = (path: string) => api.call(path, { token: account.token });
+const load = async (...records: Resource[]) => {
+  const { rejected } = await importJson(api.database.pool, tenant, lines(records));
+  assert.deepEqual(rejected, []);
+};
+const list = async () => (await get(`${LAB}?patient=${PATIENT}`)).json.items;
+const count = async (table: string) =>
+  (await api.database.pool.query<{ count: number }>({ text: `select count(*) from ${table}` })).rows[0]
+    ?.count;
+await load(person(PATIENT), person(OTHER), result);
+const madeUp: string = (await list())[0].orderId;
+assert.notEqual(madeUp, ORDER);
+await load({ ...order, id: crypto.randomUUID(), code: { text: 'Something else' } });
+await load(order);
 
+describe('a result that comes before its order', () => {
   test('comes under the order, and the made-up one is gone [IN-17, IN-37]', async () => {
     const { json } = await get(`${LAB}/${ORDER}/clinical/fhir`);
     assert.deepEqual(
