@@ -71,7 +71,6 @@ async function soak(
     ...organisation,
     client,
     patients,
-    exchange,
     fhirServer,
     random: (name: string) => createRandom(seed, name),
   });

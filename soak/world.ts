@@ -5,7 +5,6 @@ import {
   type Behaviour,
   type Arrival as Received,
   startExchange,
-  type TestExchange,
 } from '../test-support/exchange/exchange-server.ts';
 import { startFhirServer, type TestFhirServer } from '../test-support/fhir-server/start.ts';
 import type { Client } from './client.ts';
@@ -28,7 +27,6 @@ export interface World {
   patients: readonly KnownPatient[];
   connectionId: string;
   callbackSecret: string;
-  exchange: TestExchange;
   fhirServer: TestFhirServer;
   /** Deliveries that the exchange took and has not confirmed. */
   unconfirmed: { deliveryId: string; patient: number }[];

@@ -6,7 +6,6 @@ export interface WrappedDataKey {
   number: number;
   masterKeyId: string;
   wrapped: Buffer;
-  addedAt: Date;
 }
 
 /** Newest first. */
@@ -14,7 +13,7 @@ export async function listDataKeys(db: Queryable): Promise<WrappedDataKey[]> {
   const { rows } = await db.query<WrappedDataKey>({
     name: 'data-key-list',
     text: `
-      select number, master_key_id as "masterKeyId", wrapped, added_at as "addedAt"
+      select number, master_key_id as "masterKeyId", wrapped
       from data_key
       order by number desc, added_at desc`,
   });
@@ -25,7 +24,7 @@ export async function listDataKeys(db: Queryable): Promise<WrappedDataKey[]> {
  * The database's own clock says when, so that of two master keys the newer is known. A key is later than all before it, even
  * if that clock was set back.
  */
-export async function insertDataKey(db: Queryable, key: Omit<WrappedDataKey, 'addedAt'>): Promise<void> {
+export async function insertDataKey(db: Queryable, key: WrappedDataKey): Promise<void> {
   await db.query({
     text: `
       insert into data_key (number, master_key_id, wrapped, added_at)

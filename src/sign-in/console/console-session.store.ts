@@ -16,8 +16,6 @@ export interface ConsoleSession extends SecondFactor {
   /** A second factor was proven in it. */
   proven: boolean;
   lastUsedAt: Date;
-  /** The idle end. */
-  expiresAt: Date;
   endsAt: Date;
   /** The time of the database. */
   now: Date;
@@ -58,7 +56,7 @@ export async function findConsoleSession(
     name: 'console-session-find',
     text: `
       select c.session_id as "sessionId", s.account_id as "accountId", c.proven, c.last_used_at as "lastUsedAt",
-        s.expires_at as "expiresAt", c.ends_at as "endsAt", ${databaseTimeSql(3)} as now,
+        c.ends_at as "endsAt", ${databaseTimeSql(3)} as now,
         ${SECOND_FACTOR_COLUMNS}
       from console_session c
       join session s
