@@ -7,6 +7,7 @@ import { encounter, organization, patient, practitioner } from '../../test-suppo
 import { ALL_RIGHT, useKeptTexts } from '../../test-support/records/kept-texts.ts';
 import { digits, listOf, localCoding, maybe, words } from '../../test-support/records/random-content.ts';
 import { checkTexts } from '../clinical/kept/check-texts.ts';
+import { transaction } from '../platform/db/database.ts';
 import { ENCOUNTER_MAPPING, encounterJson } from './encounter.fhir.ts';
 import { createEncounterReader, ENCOUNTER_TEXTS } from './encounter.store.ts';
 import { createEncounterSearcher } from './search-encounters.store.ts';
@@ -214,17 +215,12 @@ test('a text of an older mapping is rendered at the first read; one of a newer m
 test('a read does not wait for an import that is changing the row', async () => {
   const { id } = await imported();
   await change(id, 'rendered = null');
-  const client = await t.pool.connect();
-  try {
-    await client.query('begin');
+  await transaction(t.pool, async (client) => {
     await client.query({
       text: "update encounter set status = 'cancelled', version = 2 where organisation_id = $1 and facility_id = $2 and id = $3",
       values: [t.scope.organisationId, t.scope.facilityId, id],
     });
     assert.match(await read(id), /"versionId":"1".*"status":"finished"/);
-    await client.query('commit');
-  } finally {
-    client.release();
-  }
+  });
   assert.match(await read(id), /"versionId":"2".*"status":"cancelled"/);
 });

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { after, test } from 'node:test';
+import { callDuring } from '../../../test-support/call-during.ts';
 import { createTestDatabase } from '../../../test-support/database/database.ts';
 import { connect, insertPatients, queue, rename } from '../../../test-support/exchange/exchange-records.ts';
 import { createPlace } from '../../../test-support/records/place.ts';
-import { waitUntil } from '../../../test-support/wait-until.ts';
 import { leaseDue } from '../../exchange/queue/lane.store.ts';
 import { settle } from '../../exchange/queue/settle.store.ts';
 import { createKeyRing } from '../../platform/crypto/key-ring.ts';
@@ -115,21 +115,17 @@ test('a change under way is waited for, and one that comes meanwhile is numbered
   const { place, key } = await makePlace();
   const ids = await insertPatients(database.pool, place, 2);
   await queue(database.pool, place, ids);
-  const change = await owner.connect();
-  await change.query('begin');
-  // What every change that queues deliveries reads first.
-  await change.query('select from exchange_connection where organisation_id = $1', [key.organisationId]);
   let marked = false;
-  const marking = mark().then((done) => {
-    marked = true;
-    return done;
+  const { sequenceFloor } = await callDuring(database.pool, {
+    // What every change that queues deliveries reads first.
+    change: (client) =>
+      client.query('select from exchange_connection where organisation_id = $1', [key.organisationId]),
+    call: () =>
+      mark().finally(() => {
+        marked = true;
+      }),
+    meanwhile: async () => assert.equal(marked, false),
   });
-  const waits = `select from pg_locks where relation = 'exchange_connection'::regclass and not granted`;
-  await waitUntil(async () => (await database.pool.query(waits)).rowCount === 1, 'the mark waits');
-  assert.equal(marked, false);
-  await change.query('commit');
-  change.release();
-  const { sequenceFloor } = await marking;
   await rename(database.pool, place, ids, 'After');
   const [lowest] = await rows(
     'select min(sequence) as sequence from exchange_delivery where organisation_id = $1',

@@ -7,6 +7,7 @@ import { patient } from '../../../test-support/records/clinic.ts';
 import { ALL_RIGHT, useKeptTexts } from '../../../test-support/records/kept-texts.ts';
 import { listOf, localCoding, maybe, words } from '../../../test-support/records/random-content.ts';
 import { checkTexts } from '../../clinical/kept/check-texts.ts';
+import { transaction } from '../../platform/db/database.ts';
 import { createPatientReader } from '../patient.store.ts';
 import { createPatientSearcher } from '../search/search-patients.store.ts';
 import { PATIENT_MAPPING } from './patient-text.fhir.ts';
@@ -176,17 +177,12 @@ test('a text of an older mapping is rendered at the first search or read; one of
 test('a search does not wait for an import that is changing the row', async () => {
   const id = await imported();
   await change(id, WITHOUT);
-  const client = await t.pool.connect();
-  try {
-    await client.query('begin');
+  await transaction(t.pool, async (client) => {
     await client.query({
       text: "update patient set gender = 'other', version = 2 where organisation_id = $1 and id = $2",
       values: [t.scope.organisationId, id],
     });
     assert.equal(JSON.parse(await listed()).gender, 'female');
-    await client.query('commit');
-  } finally {
-    client.release();
-  }
+  });
   assert.equal(JSON.parse(await listed()).gender, 'other');
 });

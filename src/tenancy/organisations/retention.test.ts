@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, test } from 'node:test';
 import { createTestDatabase } from '../../../test-support/database/database.ts';
+import { transaction } from '../../platform/db/database.ts';
 import { createWorkWatch } from './organisation-work.ts';
 import {
   createRetentionSweep,
@@ -67,12 +68,10 @@ test('a row that gets a later time while the sweep is at it stays', async () => 
     isOver: 't.leased_until < $2',
   });
   const context = { db: database.pool, work: createWorkWatch().of('retention') };
-  const renewing = await database.pool.connect();
-  await renewing.query('begin');
-  await renewing.query('update publish_lease set leased_until = now()');
-  assert.deepEqual(await runRetention(context, [rule], { dryRun: true }), { leases: 1 });
-  assert.deepEqual(await runRetention(context, [rule], { dryRun: false }), {});
-  await renewing.query('commit');
-  renewing.release();
+  await transaction(database.pool, async (renewing) => {
+    await renewing.query('update publish_lease set leased_until = now()');
+    assert.deepEqual(await runRetention(context, [rule], { dryRun: true }), { leases: 1 });
+    assert.deepEqual(await runRetention(context, [rule], { dryRun: false }), {});
+  });
   assert.deepEqual(await runRetention(context, [rule], { dryRun: false }), {});
 });

@@ -4,6 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import { useImportTest } from '../../../../test-support/records/import.ts';
 import { countWaiting, waitUntil } from '../../../../test-support/wait-until.ts';
+import { transaction } from '../../../platform/db/database.ts';
 import type { FacilityScope } from '../../../tenancy/scope.ts';
 import type { ImportDependencies } from '../import-records.ts';
 
@@ -66,23 +67,18 @@ test('a merge that a facility is about to write outlives an import of another th
   for (const scope of [t.scope, other]) await send(scope, [person(survivor)]);
   await send(t.scope, [person(old)]);
   const merged = person(survivor, replaces({ reference: `Patient/${old}` }));
-  const holder = await t.database.pool.connect();
-  try {
-    await holder.query('begin');
+  const both: Promise<unknown>[] = [];
+  await transaction(t.database.pool, async (holder) => {
     await holder.query('select from patient where organisation_id = $1 and id = $2 for update', [
       t.scope.organisationId,
       survivor,
     ]);
-    const both: Promise<unknown>[] = [];
     for (const scope of [t.scope, other]) {
       both.push(send(scope, [merged]));
       await waitUntil(async () => (await countWaiting(t.database.pool)) === both.length);
     }
-    await holder.query('commit');
-    await Promise.all(both);
-  } finally {
-    holder.release();
-  }
+  });
+  await Promise.all(both);
   assert.equal((await linksOf(survivor))[0]?.other_id, old);
 });
 
