@@ -23,6 +23,8 @@ export async function callDuring<Value>(
     await change(client);
     const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid');
     const called = call();
+    // It may fail before the commit is known here, where nobody waits for it yet.
+    called.catch(() => undefined);
     await (waits?.() ?? waitForLock(pool, { blockedBy: rows[0]?.pid ?? 0 }));
     await meanwhile?.(client);
     return { answer: called };
