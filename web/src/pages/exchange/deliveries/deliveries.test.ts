@@ -371,7 +371,7 @@ describe('deliveries', { skip: NO_BROWSER, timeout: 600_000 }, () => {
     assert.ok(!(await page.content()).includes('"Patient"'), 'the message is in the page');
   });
 
-  test('a queued delivery whose last try failed says so; one that is due does not promise a try in the past [WEB-40, WEB-42]', async (t) => {
+  test('a queued delivery whose last try failed says so, but not where the connection is disabled; one that is due does not promise a try in the past [WEB-40, WEB-42]', async (t) => {
     const { tenant, connectionId } = await held(1);
     const { page, account } = await web.open(t, '/exchange/held', { tenant });
     await web.api.database.pool.query(
@@ -384,6 +384,30 @@ describe('deliveries', { skip: NO_BROWSER, timeout: 600_000 }, () => {
     await page.getByRole('table').getByText('Retrying').waitFor();
     await page.getByRole('link', { name: 'Patient created' }).click();
     await page.getByText('Retrying').waitFor();
+    await page.getByText('To be sent since').first().waitFor();
+    assert.equal(await page.getByText('Next try').count(), 0);
+    const { organisationId } = tenant;
+    const disable = 'update exchange_connection set disabled_at = now() where organisation_id = $1';
+    await web.api.database.pool.query(disable, [organisationId]);
+    await page.getByText('The connection is disabled: enable it').waitFor();
+    assert.equal(await page.getByText('Retrying').count(), 0);
+    await page.goto(`${web.api.origin}/console/exchange`);
+    await page.getByRole('table').getByText('Queued').waitFor();
+  });
+
+  test('a page that stays open promises no next try once its time has passed [WEB-42]', async (t) => {
+    const { tenant, connectionId } = await held(1);
+    const { page, account } = await web.open(t, '/exchange/held', { tenant });
+    const body = { connectionId };
+    await web.api.call('/exchange/deliveries/replay', { method: 'POST', token: account.token, body });
+    await web.api.database.pool.query(
+      `update exchange_head set due_at = now() + interval '1 minute' where organisation_id = $1`,
+      [tenant.organisationId],
+    );
+    await page.goto(`${web.api.origin}/console/exchange`);
+    await page.getByRole('link', { name: 'Patient created' }).click();
+    await page.getByText('Next try').first().waitFor();
+    await page.clock.setFixedTime(Date.now() + 120_000);
     await page.getByText('To be sent since').first().waitFor();
     assert.equal(await page.getByText('Next try').count(), 0);
   });

@@ -25,7 +25,12 @@ import { READ_PAYLOADS, REVIEW, useConnections, useHeldReason } from '../exchang
 import { PatientLink } from '../patient-link.tsx';
 import { DecisionDialog } from './decision-dialog.tsx';
 import { DeliveryPayload } from './delivery-payload.tsx';
-import { type DeliveryDetail, DeliveryTimeline, nextWord } from './delivery-timeline.tsx';
+import {
+  type DeliveryAsRead,
+  type DeliveryDetail,
+  DeliveryTimeline,
+  nextWord,
+} from './delivery-timeline.tsx';
 
 const route = getRouteApi('/shell/exchange/deliveries/$deliveryId');
 
@@ -45,7 +50,7 @@ export function DeliveryPage() {
   const { deliveryId } = route.useParams();
   const { may } = useSession();
   const query = useQuery(readDelivery(deliveryId));
-  const { data, error, isPending } = query;
+  const { data, dataUpdatedAt, error, isPending } = query;
   useWatch({
     isOn: data?.status === 'queued',
     error,
@@ -61,11 +66,11 @@ export function DeliveryPage() {
       <CallFault error={error} />
       <div className={css.columns}>
         <div>
-          <What delivery={data} />
+          <What delivery={data} readAt={dataUpdatedAt} />
           {may(READ_PAYLOADS) ? <DeliveryPayload delivery={data} /> : undefined}
         </div>
         <Section title={t('history')} text={t('historyText')}>
-          <DeliveryTimeline delivery={data} />
+          <DeliveryTimeline delivery={data} readAt={dataUpdatedAt} />
         </Section>
       </div>
     </>
@@ -113,7 +118,7 @@ function Head({ delivery, back }: { delivery: DeliveryDetail; back: ReactNode })
   );
 }
 
-function What({ delivery }: { delivery: DeliveryDetail }) {
+function What({ delivery, readAt }: DeliveryAsRead) {
   const t = useTranslations('exchange');
   const copy = useTranslations('blocks');
   const connectionWords = useTranslations('exchangeConnections');
@@ -140,7 +145,7 @@ function What({ delivery }: { delivery: DeliveryDetail }) {
           nextAttemptAt === null || waitReason !== null
             ? undefined
             : [
-                t(`delivery.${nextWord(nextAttemptAt)}`),
+                t(`delivery.${nextWord(nextAttemptAt, readAt)}`),
                 <ZonedTime key="next" at={nextAttemptAt} to="second" />,
               ],
           [t('delivery.confirmation'), <Confirmation key="confirmation" delivery={delivery} />],

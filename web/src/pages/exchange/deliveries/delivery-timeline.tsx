@@ -9,6 +9,12 @@ export type DeliveryDetail = Answer<'/exchange/deliveries/{deliveryId}'>;
 type Attempt = DeliveryDetail['attempts'][number];
 type Review = DeliveryDetail['reviews'][number];
 
+export interface DeliveryAsRead {
+  delivery: DeliveryDetail;
+  /** In milliseconds. A page that is read again shows what is due by then, also where the delivery is as before. */
+  readAt: number;
+}
+
 interface Step {
   at: string;
   tone: 'good' | 'bad' | 'warning' | 'running' | 'plain';
@@ -16,7 +22,7 @@ interface Step {
   texts: readonly string[];
 }
 
-export function DeliveryTimeline({ delivery }: { delivery: DeliveryDetail }) {
+export function DeliveryTimeline({ delivery, readAt }: DeliveryAsRead) {
   const t = useTranslations('exchange.delivery');
   const attemptStep = useAttemptStep();
   const reviewStep = useReviewStep();
@@ -36,7 +42,7 @@ export function DeliveryTimeline({ delivery }: { delivery: DeliveryDetail }) {
       texts: [t('heldText')],
     });
   if (nextAttemptAt !== null && waitReason === null)
-    steps.push({ at: nextAttemptAt, tone: 'running', title: t(nextWord(nextAttemptAt)), texts: [] });
+    steps.push({ at: nextAttemptAt, tone: 'running', title: t(nextWord(nextAttemptAt, readAt)), texts: [] });
   // The sort is stable: of the same instant, the later kind comes first.
   const newestFirst = steps.reverse().sort((a, b) => Date.parse(b.at) - Date.parse(a.at));
   return (
@@ -61,8 +67,8 @@ export function DeliveryTimeline({ delivery }: { delivery: DeliveryDetail }) {
 }
 
 /** It may be due without being sent: while deliveries to the exchange fail, one at a time is tried. */
-export function nextWord(nextAttemptAt: string): 'next' | 'due' {
-  return Date.parse(nextAttemptAt) > Date.now() ? 'next' : 'due';
+export function nextWord(nextAttemptAt: string, readAt: number): 'next' | 'due' {
+  return Date.parse(nextAttemptAt) > readAt ? 'next' : 'due';
 }
 
 const TONES: Record<string, Step['tone']> = { delivered: 'good', failed: 'bad', refused: 'bad' };
