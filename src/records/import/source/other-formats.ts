@@ -1,5 +1,4 @@
 /** Names what a source is that begins like no JSON in UTF-8, and says what to do with it. Contract: IN-31. */
-import { isUtf8 } from 'node:buffer';
 
 const UTF_16 = 'is UTF-16 or UTF-32. Convert it to UTF-8';
 const COMPRESSED = 'is compressed in another way than gzip. Unpack it first';
@@ -40,7 +39,13 @@ export function otherFormat(head: Buffer): string | undefined {
 export const NEITHER_JSON_NOR_GZIP =
   'is neither JSON nor gzip. Send FHIR as JSON in UTF-8, as it is or compressed with gzip';
 
-/** What may be JSON in a wrong encoding is not. */
+/** What may be JSON in a wrong encoding is not. The last character may go on after `head`. */
 export function isBinary(head: Buffer): boolean {
-  return !/^\s*[[{]/.test(head.toString('latin1')) && !isUtf8(head);
+  if (/^\s*[[{]/.test(head.toString('latin1'))) return false;
+  try {
+    new TextDecoder('utf-8', { fatal: true }).decode(head, { stream: true });
+    return false;
+  } catch {
+    return true;
+  }
 }
