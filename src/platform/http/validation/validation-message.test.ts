@@ -91,6 +91,11 @@ test('a property that is misspelt is named, with the one that was meant [HTTP-4]
   );
   for (const other of ['dress1', 'add', 'a\nddress', ''])
     assert.equal(messageOf(Body, { [other]: 'a' }, 'body'), 'address is missing.');
+  const Noted = Type.Object(
+    { updatedAt: Type.Optional(Type.String()), updatedBy: Type.Optional(Type.String()) },
+    { additionalProperties: false },
+  );
+  assert.equal(messageOf(Noted, { updated_by: 'a' }, 'body'), said('updated_by', 'updatedBy'));
   const Named = Type.Object({ sourceCode: Type.String(), sourceCodes: Type.Optional(Type.String()) });
   assert.equal(messageOf(Named, { sourceCodes: 'a' }, 'body'), 'sourceCode is missing.');
   const many = Object.fromEntries(Array.from({ length: 1_000 }, (_, index) => [`member${index}`, 'a']));

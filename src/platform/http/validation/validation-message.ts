@@ -62,7 +62,9 @@ export function validationMessage(
 function unknown({ params, parentSchema }: ValidationError, parent: string, say: Phrases): string {
   const known = Object.keys(parentSchema?.properties ?? {});
   const given = String(params.additionalProperty);
-  const meant = known.find((name) => isMisspelt(given, name));
+  const [meant] = known
+    .filter((name) => isMisspelt(given, name))
+    .sort((one, other) => distance(given, one) - distance(given, other));
   return meant === undefined ? say.unknownProperty(parent, known) : say.misspelt(parent, given, meant);
 }
 
@@ -83,12 +85,12 @@ const MAX_COMPARED = 100;
 /** Whether `given` is `known` in other letters: in another case, with `_` or `-`, or with up to two letters wrong. */
 function isMisspelt(given: string, known: string): boolean {
   if (!/^[\w-]+$/.test(given) || Math.abs(given.length - known.length) > 4) return false;
-  const plain = (name: string) => name.toLowerCase().replaceAll(/[_-]/g, '');
-  return distance(plain(given), plain(known)) <= Math.min(2, Math.floor(known.length / 2) - 1);
+  return distance(given, known) <= Math.min(2, Math.floor(known.length / 2) - 1);
 }
 
-/** How many letters are to be put in, taken out or changed to make `b` of `a` (Levenshtein). */
-function distance(a: string, b: string): number {
+/** How many letters are to be put in, taken out or changed to make `known` of `given` (Levenshtein); their case, `_` and `-` aside. */
+function distance(given: string, known: string): number {
+  const [a, b] = [plain(given), plain(known)];
   let above = Array.from({ length: b.length + 1 }, (_, column) => column);
   for (const [row, letter] of Array.from(a).entries()) {
     let last = row + 1;
@@ -100,6 +102,10 @@ function distance(a: string, b: string): number {
     });
   }
   return above[b.length] ?? 0;
+}
+
+function plain(name: string): string {
+  return name.toLowerCase().replaceAll(/[_-]/g, '');
 }
 
 function rangeOf({ parentSchema, params }: ValidationError): NumberRange {
