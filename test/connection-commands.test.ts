@@ -2,27 +2,19 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
-import { before, test } from 'node:test';
+import { test } from 'node:test';
 import type { Command } from 'commander';
 import { buildProgram } from '../src/app/commands.ts';
 import { createFacility, createOrganisation } from '../src/tenancy/organisations/facilities.ts';
-import type { TestDatabase } from '../test-support/database/database.ts';
 import { useExchangeCommands } from '../test-support/exchange/exchange-commands.ts';
-import { insertPatients, type Place } from '../test-support/exchange/exchange-records.ts';
+import { insertPatients } from '../test-support/exchange/exchange-records.ts';
 import { runCommand } from '../test-support/service/command.ts';
 
 const clinic = useExchangeCommands();
 const { json, fails, create } = clinic;
-let database: TestDatabase;
-let place: Place;
-let folder: string;
-let env: Record<string, string>;
-let origin: string;
-before(() => {
-  ({ database, place, folder, env, origin } = clinic);
-});
 
 test('connections: create, show, update, rotate, disable, list [EXC-1, CMD-12, CMD-13]', async () => {
+  const { database, place, env, origin } = clinic;
   const created = await create('--facility', place.facilityId, '--callback-header', 'X-Hub-Signature');
   assert.deepEqual(Object.keys(created).sort(), ['callbackSecret', 'callbackUrl', 'id', 'outboundSecret']);
   assert.equal(created.callbackUrl, `${origin}/api/v1/exchange/connections/${created.id}/callback`);
@@ -69,6 +61,7 @@ test('connections: create, show, update, rotate, disable, list [EXC-1, CMD-12, C
 });
 
 test('a rotated secret signs once it is activated [EXC-46, CMD-13]', async () => {
+  const { env } = clinic;
   const { id } = await create();
   const run = (...args: string[]) => runCommand(['connection', ...args, '--id', id], { env });
   const waiting = await run('rotate-secret');
@@ -100,6 +93,7 @@ test('a rotated secret signs once it is activated [EXC-46, CMD-13]', async () =>
 });
 
 test('connection resync queues who was there before the connection, and refuses a disabled one [EXC-58]', async () => {
+  const { database, place, env } = clinic;
   await insertPatients(database.pool, place, 2);
   const { id } = await create();
   const run = (...more: string[]) => runCommand(['connection', 'resync', '--id', id, ...more], { env });
@@ -125,6 +119,7 @@ test('connection resync queues who was there before the connection, and refuses 
 });
 
 test('a second connection of a name is made, with a note [CMD-12]', async () => {
+  const { database, env } = clinic;
   const { id: organisationId } = await createOrganisation(database.pool, { name: 'Twice' });
   const make = async (name: string) => {
     const given = [
@@ -148,6 +143,7 @@ test('a second connection of a name is made, with a note [CMD-12]', async () => 
 });
 
 test('wrong arguments exit 2 and say what to do; unknown ids exit 1 and say so', async () => {
+  const { place, folder } = clinic;
   const wanted = ['--organisation', place.organisationId, '--name', 'x', '--client-id', 'c'];
   await Promise.all([
     fails(

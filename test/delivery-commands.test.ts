@@ -1,23 +1,17 @@
 /** `interchange delivery …` as real processes. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { before, test } from 'node:test';
+import { test } from 'node:test';
 import { createFacility } from '../src/tenancy/organisations/facilities.ts';
-import type { TestDatabase } from '../test-support/database/database.ts';
 import { useExchangeCommands } from '../test-support/exchange/exchange-commands.ts';
-import { insertPatients, type Place, queue, rename } from '../test-support/exchange/exchange-records.ts';
+import { insertPatients, queue, rename } from '../test-support/exchange/exchange-records.ts';
 import { runCommand } from '../test-support/service/command.ts';
 
 const clinic = useExchangeCommands();
 const { json, fails, create } = clinic;
-let database: TestDatabase;
-let place: Place;
-let env: Record<string, string>;
-before(() => {
-  ({ database, place, env } = clinic);
-});
 
 test('deliveries: list, count, show, replay and skip what is held [EXC-6, EXC-28, EXC-29, CMD-14]', async () => {
+  const { database, place, env } = clinic;
   const { id } = await create();
   const patients = await insertPatients(database.pool, place, 3);
   await queue(database.pool, place, patients);
@@ -125,6 +119,7 @@ test('deliveries: list, count, show, replay and skip what is held [EXC-6, EXC-28
 });
 
 test('a queued delivery says the one thing that it waits for [EXC-25, EXC-28]', async () => {
+  const { database, place, env } = clinic;
   const { id } = await create();
   const { id: facilityId } = await createFacility(database.pool, { ...place, name: 'Ward' });
   const ward = { ...place, facilityId };
@@ -187,6 +182,7 @@ test('a queued delivery says the one thing that it waits for [EXC-25, EXC-28]', 
 });
 
 test('`delivery count` names each connection and says which is disabled; --connection counts that one [EXC-28]', async () => {
+  const { database, place, env } = clinic;
   const { id } = await create('--name', 'Counted here');
   const { id: other } = await create('--name', 'Counted there');
   await queue(database.pool, place, await insertPatients(database.pool, place, 2));

@@ -4,11 +4,10 @@ import { randomUUID } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { createServer, type ServerResponse } from 'node:http';
 import { join } from 'node:path';
-import { before, test } from 'node:test';
+import { test } from 'node:test';
 import { signRequest } from '../src/exchange/signing/signed-request.ts';
-import type { TestDatabase } from '../test-support/database/database.ts';
 import { useExchangeCommands } from '../test-support/exchange/exchange-commands.ts';
-import { insertPatients, type Place, queue, rename } from '../test-support/exchange/exchange-records.ts';
+import { insertPatients, queue, rename } from '../test-support/exchange/exchange-records.ts';
 import { startCommand } from '../test-support/service/command.ts';
 import { freePort } from '../test-support/service/free-port.ts';
 import { waitUntil } from '../test-support/wait-until.ts';
@@ -17,16 +16,9 @@ import { createSimulatedExchange } from '../tools/exchange-simulator/simulated-e
 
 const clinic = useExchangeCommands();
 const { json, fails, create } = clinic;
-let database: TestDatabase;
-let place: Place;
-let folder: string;
-let env: Record<string, string>;
-let origin: string;
-before(() => {
-  ({ database, place, folder, env, origin } = clinic);
-});
 
 test('the simulator takes a signed delivery, confirms it, and fails when told to [EXC-52]', async () => {
+  const { database, place, folder, env, origin } = clinic;
   const file = join(folder, 'connection.json');
   const address = `http://127.0.0.1:${await freePort()}`;
   const connection = await json(
@@ -107,6 +99,7 @@ test('the simulator takes a signed delivery, confirms it, and fails when told to
 });
 
 test('the simulator answers 404 at another path than that of --path', async () => {
+  const { folder, env } = clinic;
   const file = join(folder, 'path.json');
   await writeFile(file, JSON.stringify(await create()));
   const port = String(await freePort());

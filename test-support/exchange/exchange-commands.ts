@@ -25,7 +25,7 @@ export interface ExchangeCommands {
   create(...more: string[]): ReturnType<typeof runJson>;
 }
 
-/** Call it at the top of the file. The functions are there at once, the rest before the first test. */
+/** Call it at the top of the file. The functions are there at once, the rest in tests: hooks beside it run at the same time. */
 export function useExchangeCommands(): ExchangeCommands {
   const json = (...args: string[]) => runJson(args, { env: clinic.env });
   const clinic = {
