@@ -2,8 +2,9 @@
 import { Link } from '@tanstack/react-router';
 import { useTranslations } from 'use-intl';
 import { StatusBadge } from '../../../blocks/values/status-badge.tsx';
+import { useSession } from '../../../shell/session-context.tsx';
 import css from '../exchange.module.css';
-import { type Connection, useHeldCount } from '../exchange-data.ts';
+import { type Connection, READ_DELIVERIES, useHeldCount } from '../exchange-data.ts';
 
 export function ConnectionState({ connection }: { connection: Connection }) {
   const t = useTranslations('exchangeConnections');
@@ -24,14 +25,17 @@ export function ConnectionState({ connection }: { connection: Connection }) {
   }
 }
 
-/** How many of its deliveries are held at the facility, with the way to them. */
+/** How many of its deliveries are held at the facility, with the way to them for who may read them. */
 function Held({ connectionId }: { connectionId: string }) {
   const t = useTranslations('exchangeConnections');
+  const { may } = useSession();
   const count = useHeldCount({ connectionId });
   if (count === undefined || count === 0) return undefined;
+  const badge = <StatusBadge tone="warning" label={t('held', { count })} />;
+  if (!may(READ_DELIVERIES)) return badge;
   return (
     <Link to="/exchange/held" search={{ connection: connectionId }}>
-      <StatusBadge tone="warning" label={t('held', { count })} />
+      {badge}
     </Link>
   );
 }

@@ -63,6 +63,10 @@ describe('connections', { skip: NO_BROWSER, timeout: 600_000 }, () => {
       .getByText(/^Since .* the exchange does not answer, or answers each message with a failure/)
       .waitFor();
     await page.getByRole('link', { name: '1 held' }).waitFor();
+    const permissions = ['exchange.connections.manage', 'exchange.deliveries.replay'];
+    const other = await web.open(t, '/exchange/connections', { tenant, permissions });
+    await other.page.getByText('1 held').waitFor();
+    assert.equal(await other.page.getByRole('link', { name: '1 held' }).count(), 0, 'may not read them');
   });
 
   test('rotates the secrets, and activates the new one [WEB-44]', async (t) => {
