@@ -27,7 +27,7 @@ export const exchangeConnections = {
   states: { up: 'Enabled', down: 'Deliveries fail', disabled: 'Disabled' },
   held: '{count, number} held',
   downSince:
-    'Since {since} the exchange does not answer, or answers each message with a failure such as 401 or 503. One message at a time is tried until that ends. Send a test to see what it answers.',
+    'Since {since} the exchange does not answer, or answers each message with a failure such as 401 or 503. One message at a time is tried until that ends.{may, select, true { Send a test to see what it answers.} other {}}',
   secretWaits: 'New secret waits',
   created: 'Created',
   createSubmit: 'Connect',

@@ -29,7 +29,7 @@ export const exchangeConnections: Catalogue['exchangeConnections'] = {
   states: { up: 'Activée', down: 'Envois en échec', disabled: 'Désactivée' },
   held: '{count, plural, one {# retenu} other {# retenus}}',
   downSince:
-    'Depuis {since}, la plateforme ne répond pas, ou répond à chaque message par un échec tel que 401 ou 503. Un message à la fois est essayé jusqu’à ce que cela cesse. Envoyez un test pour voir ce qu’elle répond.',
+    'Depuis {since}, la plateforme ne répond pas, ou répond à chaque message par un échec tel que 401 ou 503. Un message à la fois est essayé jusqu’à ce que cela cesse.{may, select, true { Envoyez un test pour voir ce qu’elle répond.} other {}}',
   secretWaits: 'Nouveau secret en attente',
   created: 'Créée',
   createSubmit: 'Se connecter',

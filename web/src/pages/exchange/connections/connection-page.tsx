@@ -93,7 +93,7 @@ function Settings({ connection, isChangeable }: { connection: Connection; isChan
             <span key="state">
               <ConnectionState connection={connection} />
               {circuitOpenSince === null ? undefined : (
-                <span className={css.quiet}>{t('downSince', { since })}</span>
+                <span className={css.quiet}>{t('downSince', { since, may: String(isChangeable) })}</span>
               )}
             </span>,
           ],

@@ -60,7 +60,9 @@ describe('connections', { skip: NO_BROWSER, timeout: 600_000 }, () => {
     await page.goto(`${web.api.origin}/console/exchange/connections/${connectionId}`);
     await page.getByText('Deliveries fail').waitFor();
     await page
-      .getByText(/^Since .* the exchange does not answer, or answers each message with a failure/)
+      .getByText(
+        /^Since .* the exchange does not answer, or answers .* Send a test to see what it answers\.$/,
+      )
       .waitFor();
     await page.getByRole('link', { name: '1 held' }).waitFor();
     const permissions = ['exchange.connections.manage', 'exchange.deliveries.replay'];
@@ -271,7 +273,12 @@ describe('connections', { skip: NO_BROWSER, timeout: 600_000 }, () => {
        values ($1, $2, $3)`,
       [tenant.organisationId, id, other],
     );
+    await web.api.database.pool.query(
+      'update exchange_circuit set opened_at = now() where organisation_id = $1 and connection_id = $2',
+      [tenant.organisationId, id],
+    );
     const { page } = await web.open(t, `/exchange/connections/${id}`, { tenant });
+    await page.getByText(/One message at a time is tried until that ends\.$/).waitFor();
     await page.getByText(/^This connection also covers facilities that you may not use/).waitFor();
     await page.getByText(other).waitFor();
     await page
