@@ -70,7 +70,10 @@ export async function requireStillHeld(
   return manager;
 }
 
-/** Read behind the lock. 401 for who was disabled, or whose session ended, while waiting for it. */
+/**
+ * Read behind the lock. 401 for who was disabled, whose session ended, or whose role came to require a second factor that is
+ * not proven, while waiting for it.
+ */
 async function managerOf(client: Client, scope: OrganisationScope, author: Author): Promise<Manager> {
   if (author.kind === 'operator') return { accountId: null, permissions: NOTHING, facilityIds: NOTHING };
   const row = await readManager(client, scope, author);
