@@ -11,7 +11,7 @@ export const exchangeConnections = {
   text: 'Where changes of patients of this facility are sent.',
   list: 'Connections',
   create: 'Connect to an exchange',
-  empty: 'There is no connection yet',
+  empty: 'This facility has no connection',
   emptyText:
     'A connection sends every change of a patient of this facility to one health information exchange. Ask the exchange for its address and for your client id.',
   name: 'Name',
@@ -22,6 +22,8 @@ export const exchangeConnections = {
   clientIdHelp: 'How the exchange knows you. The exchange gives it to you.',
   facilities: 'Facilities',
   facilitiesHelp: 'Changes of their patients are sent.',
+  facilitiesEditHelp:
+    'Changes of their patients are sent. What still waits for a facility that you take out is then held, for you to decide.',
   allFacilities: 'All of the organisation',
   state: 'State',
   states: { up: 'Enabled', down: 'Deliveries fail', disabled: 'Disabled' },

@@ -13,7 +13,7 @@ export const exchangeConnections: Catalogue['exchangeConnections'] = {
   text: 'Où partent les modifications des patients de cet établissement.',
   list: 'Connexions',
   create: 'Se connecter à une plateforme',
-  empty: 'Il n’y a pas encore de connexion',
+  empty: 'Cet établissement n’a pas de connexion',
   emptyText:
     'Une connexion envoie chaque modification d’un patient de cet établissement à une plateforme d’échange. Demandez à la plateforme son adresse et votre identifiant de client.',
   name: 'Nom',
@@ -24,6 +24,8 @@ export const exchangeConnections: Catalogue['exchangeConnections'] = {
   clientIdHelp: 'Sous quel nom la plateforme vous connaît. C’est elle qui vous le donne.',
   facilities: 'Établissements',
   facilitiesHelp: 'Les modifications de leurs patients sont envoyées.',
+  facilitiesEditHelp:
+    'Les modifications de leurs patients sont envoyées. Ce qui attend encore pour un établissement que vous retirez est alors retenu : à vous de décider.',
   allFacilities: 'Tous ceux de l’organisation',
   state: 'État',
   states: { up: 'Activée', down: 'Envois en échec', disabled: 'Désactivée' },

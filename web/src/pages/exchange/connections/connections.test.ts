@@ -21,7 +21,7 @@ describe('connections', { skip: NO_BROWSER, timeout: 600_000 }, () => {
 
   test('connects to an exchange, shows the secrets once, and says what was wrong before [WEB-43]', async (t) => {
     const { page } = await web.open(t, '/exchange/connections', { expected: /400/ });
-    await page.getByRole('heading', { name: 'There is no connection yet' }).waitFor();
+    await page.getByRole('heading', { name: 'This facility has no connection' }).waitFor();
     await page.getByRole('button', { name: 'Connect to an exchange' }).click();
     const dialog = page.getByRole('dialog', { name: 'Connect to an exchange' });
     await dialog.getByLabel('Name').fill('Regional exchange');
@@ -257,12 +257,13 @@ describe('connections', { skip: NO_BROWSER, timeout: 600_000 }, () => {
       ['Test Facility', [other]],
     ] as const) {
       await page.getByRole('button', { name: 'Edit' }).click();
+      await form.getByText('What still waits for a facility that you take out is then held').waitFor();
       await form.getByRole('checkbox', { name: toggled }).click();
       await form.getByRole('button', { name: 'Save' }).click();
       await form.waitFor({ state: 'detached' });
       assert.deepEqual(await covered(), wanted);
     }
-    await page.getByRole('heading', { name: 'There is no connection yet' }).waitFor();
+    await page.getByRole('heading', { name: 'This facility has no connection' }).waitFor();
   });
 
   test('one that covers a facility of others too is shown, and offers nothing that the service refuses [WEB-44]', async (t) => {

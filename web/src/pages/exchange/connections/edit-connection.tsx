@@ -88,7 +88,7 @@ function Form({ connection, onClose }: { connection: Connection; onClose: () => 
       {facilityIds === null ? undefined : (
         <FacilityChoice
           label={t('facilities')}
-          description={t('facilitiesHelp')}
+          description={t('facilitiesEditHelp')}
           chosen={facilityIds}
           onChange={setFacilityIds}
         />
