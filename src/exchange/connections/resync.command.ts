@@ -62,9 +62,11 @@ async function resyncNamed(
   return resync(session.db, key, { name, dryRun, onProgress, stop }).finally(progress.end);
 }
 
+const OTHERS = ' Each of the others has a delivery that says the same already. It may be held, or skipped.';
+
 function textOf({ patients, queued, closedFacilities }: Resynced, dryRun: boolean): string {
   const lines = [
-    `${queued} of ${patients} patients ${dryRun ? 'would be' : 'were'} queued. Each of the others has a delivery that says the same already. It may be held, or skipped.`,
+    `${queued} of ${patients} patients ${dryRun ? 'would be' : 'were'} queued.${queued < patients ? OTHERS : ''}`,
     ...closedFacilities.map(
       ({ id, name }) => `${name} (${id}) was left out, because its exchange module is off.`,
     ),
