@@ -1,7 +1,7 @@
 /** The words of the patients' pages in English. */
 export const patients = {
   title: 'Patients',
-  text: 'Patients who are registered at this facility. Each one shown is entered in the access log of that patient.',
+  text: 'Patients who are registered at this facility. Each one shown is entered in the access log of that patient. Patients who refuse the purpose are not shown.',
   search: 'Name or identifier',
   name: 'Name',
   noName: 'No name',

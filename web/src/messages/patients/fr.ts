@@ -3,7 +3,7 @@ import type { Catalogue } from '../catalogue.ts';
 
 export const patients: Catalogue['patients'] = {
   title: 'Patients',
-  text: 'Les patients enregistrés dans cet établissement. Chaque patient affiché est inscrit dans son journal d’accès.',
+  text: 'Les patients enregistrés dans cet établissement. Chaque patient affiché est inscrit dans son journal d’accès. Les patients qui refusent la finalité ne sont pas affichés.',
   search: 'Nom ou identifiant',
   name: 'Nom',
   noName: 'Sans nom',

@@ -30,6 +30,7 @@ describe('patients', { skip: NO_BROWSER, timeout: 600_000 }, () => {
 
   test('a patient is found by name, for the purpose that is chosen [WEB-34]', async (t) => {
     const { page } = await web.open(t, '/patients');
+    await page.getByText('Patients who refuse the purpose are not shown.').waitFor();
     await page.getByRole('searchbox').fill('nobody');
     await page.getByRole('heading', { name: 'Nothing matches the filters' }).waitFor();
     await page.getByLabel('Purpose of use').selectOption('Treatment');
