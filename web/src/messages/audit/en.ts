@@ -54,7 +54,7 @@ export const audit = {
     delivery: { replay: 'Deliveries replayed', skip: 'Deliveries skipped' },
     patient: { privacy: 'Privacy changed' },
     'terminology-map': {
-      put: 'Mapping changed',
+      put: 'Mapping added or changed',
       delete: 'Mapping deleted',
       import: 'Map imported',
     },

@@ -54,7 +54,7 @@ export const audit = {
     delivery: { replay: 'Envois renvoyés', skip: 'Envois ignorés' },
     patient: { privacy: 'Confidentialité modifiée' },
     'terminology-map': {
-      put: 'Correspondance modifiée',
+      put: 'Correspondance ajoutée ou modifiée',
       delete: 'Correspondance supprimée',
       import: 'Correspondances importées',
     },

@@ -145,6 +145,7 @@ describe('audit log', { skip: NO_BROWSER, timeout: 600_000 }, () => {
     assert.doesNotMatch((await replayed.textContent()) ?? '', new RegExp(connectionId));
     const imported = table.getByRole('row').filter({ hasText: 'Map imported' });
     for (const { name } of rows) await imported.filter({ hasText: name }).waitFor();
+    await page.getByLabel('What', { exact: true }).selectOption('Mapping added or changed');
   });
 
   test('a filter that the service refuses is said in its words [WEB-57]', async (t) => {
