@@ -74,6 +74,7 @@ export const exchangeConnections = {
     planned: 'Begins later',
     active: 'In use',
     ending: 'Good until',
+    ended: 'Ended',
   },
   made: 'Made',
   lastUsed: 'Last used',

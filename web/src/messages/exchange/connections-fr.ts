@@ -76,6 +76,7 @@ export const exchangeConnections: Catalogue['exchangeConnections'] = {
     planned: 'Commence plus tard',
     active: 'Utilisé',
     ending: 'Valable jusqu’à',
+    ended: 'Terminé le',
   },
   made: 'Créé',
   lastUsed: 'Dernier usage',

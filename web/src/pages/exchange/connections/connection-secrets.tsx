@@ -47,7 +47,8 @@ function SecretState({ secret: { activeFrom, goodUntil } }: { secret: Connection
   if (goodUntil !== null)
     return (
       <span className={css.badges}>
-        <StatusBadge tone="quiet" label={t('ending')} /> <ZonedTime at={goodUntil} />
+        <StatusBadge tone="quiet" label={t(Date.parse(goodUntil) > Date.now() ? 'ending' : 'ended')} />{' '}
+        <ZonedTime at={goodUntil} />
       </span>
     );
   if (activeFrom === null) return <StatusBadge tone="warning" label={t('waiting')} />;

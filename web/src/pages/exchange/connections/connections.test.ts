@@ -84,6 +84,8 @@ describe('connections', { skip: NO_BROWSER, timeout: 600_000 }, () => {
     await page.getByRole('button', { name: 'Activate', exact: true }).click();
     await page.getByText('signed with the new secret from now on').waitFor();
     await page.getByRole('button', { name: 'Activate the new secret' }).waitFor({ state: 'detached' });
+    await page.getByText('Ended', { exact: true }).waitFor();
+    await page.getByText('Good until', { exact: true }).waitFor();
   });
 
   test('secrets are shown, also where the list is not answered then [WEB-43, WEB-44]', async (t) => {
