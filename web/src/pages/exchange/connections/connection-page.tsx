@@ -8,10 +8,11 @@ import { Section } from '../../../blocks/page/section.tsx';
 import { PageNotRead } from '../../../blocks/states/page-not-read.tsx';
 import { PageSkeleton } from '../../../blocks/states/page-skeleton.tsx';
 import { Details } from '../../../blocks/values/details.tsx';
+import { StatusBadge } from '../../../blocks/values/status-badge.tsx';
 import { useSession } from '../../../shell/session-context.tsx';
 import { usePurposeName } from '../../patients/purpose.tsx';
 import css from '../exchange.module.css';
-import { type Connection, readConnection } from '../exchange-data.ts';
+import { type Connection, READ_DELIVERIES, readConnection, useHeldCount } from '../exchange-data.ts';
 import { ConnectionActions } from './connection-actions.tsx';
 import { ConnectionSecrets } from './connection-secrets.tsx';
 import { ConnectionState } from './connection-state.tsx';
@@ -91,7 +92,7 @@ function Settings({ connection, isChangeable }: { connection: Connection; isChan
           [
             t('state'),
             <span key="state">
-              <ConnectionState connection={connection} />
+              <ConnectionState connection={connection} /> <Held connectionId={connection.id} />
               {circuitOpenSince === null ? undefined : (
                 <span className={css.quiet}>{t('downSince', { since, may: String(isChangeable) })}</span>
               )}
@@ -110,5 +111,20 @@ function Settings({ connection, isChangeable }: { connection: Connection; isChan
         </Link>
       </p>
     </Section>
+  );
+}
+
+/** How many of its deliveries are held at the facility, with the way to them for who may read them. */
+function Held({ connectionId }: { connectionId: string }) {
+  const t = useTranslations('exchangeConnections');
+  const { may } = useSession();
+  const count = useHeldCount({ connectionId });
+  if (count === undefined || count === 0) return undefined;
+  const badge = <StatusBadge tone="warning" label={t('held', { count })} />;
+  if (!may(READ_DELIVERIES)) return badge;
+  return (
+    <Link to="/exchange/held" search={{ connection: connectionId }}>
+      {badge}
+    </Link>
   );
 }

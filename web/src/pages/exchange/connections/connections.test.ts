@@ -49,8 +49,8 @@ describe('connections', { skip: NO_BROWSER, timeout: 600_000 }, () => {
     const { connectionId } = await seedRecords(pool, tenant);
     await pool.query('update exchange_connection set disabled_at = null where id = $1', [connectionId]);
     const { page } = await web.open(t, '/exchange/connections', { tenant });
-    const row = page.getByRole('row').filter({ hasText: 'Enabled' });
-    await row.getByRole('link', { name: '1 held' }).click();
+    await page.getByRole('row').filter({ hasText: 'Enabled' }).getByRole('link').first().click();
+    await page.getByRole('link', { name: '1 held' }).click();
     await page.waitForURL(`**/console/exchange/held?connection=${connectionId}`);
     await pool.query(
       `insert into exchange_circuit (organisation_id, connection_id, opened_at) values ($1, $2, now())
@@ -66,7 +66,7 @@ describe('connections', { skip: NO_BROWSER, timeout: 600_000 }, () => {
       .waitFor();
     await page.getByRole('link', { name: '1 held' }).waitFor();
     const permissions = ['exchange.connections.manage', 'exchange.deliveries.replay'];
-    const other = await web.open(t, '/exchange/connections', { tenant, permissions });
+    const other = await web.open(t, `/exchange/connections/${connectionId}`, { tenant, permissions });
     await other.page.getByText('1 held').waitFor();
     assert.equal(await other.page.getByRole('link', { name: '1 held' }).count(), 0, 'may not read them');
   });
