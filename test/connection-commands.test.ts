@@ -77,6 +77,7 @@ test('a rotated secret signs once it is activated [EXC-46, CMD-13]', async () =>
   assert.ok(scheduled.stdout.includes(`signed with the new secret from ${at} on`), scheduled.stdout);
   assert.ok((await run('show')).stdout.includes(`signs from ${at} on`));
   assert.equal((await run('activate-secret')).code, 0);
+  assert.match((await run('show')).stdout, /outbound, created [^,]+, ended \d/);
   await fails(1, /There is no new outbound secret to activate/, 'connection', 'activate-secret', '--id', id);
   await fails(
     2,

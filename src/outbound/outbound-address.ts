@@ -145,10 +145,10 @@ function plainText(): AddressRefusedError {
 function notPublic(): AddressRefusedError {
   return new AddressRefusedError({
     en:
-      'An address set over HTTP must be https and point to the public internet, not to this machine or a private network. ' +
+      'An address set in the console or over HTTP must be https and point to the public internet, not to this machine or a private network. ' +
       'An operator can set other addresses on the command line.',
     fr:
-      'Une adresse définie par HTTP doit être en https et mener à l’internet public, et non à cette machine ou à un réseau privé. ' +
+      'Une adresse définie dans la console ou par HTTP doit être en https et mener à l’internet public, et non à cette machine ou à un réseau privé. ' +
       'Un opérateur peut définir d’autres adresses en ligne de commande.',
   });
 }

@@ -66,7 +66,8 @@ function secretLine(secret: SecretStatus, now: Date): string {
 function secretState({ activeFrom, goodUntil }: SecretStatus, now: Date): string {
   if (activeFrom === null) return 'waits to be activated';
   if (activeFrom > now) return `signs from ${activeFrom.toISOString()} on`;
-  return goodUntil === null ? 'current' : `valid until ${goodUntil.toISOString()}`;
+  if (goodUntil === null) return 'current';
+  return `${goodUntil > now ? 'valid until' : 'ended'} ${goodUntil.toISOString()}`;
 }
 
 /** One line of a list. */
