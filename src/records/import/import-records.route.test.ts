@@ -245,6 +245,17 @@ test('what is rejected is listed, and the answer is 200 [IN-23]', async () => {
 const NEITHER =
   'The content is neither JSON nor gzip. Send FHIR as JSON in UTF-8, as it is or compressed with gzip.';
 
+const NO_ENTRY =
+  'The content is a Bundle without entry, but with an element that no Bundle has. Call the list of its resources entry.';
+const bundleOf = (name: string) =>
+  JSON.stringify({ resourceType: 'Bundle', type: 'collection', [name]: [{ resource: patient('p1') }] });
+
+test('a Bundle may be empty, and have all that a Bundle has', async () => {
+  const elements = { id: 'b1', _type: { id: 't' }, timestamp: '2026-01-10T11:00:00Z', total: 0, link: [] };
+  const answer = await send(JSON.stringify({ resourceType: 'Bundle', type: 'searchset', ...elements }));
+  assert.deepEqual([answer.status, answer.json.rejectedCount], [200, 0]);
+});
+
 test('a body that is no FHIR at all is 400', async () => {
   for (const [body, message] of [
     ['', 'The content is empty.'],
@@ -258,6 +269,7 @@ test('a body that is no FHIR at all is 400', async () => {
       'The content is gzip that breaks off. Nothing of it was taken. Copy or download it again.',
     ],
     [Buffer.from([0x7b, 0xff, 0x7d]), 'The content is not valid UTF-8. Convert it to UTF-8.'],
+    ...['entyr', 'Entry', 'entries'].map((name) => [bundleOf(name), NO_ENTRY] as const),
     [deflateSync('{}'), NEITHER],
     [Buffer.from([0x00, 0xff, 0x80]), NEITHER],
   ] as const) {

@@ -39,6 +39,12 @@ import { recordIdOf } from './record-id.ts';
 
 /** Bundles that hold records to take (R4, Bundle.type). */
 const BUNDLE_TYPES = ['transaction', 'batch', 'collection', 'searchset'];
+/** What a Bundle may have (R4). */
+const BUNDLE_ELEMENTS = new Set(
+  'resourceType id meta implicitRules language identifier type timestamp total link entry signature'.split(
+    ' ',
+  ),
+);
 
 export interface IndexedDocument {
   unit: Unit;
@@ -70,12 +76,21 @@ export async function indexDocument(
     throw new SourceError(`is a Bundle, but its type is not one of ${BUNDLE_TYPES.join(', ')}`);
   if (document.entry !== undefined && !Array.isArray(document.entry))
     throw new SourceError('is a Bundle, but its entry is not a list');
+  if (document.entry === undefined && Object.keys(document).some(isNoElement))
+    throw new SourceError(
+      'is a Bundle without entry, but with an element that no Bundle has. Call the list of its resources entry',
+    );
   try {
     requireUnderstood(document, 'Bundle', understood);
   } catch (error) {
     rejected.push({ entry: null, reason: reasonOf(error, '') });
   }
   return { unit, rejected };
+}
+
+/** `_` before an element stands for what belongs to a primitive value (R4, JSON). */
+function isNoElement(name: string): boolean {
+  return !BUNDLE_ELEMENTS.has(name.replace(/^_/, ''));
 }
 
 /** A resource by itself, which was parsed from `text`. */
