@@ -395,6 +395,18 @@ describe('deliveries', { skip: NO_BROWSER, timeout: 600_000 }, () => {
     await page.getByRole('table').getByText('Queued').waitFor();
   });
 
+  test('a row whose patient refuses the purpose leads to no page that is closed [WEB-40]', async (t) => {
+    const { tenant } = await held(1);
+    await web.api.database.pool.query(
+      `update patient set refused_purposes = '{OPS}' where organisation_id = $1`,
+      [tenant.organisationId],
+    );
+    const { page } = await web.open(t, '/exchange/held', { tenant });
+    const row = page.getByRole('row').filter({ hasText: 'Not shown: the patient refuses it' });
+    await row.getByText('Patient created').waitFor();
+    assert.equal(await row.getByRole('link').count(), 0);
+  });
+
   test('a page that stays open promises no next try once its time has passed [WEB-42]', async (t) => {
     const { tenant, connectionId } = await held(1);
     const { page, account } = await web.open(t, '/exchange/held', { tenant });

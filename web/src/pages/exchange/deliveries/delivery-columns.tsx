@@ -77,11 +77,16 @@ export function useColumns(
     {
       heading: t('event'),
       width: '9.5rem',
-      cell: ({ id, event }) => (
-        <Link to="/exchange/deliveries/$deliveryId" params={{ deliveryId: id }}>
-          {event === 'patient.created' ? t('events.created') : t('events.updated')}
-        </Link>
-      ),
+      cell: ({ id, event, patientId }) => {
+        const words = event === 'patient.created' ? t('events.created') : t('events.updated');
+        // The page of one is closed where its patient may not be named.
+        if (patientId === null) return words;
+        return (
+          <Link to="/exchange/deliveries/$deliveryId" params={{ deliveryId: id }}>
+            {words}
+          </Link>
+        );
+      },
     },
     {
       heading: t('patient'),
