@@ -144,7 +144,10 @@ describe('interchange target', () => {
     assert.deepEqual(await json('remove --name region'), { id, name: 'region', removed: true });
     const gone = await run('show --name region');
     assert.equal(gone.code, 1);
-    assert.match(gone.stderr, /no target region/);
+    assert.match(
+      gone.stderr,
+      /no target region of all organisations. Name one of a single organisation with --organisation. List/,
+    );
     const { rows } = await database.pool.query(
       'select secret_id, sealed_secret from publish_target where id = $1',
       [id],
