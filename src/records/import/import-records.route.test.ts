@@ -248,7 +248,7 @@ const NEITHER =
 const NO_ENTRY =
   'The content is a Bundle without entry, but with an element that no Bundle has. Call the list of its resources entry.';
 const bundleOf = (name: string) =>
-  JSON.stringify({ resourceType: 'Bundle', type: 'collection', [name]: [{ resource: patient('p1') }] });
+  JSON.stringify({ resourceType: 'Bundle', type: 'collection', [name]: [{ resource: patient() }] });
 
 test('a Bundle may be empty, and have all that a Bundle has', async () => {
   const elements = { id: 'b1', _type: { id: 't' }, timestamp: '2026-01-10T11:00:00Z', total: 0, link: [] };
