@@ -53,7 +53,7 @@ describe('errors on French pages', { skip: NO_BROWSER, timeout: 600_000 }, () =>
     await dialog.getByLabel('Adresse', { exact: true }).fill('https://127.0.0.1/x');
     await dialog.getByLabel('Identifiant de client', { exact: true }).fill('clinique');
     await dialog.getByRole('button', { name: 'Se connecter', exact: true }).click();
-    await saysAt(page, 'Adresse', 'Une adresse définie par HTTP doit être en https');
+    await saysAt(page, 'Adresse', 'Une adresse définie dans la console ou par HTTP doit être en https');
     await dialog.getByLabel('Adresse', { exact: true }).fill('https://exchange.example.org/x');
     await dialog.getByLabel('Identifiant de client', { exact: true }).fill('é');
     await dialog.getByRole('button', { name: 'Se connecter', exact: true }).click();
