@@ -68,6 +68,7 @@ export const en = {
     notCopied: 'The browser did not allow to copy. Select the text and copy it yourself.',
     copyNamed: 'Copy: {name}',
     theValue: 'The value {fault}',
+    chooseFacility: 'Choose at least one facility.',
     secretToCome:
       'This page waits for an answer of the service that is shown only once. Stay here until it has come.',
     secretOnce: 'This is shown once. Copy it now, and keep it where others cannot read it.',

@@ -71,6 +71,7 @@ export const fr: Catalogue = {
     notCopied: 'Le navigateur n’a pas permis la copie. Sélectionnez le texte et copiez-le vous-même.',
     copyNamed: 'Copier : {name}',
     theValue: 'La valeur {fault}',
+    chooseFacility: 'Choisissez au moins un établissement.',
     secretToCome:
       'Cette page attend une réponse du service qui ne sera affichée qu’une fois. Restez ici jusqu’à son arrivée.',
     secretOnce: 'Ceci n’est affiché qu’une fois. Copiez-le maintenant, et gardez-le à l’abri des regards.',

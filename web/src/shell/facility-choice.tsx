@@ -1,5 +1,6 @@
 /** Some of the facilities of the person. Nothing to choose where there is only one. */
 import { Checkbox, Stack } from '@mantine/core';
+import { useTranslations } from 'use-intl';
 import { useSession } from './session-context.tsx';
 
 interface FacilityChoiceProperties {
@@ -10,10 +11,17 @@ interface FacilityChoiceProperties {
 }
 
 export function FacilityChoice({ label, description, chosen, onChange }: FacilityChoiceProperties) {
+  const t = useTranslations('blocks');
   const { facilities } = useSession().session;
   if (facilities.length < 2) return undefined;
   return (
-    <Checkbox.Group label={label} description={description} value={[...chosen]} onChange={onChange}>
+    <Checkbox.Group
+      label={label}
+      description={description}
+      error={chosen.length === 0 ? t('chooseFacility') : undefined}
+      value={[...chosen]}
+      onChange={onChange}
+    >
       <Stack gap="xs" mt="xs">
         {facilities.map(({ id, name }) => (
           <Checkbox key={id} size="xs" value={id} label={name} />

@@ -62,6 +62,8 @@ export const exchangeConnections = {
   timeoutValue: '{ms, number} ms',
   save: 'Save',
   saved: 'The connection is saved.',
+  savedElsewhere:
+    'The connection is saved. It does not cover {facility} any more. To see it, choose one of its facilities at the top.',
   coversAll:
     'It covers every facility of the organisation. Only people who may use all of them can change or test it.',
   coversOthers:

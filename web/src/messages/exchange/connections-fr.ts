@@ -64,6 +64,8 @@ export const exchangeConnections: Catalogue['exchangeConnections'] = {
   timeoutValue: '{ms, number} ms',
   save: 'Enregistrer',
   saved: 'La connexion est enregistrée.',
+  savedElsewhere:
+    'La connexion est enregistrée. Elle ne couvre plus {facility}. Pour la voir, choisissez en haut l’un de ses établissements.',
   coversAll:
     'Elle couvre tous les établissements de l’organisation. Seules les personnes qui ont accès à tous peuvent la modifier ou la tester.',
   coversOthers:

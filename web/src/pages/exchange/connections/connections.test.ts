@@ -266,6 +266,20 @@ describe('connections', { skip: NO_BROWSER, timeout: 600_000 }, () => {
       assert.deepEqual(await covered(), wanted);
     }
     await page.getByRole('heading', { name: 'This facility has no connection' }).waitFor();
+    await page.getByText(/It does not cover Test Facility any more\. To see it, choose one/).waitFor();
+  });
+
+  test('a form without a facility says what is missing [WEB-43]', async (t) => {
+    const tenant = await web.api.createTenant();
+    const other = await web.api.createFacility(tenant.organisationId);
+    const facilityIds = [tenant.facilityId, other];
+    const { page } = await web.open(t, '/exchange/connections', { tenant, facilityIds });
+    await page.getByRole('button', { name: 'Connect to an exchange' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Connect to an exchange' });
+    await dialog.getByRole('checkbox', { name: 'Test Facility' }).uncheck();
+    await dialog.getByText('Choose at least one facility.').waitFor();
+    await dialog.getByRole('checkbox', { name: 'Other Facility' }).check();
+    await dialog.getByText('Choose at least one facility.').waitFor({ state: 'detached' });
   });
 
   test('one that covers a facility of others too is shown, and offers nothing that the service refuses [WEB-44]', async (t) => {

@@ -65,11 +65,12 @@ function Form({ connection, onClose }: { connection: Connection; onClose: () => 
       if (Object.keys(body).length > 0)
         await answered(api.PATCH('/exchange/connections/{connectionId}', { params, body }));
       // One that does not cover the chosen facility any more has no page in it.
-      if (facilityIds !== null && facility !== undefined && !facilityIds.includes(facility.id))
-        await navigate({ to: '/exchange/connections' });
+      const left = facilityIds?.includes(facility?.id ?? '') === false ? facility : undefined;
+      if (left !== undefined) await navigate({ to: '/exchange/connections' });
       // Before the form closes: opened again, it begins with what is stored now.
       await queries.invalidateQueries({ queryKey: ['exchange-connections'] });
-      announce({ kind: 'good', text: t('saved') });
+      const text = left === undefined ? t('saved') : t('savedElsewhere', { facility: left.name });
+      announce({ kind: 'good', text });
       onClose();
     },
   });
