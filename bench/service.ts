@@ -26,9 +26,8 @@ export interface Memory {
 
 const ROOT = new URL('..', import.meta.url);
 const START_TIMEOUT_MS = 60_000;
-/** As the container and the systemd unit start it. */
+/** As `npm start`, the container and the systemd unit start it. */
 const SERVICE_FLAGS = ['--max-semi-space-size=16'];
-const SERVICE_ENV = { MALLOC_ARENA_MAX: '2' };
 /** Anyone may ask for it, and nothing answers before everything is ready. */
 const FIRST_ANSWER = '/api/v1/encounters/fhir/metadata';
 
@@ -40,7 +39,7 @@ export async function startService(
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
   const begunMs = performance.now();
-  const child = run(['serve', '--port', String(port), ...options], { ...SERVICE_ENV, ...env }, 'ignore', [
+  const child = run(['serve', '--port', String(port), ...options], env, 'ignore', [
     ...SERVICE_FLAGS,
     ...flags,
   ]);

@@ -215,19 +215,9 @@ test('the examples set only what the service reads', async () => {
   );
   const named = [...Object.keys(configMap), ...fromCompose, ...fromUnit, ...fromImage];
   assert.ok(named.length > 12, named.join());
-  const ofLibraries = ['NODE_ENV', 'MALLOC_ARENA_MAX'];
   assert.deepEqual(
-    named.filter((name = '') => !ofLibraries.includes(name) && !known.has(name)),
+    named.filter((name) => name !== 'NODE_ENV' && !known.has(name)),
     [],
-  );
-});
-
-test('the image and the unit bound the memory of a process as it is measured', async () => {
-  const lines = [...(await containerfile()), ...(await unit())];
-  assert.equal(lines.filter((line) => /^(ENV|Environment=).*\bMALLOC_ARENA_MAX=2\b/.test(line)).length, 2);
-  assert.equal(
-    lines.filter((line) => /^(ENTRYPOINT|ExecStart=).*--max-semi-space-size=16\b/.test(line)).length,
-    2,
   );
 });
 
