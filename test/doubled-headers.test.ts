@@ -1,16 +1,13 @@
 /** A header that can have one value only is refused when it comes twice: nobody knows which one a proxy believed. */
 import assert from 'node:assert/strict';
-import { after, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
 import { exchangeBytes, type RawAnswer, type RawRequest, sendRaw } from '../test-support/http/raw-http.ts';
 import { rawSampleRequest } from '../test-support/http/route-requests.ts';
 import { seedRecords } from '../test-support/records/seed-tenant.ts';
-import { startTestApi } from '../test-support/service/api.ts';
+import { useTestApi } from '../test-support/service/use-api.ts';
 
-const api = await startTestApi();
-after(() => api.close());
-const tenant = await api.createTenant();
+const { api, tenant, account } = await useTestApi();
 const seeds = await seedRecords(api.database.pool, tenant);
-const account = await api.createAccount(tenant);
 const port = Number(new URL(api.origin).port);
 
 describe('a header that comes twice', () => {

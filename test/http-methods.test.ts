@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import { after, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import {
@@ -15,16 +15,13 @@ import {
 } from '../test-support/http/raw-http.ts';
 import { type RegisteredRoute, rawSampleRequest } from '../test-support/http/route-requests.ts';
 import { seedRecords } from '../test-support/records/seed-tenant.ts';
-import { startTestApi } from '../test-support/service/api.ts';
+import { useTestApi } from '../test-support/service/use-api.ts';
 
 /** Headers that differ from one answer to the next. */
 const OWN = new Set(['date', 'x-correlation-id', 'connection', 'keep-alive']);
 
-const api = await startTestApi();
-after(() => api.close());
-const tenant = await api.createTenant();
+const { api, tenant, account } = await useTestApi();
 const seeds = await seedRecords(api.database.pool, tenant);
-const account = await api.createAccount(tenant);
 const port = Number(new URL(api.origin).port);
 
 const send = (request: RawRequest): Promise<RawAnswer> => sendRaw(port, request);
