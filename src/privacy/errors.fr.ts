@@ -1,7 +1,7 @@
 /** The words of `errors.ts` in French. */
 export const french = {
   purpose_refused:
-    'Le réglage de confidentialité du patient refuse cette finalité d’usage, ou OPS si aucune n’a été envoyée. Ne réessayez pas avec la même finalité.',
+    'Le réglage de confidentialité du patient refuse cette finalité d’usage (OPS, si vous n’en avez envoyé aucune). Ne réessayez pas avec la même finalité.',
   access_log:
     'Le journal d’accès n’a pas pu être écrit : les données ne sont donc pas transmises. Réessayez dans un instant.',
   bad_filter: ({ field, kind }: { field: string; kind: 'account' | 'date' }) =>

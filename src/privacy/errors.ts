@@ -6,7 +6,7 @@ export const privacyError = domainErrors(
   {
     purpose_refused: {
       status: 403,
-      text: 'The privacy setting of the patient refuses this purpose of use, or OPS if none was sent. Do not try again with the same purpose.',
+      text: 'The privacy setting of the patient refuses this purpose of use (OPS, if you sent none). Do not try again with the same purpose.',
     },
     access_log: {
       status: 503,

@@ -123,7 +123,7 @@ export const publishError = domainErrors(
     },
     unknown_target: {
       text: ({ name, ofAll }: { name: string; ofAll: boolean }) =>
-        `There is no target ${name} ${ofAll ? 'of all organisations. Name one of a single organisation with --organisation' : 'of this organisation'}. List targets with: npx interchange target list`,
+        `There is no target ${name} ${ofAll ? 'of all organisations. For a target of one organisation, add --organisation <id>' : 'of this organisation'}. List targets with: npx interchange target list`,
     },
     target_has_recorded_ids: {
       text: ({ name, base }: { name: string; base: string }) =>

@@ -9,7 +9,7 @@ export const french = {
   maps_changed:
     'Les correspondances ont été modifiées après l’aperçu, ou l’aperçu est celui d’une autre importation. Rien n’a été modifié. Regardez de nouveau l’aperçu.',
   not_found:
-    'La correspondance est introuvable. Vérifiez localSystem, localCode et targetSystem. Avec level=facility, il s’agit de celle de l’établissement de x-facility-id ; sans, de celle de l’organisation.',
+    'La correspondance est introuvable. Vérifiez localSystem, localCode et targetSystem. level=facility supprime celle de l’établissement de x-facility-id. Sans lui, celle de l’organisation est supprimée.',
   permission_missing: ({ permission }: { permission: string }) =>
     `Ce compte ne peut pas modifier les correspondances de l’organisation, qui valent dans chaque établissement : il n’a pas accès à tous les établissements, ni la permission ${permission}. Pour modifier celles d’un seul établissement, envoyez facilityId dans la correspondance, ou level=facility dans la requête.`,
 };

@@ -59,7 +59,7 @@ export const terminologyError = domainErrors(
     },
     not_found: {
       status: 404,
-      text: 'The map entry was not found. Check localSystem, localCode and targetSystem. With level=facility the entry of the facility in x-facility-id is meant, without it that of the organisation.',
+      text: 'The map entry was not found. Check localSystem, localCode and targetSystem. level=facility deletes the entry of the facility in x-facility-id. Without it, the entry of the organisation is deleted.',
     },
     export_overtaken: {
       text: 'The map was changed while it was exported: an entry now has an equivalence or a comment, and the file has no column for it. Export it again.',

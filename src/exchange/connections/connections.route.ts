@@ -92,7 +92,7 @@ export function changeConnectionRoute(deps: ManageDependencies): Route<Access> {
     docs: {
       operationId: 'changeExchangeConnection',
       summary: 'Change settings of a connection',
-      description: 'What waits for patients of a facility that you take out is held, for people to decide.',
+      description: 'If you take a facility out, what waits for its patients is held until somebody decides.',
       tag,
     },
     params: ConnectionParams,

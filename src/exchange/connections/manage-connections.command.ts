@@ -122,7 +122,7 @@ function updateConnectionCommand(environment: CommandEnvironment): Command {
           if (coversMore(now, before))
             note(
               environment,
-              `What waits for patients of a facility that was taken out of the connection will be held, for you to decide. To see it: npx interchange delivery list --connection ${id} --status held`,
+              `A facility was taken out of the connection. Deliveries that wait for its patients will be held, until you replay or skip them. To see them: npx interchange delivery list --connection ${id} --status held`,
             );
         });
       },

@@ -146,7 +146,7 @@ describe('interchange target', () => {
     assert.equal(gone.code, 1);
     assert.match(
       gone.stderr,
-      /no target region of all organisations. Name one of a single organisation with --organisation. List/,
+      /no target region of all organisations. For a target of one organisation, add --organisation <id>. List/,
     );
     const { rows } = await database.pool.query(
       'select secret_id, sealed_secret from publish_target where id = $1',

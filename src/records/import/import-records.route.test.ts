@@ -246,7 +246,7 @@ const NEITHER =
   'The content is neither JSON nor gzip. Send FHIR as JSON in UTF-8, as it is or compressed with gzip.';
 
 const NO_ENTRY =
-  'The content is a Bundle without entry, but with an element that no Bundle has. Call the list of its resources entry.';
+  'The content is a Bundle without an entry list, and has an element that FHIR does not define. Rename the list of its resources to entry.';
 const bundleOf = (name: string) =>
   JSON.stringify({ resourceType: 'Bundle', type: 'collection', [name]: [{ resource: patient() }] });
 

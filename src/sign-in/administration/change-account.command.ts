@@ -36,7 +36,7 @@ export function setEmailCommand(environment: CommandEnvironment): Command {
         environment,
         account,
         { email: to },
-        `Setup links of before are good no more. To make another: npx interchange account reset-password --email ${to} --setup-link`,
+        `Setup links that were made before do not work any more. To make another: npx interchange account reset-password --email ${to} --setup-link`,
       );
     });
 }

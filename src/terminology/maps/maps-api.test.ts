@@ -226,7 +226,7 @@ describe('DELETE /terminology/maps', () => {
   const key = `localSystem=urn:lab&localCode=HGB&targetSystem=${LOINC}`;
 
   const NO_ENTRY =
-    'The map entry was not found. Check localSystem, localCode and targetSystem. With level=facility the entry of the facility in x-facility-id is meant, without it that of the organisation.';
+    'The map entry was not found. Check localSystem, localCode and targetSystem. level=facility deletes the entry of the facility in x-facility-id. Without it, the entry of the organisation is deleted.';
 
   test('204 once, 404 after that, and who did it stays on record [TERM-18]', async () => {
     await calls.put(entry);

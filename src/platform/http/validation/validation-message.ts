@@ -58,7 +58,7 @@ export function validationMessage(
   }
 }
 
-/** The caller's own names are not repeated, as any may be a mistaken value, but for one that is nearly a known one. */
+/** Repeats a name of the caller only if it is nearly a known one: any other may be a secret in the wrong place. */
 function unknown({ params, parentSchema }: ValidationError, parent: string, say: Phrases): string {
   const known = Object.keys(parentSchema?.properties ?? {});
   const given = String(params.additionalProperty);

@@ -78,7 +78,7 @@ export async function indexDocument(
     throw new SourceError('is a Bundle, but its entry is not a list');
   if (document.entry === undefined && Object.keys(document).some(isNoElement))
     throw new SourceError(
-      'is a Bundle without entry, but with an element that no Bundle has. Call the list of its resources entry',
+      'is a Bundle without an entry list, and has an element that FHIR does not define. Rename the list of its resources to entry',
     );
   try {
     requireUnderstood(document, 'Bundle', understood);
