@@ -43,7 +43,7 @@ function Summary({ one }: { one: Import }) {
   const format = useFormatter();
   const kindOf = useImportKind();
   const { startedAt, finishedAt, startedBy, progress, failure } = one;
-  /** No file counts before all of it is there, unpacked. */
+  /** A file is counted once all of it has arrived and is unpacked. */
   const mayHaveTaken = progress.files > 0;
   return (
     <Section title={t('summary')}>
