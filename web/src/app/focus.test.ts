@@ -111,7 +111,7 @@ describe('the focus', { skip: NO_BROWSER, timeout: 600_000 }, () => {
 
   test('a dialog stays open when its button is pressed twice, and when somebody presses beside it [WEB-76]', async (t) => {
     const { page } = await web.open(t, '/integration-accounts');
-    await page.getByRole('main').getByRole('button', { name: 'New integration account' }).dblclick();
+    await page.getByRole('main').getByRole('button', { name: 'New integration account' }).first().dblclick();
     const email = page.getByRole('dialog').getByLabel('Email');
     await email.fill('typed@example.org');
     await page.mouse.click(5, 5);
