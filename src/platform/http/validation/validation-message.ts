@@ -1,5 +1,6 @@
 /** Says what is wrong with an input, without repeating its value. Contract: HTTP-4. */
 import type { FastifySchemaValidationError } from 'fastify';
+import { nameMeant } from '../../name-meant.ts';
 import type { Words } from '../../words/words.ts';
 import { FRENCH } from './phrases.fr.ts';
 import { ENGLISH, type NumberRange, type Phrases } from './phrases.ts';
@@ -62,9 +63,7 @@ export function validationMessage(
 function unknown({ params, parentSchema }: ValidationError, parent: string, say: Phrases): string {
   const known = Object.keys(parentSchema?.properties ?? {});
   const given = String(params.additionalProperty);
-  const [meant] = known
-    .filter((name) => isMisspelt(given, name))
-    .sort((one, other) => distance(given, one) - distance(given, other));
+  const meant = nameMeant(given, known);
   return meant === undefined ? say.unknownProperty(parent, known) : say.misspelt(parent, given, meant);
 }
 
@@ -73,7 +72,7 @@ function missing({ params, parentSchema, data }: ValidationError, parent: string
   const known = parentSchema?.properties ?? {};
   const { enum: values } = known[property] ?? {};
   const given = Object.keys(data ?? {}).slice(0, MAX_COMPARED);
-  const misspelt = given.find((name) => !Object.hasOwn(known, name) && isMisspelt(name, property));
+  const misspelt = given.find((name) => !Object.hasOwn(known, name) && nameMeant(name, [property]));
   if (misspelt !== undefined) return say.misspelt(parent, misspelt, property);
   const isAtTop = parent === '' || parent === say.body;
   return say.missing(isAtTop ? property : `${parent}.${property}`, values);
@@ -81,32 +80,6 @@ function missing({ params, parentSchema, data }: ValidationError, parent: string
 
 /** A body of very many members would keep the event loop for long. */
 const MAX_COMPARED = 100;
-
-/** Whether `given` is `known` in other letters: in another case, with `_` or `-`, or with up to two letters wrong. */
-function isMisspelt(given: string, known: string): boolean {
-  if (!/^[\w-]+$/.test(given) || Math.abs(given.length - known.length) > 4) return false;
-  return distance(given, known) <= Math.min(2, Math.floor(known.length / 2) - 1);
-}
-
-/** How many letters are to be put in, taken out or changed to make `known` of `given` (Levenshtein); their case, `_` and `-` aside. */
-function distance(given: string, known: string): number {
-  const [a, b] = [plain(given), plain(known)];
-  let above = Array.from({ length: b.length + 1 }, (_, column) => column);
-  for (const [row, letter] of Array.from(a).entries()) {
-    let last = row + 1;
-    above = above.map((here, column) => {
-      if (column === 0) return last;
-      const changed = (above[column - 1] ?? 0) + (letter === b[column - 1] ? 0 : 1);
-      last = Math.min(here + 1, last + 1, changed);
-      return last;
-    });
-  }
-  return above[b.length] ?? 0;
-}
-
-function plain(name: string): string {
-  return name.toLowerCase().replaceAll(/[_-]/g, '');
-}
 
 function rangeOf({ parentSchema, params }: ValidationError): NumberRange {
   const { type, minimum, maximum } = parentSchema ?? {};

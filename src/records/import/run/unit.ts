@@ -2,13 +2,14 @@
  * What the import holds about one Bundle, or about one run of single resources: where each resource stands,
  * what it will be stored as, and how the others refer to it. The resources themselves are read again when
  * their turn comes.
- * Contract: IN-6.
+ * Contract: IN-6, IN-57.
  */
 
 import type { ReferencedRecord } from '../../../clinical/description/read-context.ts';
 import { type JsonObject, ResourceRejected } from '../../../fhir/reading/json-resource.ts';
+import { RESOURCE_TYPES } from '../../../fhir/resource-types.ts';
+import { nameMeant } from '../../../platform/name-meant.ts';
 import type { FacilityScope } from '../../../tenancy/scope.ts';
-import { countedName } from '../map/element-tally.ts';
 import type { IdentifierKey, ImportReach } from '../map/record-lookup.ts';
 import type { ResourceImporter } from '../map/resource-importer.ts';
 import { identifierQuery, parseReference, withoutVersion } from '../resolve/parse-reference.ts';
@@ -83,7 +84,6 @@ export interface SeenEntry {
 /** Memory of an entry and of a name or identifier of it, roughly, beside their characters. */
 const ENTRY_BYTES = 300;
 const NAME_BYTES = 100;
-export const RESOURCE_TYPE = /^[A-Z][A-Za-z]{1,63}$/;
 
 /** Rejected entries that are listed for one Bundle at most. */
 export const BUNDLE_REASONS = 20;
@@ -243,10 +243,9 @@ function several(entries: UnitEntry | UnitEntry[] | undefined): UnitEntry[] {
   return Array.isArray(entries) ? entries : [entries];
 }
 
-/** Add `by` to the number kept for `name`, or for all others once there are very many names. */
+/** Add `by` to the number kept for `name`. */
 export function count(counts: Map<string, number>, name: string, by = 1): void {
-  const kept = countedName(counts, name);
-  counts.set(kept, (counts.get(kept) ?? 0) + by);
+  counts.set(name, (counts.get(name) ?? 0) + by);
 }
 
 /** A Bundle entry, checked as far as every entry must be. Throws ResourceRejected. */
@@ -268,9 +267,16 @@ export function seenEntry(entry: unknown): SeenEntry {
 export function seenResource(value: unknown): SeenEntry {
   const resource = asObject(value, 'The resource');
   const { resourceType } = resource;
-  if (typeof resourceType !== 'string' || !RESOURCE_TYPE.test(resourceType))
-    throw new ResourceRejected('resourceType is missing or is not a FHIR resource type');
+  if (typeof resourceType !== 'string')
+    throw new ResourceRejected('resourceType is missing or is not a string');
+  if (!RESOURCE_TYPES.has(resourceType)) throw new ResourceRejected(unknownType(resourceType));
   return { resource, resourceType, fullUrl: undefined, request: undefined };
+}
+
+/** Does not repeat what is no type: it may be of a patient. */
+function unknownType(given: string): string {
+  const meant = nameMeant(given, [...RESOURCE_TYPES]);
+  return `resourceType is not a resource type of FHIR R4${meant === undefined ? '' : `. Did you mean ${meant}?`}`;
 }
 
 /** What a Bundle entry asks for (R4, Bundle.entry.request): a create, an update, or either on a condition. */
