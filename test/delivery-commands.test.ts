@@ -10,7 +10,7 @@ import { runCommand } from '../test-support/service/command.ts';
 const clinic = useExchangeCommands();
 const { json, fails, create } = clinic;
 
-test('deliveries: list, count, show, replay and skip what is held [EXC-6, EXC-28, EXC-29, CMD-14]', async () => {
+test('deliveries: list, count, show, replay and skip what is held [EXC-6, EXC-28, EXC-29, EXC-59, CMD-14]', async () => {
   const { database, place, env } = clinic;
   const { id } = await create();
   const patients = await insertPatients(database.pool, place, 3);
@@ -94,6 +94,16 @@ test('deliveries: list, count, show, replay and skip what is held [EXC-6, EXC-28
     shown.split('\n').flatMap((line) => /^ {2}\S+Z {2}(\w+)/.exec(line)?.[1] ?? []),
     ['refused', 'replay', 'delivered'],
     'in the order of time',
+  );
+  const { id: elsewhere } = await createFacility(database.pool, {
+    organisationId: place.organisationId,
+    name: 'Elsewhere',
+  });
+  await json('connection', 'update', '--id', id, '--facility', elsewhere);
+  const uncovered = await runCommand(['delivery', 'replay', '--connection', id, '--dry-run'], { env });
+  assert.match(
+    uncovered.stdout,
+    /^1 would be replayed\n1 of them will be held again, because their facility/,
   );
   const skipped = await runCommand(['delivery', 'skip', '--connection', id, '--reason', 'a duplicate'], {
     env,

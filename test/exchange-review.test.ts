@@ -1,6 +1,7 @@
 /** The review of deliveries, over HTTP. */
 import assert from 'node:assert/strict';
 import { beforeEach, describe, test } from 'node:test';
+import { updateConnection } from '../src/exchange/connections/connection.store.ts';
 import { callDuring } from '../test-support/call-during.ts';
 import { useExchangeCalls } from '../test-support/exchange/exchange-calls.ts';
 import { connect, insertPatients, queue, rename } from '../test-support/exchange/exchange-records.ts';
@@ -261,6 +262,17 @@ describe('/exchange/deliveries', () => {
       409,
       'not held any more',
     );
+  });
+
+  test('says how many are held again, because their connection does not cover the facility [EXC-59]', async () => {
+    const before = await post('/exchange/deliveries/replay', { dryRun: true });
+    assert.deepEqual([before.json.count, before.json.heldAgain], [2, undefined]);
+    const elsewhere = await api.createFacility(caller.tenant.organisationId);
+    await updateConnection(pool(), { ...caller.tenant, connectionId }, { facilityIds: [elsewhere] });
+    for (const dryRun of [true, false]) {
+      const { json } = await post('/exchange/deliveries/replay', { dryRun });
+      assert.deepEqual([json.count, json.heldAgain], [2, 2]);
+    }
   });
 
   test('keeps on record how many deliveries were decided about, and by what filter [ADM-35]', async () => {

@@ -166,6 +166,7 @@ export const ReviewOutcomeSchema = named(
       dryRun: Type.Boolean(),
       count: Type.Integer(),
       deliveryIds: Type.Array(Type.String(), { description: 'The first 1,000 ids.' }),
+      heldAgain: Type.Optional(Type.Integer({ description: 'Of `count`: facility_not_covered again.' })),
     },
     { examples: [{ dryRun: true, count: 1, deliveryIds: [ID] }] },
   ),

@@ -66,6 +66,11 @@ async function review(
   const verb = decision.action === 'replay' ? 'replayed' : 'skipped';
   const lines = [
     `${outcome.count} ${request.dryRun ? `would be ${verb}` : verb}`,
+    ...(outcome.heldAgain === undefined
+      ? []
+      : [
+          `${outcome.heldAgain} of them will be held again, because their facility is not in the connection. Add it with connection update, then replay them, or skip them.`,
+        ]),
     ...failed.map(
       (id) =>
         `The deliveries of organisation ${id} could not be ${verb}. To see why, run the command again with --connection and one of its connections.`,

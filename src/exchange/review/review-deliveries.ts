@@ -1,4 +1,4 @@
-/** Replaying and skipping held deliveries: one, many, or by filter. Contract: EXC-29, EXC-30, ADM-35. */
+/** Replaying and skipping held deliveries: one, many, or by filter. Contract: EXC-29, EXC-30, EXC-59, ADM-35. */
 import type { Client, Pool } from '../../platform/db/database.ts';
 import { isUuid } from '../../platform/uuid.ts';
 import type { Operator } from '../../privacy/access-log/operator-log.ts';
@@ -18,7 +18,7 @@ import {
   organisations,
 } from './each-organisation.ts';
 import type { ReadDependencies } from './read-delivery.ts';
-import { type Decision, decide, heldDeliveries, knownDeliveries } from './review.store.ts';
+import { countUncovered, type Decision, decide, heldDeliveries, knownDeliveries } from './review.store.ts';
 import {
   type AboutPatient,
   patientAskedFor,
@@ -74,7 +74,13 @@ export async function reviewDeliveries(
         await recordReview(client, scope, { ...request, filter }, decided.length);
       });
   if (dryRun) requireHeld(filter, found);
-  return { dryRun, count: found.length, deliveryIds: found.slice(0, MAX_LISTED) };
+  const heldAgain = decision.action === 'replay' ? await countUncovered(db, scope, found) : 0;
+  return {
+    dryRun,
+    count: found.length,
+    deliveryIds: found.slice(0, MAX_LISTED),
+    ...(heldAgain > 0 ? { heldAgain } : {}),
+  };
 }
 
 /**
@@ -122,7 +128,9 @@ async function meantBy(db: Pool, filter: OperatorFilter): Promise<EachAnswer<Mea
 
 function together(dryRun: boolean, outcomes: readonly ReviewOutcome[]): ReviewOutcome {
   const count = outcomes.reduce((sum, outcome) => sum + outcome.count, 0);
-  return { dryRun, count, deliveryIds: outcomes.flatMap(({ deliveryIds }) => deliveryIds) };
+  const heldAgain = outcomes.reduce((sum, outcome) => sum + (outcome.heldAgain ?? 0), 0);
+  const deliveryIds = outcomes.flatMap((outcome) => outcome.deliveryIds);
+  return { dryRun, count, deliveryIds, ...(heldAgain > 0 ? { heldAgain } : {}) };
 }
 
 async function aboutPatient(

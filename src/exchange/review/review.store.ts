@@ -5,6 +5,7 @@
 import { rowByKey, rowsByIndex } from '../../platform/db/by-key.ts';
 import { type Client, type Pool, type Queryable, transaction } from '../../platform/db/database.ts';
 import type { OrganisationScope } from '../../tenancy/scope.ts';
+import { covers } from '../queue/covers.ts';
 import { callWorkers } from '../queue/delivery-call.ts';
 import { type DeliveryFilter, deliveryOfLane, FILTER, filterValues } from './delivery.store.ts';
 
@@ -108,6 +109,24 @@ const LOCKED = `
   where h.sequence = f.sequence
     and h.held_at is not null
     and ($6::text is null or h.held_reason = $6)`;
+
+/** How many of these deliveries are of a facility that their connection does not cover: they are held again, or still. */
+export async function countUncovered(
+  db: Queryable,
+  { organisationId }: OrganisationScope,
+  ids: readonly string[],
+): Promise<number> {
+  const { rows } = await db.query<{ count: number }>({
+    text: `
+      select count(*)::integer as count
+      from unnest($2::uuid[]) asked (id)
+      cross join ${rowsByIndex('exchange_delivery', 'd', { column: 'id', value: 'asked.id' })} d
+      cross join ${rowByKey('exchange_connection', 'c', { id: 'd.connection_id' })} c
+      where not ${covers('d.facility_id')}`,
+    values: [organisationId, ids],
+  });
+  return rows[0]?.count ?? 0;
+}
 
 /** Which of these ids are deliveries, of the facility when one is named. */
 export async function knownDeliveries(

@@ -50,7 +50,7 @@ export const ImportReportSchema = named(
       ),
       rejectedCount: Type.Integer({
         description:
-          'Number of reasons for a rejection, with those that `rejected` has no room for. A resource that is rejected for two reasons counts twice; a Bundle is rejected whole, and counts once for each reason that is named.',
+          'Number of reasons for a rejection, unlisted ones too. A resource rejected for two reasons counts twice; a Bundle is rejected whole, and counts once for each reason that is named.',
       }),
       unchanged: Counts('Number of the `resources` that changed nothing, by type.'),
       older: Type.Array(named('OlderRecord', Type.Object(RESOURCE)), {

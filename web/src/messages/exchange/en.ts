@@ -82,6 +82,8 @@ export const exchange = {
     why: 'Reason',
     whyHelp: 'One line, for those who look at it later. Do not name the patient.',
     replayed: '{count, plural, one {# delivery is tried again.} other {# deliveries are tried again.}}',
+    heldAgain:
+      '{count, plural, one {# of them will be held again, because the connection does not cover this facility. Add the facility to the connection first.} other {# of them will be held again, because the connection does not cover this facility. Add the facility to the connection first.}}',
     skipped: '{count, plural, one {# delivery is skipped.} other {# deliveries are skipped.}}',
   },
   delivery: {

@@ -85,6 +85,8 @@ export const exchange: Catalogue['exchange'] = {
     why: 'Motif',
     whyHelp: 'Une ligne, pour ceux qui regarderont plus tard. Ne nommez pas le patient.',
     replayed: '{count, plural, one {# envoi est retenté.} other {# envois sont retentés.}}',
+    heldAgain:
+      '{count, plural, one {# d’entre eux sera de nouveau retenu, car la connexion ne couvre pas cet établissement. Ajoutez d’abord l’établissement à la connexion.} other {# d’entre eux seront de nouveau retenus, car la connexion ne couvre pas cet établissement. Ajoutez d’abord l’établissement à la connexion.}}',
     skipped: '{count, plural, one {# envoi est ignoré.} other {# envois sont ignorés.}}',
   },
   delivery: {

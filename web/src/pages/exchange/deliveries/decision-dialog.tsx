@@ -25,7 +25,8 @@ export function DecisionDialog({ action, selection, isFiltered = false, onClose 
       {action === undefined ? undefined : (
         <Decision
           {...{ action, selection, isFiltered, onClose }}
-          count={counted.data}
+          count={counted.data?.count}
+          heldAgain={action === 'replay' ? (counted.data?.heldAgain ?? 0) : 0}
           error={counted.error}
         />
       )}
@@ -35,7 +36,7 @@ export function DecisionDialog({ action, selection, isFiltered = false, onClose 
   function title() {
     if (counted.error !== null) return t(action === 'skip' ? 'skipOne' : 'replayOne');
     if (counted.data === undefined) return t('counting');
-    return t(action === 'skip' ? 'skipTitle' : 'replayTitle', { count: counted.data });
+    return t(action === 'skip' ? 'skipTitle' : 'replayTitle', { count: counted.data.count });
   }
 }
 
@@ -43,7 +44,7 @@ export function DecisionDialog({ action, selection, isFiltered = false, onClose 
 function useCount(action: 'replay' | 'skip' | undefined, selection: Selection) {
   return useQuery({
     queryKey: ['held-asked', selection],
-    queryFn: async () => (await review('replay', selection, { dryRun: true })).count,
+    queryFn: () => review('replay', selection, { dryRun: true }),
     enabled: action !== undefined,
     staleTime: 0,
     gcTime: 0,
@@ -54,11 +55,13 @@ function useCount(action: 'replay' | 'skip' | undefined, selection: Selection) {
 interface DecisionProperties extends Required<Omit<DecisionDialogProperties, 'action'>> {
   action: 'replay' | 'skip';
   count: number | undefined;
+  /** So many of them, because the connection does not cover the facility. */
+  heldAgain: number;
   /** Why it could not be counted. */
   error: unknown;
 }
 
-function Decision({ action, selection, isFiltered, count, error, onClose }: DecisionProperties) {
+function Decision({ action, selection, isFiltered, count, heldAgain, error, onClose }: DecisionProperties) {
   const t = useTranslations('exchange.review');
   const form = useServerForm({
     values: { reason: '' },
@@ -74,6 +77,7 @@ function Decision({ action, selection, isFiltered, count, error, onClose }: Deci
       <Text>
         {count === 0 ? t('nothing') : t(action === 'skip' ? 'skipText' : 'replayText', { count: count ?? 0 })}
         {isFiltered && count !== 0 ? ` ${t('filtered', { count: count ?? 0 })}` : ''}
+        {heldAgain > 0 ? ` ${t('heldAgain', { count: heldAgain })}` : ''}
       </Text>
       {action === 'skip' ? (
         <TextInput

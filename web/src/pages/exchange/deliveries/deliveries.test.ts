@@ -1,6 +1,7 @@
 /** Deliveries in the console, in a real browser: the list, one of them, and the review of those that are held. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { updateConnection } from '../../../../../src/exchange/connections/connection.store.ts';
 import {
   connect,
   insertPatients,
@@ -72,6 +73,17 @@ describe('deliveries', { skip: NO_BROWSER, timeout: 600_000 }, () => {
     await page.getByRole('heading', { name: 'Nothing is held' }).waitFor();
     await page.getByRole('button', { name: /^(Replay|Skip) all/ }).waitFor({ state: 'detached' });
     assert.deepEqual(await statuses(tenant.organisationId), [false, false, false]);
+  });
+
+  test('a replay of what would be held again says so [EXC-59]', async (t) => {
+    const { tenant, connectionId } = await held(1);
+    const { pool } = web.api.database;
+    const facilityIds = [await web.api.createFacility(tenant.organisationId)];
+    await updateConnection(pool, { ...tenant, connectionId }, { facilityIds });
+    const { page } = await web.open(t, '/exchange/held', { tenant });
+    await page.getByRole('button', { name: 'Replay this delivery' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Replay this delivery?' });
+    await dialog.getByText('1 of them will be held again').waitFor();
   });
 
   test('with more than one connection, each row names its own; with one, no column says the same in all [WEB-70]', async (t) => {
