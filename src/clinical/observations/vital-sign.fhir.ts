@@ -99,6 +99,14 @@ export function lacksRequiredValue(concept: CodeableConcept, quantity: Quantity 
   return known === undefined || 'fault' in known;
 }
 
+/** True for a quantity whose unit, or lack of one, does not fit its vital sign: it goes out as a note, without a value. */
+export function isInUnfitUnit(concept: CodeableConcept, quantity: Quantity): boolean {
+  const [value, loincCode] = [decimalText(quantity.value), profileCode(withProfileCode(concept))];
+  if (value === undefined || loincCode === undefined) return false;
+  const known = vitalQuantity(loincCode, { ...quantity, value });
+  return known !== undefined && 'fault' in known;
+}
+
 function isVitalSignsCategory(concept: CodeableConcept): boolean {
   return (
     concept.coding?.some(({ system, code }) => system === OBSERVATION_CATEGORY && code === 'vital-signs') ===

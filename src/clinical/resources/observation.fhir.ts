@@ -5,7 +5,7 @@
 import type { CodeableConcept, Coding } from '../../fhir/coded.ts';
 import type { Quantity } from '../../fhir/measured.ts';
 import { OBSERVATION_CATEGORY } from '../../terminology/lookup/code-systems.ts';
-import { describeResource, type RecordOf, resourceObject } from '../description/describe.ts';
+import { describeResource, type RecordOf, type RecordRow, resourceObject } from '../description/describe.ts';
 import {
   derived,
   type Element,
@@ -16,6 +16,7 @@ import {
   onlyStored,
   type Read,
   required,
+  type Values,
 } from '../description/element.ts';
 import { type ExtensionType, extensions } from '../description/extensions.ts';
 import {
@@ -42,7 +43,12 @@ import {
 } from '../description/pointer.ts';
 import { joinPressures } from '../observations/blood-pressure.fhir.ts';
 import { bound, rangeInUcum, type ValueType, value } from '../observations/value.fhir.ts';
-import { hasVitalSignCode, lacksRequiredValue, withProfileCode } from '../observations/vital-sign.fhir.ts';
+import {
+  hasVitalSignCode,
+  isInUnfitUnit,
+  lacksRequiredValue,
+  withProfileCode,
+} from '../observations/vital-sign.fhir.ts';
 import { UNKNOWN } from '../observations/vital-value.fhir.ts';
 
 const STATUSES = [
@@ -258,8 +264,17 @@ function countsAsVitalSign({ values }: Found): boolean {
   return isOne && !lacksRequiredValue(concept, measuredIn(values));
 }
 
+/** True for a vital sign that has a value, of its own or in a component, whose unit does not fit. */
+export function hasUnfitUnit({ values, children }: RecordRow): boolean {
+  if (values.vital_sign !== true) return false;
+  return [values, ...(children.observation_component ?? [])].some((one) => {
+    const quantity = measuredIn(one);
+    return quantity !== undefined && isInUnfitUnit(one.code as CodeableConcept, quantity);
+  });
+}
+
 /** The quantity that was read. */
-function measuredIn(values: Found['values']): Quantity | undefined {
+function measuredIn(values: Values): Quantity | undefined {
   if (values.value_type !== 'Quantity') return undefined;
   const { value_number: value, value_unit: unit, value_unit_system: system, value_unit_code: code } = values;
   return { value, unit, system, code } as Quantity;

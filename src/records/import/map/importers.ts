@@ -1,6 +1,6 @@
 /**
  * Every resource type that is taken, and the order they are written in: what is referred to comes first.
- * Contract: IN-5.
+ * Contract: IN-5, IN-58.
  */
 
 import type { Description, RecordRow } from '../../../clinical/description/describe.ts';
@@ -15,7 +15,7 @@ import { DIAGNOSTIC_REPORT } from '../../../clinical/resources/diagnostic-report
 import { ENCOUNTER } from '../../../clinical/resources/encounter.fhir.ts';
 import { IMAGING_STUDY } from '../../../clinical/resources/imaging-study.fhir.ts';
 import { LOCATION } from '../../../clinical/resources/location.fhir.ts';
-import { OBSERVATION } from '../../../clinical/resources/observation.fhir.ts';
+import { hasUnfitUnit, OBSERVATION } from '../../../clinical/resources/observation.fhir.ts';
 import { ORGANIZATION } from '../../../clinical/resources/organization.fhir.ts';
 import { PRACTITIONER } from '../../../clinical/resources/practitioner.fhir.ts';
 import { SERVICE_REQUEST } from '../../../clinical/resources/service-request.fhir.ts';
@@ -33,6 +33,9 @@ import type { PatientRecords, ResourceImporter } from './resource-importer.ts';
 const UNDER_ORDER: Column = ['order_id', 'uuid'];
 
 const UNKNOWN_CLASS = `has a class of the system HL7 v3 ActCode that is none of ${Object.keys(ENCOUNTER_CLASS_DISPLAY).join(', ')}. It was taken, and is sent as it is. If it is wrong, correct it in the source`;
+
+const UNFIT_UNIT =
+  'is a vital sign with a value whose unit is missing or does not fit. It was taken, and is sent with a note of what was reported instead of the value. If the unit is wrong, correct it in the source';
 
 /** Add a type here (see `resource-importer.ts`). */
 export const IMPORTERS: ReadonlyMap<string, ResourceImporter> = new Map(
@@ -57,6 +60,7 @@ export const IMPORTERS: ReadonlyMap<string, ResourceImporter> = new Map(
       kind: 'observations',
       places: [UNDER_ORDER, ['vital_set_id', 'uuid']],
       rendering: { mapping: OBSERVATION_MAPPING, render: renderedObservation },
+      unusual: { is: hasUnfitUnit, reason: UNFIT_UNIT },
     }),
     clinicalRecord(DIAGNOSTIC_REPORT, { order: 90, kind: 'reports', places: [UNDER_ORDER] }),
   ].map((importer) => [importer.type, importer]),

@@ -111,3 +111,39 @@ test('another spelling of the unit, and what only a laboratory calls so, are tak
     assert.deepEqual(await fetched(text), expected(text), unit);
   }
 });
+
+test('a vital sign whose unit is missing or does not fit is taken and named [IN-58]', async () => {
+  const sign = (id: number, code: string, value: object) => ({
+    ...result(value),
+    id: `7e000000-0000-4000-8000-00000000001${id}`,
+    identifier: undefined,
+    category: undefined,
+    code: { coding: [{ system: 'http://loinc.org', code }] },
+  });
+  const inUnit = (unit?: string) => ({ valueQuantity: { value: 80, unit } });
+  const pressure = (unit: string) => ({
+    component: ['8480-6', '8462-4'].map((code) => ({
+      code: { coding: [{ system: 'http://loinc.org', code }] },
+      ...inUnit(unit),
+    })),
+  });
+  const records = [
+    { resourceType: 'Patient', id: PATIENT },
+    sign(1, '29463-7', inUnit('kg')),
+    sign(2, '29463-7', inUnit('foo')),
+    sign(3, '3141-9', inUnit()),
+    sign(4, '85354-9', pressure('mmHg')),
+    sign(5, '85354-9', pressure('mmol/L')),
+    sign(6, '29463-7', { valueString: 'heavy' }),
+    sign(7, '10839-9', inUnit('foo')),
+  ];
+  const ndjson = records.map((record) => JSON.stringify(record)).join('\n');
+  const { notices, rejectedCount } = await importJson(t.api.database.pool, t.tenant, ndjson);
+  assert.equal(rejectedCount, 0);
+  assert.deepEqual(
+    notices.map(({ entry }) => entry),
+    [3, 4, 6],
+  );
+  for (const { reason } of notices)
+    assert.match(reason, /^is a vital sign with a value whose unit is missing or/);
+});
