@@ -60,6 +60,20 @@ test('connections: create, show, update, rotate, disable, list [EXC-1, CMD-12, C
   assert.match(text.stdout, new RegExp(`${created.id} +disabled +HIE`));
 });
 
+test('a connection whose exchange is down is said to fail, in the words of the console', async () => {
+  const { database, place, env } = clinic;
+  const { id } = await create();
+  await database.pool.query(
+    `insert into exchange_circuit (organisation_id, connection_id, opened_at) values ($1, $2, now())
+     on conflict (organisation_id, connection_id) do update set opened_at = now()`,
+    [place.organisationId, id],
+  );
+  const listed = await runCommand(['connection', 'list'], { env });
+  assert.match(listed.stdout, new RegExp(`${id} +deliveries fail `));
+  const counted = await runCommand(['delivery', 'count', '--connection', id], { env });
+  assert.match(counted.stdout, / {2}deliveries fail$/m);
+});
+
 test('a rotated secret signs once it is activated [EXC-46, CMD-13]', async () => {
   const { env } = clinic;
   const { id } = await create();

@@ -72,6 +72,6 @@ function secretState({ activeFrom, goodUntil }: SecretStatus, now: Date): string
 
 /** One line of a list. */
 export function connectionLine({ id, name, address, enabled, circuitOpenSince }: Connection): string {
-  const state = enabled ? (circuitOpenSince === null ? 'enabled' : 'exchange down') : 'disabled';
+  const state = enabled ? (circuitOpenSince === null ? 'enabled' : 'deliveries fail') : 'disabled';
   return `${id}  ${state.padEnd(13)}  ${name}  ${address}`;
 }

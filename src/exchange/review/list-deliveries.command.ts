@@ -57,7 +57,7 @@ export function countDeliveriesCommand(environment: CommandEnvironment): Command
 
 function countLine(counted: CountedConnection): string {
   const { connectionId, connectionName, queued, held, oldestSeconds } = counted;
-  const state = counted.breakerOpen ? '  exchange down' : counted.connectionEnabled ? '' : '  disabled';
+  const state = counted.breakerOpen ? '  deliveries fail' : counted.connectionEnabled ? '' : '  disabled';
   return `${connectionId}  ${connectionName}  queued ${queued}  held ${held}  oldest ${Math.round(oldestSeconds)} s${state}`;
 }
 
