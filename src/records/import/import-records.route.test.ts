@@ -243,7 +243,7 @@ test('what is rejected is listed, and the answer is 200 [IN-23]', async () => {
 });
 
 const NEITHER =
-  'The content is neither JSON nor gzip. Send FHIR as JSON in UTF-8, as it is or compressed with gzip.';
+  'The content is neither JSON nor gzip with JSON in it. Send FHIR as JSON in UTF-8, as it is or compressed with gzip.';
 
 const NO_ENTRY =
   'The content is a Bundle without an entry list, and has an element that FHIR does not define. Rename the list of its resources to entry.';
@@ -271,6 +271,7 @@ test('a body that is no FHIR at all is 400', async () => {
     [Buffer.from([0x7b, 0xff, 0x7d]), 'The content is not valid UTF-8. Convert it to UTF-8.'],
     ...['entyr', 'Entry', 'entries'].map((name) => [bundleOf(name), NO_ENTRY] as const),
     [deflateSync('{}'), NEITHER],
+    [gzipSync(deflateSync('{}')), NEITHER],
     [Buffer.from([0x00, 0xff, 0x80]), NEITHER],
   ] as const) {
     const answer = await send(body);

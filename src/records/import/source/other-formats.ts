@@ -37,7 +37,7 @@ export function otherFormat(head: Buffer): string | undefined {
 }
 
 export const NEITHER_JSON_NOR_GZIP =
-  'is neither JSON nor gzip. Send FHIR as JSON in UTF-8, as it is or compressed with gzip';
+  'is neither JSON nor gzip with JSON in it. Send FHIR as JSON in UTF-8, as it is or compressed with gzip';
 
 /** What may be JSON in a wrong encoding is not. The last character may go on after `head`. */
 export function isBinary(head: Buffer): boolean {
