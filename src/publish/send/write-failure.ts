@@ -1,5 +1,6 @@
 /** Why a resource could not be written, as callers are told. */
 import type { FhirResource } from '../../clinical/fetch/fhir-resource.ts';
+import { isUntrusted } from '../../outbound/outbound-client.ts';
 import type { Words } from '../../platform/words/words.ts';
 import { keyOf, type ResourceKey } from '../plan/content.fhir.ts';
 import { describeIssues } from './describe-outcome.ts';
@@ -34,15 +35,15 @@ export function isSuccess(status: number): boolean {
 }
 
 export function failure(resource: FhirResource, method: string, answer: FhirAnswer): WriteFailure {
-  if (answer.kind === 'unanswered')
-    return new WriteFailure(
-      {
-        en: `${method} was not answered (${answer.code})`,
-        fr: `${method} est resté sans réponse (${answer.code})`,
-      },
-      keyOf(resource),
-      answer,
-    );
+  if (answer.kind === 'unanswered') {
+    const { code } = answer;
+    const why = whyUnanswered(code);
+    const words = {
+      en: `${method} was not answered (${code})${why ? ` - ${why.en}` : ''}`,
+      fr: `${method} est resté sans réponse (${code})${why ? ` - ${why.fr}` : ''}`,
+    };
+    return new WriteFailure(words, keyOf(resource), answer);
+  }
   const { status } = answer;
   const issues = describeIssues(issuesOf(answer), resource.resourceType);
   const isBare = isSuccess(status) && (method === 'POST' ? !issuesOf(answer).some(isError) : issues === '');
@@ -53,6 +54,26 @@ export function failure(resource: FhirResource, method: string, answer: FhirAnsw
     `${method} ${answered} ${status}${said?.[language] ?? ''}${listed}${advice ? ` - ${advice[language]}` : ''}`;
   const words = { en: worded('en', 'answered'), fr: worded('fr', 'a reçu') };
   return new WriteFailure(words, keyOf(resource), answer);
+}
+
+/** By the codes of Node.js. */
+function whyUnanswered(code: string): Words | undefined {
+  if (code === 'ECONNREFUSED')
+    return {
+      en: 'nothing listens there: check that the server of the target runs, and the base address of the target',
+      fr: 'rien n’y écoute : vérifiez que le serveur de la cible fonctionne, et l’adresse de base de la cible',
+    };
+  if (code === 'ENOTFOUND' || code === 'EAI_AGAIN')
+    return {
+      en: 'the name of the server is not known: check the base address of the target',
+      fr: 'le nom du serveur est inconnu : vérifiez l’adresse de base de la cible',
+    };
+  if (isUntrusted(code))
+    return {
+      en: 'the certificate of the server is not trusted: check it, and the base address of the target',
+      fr: 'le certificat du serveur n’est pas reconnu : vérifiez-le, ainsi que l’adresse de base de la cible',
+    };
+  return undefined;
 }
 
 /** What a 2xx lacks that does not say itself why. */
