@@ -262,7 +262,7 @@ test('a body that is no FHIR at all is 400', async () => {
     ['notes', 'The content is not valid JSON.'],
     [`${'n'.repeat(261)}é`, 'The content is not valid JSON.'],
     ['<Bundle/>', 'The content is XML or HTML. Send FHIR as JSON.'],
-    ['{"a":1}', 'The content is JSON, but not FHIR: resourceType is missing or is not a string.'],
+    ['{"a":1}', 'The content is JSON, but not FHIR: resourceType is missing or is not a FHIR resource type.'],
     [gzipSync('a,b,c,d,e\n'.repeat(60_000)), 'The content is not valid JSON.'],
     [
       gzipSync('{}').subarray(0, 12),

@@ -31,6 +31,8 @@ export function keptReport(
     }));
   return {
     ...document,
+    // Whoever sends the records makes up these names.
+    notTaken: Object.fromEntries(Object.entries(document.notTaken).slice(0, LISTED)),
     rejected: kept(document.rejected),
     older: kept(document.older),
     notices: kept(document.notices),

@@ -29,7 +29,7 @@ export interface ElementCount extends Met {
 const COUNTED = 1_000;
 
 /** What `name` is counted under: itself, or `(others)` once there are very many. */
-function countedName(counts: ReadonlyMap<string, unknown>, name: string): string {
+export function countedName(counts: ReadonlyMap<string, unknown>, name: string): string {
   return counts.size < COUNTED || counts.has(name) ? name : '(others)';
 }
 

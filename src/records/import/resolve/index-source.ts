@@ -7,14 +7,21 @@
 import { hash } from 'node:crypto';
 import { parseFhirJson } from '../../../fhir/json.ts';
 import { type JsonObject, ResourceRejected } from '../../../fhir/reading/json-resource.ts';
-import { RESOURCE_TYPES } from '../../../fhir/resource-types.ts';
 import { hasMoreValues, isDeeper, textAtKey, tooDeep } from '../../../platform/json-depth.ts';
 import { createPauses } from '../../../platform/pauses.ts';
 import { IMPORTERS } from '../map/importers.ts';
 import { reportedPath, requireUnderstood } from '../map/understood.ts';
 import type { LineNumbers } from '../run/line-numbers.ts';
 import type { Rejected } from '../run/run-unit.ts';
-import { BUNDLE_REASONS, count, type SeenEntry, seenEntry, seenResource, Unit } from '../run/unit.ts';
+import {
+  BUNDLE_REASONS,
+  count,
+  RESOURCE_TYPE,
+  type SeenEntry,
+  seenEntry,
+  seenResource,
+  Unit,
+} from '../run/unit.ts';
 import { MAX_JSON_LEVELS, MAX_JSON_VALUES, type SourceLimits, sizeText } from '../source/limits.ts';
 import { type JsonText, notJson } from '../source/not-json.ts';
 import {
@@ -278,7 +285,7 @@ interface WideResource {
 function wideResource(text: string, level = 1): WideResource | undefined {
   if (!hasMoreValues(text, MAX_JSON_VALUES)) return undefined;
   const named = textAtKey(text, 'resourceType', level) ?? '';
-  const resourceType = RESOURCE_TYPES.has(named) ? named : '';
+  const resourceType = RESOURCE_TYPE.test(named) ? named : '';
   return { resourceType, isTaken: resourceType === '' || IMPORTERS.has(resourceType) };
 }
 

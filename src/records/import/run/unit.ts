@@ -10,6 +10,8 @@ import { type JsonObject, ResourceRejected } from '../../../fhir/reading/json-re
 import { RESOURCE_TYPES } from '../../../fhir/resource-types.ts';
 import { nameMeant } from '../../../platform/name-meant.ts';
 import type { FacilityScope } from '../../../tenancy/scope.ts';
+import { countedName } from '../map/element-tally.ts';
+import { IMPORTERS } from '../map/importers.ts';
 import type { IdentifierKey, ImportReach } from '../map/record-lookup.ts';
 import type { ResourceImporter } from '../map/resource-importer.ts';
 import { identifierQuery, parseReference, withoutVersion } from '../resolve/parse-reference.ts';
@@ -84,6 +86,7 @@ export interface SeenEntry {
 /** Memory of an entry and of a name or identifier of it, roughly, beside their characters. */
 const ENTRY_BYTES = 300;
 const NAME_BYTES = 100;
+export const RESOURCE_TYPE = /^[A-Z][A-Za-z]{1,63}$/;
 
 /** Rejected entries that are listed for one Bundle at most. */
 export const BUNDLE_REASONS = 20;
@@ -243,9 +246,10 @@ function several(entries: UnitEntry | UnitEntry[] | undefined): UnitEntry[] {
   return Array.isArray(entries) ? entries : [entries];
 }
 
-/** Add `by` to the number kept for `name`. */
+/** Add `by` to the number kept for `name`, or for all others once there are very many names. */
 export function count(counts: Map<string, number>, name: string, by = 1): void {
-  counts.set(name, (counts.get(name) ?? 0) + by);
+  const kept = countedName(counts, name);
+  counts.set(kept, (counts.get(kept) ?? 0) + by);
 }
 
 /** A Bundle entry, checked as far as every entry must be. Throws ResourceRejected. */
@@ -267,16 +271,18 @@ export function seenEntry(entry: unknown): SeenEntry {
 export function seenResource(value: unknown): SeenEntry {
   const resource = asObject(value, 'The resource');
   const { resourceType } = resource;
-  if (typeof resourceType !== 'string')
-    throw new ResourceRejected('resourceType is missing or is not a string');
-  if (!RESOURCE_TYPES.has(resourceType)) throw new ResourceRejected(unknownType(resourceType));
+  const isText = typeof resourceType === 'string';
+  const meant = isText ? typeMeant(resourceType) : undefined;
+  if (meant !== undefined)
+    throw new ResourceRejected(`resourceType is not a resource type of FHIR R4. Did you mean ${meant}?`);
+  if (!isText || !RESOURCE_TYPE.test(resourceType))
+    throw new ResourceRejected('resourceType is missing or is not a FHIR resource type');
   return { resource, resourceType, fullUrl: undefined, request: undefined };
 }
 
-/** Does not repeat what is no type: it may be of a patient. */
-function unknownType(given: string): string {
-  const meant = nameMeant(given, [...RESOURCE_TYPES]);
-  return `resourceType is not a resource type of FHIR R4${meant === undefined ? '' : `. Did you mean ${meant}?`}`;
+/** The type that is taken and that was probably meant; undefined for types of R4, and for what is near none. */
+function typeMeant(given: string): string | undefined {
+  return RESOURCE_TYPES.has(given) ? undefined : nameMeant(given, [...IMPORTERS.keys()]);
 }
 
 /** What a Bundle entry asks for (R4, Bundle.entry.request): a create, an update, or either on a condition. */

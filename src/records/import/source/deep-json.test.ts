@@ -141,7 +141,7 @@ test('what has many values and is no FHIR is called that, as what has few [IN-54
       [null, 'is not valid JSON'],
       [null, 'is XML or HTML. Send FHIR as JSON'],
       [null, 'is a JSON list. Send a Bundle, one resource, or NDJSON with a resource on each line'],
-      [null, 'is JSON, but not FHIR: resourceType is missing or is not a string'],
+      [null, 'is JSON, but not FHIR: resourceType is missing or is not a FHIR resource type'],
     ],
   );
 });

@@ -80,9 +80,14 @@ test('other callers are answered while a long import is under way [IN-30]', asyn
   assert.ok(answers > 0);
 });
 
-test('element names without end are counted together', async () => {
-  const names = Array.from({ length: 3_000 }, (_, index) => [`element${index}`, 1]);
-  const odd = patient(Object.fromEntries(names));
+test('type and element names without end are counted together', async () => {
+  const letters = (index: number) =>
+    [...String(index)].map((digit) => String.fromCharCode(65 + Number(digit))).join('');
+  const types = Array.from({ length: 3_000 }, (_, index) => ({ resourceType: `X${letters(index)}` }));
+  const { notTaken } = (await send(lines(types))).json as { notTaken: Record<string, number> };
+  assert.equal(Object.keys(notTaken).length, 1_001);
+  assert.equal(notTaken['(others)'], 2_000);
+  const odd = patient(Object.fromEntries(types.map(({ resourceType }) => [resourceType, 1])));
   const { notKept } = (await send(lines([odd]))).json as { notKept: ImportDocument['notKept'] };
   assert.equal(countsOf(notKept)['(others)'], 2_000);
 });
