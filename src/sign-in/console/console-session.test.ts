@@ -131,6 +131,7 @@ test('GET /session tells who is signed in, where, with what rights, and until wh
     json.facilities.map(({ id, name }: { id: string; name: string }) => [id, name]),
     [[tenant.facilityId, 'Test Facility']],
   );
+  assert.equal(json.everyFacility, false, 'there is another');
   assert.equal(json.defaultFacilityId, tenant.facilityId);
   assert.deepEqual(json.permissions, ['patients.patients.list']);
   assert.deepEqual(json.secondFactor, { required: false, totp: false, passkeys: 0, recoveryCodesLeft: 0 });

@@ -31,6 +31,7 @@ export async function readSession(
     },
     organisation: { id: caller.organisationId, name: profile.organisation },
     facilities: facilities.filter(({ id }) => caller.facilities.has(id)),
+    everyFacility: facilities.every(({ id }) => caller.facilities.has(id)),
     defaultFacilityId: caller.defaultFacilityId,
     permissions: [...caller.permissions].sort(),
     secondFactor: { required, totp, passkeys, recoveryCodesLeft },

@@ -49,6 +49,7 @@ const signedIn = Type.Partial(
         }),
       ),
     ),
+    everyFacility: Type.Boolean(),
     defaultFacilityId: Nullable(uuid()),
     permissions: Type.Array(Type.String()),
     secondFactor: named(
@@ -90,6 +91,7 @@ export const ConsoleSessionSchema = named(
               modules: ['encounters', 'lab'],
             },
           ],
+          everyFacility: true,
           defaultFacilityId: '91d2c3b4-5a69-4788-97a6-b5c4d3e2f1a0',
           permissions: ['patients.patients.get', 'patients.patients.list'],
           secondFactor: { required: false, totp: true, passkeys: 0, recoveryCodesLeft: 10 },

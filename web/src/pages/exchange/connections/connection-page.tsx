@@ -31,13 +31,13 @@ export function ConnectionPage() {
   if (data === undefined) return <PageNotRead title={t('title')} back={back} query={query} />;
   const own = session.facilities.map(({ id }) => id);
   // The service refuses each change of a connection that covers another facility too.
-  const isChangeable = data.facilityIds?.every((id) => own.includes(id)) ?? true;
+  const isChangeable = data.facilityIds?.every((id) => own.includes(id)) ?? session.everyFacility;
   const actions = isChangeable ? <ConnectionActions connection={data} /> : undefined;
   return (
     <>
       <PageHeader
         title={data.name}
-        text={data.facilityIds === null ? t('coversAll') : isChangeable ? undefined : t('coversOthers')}
+        text={isChangeable ? (data.facilityIds === null ? t('coversAll') : undefined) : t('coversOthers')}
         back={back}
         actions={actions}
       />

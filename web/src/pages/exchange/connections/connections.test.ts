@@ -301,14 +301,24 @@ describe('connections', { skip: NO_BROWSER, timeout: 600_000 }, () => {
     await page
       .getByText('If they were lost, ask somebody who may change this connection to rotate them.')
       .waitFor();
-    for (const name of ['Send a test', 'Disable', 'Rotate secrets', 'Edit'])
-      assert.equal(await page.getByRole('button', { name, exact: true }).count(), 0, name);
+    const buttons = ['Send a test', 'Disable', 'Rotate secrets', 'Edit'];
+    const offersNothing = async () => {
+      for (const name of buttons)
+        assert.equal(await page.getByRole('button', { name, exact: true }).count(), 0, name);
+    };
+    await offersNothing();
     await web.api.database.pool.query(
       'update exchange_connection set all_facilities = true where organisation_id = $1 and id = $2',
       [tenant.organisationId, id],
     );
     await page.reload();
-    await page.getByText(/^It covers every facility of the organisation/).waitFor();
+    await page.getByText('All of the organisation').waitFor();
+    await page.getByText(/^This connection also covers facilities that you may not use/).waitFor();
+    await offersNothing();
+    const facilityIds = [tenant.facilityId, other];
+    const ofAll = await web.open(t, `/exchange/connections/${id}`, { tenant, facilityIds });
+    await ofAll.page.getByText(/^It covers every facility of the organisation/).waitFor();
+    for (const name of buttons) await ofAll.page.getByRole('button', { name, exact: true }).waitFor();
   });
 
   test('who may manage connections only comes to them at once [WEB-43]', async (t) => {
