@@ -83,7 +83,7 @@ export const fr: Catalogue = {
     members: '{count, plural, one {# élément} other {# éléments}}',
     moreMembers: 'et {count, plural, one {# autre} other {# autres}}',
     filters: 'Filtres',
-    any: 'Tous',
+    any: 'Tout',
     clearFilters: 'Effacer les filtres',
     nothingFound: 'Rien ne correspond aux filtres',
     nothingFoundText: 'Changez un filtre, ou effacez-les tous.',

@@ -8,8 +8,9 @@ import css from './chart.module.css';
 import { marksOf, topOf, useTimeTicks } from './chart-scale.ts';
 
 export interface ChartSeries {
-  /** What is counted: "failed". */
-  name: string;
+  /** What is counted, after that many of it: "attempts failed". */
+  nameOf: (count: number) => string;
+  /** Each of a chart has its own. */
   tone: 'accent' | 'warning' | 'bad';
   /** One for each of the times. */
   values: readonly number[];
@@ -28,6 +29,8 @@ interface ChartProperties {
 
 const WIDTH = 600;
 const HEIGHT = 100;
+/** As a heading, a name stands for any number of it. */
+const MANY = 2;
 /** Of what a bar may take. */
 const FILLED = 0.76;
 
@@ -61,12 +64,15 @@ function Legend({ series }: Pick<ChartProperties, 'series'>) {
   const format = useFormatter();
   return (
     <ul className={css.legend}>
-      {series.map(({ name, tone, values }) => (
-        <li key={name} className={css.entry}>
-          <span className={`${css.key} ${css[tone]}`} aria-hidden="true" />
-          <strong>{format.number(values.reduce((sum, value) => sum + value, 0))}</strong> {name}
-        </li>
-      ))}
+      {series.map(({ nameOf, tone, values }) => {
+        const sum = values.reduce((before, value) => before + value, 0);
+        return (
+          <li key={tone} className={css.entry}>
+            <span className={`${css.key} ${css[tone]}`} aria-hidden="true" />
+            <strong>{format.number(sum)}</strong> {nameOf(sum)}
+          </li>
+        );
+      })}
     </ul>
   );
 }
@@ -107,16 +113,18 @@ function Drawing({ times, series, top, marks }: DrawingProperties) {
         return (
           <g key={time.toISOString()}>
             <title>{`${format.dateTime(time, { dateStyle: 'medium', timeStyle: 'short' })}${series
-              .map(({ name, values }) => `\n${format.number(values[index] ?? 0)} ${name}`)
+              .map(
+                ({ nameOf, values: { [index]: count = 0 } }) => `\n${format.number(count)} ${nameOf(count)}`,
+              )
               .join('')}`}</title>
             {/* So that the words show over the whole of the hour. */}
             <rect x={index * step} y={0} width={step} height={HEIGHT} className={css.hover} />
-            {series.map(({ name, tone, values }) => {
+            {series.map(({ tone, values }) => {
               const height = ((values[index] ?? 0) / top) * HEIGHT;
               below -= height;
               return height === 0 ? undefined : (
                 <rect
-                  key={name}
+                  key={tone}
                   x={(index + (1 - FILLED) / 2) * step}
                   y={below}
                   width={step * FILLED}
@@ -155,9 +163,9 @@ function Numbers({ title, timeHeading, times, series }: Omit<ChartProperties, 'e
         <thead>
           <tr>
             <th scope="col">{timeHeading}</th>
-            {series.map(({ name }) => (
-              <th key={name} scope="col">
-                {name}
+            {series.map(({ nameOf, tone }) => (
+              <th key={tone} scope="col">
+                {nameOf(MANY)}
               </th>
             ))}
           </tr>
@@ -166,8 +174,8 @@ function Numbers({ title, timeHeading, times, series }: Omit<ChartProperties, 'e
           {times.map((time, index) => (
             <tr key={time.toISOString()}>
               <th scope="row">{format.dateTime(time, { dateStyle: 'medium', timeStyle: 'short' })}</th>
-              {series.map(({ name, values }) => (
-                <td key={name}>{format.number(values[index] ?? 0)}</td>
+              {series.map(({ tone, values }) => (
+                <td key={tone}>{format.number(values[index] ?? 0)}</td>
               ))}
             </tr>
           ))}

@@ -57,13 +57,14 @@ export const overview = {
     publishes: 'Publishes',
     deliveries: 'Deliveries to exchanges',
   },
+  /** After a number, and as headings. */
   parts: {
     answered: 'answered',
     refused: 'refused (4xx)',
     failed: 'failed',
     published: 'published',
     delivered: 'delivered',
-    attemptsFailed: 'attempts failed',
+    attemptsFailed: '{count, plural, one {attempt failed} other {attempts failed}}',
   },
   firstSteps: 'The first three steps',
   firstStepsText:

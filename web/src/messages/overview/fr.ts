@@ -57,13 +57,14 @@ export const overview = {
     publishes: 'Publications',
     deliveries: 'Envois aux plateformes',
   },
+  /** After a number, and as headings. */
   parts: {
-    answered: 'aboutis',
-    refused: 'refusés (4xx)',
+    answered: '{count, plural, one {abouti} other {aboutis}}',
+    refused: '{count, plural, one {refusé (4xx)} other {refusés (4xx)}}',
     failed: 'en échec',
-    published: 'réussies',
-    delivered: 'livrés',
-    attemptsFailed: 'essais en échec',
+    published: '{count, plural, one {réussie} other {réussies}}',
+    delivered: '{count, plural, one {livré} other {livrés}}',
+    attemptsFailed: '{count, plural, one {essai en échec} other {essais en échec}}',
   },
   firstSteps: 'Les trois premières étapes',
   firstStepsText:

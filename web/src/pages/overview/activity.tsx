@@ -98,7 +98,7 @@ function Charts({ activity: { from, stepSeconds, series } }: { activity: Activit
           empty={t('none')}
           times={times}
           series={parts.map(({ part, all, less, tone }) => ({
-            name: t(`parts.${part}`),
+            nameOf: (count) => t(`parts.${part}`, { count }),
             tone,
             values: valuesOf(all).map((value, index) =>
               less.reduce((rest, other) => rest - (valuesOf(other)[index] ?? 0), value),

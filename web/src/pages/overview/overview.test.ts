@@ -183,6 +183,21 @@ describe('overview', { skip: NO_BROWSER, timeout: 600_000 }, () => {
     }
   });
 
+  test('one of a kind is named in the singular, in French and English [WEB-8, WEB-55]', async (t) => {
+    const tenant = await web.api.createTenant({ timeZone: 'Europe/Paris' });
+    for (const kind of ['publishes', 'deliveries', 'delivery-failures'])
+      await run(
+        `insert into activity_hour (organisation_id, facility_id, hour, kind, count)
+         values ($1, $2, date_trunc('hour', $3::timestamptz) - interval '3 hours', $4, 1)`,
+        [tenant.organisationId, tenant.facilityId, web.api.clock.now, kind],
+      );
+    const { page } = await web.open(t, '/', { tenant, language: 'fr' });
+    for (const part of ['1 réussie', '1 livré', '1 essai en échec'])
+      await page.getByRole('listitem').getByText(part, { exact: true }).waitFor();
+    const other = await web.open(t, '/', { tenant });
+    await other.page.getByRole('listitem').getByText('1 attempt failed', { exact: true }).waitFor();
+  });
+
   test('large numbers leave room for the words on a narrow screen, and stand in one line in French [WEB-8, WEB-55]', async (t) => {
     const tenant = await web.api.createTenant({ timeZone: 'Europe/Paris' });
     const { organisationId, facilityId } = tenant;
