@@ -25,7 +25,7 @@ export const overview = {
     },
     'rejected-imports': {
       name: 'Incomplete imports',
-      text: 'In the last seven days records or files were rejected, or an import stopped half way. The report says which, and why.',
+      text: 'In the last seven days records or files were rejected, or an import stopped half way. The report says which, and why. Each counts for seven days, also when its file was imported again since. The list has older ones too.',
       link: 'Read the reports',
     },
     'unmapped-codes': {

@@ -25,7 +25,7 @@ export const overview = {
     },
     'rejected-imports': {
       name: 'Importations incomplètes',
-      text: 'Ces sept derniers jours, des dossiers ou des fichiers ont été rejetés, ou une importation s’est arrêtée en chemin. Le rapport dit lesquels, et pourquoi.',
+      text: 'Ces sept derniers jours, des dossiers ou des fichiers ont été rejetés, ou une importation s’est arrêtée en chemin. Le rapport dit lesquels, et pourquoi. Chacune compte sept jours, même si son fichier a été importé de nouveau depuis. La liste en montre aussi de plus anciennes.',
       link: 'Lire les rapports',
     },
     'unmapped-codes': {
