@@ -7,6 +7,7 @@ import {
   WebAuthnError,
 } from '@simplewebauthn/browser';
 import { useTranslations } from 'use-intl';
+import { basePath } from '../app/address.ts';
 import { useErrorText } from '../blocks/states/error-text.ts';
 
 export { browserSupportsWebAuthn, WebAuthnAbortService } from '@simplewebauthn/browser';
@@ -24,6 +25,17 @@ export async function answerByPasskey(options: PublicKeyCredentialRequestOptions
 /** The message is the host that passkeys of the service belong to; the page is at another. */
 class OtherHost extends Error {}
 
+/** The console at that host. A page without https is reached by another port there, but on the machine itself. */
+function consoleAt(host: string): string {
+  const url = new URL(basePath, location.origin);
+  if (url.protocol === 'http:' && host !== 'localhost') {
+    url.protocol = 'https:';
+    url.port = '';
+  }
+  url.hostname = host;
+  return url.href;
+}
+
 /** A browser would refuse without a word of why, such as at http://127.0.0.1, where they belong to `localhost`. */
 function checkHost(host = location.hostname): void {
   if (host !== location.hostname) throw new OtherHost(host);
@@ -35,7 +47,11 @@ export function usePasskeyErrorText(): (error: unknown) => string {
   const errorText = useErrorText();
   return (error) => {
     if (error instanceof OtherHost)
-      return t('passkeyElsewhere', { host: error.message, here: location.hostname });
+      return t('passkeyElsewhere', {
+        host: error.message,
+        here: location.hostname,
+        address: consoleAt(error.message),
+      });
     const isStopped = error instanceof WebAuthnError || error instanceof DOMException;
     return isStopped ? t('passkeyStopped') : errorText(error);
   };

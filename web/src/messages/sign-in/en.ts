@@ -59,7 +59,7 @@ export const secondFactor = {
   passkeyStopped:
     'The browser stopped: it was cancelled, took too long, or this device has the passkey already.',
   passkeyElsewhere:
-    'Passkeys of this service work at {host} only, and this page is at {here}. Open the console at {host}.',
+    'Passkeys of this service work at {host} only, and this page is at {here}. Open the console at {address}',
   passkeyUnsupported: 'This browser has no passkeys. Use another browser or another kind of second factor.',
   recovery: 'Keep your recovery codes',
   recoveryText:

@@ -64,7 +64,7 @@ export const secondFactor = {
   passkeyStopped:
     'Le navigateur s’est arrêté : annulation, délai dépassé, ou clé d’accès déjà présente sur cet appareil.',
   passkeyElsewhere:
-    'Les clés d’accès de ce service ne fonctionnent qu’à l’adresse {host}, et cette page est à l’adresse {here}. Ouvrez la console à {host}.',
+    'Les clés d’accès de ce service ne fonctionnent qu’à l’adresse {host}, et cette page est à l’adresse {here}. Ouvrez la console à l’adresse {address}',
   passkeyUnsupported:
     'Ce navigateur ne connaît pas les clés d’accès. Utilisez un autre navigateur ou un autre second facteur.',
   recovery: 'Gardez vos codes de secours',

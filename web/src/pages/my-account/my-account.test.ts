@@ -173,7 +173,8 @@ describe('my account', { skip: NO_BROWSER, timeout: 600_000 }, () => {
     await dialog.getByLabel('Name of the passkey').fill('laptop');
     await dialog.getByRole('textbox', { name: 'Your password, once more' }).fill(PASSWORD);
     await dialog.getByRole('button', { name: 'Create the passkey' }).click();
-    await dialog.getByText('Open the console at localhost.').waitFor();
+    const { port } = new URL(web.api.origin);
+    await dialog.getByText(`Open the console at http://localhost:${port}/console/`).waitFor();
   });
 
   test('whoever closes the dialog while the browser asks for a passkey makes none, and can leave the page [WEB-51, WEB-77]', async (t) => {
