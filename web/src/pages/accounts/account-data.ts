@@ -1,9 +1,10 @@
 /** What the pages about integration accounts and people read. */
-import { queryOptions, useQuery } from '@tanstack/react-query';
+import { queryOptions, useQueries, useQuery } from '@tanstack/react-query';
 import type { Answer, Item } from '../../api/answer.ts';
 import { answered, api } from '../../api/api.ts';
 import { queries } from '../../app/queries.ts';
 import type { Tone } from '../../blocks/values/status-badge.tsx';
+import { useSession } from '../../shell/session-context.tsx';
 
 export type Account = Item<'/accounts'>;
 export type AccountSession = Item<'/accounts/{accountId}/sessions'>;
@@ -41,6 +42,18 @@ export function readAccount(accountId: string) {
     queryKey: ['account', accountId],
     queryFn: () => answered(api.GET('/accounts/{accountId}', { params: { path: { accountId } } })),
   });
+}
+
+/** Addresses of those of these accounts that the person may see, their own left out. */
+export function useAccountAddresses(
+  accountIds: readonly (string | null)[],
+): (accountId: string) => string | undefined {
+  const { may, session } = useSession();
+  const enabled = may(...Object.values(ACCOUNT_PLACES).map(({ permission }) => permission));
+  const known = accountIds.filter((id) => id !== null);
+  const ids = [...new Set(known)].filter((id) => id !== session.account.userId);
+  const found = useQueries({ queries: ids.map((id) => ({ ...readAccount(id), enabled })) });
+  return (accountId) => found[ids.indexOf(accountId)]?.data?.email;
 }
 
 const rolesQuery = queryOptions({ queryKey: ['roles', 'all'], queryFn: readRoles });

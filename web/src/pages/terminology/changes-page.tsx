@@ -8,8 +8,11 @@ import { ListPage } from '../../blocks/list/list-page.tsx';
 import type { Column } from '../../blocks/list/record-table.tsx';
 import { PageHeader } from '../../blocks/page/page-header.tsx';
 import { EmptyState } from '../../blocks/states/empty-state.tsx';
+import { Email } from '../../blocks/values/email.tsx';
+import { Identifier } from '../../blocks/values/identifier.tsx';
 import { StatusBadge, type Tone } from '../../blocks/values/status-badge.tsx';
 import { useSession } from '../../shell/session-context.tsx';
+import { useAccountAddresses } from '../accounts/account-data.ts';
 import { Coded } from './coded.tsx';
 import { useLevels } from './level.ts';
 import { TerminologyTabs } from './terminology-tabs.tsx';
@@ -31,7 +34,7 @@ export function ChangesPage() {
       <ListPage
         label={t('title')}
         list={list}
-        columns={useColumns()}
+        columns={useColumns(list.rows)}
         rowId={({ mapId, version }) => `${mapId} ${version}`}
         filters={[{ name: 'localCode', label: t('filter'), kind: 'text' }]}
         empty={<EmptyState title={t('empty')} text={t('emptyText')} />}
@@ -40,19 +43,18 @@ export function ChangesPage() {
   );
 }
 
-function useColumns(): Column<MapChange>[] {
+function useColumns(rows: readonly MapChange[]): Column<MapChange>[] {
   const t = useTranslations('terminology');
   const ofChange = useTranslations('mapChanges');
   const { session } = useSession();
   const levels = useLevels();
+  const addressOf = useAccountAddresses(rows.map(({ changedBy }) => changedBy));
   const level = (facilityId: string | null) => levels[facilityId === null ? 0 : 1]?.label;
   const author = (accountId: string | null) => {
     if (accountId === null) return t('operator');
-    return accountId === session.account.userId ? (
-      t('you')
-    ) : (
-      <code title={accountId}>{accountId.slice(0, 8)}…</code>
-    );
+    if (accountId === session.account.userId) return t('you');
+    const address = addressOf(accountId);
+    return address === undefined ? <Identifier id={accountId} /> : <Email address={address} />;
   };
   return [
     {
@@ -77,6 +79,6 @@ function useColumns(): Column<MapChange>[] {
       cell: ({ facilityId }) => level(facilityId),
     },
     timeColumn(t('changed'), ({ changedAt }) => changedAt),
-    { heading: t('by'), width: '7.5rem', cell: ({ changedBy }) => author(changedBy) },
+    { heading: t('by'), cell: ({ changedBy }) => author(changedBy) },
   ];
 }

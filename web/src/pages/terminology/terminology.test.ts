@@ -310,6 +310,11 @@ describe('terminology', { skip: NO_BROWSER, timeout: 600_000 }, () => {
     await rows.nth(1).getByText('2951-2').waitFor();
     await rows.nth(1).getByText('You', { exact: true }).waitFor();
     await rows.nth(2).getByText('Added').waitFor();
+    const other = await web.open(t, '/terminology/history?localCode=HIST');
+    await other.page.getByText(account.email).first().waitFor();
+    const permissions = ['terminology.maps.read'];
+    const reader = await web.open(t, '/terminology/history?localCode=HIST', { permissions });
+    await reader.page.getByText(account.userId).first().waitFor();
   });
 
   test('who may only read maps changes none [WEB-31]', async (t) => {

@@ -3,6 +3,7 @@ import { useTranslations } from 'use-intl';
 import type { Answer } from '../../../api/answer.ts';
 import { ZonedTime } from '../../../blocks/values/zoned-time.tsx';
 import { useSession } from '../../../shell/session-context.tsx';
+import { useAccountAddresses } from '../../accounts/account-data.ts';
 import css from '../exchange.module.css';
 
 export type DeliveryDetail = Answer<'/exchange/deliveries/{deliveryId}'>;
@@ -25,8 +26,8 @@ interface Step {
 export function DeliveryTimeline({ delivery, readAt }: DeliveryAsRead) {
   const t = useTranslations('exchange.delivery');
   const attemptStep = useAttemptStep();
-  const reviewStep = useReviewStep();
   const { event, occurredAt, attempts, reviews, heldAt, nextAttemptAt, waitReason } = delivery;
+  const reviewStep = useReviewStep(reviews);
   // What `connection resync` queued has the same event as a change.
   const why = event === 'patient.created' ? t('queuedTexts.created') : t('queuedTexts.updated');
   const steps: Step[] = [
@@ -111,11 +112,13 @@ const FAILURES: Record<string, 'refused' | 'reset' | 'name'> = {
   EAI_AGAIN: 'name',
 };
 
-function useReviewStep(): (review: Review) => Step {
+function useReviewStep(reviews: readonly Review[]): (review: Review) => Step {
   const t = useTranslations('exchange.delivery');
   const { session } = useSession();
+  const addressOf = useAccountAddresses(reviews.map(({ accountId }) => accountId));
+  const nameOf = (id: string) => addressOf(id) ?? t('account', { id });
   return ({ action, reason, accountId, decidedAt }) => {
-    const who = accountId === null ? t('operator') : t('account', { id: accountId });
+    const who = accountId === null ? t('operator') : nameOf(accountId);
     const by = accountId === session.account.userId ? t('byYou') : t('by', { who });
     return {
       at: decidedAt,
