@@ -82,6 +82,11 @@ export const exchangeConnections = {
   lastUsed: 'Last used',
   never: 'Not yet',
   deliveries: 'Show its deliveries',
+  lastTries: 'See what came back in the last tries.',
+  resync: 'Patients not delivered yet',
+  resyncText:
+    'Patients who were there before the connection, or changed while it was disabled, are delivered at their next change. To have them delivered now, ask the operator to run this command.',
+  command: 'Command',
   rotate: 'Rotate secrets',
   rotateText:
     'Makes new secrets. Messages are signed with the old one until you activate the new one, so that nothing is lost meanwhile.',

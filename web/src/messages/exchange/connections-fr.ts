@@ -84,6 +84,11 @@ export const exchangeConnections: Catalogue['exchangeConnections'] = {
   lastUsed: 'Dernier usage',
   never: 'Pas encore',
   deliveries: 'Afficher ses envois',
+  lastTries: 'Voir ce que les derniers essais ont donné.',
+  resync: 'Patients pas encore envoyés',
+  resyncText:
+    'Les patients qui étaient là avant la connexion, ou qui ont été modifiés pendant qu’elle était désactivée, sont envoyés à leur prochaine modification. Pour les envoyer maintenant, demandez à l’opérateur d’exécuter cette commande.',
+  command: 'Commande',
   rotate: 'Renouveler les secrets',
   rotateText:
     'Crée de nouveaux secrets. Les messages sont signés avec l’ancien jusqu’à ce que vous activiez le nouveau : rien ne se perd entre-temps.',

@@ -20,6 +20,7 @@ export const exchange = {
   retrying: 'Retrying',
   occurred: 'Occurred',
   attempt: 'Last attempt',
+  lastAnswer: '{status, select, null {No answer: {failure}} other {Answered {status}}}',
   reason: 'Reason',
   since: 'Queued since',
   until: 'Queued before',

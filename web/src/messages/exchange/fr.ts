@@ -22,6 +22,7 @@ export const exchange: Catalogue['exchange'] = {
   retrying: 'Nouvel essai',
   occurred: 'Survenu',
   attempt: 'Dernier essai',
+  lastAnswer: '{status, select, null {Pas de réponse : {failure}} other {Réponse {status}}}',
   reason: 'Motif',
   since: 'En file depuis',
   until: 'En file avant',

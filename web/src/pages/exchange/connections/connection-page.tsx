@@ -45,6 +45,7 @@ export function ConnectionPage() {
         <div>
           <Settings connection={data} isChangeable={isChangeable} />
           <ForExchange connection={data} isChangeable={isChangeable} />
+          {data.enabled ? <Resync connectionId={data.id} /> : undefined}
         </div>
         <ConnectionSecrets connection={data} />
       </div>
@@ -73,7 +74,7 @@ function Settings({ connection, isChangeable }: { connection: Connection; isChan
   const t = useTranslations('exchangeConnections');
   const format = useFormatter();
   const purposeName = usePurposeName();
-  const { session } = useSession();
+  const { may, session } = useSession();
   const { id, address, facilityIds, purposeOfUse, maxInFlight, timeoutMs, circuitOpenSince } = connection;
   const since =
     circuitOpenSince === null
@@ -95,6 +96,11 @@ function Settings({ connection, isChangeable }: { connection: Connection; isChan
               <ConnectionState connection={connection} /> <Held connectionId={connection.id} />
               {circuitOpenSince === null ? undefined : (
                 <span className={css.quiet}>{t('downSince', { since, may: String(isChangeable) })}</span>
+              )}{' '}
+              {circuitOpenSince === null || !may(READ_DELIVERIES) ? undefined : (
+                <Link to="/exchange" search={{ connection: id, status: 'queued' }}>
+                  {t('lastTries')}
+                </Link>
               )}
             </span>,
           ],
@@ -105,11 +111,24 @@ function Settings({ connection, isChangeable }: { connection: Connection; isChan
           [t('timeout'), t('timeoutValue', { ms: timeoutMs })],
         ]}
       />
-      <p>
-        <Link to="/exchange" search={{ connection: id }}>
-          {t('deliveries')}
-        </Link>
-      </p>
+      {may(READ_DELIVERIES) ? (
+        <p>
+          <Link to="/exchange" search={{ connection: id }}>
+            {t('deliveries')}
+          </Link>
+        </p>
+      ) : undefined}
+    </Section>
+  );
+}
+
+/** Only the operator can have patients delivered who did not change. */
+function Resync({ connectionId }: { connectionId: string }) {
+  const t = useTranslations('exchangeConnections');
+  const command = `npx interchange connection resync --id ${connectionId}`;
+  return (
+    <Section title={t('resync')} text={t('resyncText')}>
+      <CopiedValue name={t('command')} value={command} />
     </Section>
   );
 }

@@ -391,6 +391,7 @@ describe('deliveries', { skip: NO_BROWSER, timeout: 600_000 }, () => {
     await web.api.call('/exchange/deliveries/replay', { method: 'POST', token: account.token, body });
     await page.goto(`${web.api.origin}/console/exchange`);
     await page.getByRole('table').getByText('Retrying').waitFor();
+    await page.getByRole('table').getByText('Answered 401', { exact: true }).waitFor();
     await page.getByRole('link', { name: 'Patient created' }).click();
     await page.getByText('Retrying').waitFor();
     await page.getByText('To be sent since').first().waitFor();

@@ -5,8 +5,10 @@ import { useFormatter, useTranslations } from 'use-intl';
 import { timeColumn } from '../../../blocks/list/columns.tsx';
 import { choicesOf, type Filter } from '../../../blocks/list/filter-bar.tsx';
 import type { Column } from '../../../blocks/list/record-table.tsx';
+import { ZonedTime } from '../../../blocks/values/zoned-time.tsx';
 import { useConnectionColumn, useConnectionFilter } from '../connection-column.tsx';
 import { DeliveryState } from '../delivery-state.tsx';
+import css from '../exchange.module.css';
 import { type Delivery, STATUSES, useHeldReason } from '../exchange-data.ts';
 import { PatientLink } from '../patient-link.tsx';
 
@@ -95,6 +97,25 @@ export function useColumns(
     },
     ...connection,
     ...(isReview ? [] : [occurred]),
-    timeColumn(t('attempt'), ({ lastAttempt }) => lastAttempt?.startedAt),
+    {
+      heading: t('attempt'),
+      width: '13.5rem',
+      cell: ({ lastAttempt }) => <LastAttempt attempt={lastAttempt} />,
+    },
   ];
+}
+
+/** When it was; and what came back, where that was no success. */
+function LastAttempt({ attempt }: { attempt: Delivery['lastAttempt'] }) {
+  const t = useTranslations('exchange');
+  return (
+    <div>
+      <ZonedTime at={attempt?.startedAt} />
+      {attempt?.outcome === 'failed' || attempt?.outcome === 'refused' ? (
+        <div className={css.quiet}>
+          {t('lastAnswer', { status: String(attempt.status), failure: attempt.failure ?? '–' })}
+        </div>
+      ) : undefined}
+    </div>
+  );
 }
