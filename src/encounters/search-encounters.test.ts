@@ -446,6 +446,14 @@ test('a status is understood as a token, with the system of its codes or none [E
   }
 });
 
+test('a parameter that is missing and was misspelt is named, with the name that was meant [HTTP-4]', async () => {
+  const { status, json } = await search({ patient: patientId, purposeofUse: 'TREATMENT', other: 'x' });
+  assert.deepEqual(
+    [status, json.message],
+    [400, 'The query parameter purposeofUse is unknown. Did you mean purposeOfUse?'],
+  );
+});
+
 test('subject is another name of patient; two patients are refused [ENC-11]', async () => {
   const query = { purposeOfUse: 'TREATMENT', _count: '2' };
   const plain = await search({ patient: patientId, ...query });

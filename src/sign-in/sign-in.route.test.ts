@@ -49,6 +49,15 @@ test('verify answers exactly the four fields; the email is compared without case
   assert.ok(answer.headers.get('x-correlation-id'));
 });
 
+test('a member that is missing and was misspelt is named, with the name that was meant [HTTP-4]', async () => {
+  const refused = await post('/auth/refresh', { refresh_token: 'secret-1', secret2: 'x' });
+  assertError(refused, 400, 'Bad Request');
+  assert.equal(
+    refused.json.message,
+    'The body has the unknown property refresh_token. Did you mean refreshToken?',
+  );
+});
+
 test('verify tells the flags of an account [SIGN-IN-3]', async () => {
   const flagged = await newAccount({ mustChangePassword: true });
   const unset = await newAccount({ password: { kind: 'setup-link' } });

@@ -23,6 +23,14 @@ test('a body keeps the members that its schema declares, unless the schema speak
     assert.equal(declaredMembers(Type.Object(properties), other), other);
 });
 
+test('unknown names stay where something required is missing, for its message', () => {
+  const schema = Type.Object({ name: Type.String(), size: Type.Integer({ default: 20 }) });
+  assert.deepEqual(declaredMembers(schema, { Name: 'a' }), { Name: 'a' });
+  assert.deepEqual(declaredMembers(schema, { name: 'a', Name: 'a' }), { name: 'a' });
+  assert.deepEqual(convertQuery(schema, { Name: 'a', size: '1' }, false), { Name: 'a', size: 1 });
+  assert.deepEqual(convertQuery(schema, { name: 'a', Size: '1' }, false), { name: 'a' });
+});
+
 describe('convertQuery', () => {
   test('converts what is written as its type, and nothing else', () => {
     assert.deepEqual(convertQuery(SCHEMA, { count: '20', flag: 'true', name: '20', date: 'ge2026' }, false), {

@@ -20,6 +20,7 @@ interface Property extends TSchema {
 export function convertQuery(schema: TObject, query: Values, strict: boolean): Values {
   const converted: Values = {};
   const properties = schema.properties as Record<string, Property>;
+  const keepsUnknown = lacksRequired(schema, query);
   for (const [name, value] of Object.entries(query)) {
     const property = Object.hasOwn(properties, name) ? properties[name] : undefined;
     if (property !== undefined) converted[name] = convert(property, value);
@@ -28,6 +29,7 @@ export function convertQuery(schema: TObject, query: Values, strict: boolean): V
         en: `The query parameter ${printable(name) ?? 'with an unusual name'} is unknown. Remove it, or send no Prefer: handling=strict.`,
         fr: `Le paramètre ${printable(name) ?? 'au nom inhabituel'} est inconnu. Retirez-le, ou n’envoyez pas Prefer: handling=strict.`,
       });
+    else if (keepsUnknown) converted[name] = value;
   }
   return converted;
 }
@@ -43,7 +45,14 @@ export function declaredMembers(schema: TSchema, body: unknown): unknown {
   };
   if (properties === undefined || additionalProperties !== undefined) return body;
   if (body === null || typeof body !== 'object' || Array.isArray(body)) return body;
+  if (lacksRequired(schema, body)) return body;
   return Object.fromEntries(Object.entries(body).filter(([name]) => Object.hasOwn(properties, name)));
+}
+
+/** True where something required is missing: validation refuses such input, and looks for it among the unknown names. */
+function lacksRequired(schema: TSchema, given: object): boolean {
+  const { required = [], properties = {} } = schema as Partial<TObject>;
+  return required.some((name) => !Object.hasOwn(given, name) && !('default' in (properties[name] ?? {})));
 }
 
 function convert(property: Property, value: unknown): unknown {

@@ -31,7 +31,8 @@ export const FRENCH: Phrases = {
   ofType: (name, type) => `${name} doit être ${typeText(type)}.`,
   unknownProperty: (name, known) =>
     `${name} a un champ inconnu.${known.length === 0 ? '' : ` Champs possibles : ${known.join(', ')}.`}`,
-  misspelt: (name, given, meant) => `${name} a le champ inconnu ${given}. Vouliez-vous dire ${meant} ?`,
+  misspelt: (name, given, meant) =>
+    `${name === '' ? `Le paramètre ${given} est inconnu` : `${name} a le champ inconnu ${given}`}. Vouliez-vous dire ${meant} ?`,
   invalid: (name) => `${name} n’est pas valable.`,
 };
 

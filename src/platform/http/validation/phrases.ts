@@ -49,7 +49,8 @@ export const ENGLISH: Phrases = {
   ofType: (name, type) => `${name} must be ${/^[aeio]/.test(type) ? 'an' : 'a'} ${type}.`,
   unknownProperty: (name, known) =>
     `${name} has an unknown property.${known.length === 0 ? '' : ` It may have ${known.join(', ')}.`}`,
-  misspelt: (name, given, meant) => `${name} has the unknown property ${given}. Did you mean ${meant}?`,
+  misspelt: (name, given, meant) =>
+    `${name === '' ? `The query parameter ${given} is unknown` : `${name} has the unknown property ${given}`}. Did you mean ${meant}?`,
   invalid: (name, fault = 'is not valid') => `${name} ${fault}.`,
 };
 
