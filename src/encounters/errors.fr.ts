@@ -9,5 +9,5 @@ export const french = {
   bad_date: ({ part }: { part: 'prefix' | 'date' }) =>
     part === 'prefix'
       ? 'date a un préfixe inconnu. Utilisez ge, le, eq ou aucun préfixe.'
-      : 'date doit être AAAA, AAAA-MM, AAAA-MM-JJ ou une date avec heure et fuseau (un + s’y envoie comme %2B), après le préfixe ge, le, eq ou aucun.',
+      : 'date doit être une date qui existe, sous la forme AAAA, AAAA-MM ou AAAA-MM-JJ, ou une date avec heure et fuseau (un + s’y envoie comme %2B), après le préfixe ge, le, eq ou aucun.',
 };

@@ -22,7 +22,7 @@ export const encounterError = domainErrors(
       text: ({ part }: { part: 'prefix' | 'date' }) =>
         part === 'prefix'
           ? 'date has an unknown prefix. Use ge, le, eq or no prefix.'
-          : 'date must be YYYY, YYYY-MM, YYYY-MM-DD or a date-time with a zone (a + in it sent as %2B), after the prefix ge, le, eq or none.',
+          : 'date must be a date that exists, as YYYY, YYYY-MM or YYYY-MM-DD, or a date-time with a zone (a + in it sent as %2B), after the prefix ge, le, eq or none.',
       example: { part: 'prefix' },
     },
   },

@@ -7,5 +7,5 @@ export const french = {
   bad_filter: ({ field, kind }: { field: string; kind: 'account' | 'date' }) =>
     kind === 'account'
       ? `${field} doit être l’identifiant ou l’adresse électronique d’un seul compte.`
-      : `${field} doit être AAAA, AAAA-MM, AAAA-MM-JJ ou une date avec heure et fuseau (un + s’y envoie comme %2B).`,
+      : `${field} doit être une date qui existe, sous la forme AAAA, AAAA-MM ou AAAA-MM-JJ, ou une date avec heure et fuseau (un + s’y envoie comme %2B).`,
 };

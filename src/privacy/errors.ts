@@ -18,7 +18,7 @@ export const privacyError = domainErrors(
       text: ({ field, kind }: { field: string; kind: 'account' | 'date' }) =>
         kind === 'account'
           ? `${field} must be the id or the email of one account.`
-          : `${field} must be YYYY, YYYY-MM, YYYY-MM-DD or a date-time with a zone (a + in it sent as %2B).`,
+          : `${field} must be a date that exists, as YYYY, YYYY-MM or YYYY-MM-DD, or a date-time with a zone (a + in it sent as %2B).`,
       example: { field: 'account', kind: 'account' },
     },
     bad_month: {

@@ -68,6 +68,6 @@ export function errorBody(statusCode: number, message: string): ErrorBody {
 /** Of the 404 for an unknown path. */
 export const NO_SUCH_PATH: Words = {
   // A proxy may have a prefix before it.
-  en: 'There is no such path. Every path is listed on the page whose address ends in /api/v1/docs.',
-  fr: 'Ce chemin n’existe pas. Tous les chemins sont sur la page dont l’adresse se termine par /api/v1/docs.',
+  en: 'There is no such path. Every path is listed on the page whose address ends in /api/v1/docs. None ends in a slash.',
+  fr: 'Ce chemin n’existe pas. Tous les chemins sont sur la page dont l’adresse se termine par /api/v1/docs. Aucun ne se termine par une barre oblique.',
 };

@@ -58,6 +58,12 @@ test('a parameter that is missing is told the values that it may have', () => {
   );
 });
 
+test('a boolean of an address is told how it is written; one of a body is a boolean of JSON', () => {
+  const Flag = Type.Object({ dryRun: Type.Boolean() });
+  assert.equal(messageOf(Flag, { dryRun: '1' }, 'querystring'), 'dryRun must be one of true, false.');
+  assert.equal(messageOf(Flag, { dryRun: 'true' }, 'body'), 'dryRun must be a boolean.');
+});
+
 test('a property that is not known is told those that are', () => {
   const Body = Type.Object(
     { token: Type.String(), level: Type.Optional(Type.String()) },

@@ -50,6 +50,9 @@ export function validationMessage(
       return part === 'querystring' ? say.tooOften(name, limit) : say.tooMany(name, limit);
     case 'type':
       if (part === 'querystring' && Array.isArray(error.data)) return say.once(name);
+      // In an address nothing else is a boolean; in JSON, "true" is none.
+      if (part === 'querystring' && error.params.type === 'boolean')
+        return say.oneOf(name, ['true', 'false']);
       if (error.params.type === 'integer') return say.within(name, rangeOf(error));
       return say.ofType(name, String(error.params.type));
     case 'additionalProperties':
