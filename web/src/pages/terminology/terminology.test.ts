@@ -290,6 +290,15 @@ describe('terminology', { skip: NO_BROWSER, timeout: 600_000 }, () => {
     await page.getByRole('cell', { name: 'Only Test Facility' }).waitFor({ state: 'detached' });
   });
 
+  test('the words of a row that is edited are whole in French [WEB-8, WEB-31]', async (t) => {
+    const { page, account } = await web.open(t, '/terminology/maps?search=WHOLE', { language: 'fr' });
+    await put(account, { localSystem: '', localCode: 'WHOLE', targetSystem: LOINC, targetCode: '718-7' });
+    await page.reload();
+    await page.getByRole('button', { name: 'Modifier WHOLE' }).click();
+    const save = page.getByRole('button', { name: 'Enregistrer', exact: true }).locator('span').last();
+    assert.ok(await save.evaluate((label) => label.scrollWidth <= label.clientWidth));
+  });
+
   test('the history says who changed what [WEB-33]', async (t) => {
     const { page, account } = await web.open(t, '/terminology/history?localCode=HIST');
     await page.getByRole('heading', { name: 'Nothing matches the filters' }).waitFor();

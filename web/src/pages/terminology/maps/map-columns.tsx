@@ -33,7 +33,7 @@ export function useMapColumns(edit: MapEdit, onDelete: (entry: MapEntry) => void
     },
     {
       heading: t('relation'),
-      share: 0.7,
+      share: 0.85,
       cell: (entry) =>
         edit.entryId === entry.id ? <EditedRelation edit={edit} /> : <Relation entry={entry} />,
     },
@@ -46,7 +46,7 @@ export function useMapColumns(edit: MapEdit, onDelete: (entry: MapEntry) => void
   if (!may('terminology.maps.manage')) return columns;
   const actions = {
     heading: ofMaps('actions'),
-    width: '7.5rem',
+    width: '9rem',
     cell: (entry: MapEntry) => <Actions entry={entry} edit={edit} onDelete={onDelete} />,
   };
   return [...columns, actions];
