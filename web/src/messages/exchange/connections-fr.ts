@@ -161,7 +161,7 @@ export const exchangeCallbacks: Catalogue['exchangeCallbacks'] = {
   outcomes: { applied: 'Gardée', conflict: 'Conflit' },
   conflictHelp:
     'Conflit : la plateforme avait déjà donné un autre identifiant au patient. Rien n’a été changé. Demandez-lui lequel est juste.',
-  assignedId: 'Identifiant attribué',
+  assignedId: 'Id attribué',
   message: 'Message',
   received: 'Reçue',
   delivery: 'Envoi',

@@ -76,7 +76,7 @@ function useColumns(rows: readonly Callback[]): Column<Callback>[] {
     },
     {
       heading: t('assignedId'),
-      share: 1.2,
+      share: 1.4,
       cell: ({ assignedId }) => (assignedId === null ? '–' : <code>{assignedId}</code>),
     },
     { heading: t('message'), share: 1.3, cell: ({ message }) => message ?? '–' },
@@ -84,7 +84,7 @@ function useColumns(rows: readonly Callback[]): Column<Callback>[] {
     timeColumn(t('received'), ({ receivedAt }) => receivedAt),
     {
       heading: t('delivery'),
-      width: '10rem',
+      width: '9rem',
       cell: ({ deliveryId }) => (
         <Link to="/exchange/deliveries/$deliveryId" params={{ deliveryId }}>
           {t('toDelivery')}

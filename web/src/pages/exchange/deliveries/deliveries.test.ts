@@ -342,6 +342,17 @@ describe('deliveries', { skip: NO_BROWSER, timeout: 600_000 }, () => {
     await page.getByLabel('Connection').selectOption(own);
     await page.waitForURL(`**/exchange/callbacks?connection=${connectionId}`);
     await list.getByText(MARKS.assignedId).waitFor();
+    for (const language of ['en', 'fr']) {
+      await page.evaluate(`localStorage['interchange-language'] = '${language}'`);
+      await page.reload();
+      await page.getByText(MARKS.assignedId).waitFor();
+      const cut = await page
+        .getByRole('columnheader')
+        .evaluateAll((all) =>
+          all.filter((one) => one.scrollWidth > one.clientWidth).map((one) => one.textContent),
+        );
+      assert.deepEqual(cut, [], language);
+    }
   });
 
   test('one delivery tells what happened, shows the message when asked, is replayed, and shows by itself what became of it [WEB-42]', async (t) => {
