@@ -112,7 +112,7 @@ function LastAttempt({ attempt }: { attempt: Delivery['lastAttempt'] }) {
     <div>
       <ZonedTime at={attempt?.startedAt} />
       {attempt?.outcome === 'failed' || attempt?.outcome === 'refused' ? (
-        <div className={css.quiet}>
+        <div className={css.answer}>
           {t('lastAnswer', { status: String(attempt.status), failure: attempt.failure ?? '–' })}
         </div>
       ) : undefined}
