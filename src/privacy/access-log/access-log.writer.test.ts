@@ -258,7 +258,8 @@ describe('the access log', () => {
     const killing = (async () => {
       for (let kill = 0; kill < 15; kill += 1) {
         await owner.query(
-          "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'killed'",
+          `select pg_terminate_backend(pid) from pg_stat_activity
+           where datname = current_database() and application_name = 'killed'`,
         );
         await waitUntil(() => written.length + refused >= 30 * kill, 'entries were taken since');
       }

@@ -484,15 +484,17 @@ describe('access-log archive', { timeout: 600_000 }, () => {
     const waitsFor = async (mode: string) =>
       (
         await rowsOf(`select from pg_locks l join pg_stat_activity a using (pid)
-        where not l.granted and a.application_name = 'interchange archive' and l.mode = '${mode}'`)
+        where not l.granted and a.datname = current_database() and a.application_name = 'interchange archive' and l.mode = '${mode}'`)
       ).length > 0;
     const hasFile = async (pattern: RegExp) => (await readdir(out)).some((name) => pattern.test(name));
 
     async function goesOn(): Promise<void> {
       await waitUntil(
         async () =>
-          (await rowsOf(`select from pg_stat_activity where application_name = 'interchange archive'`))
-            .length === 0,
+          (
+            await rowsOf(`select from pg_stat_activity
+              where datname = current_database() and application_name = 'interchange archive'`)
+          ).length === 0,
       );
       const left = await archived();
       assert.deepEqual(

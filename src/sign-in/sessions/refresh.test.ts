@@ -116,7 +116,8 @@ test('when the statement that refreshes share is lost, each of them fails, and e
   });
   await waitUntil(async () => {
     await owner.query(`
-      select pg_terminate_backend(pid) from pg_locks where relation = 'refresh_token'::regclass and not granted`);
+      select pg_terminate_backend(pid) from pg_locks join pg_stat_activity a using (pid)
+      where a.datname = current_database() and relation = 'refresh_token'::regclass and not granted`);
     return areOver;
   }, 'each of them is lost');
   assert.deepEqual(new Set((await tries).map(({ status }) => status)), new Set(['rejected']));

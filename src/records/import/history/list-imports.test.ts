@@ -314,7 +314,8 @@ test('an import that came to its end says so, also when the connection is lost t
   );
   await waitUntil(async () => {
     const { rowCount } = await owner.query(
-      `select pg_terminate_backend(pid) from pg_locks where relation = to_regclass('import_run') and not granted`,
+      `select pg_terminate_backend(pid) from pg_locks join pg_stat_activity a using (pid)
+       where a.datname = current_database() and relation = to_regclass('import_run') and not granted`,
     );
     return (rowCount ?? 0) > 0;
   }, 'its end is lost');

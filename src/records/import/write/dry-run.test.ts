@@ -157,7 +157,8 @@ describe('while a dry run is held open in the middle', () => {
       const { rows } = await api.database.pool.query({
         text: `select l.locktype, l.relation::regclass::text as relation
           from pg_locks l
-          where not l.granted`,
+          join pg_stat_activity a using (pid)
+          where not l.granted and a.datname = current_database()`,
       });
       seen = rows.length > 0 ? seen + 1 : 0;
       return seen === 100 && `waits for the dry run: ${JSON.stringify(rows)}`;
