@@ -74,7 +74,6 @@ describe('people', { skip: NO_BROWSER, timeout: 600_000 }, () => {
     await create.click();
     await isSaid('It may have done this all the same');
     assert.equal(await page.getByText('nurse@example.org').count(), 0);
-    await page.unrouteAll();
     await page.route('**/console/api/accounts', async (route) => {
       await route.fetch();
       await route.abort('connectionreset');
