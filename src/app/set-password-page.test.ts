@@ -142,7 +142,7 @@ describe('in a browser', { skip: NO_BROWSER, timeout: 600_000 }, () => {
     await fill('too short');
     await alerted('The password must have at least 12 characters.');
     assert.equal(await page.getByLabel('New password').getAttribute('aria-invalid'), 'true');
-    assert.equal(await page.evaluate('document.activeElement.id'), 'password');
+    await page.locator('#password:focus').waitFor();
     await fill();
     await page.getByRole('heading', { name: 'The password is set' }).waitFor();
     assert.equal(await signInStatus(userId), 200);
@@ -179,7 +179,7 @@ describe('in a browser', { skip: NO_BROWSER, timeout: 600_000 }, () => {
   test('it works with the keyboard alone', async () => {
     const { setupLink, userId } = await invite();
     await page.goto(setupLink);
-    await page.getByLabel('New password').waitFor();
+    await page.locator('#password:focus').waitFor();
     await page.keyboard.type(PASSWORD);
     await page.keyboard.press('Tab');
     await page.keyboard.type(PASSWORD);
@@ -189,7 +189,7 @@ describe('in a browser', { skip: NO_BROWSER, timeout: 600_000 }, () => {
     await page.keyboard.press('Tab');
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { name: 'The password is set' }).waitFor();
-    assert.equal(await page.evaluate('document.activeElement.id'), 'heading');
+    await page.locator('#heading:focus').waitFor();
     assert.equal(await signInStatus(userId), 200);
   });
 

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Locator } from 'playwright-core';
 import { NO_BROWSER, useConsole } from '../../../test-support/service/console-page.ts';
+import { waitUntil } from '../../../test-support/wait-until.ts';
 
 describe('the focus', { skip: NO_BROWSER, timeout: 600_000 }, () => {
   const web = useConsole();
@@ -104,9 +105,12 @@ describe('the focus', { skip: NO_BROWSER, timeout: 600_000 }, () => {
     await dialog.getByLabel('Role').selectOption({ index: 1 });
     await page.route('**/console/api/accounts', (route) => route.fulfill({ status: 503 }));
     await dialog.getByRole('button', { name: 'Create' }).click();
-    const box = await dialog.getByText('The service answered 503').boundingBox();
-    const header = await dialog.getByRole('heading', { name: 'New person' }).boundingBox();
-    assert.ok(box !== null && header !== null && box.y >= header.y + header.height, JSON.stringify(box));
+    const fault = dialog.getByText('The service answered 503');
+    const header = dialog.getByRole('heading', { name: 'New person' });
+    await waitUntil(async () => {
+      const [below, above] = [await fault.boundingBox(), await header.boundingBox()];
+      return below !== null && above !== null && below.y >= above.y + above.height;
+    }, 'what went wrong is below the header');
   });
 
   test('a dialog stays open when its button is pressed twice, and when somebody presses beside it [WEB-76]', async (t) => {

@@ -147,6 +147,8 @@ describe('integration accounts', { skip: NO_BROWSER, timeout: 600_000 }, () => {
     const { page } = await web.open(t, '/', { tenant });
     await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor();
     const { keyboard } = page;
+    /** A moment after it opens, a dialog takes the focus. */
+    const takesFocus = (dialog: Locator) => dialog.locator(':focus').waitFor();
     const tabTo = async (locator: Locator) => {
       const isThere = () => locator.evaluate((element) => element === element.ownerDocument.activeElement);
       for (let pressed = 0; pressed < 30 && !(await isThere()); pressed += 1) await keyboard.press('Tab');
@@ -161,6 +163,7 @@ describe('integration accounts', { skip: NO_BROWSER, timeout: 600_000 }, () => {
     await keyboard.press('Enter');
     const dialog = page.getByRole('dialog', { name: 'New integration account' });
     await dialog.getByLabel('Role').and(page.locator(':enabled')).waitFor();
+    await takesFocus(dialog);
     await tabTo(dialog.getByLabel('Email'));
     await keyboard.type('keys@example.org');
     await tabTo(dialog.getByLabel('Role'));
@@ -168,7 +171,7 @@ describe('integration accounts', { skip: NO_BROWSER, timeout: 600_000 }, () => {
     await tabTo(dialog.getByRole('button', { name: 'Create' }));
     await keyboard.press('Enter');
     const once = page.getByRole('dialog', { name: 'How keys@example.org signs in' });
-    await once.waitFor();
+    await takesFocus(once);
     await tabTo(once.getByRole('button', { name: 'I have kept it' }));
     await keyboard.press('Enter');
     await page.getByRole('heading', { name: 'keys@example.org', level: 1 }).waitFor();

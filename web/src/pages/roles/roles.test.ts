@@ -95,7 +95,10 @@ describe('roles', { skip: NO_BROWSER, timeout: 600_000 }, () => {
     const tenant = await web.api.createTenant({ timeZone: 'Europe/Paris' });
     const { page } = await web.open(t, '/roles', { tenant });
     const rows = page.getByRole('table', { name: 'Roles' }).locator('tbody tr');
-    assert.match((await rows.first().textContent()) ?? '', /\d+01Not required/);
+    await rows
+      .first()
+      .filter({ hasText: /\d+01Not required/ })
+      .waitFor();
     await rows.first().getByRole('link').first().click();
     await page.getByText('No system and 1 person.').waitFor();
     assert.equal(await page.getByRole('button', { name: 'Delete' }).isDisabled(), true);
