@@ -47,7 +47,8 @@ test('sends again, with the same delivery id, what a dead worker had leased, onc
 
 test('leases no more of very large patients than fit in memory', async () => {
   const inFlight = 64;
-  await updateConnection(t.database.pool, t.key(), { maxInFlight: inFlight });
+  // Longer than a busy machine takes until all of them have arrived.
+  await updateConnection(t.database.pool, t.key(), { maxInFlight: inFlight, timeoutMs: 120_000 });
   const ids = await insertPatients(t.database.pool, t.place, 150);
   await queue(t.database.pool, t.place, ids);
   await t.database.pool.query(
@@ -120,10 +121,10 @@ test('begins no send under a lease that ended while the machine was suspended [E
 test('begins no send under a lease that ended while the trace was written', async () => {
   const [patient = ''] = await insertPatients(t.database.pool, t.place, 1);
   await queue(t.database.pool, t.place, [patient]);
-  await updateConnection(t.database.pool, t.key(), { timeoutMs: 500 });
+  await updateConnection(t.database.pool, t.key(), { timeoutMs: 2_000 });
   let traces = 0;
   // It leaves the second send more time than a busy machine stands still.
-  t.work({ ...QUICK, leaseMs: 3_000 }, async () => {
+  t.work({ ...QUICK, leaseMs: 6_000 }, async () => {
     traces += 1;
     if (traces > 1) return;
     const token = (await t.heads())[0]?.lease_token;
