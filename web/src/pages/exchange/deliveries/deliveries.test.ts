@@ -434,13 +434,13 @@ describe('deliveries', { skip: NO_BROWSER, timeout: 600_000 }, () => {
     const body = { connectionId };
     await web.api.call('/exchange/deliveries/replay', { method: 'POST', token: account.token, body });
     await web.api.database.pool.query(
-      `update exchange_head set due_at = now() + interval '1 minute' where organisation_id = $1`,
+      `update exchange_head set due_at = now() + interval '1 hour' where organisation_id = $1`,
       [tenant.organisationId],
     );
     await page.goto(`${web.api.origin}/console/exchange`);
     await page.getByRole('link', { name: 'Patient created' }).click();
     await page.getByText('Next try').first().waitFor();
-    await page.clock.setFixedTime(Date.now() + 120_000);
+    await page.clock.setFixedTime(Date.now() + 7_200_000);
     await page.getByText('To be sent since').first().waitFor();
     assert.equal(await page.getByText('Next try').count(), 0);
   });
