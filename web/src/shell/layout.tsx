@@ -1,4 +1,4 @@
-/** Navigation at the side (a drawer where there is no room), the bar above, and the page. Contract: WEB-7. */
+/** Navigation at the side (a drawer where there is no room), the bar above, and the page. Contract: WEB-7, WEB-78. */
 import { ActionIcon, Code, Drawer } from '@mantine/core';
 import { Link, Outlet, useMatches, useNavigate, useRouterState } from '@tanstack/react-router';
 import { Menu } from 'lucide-react';
@@ -35,6 +35,7 @@ function Frame() {
   useEffect(() => setOpen(false), [path]);
   return (
     <div className={css.frame}>
+      <ComingPage />
       <a className={css.skip} href="#page">
         {t('skip')}
       </a>
@@ -69,6 +70,18 @@ function Frame() {
         </main>
       </div>
       <CommandPalette />
+    </div>
+  );
+}
+
+/** The page before stays until the code of the next one is there. On a slow network that takes a while. */
+function ComingPage() {
+  const t = useTranslations('blocks');
+  const isComing = useRouterState({ select: ({ isLoading }) => isLoading });
+  if (!isComing) return undefined;
+  return (
+    <div className={css.coming} role="status">
+      <span className="visually-hidden">{t('loading')}</span>
     </div>
   );
 }

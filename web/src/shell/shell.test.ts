@@ -403,6 +403,22 @@ describe('the shell', { skip: NO_BROWSER, timeout: 600_000 }, () => {
     await page.getByRole('heading', { name: 'Roles', level: 1 }).waitFor();
   });
 
+  test('while the code of another page is on its way, the console says that it loads [WEB-78]', async (t) => {
+    const { page } = await web.open(t, '/exchange');
+    await page.getByRole('heading', { name: 'Exchange', level: 1 }).waitFor();
+    const code = Promise.withResolvers<void>();
+    await page.route('**/assets/roles-page-*.js', async (route) => {
+      await code.promise;
+      await route.continue();
+    });
+    await page.getByRole('link', { name: 'Roles' }).click();
+    const loading = page.getByRole('status').getByText('Loading', { exact: true });
+    await loading.waitFor();
+    code.resolve();
+    await page.getByRole('heading', { name: 'Roles', level: 1 }).waitFor();
+    await loading.waitFor({ state: 'detached' });
+  });
+
   test('what stands in place of a page names the window and takes the focus [WEB-4, WEB-74]', async (t) => {
     const permissions = ['exchange.deliveries.read', 'roles.manage'];
     const { page } = await web.open(t, '/exchange', { permissions, expected: /404|PageNotLoaded/ });
