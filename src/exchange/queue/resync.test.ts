@@ -107,12 +107,12 @@ test('it fails when the connection is disabled before all patients were looked a
   const { pool } = t.database;
   const ids = (await insertPatients(pool, t.place, 510)).sort();
   const client = await lockingPatient(ids.at(-1));
-  const done = run();
+  const failed = assert.rejects(run(), { code: 'closed_meanwhile' });
   await waitForLock(pool);
   await t.change({ disabled: true });
   await client.query('rollback');
   client.release();
-  await assert.rejects(done, { code: 'closed_meanwhile' });
+  await failed;
   assert.equal((await deliveries()).length, 500);
   await t.change({ disabled: false });
   assert.deepEqual(await run(), { patients: 510, queued: 10, closedFacilities: [] });
