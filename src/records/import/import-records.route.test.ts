@@ -263,6 +263,10 @@ test('a body that is no FHIR at all is 400', async () => {
     [`${'n'.repeat(261)}é`, 'The content is not valid JSON.'],
     ['<Bundle/>', 'The content is XML or HTML. Send FHIR as JSON.'],
     ['{"a":1}', 'The content is JSON, but not FHIR: resourceType is missing or is not a FHIR resource type.'],
+    [
+      '{"resourceType":"Organisation"}',
+      'The content is JSON, but not FHIR: resourceType is not a resource type of FHIR R4. Did you mean Organization?',
+    ],
     [gzipSync('a,b,c,d,e\n'.repeat(60_000)), 'The content is not valid JSON.'],
     [
       gzipSync('{}').subarray(0, 12),
