@@ -95,7 +95,7 @@ export const imports = {
     survey: 'Observations of surveys',
     'social-history': 'Observations of social history',
     imaging: 'Observations of imaging',
-    'vital-sign': 'Vital signs without an encounter',
+    'vital-sign': 'Vital signs without a date to the day, or without the value that they need',
     'other-order': 'Orders that are neither laboratory nor imaging',
     'other-report': 'Reports that are neither laboratory nor imaging',
   },

@@ -98,7 +98,7 @@ export const imports: Catalogue['imports'] = {
     survey: 'Observations de questionnaires',
     'social-history': 'Observations du mode de vie',
     imaging: 'Observations d’imagerie',
-    'vital-sign': 'Signes vitaux hors d’une venue',
+    'vital-sign': 'Signes vitaux sans date au jour près, ou sans la valeur requise',
     'other-order': 'Demandes ni de laboratoire ni d’imagerie',
     'other-report': 'Comptes rendus ni de laboratoire ni d’imagerie',
   },
