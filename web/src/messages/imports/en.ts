@@ -79,7 +79,7 @@ export const imports = {
   unchanged: 'Unchanged',
   rejectedTitle: 'Rejected',
   rejectedText:
-    'These were not taken. Mend them in the system that they come from, and import the file again.',
+    'These were not taken. Of a Bundle that has one of them, nothing was taken. Mend them in the system that they come from, and import the file again.',
   entry: 'Entry',
   whole: 'all of it',
   reason: 'Reason',

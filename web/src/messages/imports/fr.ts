@@ -81,7 +81,7 @@ export const imports: Catalogue['imports'] = {
   unchanged: 'Inchangés',
   rejectedTitle: 'Rejetés',
   rejectedText:
-    'Ils n’ont pas été pris. Corrigez-les dans le système d’où ils viennent, puis importez à nouveau le fichier. Les motifs sont en anglais.',
+    'Ils n’ont pas été pris. D’un Bundle qui en contient un, rien n’a été pris. Corrigez-les dans le système d’où ils viennent, puis importez à nouveau le fichier. Les motifs sont en anglais.',
   entry: 'Entrée',
   whole: 'tout',
   reason: 'Motif',

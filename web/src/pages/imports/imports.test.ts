@@ -47,6 +47,7 @@ describe('imports', { skip: NO_BROWSER, timeout: 600_000 }, () => {
     await page.getByLabel('State').selectOption('Some or all rejected');
     await page.getByRole('link', { name: 'Report' }).click();
     await page.getByRole('heading', { name: 'records.ndjson', level: 1 }).waitFor();
+    await page.getByText('Of a Bundle that has one of them, nothing was taken.').waitFor();
     const rejected = page.getByRole('table', { name: 'Rejected' });
     const [, type, reason = ''] = await rejected.getByRole('row').nth(1).getByRole('cell').allTextContents();
     assert.equal(type, 'Observation');
