@@ -49,7 +49,10 @@ test('behind a path prefix, the page loads its files from below that prefix [HTT
 test('the 404 of an unknown path names the page in words that hold behind a path prefix, too', async () => {
   const { status, json } = await api.call('/none');
   assert.equal(status, 404);
-  assert.match(String(json.message), /on the page whose address ends in \/api\/v1\/docs\. None ends in a slash\.$/);
+  assert.match(
+    String(json.message),
+    /on the page whose address ends in \/api\/v1\/docs\. None ends in a slash\.$/,
+  );
 });
 
 test('a file that it does not have is 404 in the shape of every error, and not repeated [HTTP-2, HTTP-4, HTTP-31]', async () => {
