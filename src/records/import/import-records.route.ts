@@ -222,11 +222,17 @@ function documentOf({ document, unreadable }: ImportResult): ImportDocument {
 /** Reasons are kept with imports, in English. */
 function notFhir(reason: string, entry: number | null = null): Words {
   const [enAt, frAt] = entry === null ? ['', ''] : [` (at entry ${entry})`, ` (à l’entrée ${entry})`];
-  const sentence = reason.endsWith('?') ? reason : `${reason}.`;
   return {
-    en: `The content${enAt} ${sentence}`,
-    fr: `Le contenu n’est pas du FHIR R4 que le service sait lire${frAt}. Le motif, en anglais : ${sentence}`,
+    en: withoutStop(`The content${enAt} ${reason}.`),
+    fr: withoutStop(
+      `Le contenu n’est pas du FHIR R4 que le service sait lire${frAt}. Le motif, en anglais : ${reason}.`,
+    ),
   };
+}
+
+/** A reason may end with a question. */
+function withoutStop(text: string): string {
+  return text.replace(/\?\.$/, '?');
 }
 
 function busy(isOfOrganisation: boolean): HttpError {
