@@ -147,11 +147,16 @@ describe('rejections', () => {
         Object.fromEntries(others.map((name) => [name, 1])),
       ],
     );
-    const alone = await t.run([of('Organisation'), of('x'.repeat(1_000_000))]);
+    const alone = await t.run([
+      of('Organisation'),
+      { ...bundle([someone]), resourceType: 'Bundel' },
+      of('x'.repeat(1_000_000)),
+    ]);
     assert.deepEqual(
       alone.rejected.map((rejected) => rejected.reason),
       [
         `is JSON, but not FHIR: ${reason('Organization')}`,
+        `is JSON, but not FHIR: ${reason('Bundle')}`,
         'is JSON, but not FHIR: resourceType is missing or is not a FHIR resource type',
       ],
     );

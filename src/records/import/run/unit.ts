@@ -282,7 +282,7 @@ export function seenResource(value: unknown): SeenEntry {
 
 /** The type that is taken and that was probably meant; undefined for types of R4, and for what is near none. */
 function typeMeant(given: string): string | undefined {
-  return RESOURCE_TYPES.has(given) ? undefined : nameMeant(given, [...IMPORTERS.keys()]);
+  return RESOURCE_TYPES.has(given) ? undefined : nameMeant(given, ['Bundle', ...IMPORTERS.keys()]);
 }
 
 /** What a Bundle entry asks for (R4, Bundle.entry.request): a create, an update, or either on a condition. */
