@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { handToOwnerOf } from '../../local-postgres/postgres-user.ts';
+import type { Queryable } from '../../src/platform/db/database.ts';
 import { findByEmail, type UserType } from '../../src/sign-in/accounts/account.store.ts';
 import { createAccount, type ManageAccountDependencies } from '../../src/sign-in/accounts/create-account.ts';
 import { generatePassword } from '../../src/sign-in/credentials/password.ts';
@@ -25,6 +26,8 @@ export interface DemoIdentity {
 }
 
 export const DEMO_TIME_ZONE = 'Africa/Lagos';
+const INTEGRATION_EMAIL = 'demo@example.org';
+const ADMINISTRATOR_EMAIL = 'admin@example.org';
 const ROLE = 'demo integration';
 const SYSTEM_PERMISSIONS = [
   'patients.patients.list',
@@ -53,18 +56,26 @@ const SYSTEMS = [
   },
 ];
 
-/** Read the identity from the data folder, or choose one and keep it there before anything is made of it. */
-export async function demoIdentity(dataDir: string): Promise<DemoIdentity> {
+/**
+ * Read the identity from the data folder, or choose one and keep it there before anything is made of it. A database that
+ * was restored may have the accounts of a demo whose passwords nobody here knows.
+ */
+export async function demoIdentity(db: Queryable, dataDir: string): Promise<DemoIdentity> {
   const path = join(dataDir, 'demo.json');
   const kept = await readKept(path);
+  for (const email of [INTEGRATION_EMAIL, ADMINISTRATOR_EMAIL]) {
+    const account = await findByEmail(db, email);
+    if (account !== undefined && account.organisationId !== kept?.organisationId)
+      throw toolError('demo_made_before', { email, path });
+  }
   if (kept?.administrator !== undefined) return kept as DemoIdentity;
   const identity: DemoIdentity = {
     organisationId: randomUUID(),
     facilityId: randomUUID(),
-    email: 'demo@example.org',
+    email: INTEGRATION_EMAIL,
     password: generatePassword(),
     ...kept,
-    administrator: { email: 'admin@example.org', password: generatePassword() },
+    administrator: { email: ADMINISTRATOR_EMAIL, password: generatePassword() },
   };
   await mkdir(dataDir, { recursive: true });
   await writeFile(`${path}.new`, `${JSON.stringify(identity, null, 2)}\n`, { mode: 0o600, flush: true });

@@ -2,15 +2,21 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { chmod, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { createTestDatabase } from '../../test-support/database/database.ts';
 import { makeDataDir } from '../../test-support/database/embedded.ts';
-import { type StartedCommand, startCommand } from '../../test-support/service/command.ts';
+import {
+  runJson,
+  runProcess,
+  type StartedCommand,
+  startCommand,
+} from '../../test-support/service/command.ts';
 import { freePort, listenHere } from '../../test-support/service/free-port.ts';
 import { waitUntil } from '../../test-support/wait-until.ts';
 import { demoIdentity } from './demo-organisation.ts';
@@ -336,6 +342,23 @@ describe('the demo', { timeout: 300_000 }, () => {
     assert.match(stdout, new RegExp(`export DATA_DIR=\\S+ PUBLIC_BASE_URL=${PUBLIC_BASE_URL}\\n`));
   });
 
+  test('makes no second demo where only the database of one is, such as after a restore [CMD-19]', async () => {
+    const [identity, elsewhere] = [join(data.path, 'demo.json'), join(work, 'demo.json')];
+    const organisations = () => runJson(['organisation', 'list'], { env: { DATA_DIR: data.path } });
+    const before = await organisations();
+    demo.child.kill('SIGTERM');
+    await demo.ended;
+    await rename(identity, elsewhere);
+    const env = { DATA_DIR: data.path, PORT: '0', LOG_LEVEL: 'error' };
+    const { code, stderr } = await runProcess(['start'], { env, timeoutMs: 60_000 });
+    assert.equal(code, 1);
+    assert.match(stderr, /already has the account demo@example\.org.*npx interchange serve/);
+    assert.ok(!existsSync(identity), 'no password is kept that fits nothing');
+    await rename(elsewhere, identity);
+    await start();
+    assert.deepEqual(await organisations(), before);
+  });
+
   test('the exchange moves when its port is taken [CMD-26]', async () => {
     const address = await exchangeAddress();
     demo.child.kill('SIGTERM');
@@ -367,17 +390,16 @@ test('first starts at the same moment make one demo, and tell the same of it [CM
   assert.deepEqual(second, first);
 });
 
-test('a damaged identity is refused without a word of what it holds', async () => {
+test('a damaged identity is refused without a word of what it holds', async (t) => {
+  const database = await createTestDatabase();
+  t.after(() => database.drop());
   const folder = await mkdtemp(join(tmpdir(), 'interchange-demo-'));
-  try {
-    const { password } = await demoIdentity(folder);
-    assert.equal((await demoIdentity(folder)).password, password);
-    await writeFile(join(folder, 'demo.json'), `"${password}`);
-    await assert.rejects(demoIdentity(folder), ({ message }: Error) => {
-      assert.match(message, /demo\.json cannot be read \(damaged\)/);
-      return !message.includes(password);
-    });
-  } finally {
-    await rm(folder, { recursive: true });
-  }
+  t.after(() => rm(folder, { recursive: true }));
+  const { password } = await demoIdentity(database.pool, folder);
+  assert.equal((await demoIdentity(database.pool, folder)).password, password);
+  await writeFile(join(folder, 'demo.json'), `"${password}`);
+  await assert.rejects(demoIdentity(database.pool, folder), ({ message }: Error) => {
+    assert.match(message, /demo\.json cannot be read \(damaged\)/);
+    return !message.includes(password);
+  });
 });

@@ -113,7 +113,7 @@ interface Prepared {
 }
 
 async function prepare({ db, keys, config }: DemoSession): Promise<Prepared> {
-  const identity = await demoIdentity(config.dataDir);
+  const identity = await demoIdentity(db, config.dataDir);
   const accounts = { db, passwords: createPasswords(config.signIn), publicBaseUrl: '' };
   const userId = await makeDemoOrganisation(accounts, identity, new Date());
   const kept = await findShowcase(db, identity);
