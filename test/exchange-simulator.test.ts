@@ -58,7 +58,11 @@ test('the simulator takes a signed delivery, confirms it, and fails when told to
     assert.equal(changed.status, 200);
     assert.equal(await statusOfTest(), 202);
     await simulator.printed(/^test {7}of the connection, signature valid, answered 202$/m);
-    assert.equal((await fetch(`${address}/control`, { method: 'POST', body: '{"failRate":7}' })).status, 400);
+    const refused = await fetch(`${address}/control`, { method: 'POST', body: '{"failRate":7}' });
+    assert.equal(refused.status, 400);
+    const { message, failRate } = (await refused.json()) as { message: string; failRate: number };
+    assert.match(message, /^Nothing was changed\. .*failRate and rejectRate \(a number from 0 to 1\)/);
+    assert.equal(failRate, 0);
     const [, assigned] = await simulator.printed(/callback +accepted (SIM-\w+) for [0-9a-f-]+: answered 200/);
     const { rows } = await database.pool.query(
       'select value from patient_assigned_identifier where patient_id = $1',

@@ -25,6 +25,10 @@ export const WELL: Behaviour = {
   callbacks: true,
 };
 
+/** What may be sent to change it. */
+export const CHANGES =
+  'Send a JSON object with some of these: failRate and rejectRate (a number from 0 to 1), failStatus (300 to 599), retryAfterSeconds (0 to 86400), delayMs (0 to 120000), down and callbacks (true or false).';
+
 /** The behaviour with `changes` made; undefined when one of them cannot be. */
 export function changedBehaviour(behaviour: Behaviour, changes: unknown): Behaviour | undefined {
   if (typeof changes !== 'object' || changes === null || Array.isArray(changes)) return undefined;

@@ -9,7 +9,7 @@ import { verifyRequest } from '../../src/exchange/signing/verify-request.ts';
 import { readBytes } from '../../src/platform/http/body.ts';
 import { http } from '../../src/platform/node-http.ts';
 import { createLimit } from '../../src/publish/send/limit.ts';
-import { type Behaviour, changedBehaviour } from './behaviour.ts';
+import { type Behaviour, CHANGES, changedBehaviour } from './behaviour.ts';
 import type { ConnectionFile } from './connection-file.ts';
 
 export interface SimulatedExchangeOptions {
@@ -132,7 +132,7 @@ export function createSimulatedExchange(options: SimulatedExchangeOptions): Serv
   function control(body: Buffer, response: ServerResponse): void {
     const changed = changedBehaviour(behaviour, parse(body));
     if (changed === undefined) {
-      reply(response, 400, { message: 'Not a behaviour.', ...behaviour });
+      reply(response, 400, { message: `Nothing was changed. ${CHANGES}`, ...behaviour });
       return;
     }
     behaviour = changed;

@@ -34,7 +34,7 @@ export function createCommandEnvironment(
       else if (text !== '') stdout.write(`${harmless(text)}\n`);
       if (guessed)
         stderr.write(
-          `note: ${origin} is a guess, because the service has never run on this database. In what is printed above, put the address of the service in its place, and keep what follows it. To have commands know the address, set PUBLIC_BASE_URL, such as https://records.example.org/api/v1.\n`,
+          `note: ${origin} is a guess, because the service has never run on this database. In the output of this command, put the address of the service in its place, and keep what follows it. To have commands know the address, set PUBLIC_BASE_URL, such as https://records.example.org/api/v1.\n`,
         );
     },
     get json() {

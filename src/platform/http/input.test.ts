@@ -58,6 +58,19 @@ describe('convertQuery', () => {
     }
   });
 
+  test('says which name was meant where handling is strict', () => {
+    for (const [given, meant] of [
+      ['Name', 'name'],
+      ['dates', 'date'],
+    ] as const)
+      assert.throws(() => convertQuery(SCHEMA, { [given]: 'x' }, true), {
+        message: `The query parameter ${given} is unknown. Did you mean ${meant}?`,
+      });
+    assert.throws(() => convertQuery(SCHEMA, { unknown: 'x' }, true), {
+      message: /^.* is unknown\. Remove it/,
+    });
+  });
+
   test('does not repeat an unusual name in its message', () => {
     assert.throws(
       () => convertQuery(SCHEMA, { '<script>': '1' }, true),

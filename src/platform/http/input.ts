@@ -3,8 +3,11 @@
  * Contract: HTTP-10, HTTP-11.
  */
 import type { TObject, TSchema } from 'typebox';
+import { nameMeant } from '../name-meant.ts';
 import { isUuid } from '../uuid.ts';
 import { badRequest } from './errors.ts';
+import { FRENCH } from './validation/phrases.fr.ts';
+import { ENGLISH } from './validation/phrases.ts';
 
 type Values = Record<string, unknown>;
 
@@ -24,14 +27,20 @@ export function convertQuery(schema: TObject, query: Values, strict: boolean): V
   for (const [name, value] of Object.entries(query)) {
     const property = Object.hasOwn(properties, name) ? properties[name] : undefined;
     if (property !== undefined) converted[name] = convert(property, value);
-    else if (strict)
-      throw badRequest({
-        en: `The query parameter ${printable(name) ?? 'with an unusual name'} is unknown. Remove it, or send no Prefer: handling=strict.`,
-        fr: `Le paramètre ${printable(name) ?? 'au nom inhabituel'} est inconnu. Retirez-le, ou n’envoyez pas Prefer: handling=strict.`,
-      });
+    else if (strict) throw unknownParameter(name, Object.keys(properties));
     else if (keepsUnknown) converted[name] = value;
   }
   return converted;
+}
+
+function unknownParameter(name: string, known: readonly string[]): Error {
+  const meant = nameMeant(name, known);
+  if (meant !== undefined)
+    return badRequest({ en: ENGLISH.misspelt('', name, meant), fr: FRENCH.misspelt('', name, meant) });
+  return badRequest({
+    en: `The query parameter ${printable(name) ?? 'with an unusual name'} is unknown. Remove it, or send no Prefer: handling=strict.`,
+    fr: `Le paramètre ${printable(name) ?? 'au nom inhabituel'} est inconnu. Retirez-le, ou n’envoyez pas Prefer: handling=strict.`,
+  });
 }
 
 /**
