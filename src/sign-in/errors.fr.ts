@@ -21,7 +21,7 @@ export const french = {
   refresh_refused:
     'Le jeton de renouvellement est inconnu, expiré, déjà utilisé ou révoqué. Connectez-vous à nouveau.',
   invalid_credentials:
-    'L’identité, le mot de passe ou le type d’utilisateur est faux, ou le compte ne peut pas se connecter. Vérifiez les trois.',
+    'L’identité (le userId que donne /auth/verify), le mot de passe ou le type d’utilisateur est faux, ou le compte ne peut pas se connecter. Vérifiez les trois.',
   password_wrong: 'Le mot de passe est faux. Tapez celui avec lequel vous vous connectez aujourd’hui.',
   second_factor_refused:
     'Le second facteur est faux, ou a déjà servi. Prenez le code suivant, ou essayez autrement.',

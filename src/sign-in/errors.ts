@@ -42,7 +42,7 @@ export const signInError = domainErrors(
     },
     invalid_credentials: {
       status: 403,
-      text: 'The identity, the credential or the user type is wrong, or the account cannot sign in. Check all three.',
+      text: 'The identity (the userId from /auth/verify), the credential or the user type is wrong, or the account cannot sign in. Check all three.',
     },
     password_wrong: {
       status: 403,

@@ -180,6 +180,8 @@ test('a wrong password and an unknown account answer 403 with the same bytes [SI
   for (const answer of answers) {
     assertError(answer, 403, 'Forbidden');
     assert.equal(answer.text, answers[0]?.text);
+    // Who sends an email as the identity reads here what it is.
+    assert.match(answer.json.message, /^The identity \(the userId from \/auth\/verify\)/);
   }
 });
 

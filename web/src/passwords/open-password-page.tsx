@@ -10,12 +10,14 @@ import { sendOpenly } from '../api/api.ts';
 import { useServerForm } from '../blocks/page/server-form.ts';
 import { ServerFormFields } from '../blocks/page/server-form-fields.tsx';
 import { OutsidePage } from '../sign-in/outside-page.tsx';
+import { useSignInFault } from '../sign-in/sign-in-fault.ts';
 import { ABOUT_NEW_PASSWORD, PasswordChange } from './password-change.tsx';
 
 const TYPES = ['EHR', 'STAFF'] as const;
 
 export function OpenPasswordPage() {
   const t = useTranslations('changePassword');
+  const errorText = useSignInFault(t('refused'));
   const [isDone, setDone] = useState(false);
   const form = useServerForm({
     values: { email: '', userType: 'EHR', password: '', newPassword: '' },
@@ -39,7 +41,7 @@ export function OpenPasswordPage() {
     );
   return (
     <OutsidePage title={t('title')} text={t('text')}>
-      <ServerFormFields form={form}>
+      <ServerFormFields form={form} errorText={errorText}>
         <NativeSelect
           label={t('userType')}
           data={TYPES.map((value) => ({ value, label: t(`userTypes.${value}`) }))}

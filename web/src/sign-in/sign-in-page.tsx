@@ -2,34 +2,20 @@
 import { PasswordInput, Text, TextInput } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import { useTranslations } from 'use-intl';
-import { ApiError } from '../api/api-error.ts';
 import { sessionQuery, signIn } from '../api/session.ts';
 import { awaitedPerson, queries, readSessionAgain, sessionWasEnded } from '../app/queries.ts';
 import { SendButton } from '../blocks/page/send-button.tsx';
 import { useServerForm } from '../blocks/page/server-form.ts';
 import { ServerFormFields } from '../blocks/page/server-form-fields.tsx';
-import { useErrorText } from '../blocks/states/error-text.ts';
 import { OutsidePage } from './outside-page.tsx';
+import { useSignInFault } from './sign-in-fault.ts';
 
 /** The service signed the person in, and the browser did not send the cookie back: it keeps none of https that came over http. */
 class CookieNotKept extends Error {}
 
-/** The service speaks to systems, of identity, user type and headers; a person typed an email and a password. */
-function useSignInFault(): (error: unknown) => string {
-  const t = useTranslations('signIn');
-  const errorText = useErrorText();
-  return (error) => {
-    if (error instanceof CookieNotKept) return t('notKept');
-    if (!(error instanceof ApiError)) return errorText(error);
-    if (error.status === 403) return t('refused');
-    const seconds = error.status === 429 ? error.retryAfterSeconds : undefined;
-    return seconds === undefined ? errorText(error) : t('locked', { minutes: Math.ceil(seconds / 60) });
-  };
-}
-
 export function SignInPage() {
   const t = useTranslations('signIn');
-  const errorText = useSignInFault();
+  const fault = useSignInFault(t('refused'));
   const form = useServerForm({
     values: { email: '', password: '' },
     submit: async ({ email, password }) => {
@@ -47,7 +33,10 @@ export function SignInPage() {
           {t(awaitedPerson() === undefined ? 'sessionEnded' : 'sessionEndedUnsaved')}
         </Text>
       ) : undefined}
-      <ServerFormFields form={form} errorText={errorText}>
+      <ServerFormFields
+        form={form}
+        errorText={(error) => (error instanceof CookieNotKept ? t('notKept') : fault(error))}
+      >
         <TextInput
           label={t('email')}
           type="email"

@@ -174,7 +174,10 @@ describe('sign-in', { skip: NO_BROWSER, timeout: 600_000 }, () => {
     await page.getByRole('textbox', { name: 'New password' }).fill(NEW_PASSWORD);
     await page.getByText('Good: long, and not a common one.').waitFor();
     await page.getByRole('button', { name: 'Change the password' }).click();
-    await page.getByRole('alert').getByText('the credential or the user type is wrong').waitFor();
+    await page
+      .getByRole('alert')
+      .getByText('The email, the password until now or the kind of account is wrong')
+      .waitFor();
     await page.getByRole('textbox', { name: 'Password until now' }).fill(PASSWORD);
     await page.getByRole('button', { name: 'Change the password' }).click();
     await page.getByRole('heading', { name: 'The password is changed' }).waitFor();

@@ -91,6 +91,8 @@ export const changePassword = {
   password: 'Password until now',
   newPassword: 'New password',
   submit: 'Change the password',
+  refused:
+    'The email, the password until now or the kind of account is wrong, or the account cannot sign in. Check all three.',
   done: 'The password is changed',
   doneText: 'Every session of the account has ended. Sign in with the new password from now on.',
   toSignIn: 'To the sign-in of the console',

@@ -97,6 +97,8 @@ export const changePassword = {
   password: 'Mot de passe actuel',
   newPassword: 'Nouveau mot de passe',
   submit: 'Changer le mot de passe',
+  refused:
+    'L’adresse, le mot de passe actuel ou le genre de compte est faux, ou le compte ne peut pas se connecter. Vérifiez les trois.',
   done: 'Le mot de passe est changé',
   doneText:
     'Toutes les sessions du compte sont terminées. Connectez-vous désormais avec le nouveau mot de passe.',
