@@ -12,6 +12,7 @@ import { insertPatient } from '../../test-support/records/clinical-records.ts';
 import {
   type CommandResult,
   runCommand,
+  runJson,
   runProcess,
   startCommand,
 } from '../../test-support/service/command.ts';
@@ -258,6 +259,17 @@ describe('the command line', { timeout: 600_000 }, () => {
       assert.equal(code, 1, `${args.join(' ')}: ${stderr}${stdout}`);
       assert.match(stderr, reason, args.join(' '));
       assert.equal(stdout, '', args.join(' '));
+    }
+  });
+
+  test('a list of nothing says so, and which command makes the first', async () => {
+    const { id } = await runJson(['organisation', 'create', '--name', 'Lille'], { env });
+    for (const name of ['connection', 'target', 'role', 'account', 'facility']) {
+      const { stdout } = await runCommand([name, 'list', '--organisation', id], { env });
+      assert.match(
+        stdout,
+        new RegExp(`no ${name} yet\\. Create one with: npx interchange ${name} create\n$`),
+      );
     }
   });
 

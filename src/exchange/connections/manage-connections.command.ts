@@ -77,7 +77,8 @@ function listConnectionsCommand(environment: CommandEnvironment): Command {
             ? await listEveryConnection(db)
             : await listCovering(db, await requireOrganisation(db, organisation));
         const views = found.map((connection) => connectionView(connection, publicBaseUrl));
-        environment.print({ items: views }, found.map(connectionLine).join('\n'));
+        const none = 'There is no connection yet. Create one with: npx interchange connection create';
+        environment.print({ items: views }, found.map(connectionLine).join('\n') || none);
       });
     });
 }

@@ -81,7 +81,8 @@ function listTargetsCommand(environment: CommandEnvironment): Command {
       });
       environment.print(
         { items: servers.map(targetDocument) },
-        servers.map(targetText).join('\n') || 'No targets.',
+        servers.map(targetText).join('\n') ||
+          'There is no target yet. Create one with: npx interchange target create',
       );
     });
 }
