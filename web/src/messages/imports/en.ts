@@ -105,6 +105,7 @@ export const imports = {
   noticesText: 'Taken, but somebody should look at them.',
   element: 'Element',
   first: 'First in',
+  fileNumber: 'file {number}',
   place: '{file}, entry {entry}',
   placeInFile: 'entry {entry}',
   firstOnly: 'The first {listed, number} of {count, number}.',

@@ -108,6 +108,7 @@ export const imports: Catalogue['imports'] = {
   noticesText: 'Pris, mais quelqu’un devrait les regarder. Les motifs sont en anglais.',
   element: 'Élément',
   first: 'D’abord dans',
+  fileNumber: 'fichier {number}',
   place: '{file}, entrée {entry}',
   placeInFile: 'entrée {entry}',
   firstOnly: 'Les {listed, number} premiers sur {count, number}.',

@@ -61,10 +61,22 @@ interface EntriesProperties {
   hasFiles: boolean;
 }
 
+/** The service keeps the numbers of files in place of their names, as `file 2`. */
+function useFileName(): (file: string) => string {
+  const t = useTranslations('imports');
+  return (file) => {
+    const number = /^file (\d+)$/.exec(file)?.[1];
+    return number === undefined ? file : t('fileNumber', { number });
+  };
+}
+
 function Entries({ title, rows, count, hasFiles }: EntriesProperties) {
   const t = useTranslations('imports');
+  const fileName = useFileName();
   const columns: Column<Numbered>[] = [
-    ...(hasFiles ? [{ heading: t('file'), width: '7rem', cell: ({ row }: Numbered) => row.file }] : []),
+    ...(hasFiles
+      ? [{ heading: t('file'), width: '7rem', cell: ({ row }: Numbered) => fileName(row.file) }]
+      : []),
     { heading: t('entry'), width: '6rem', cell: ({ row }) => row.entry ?? t('whole') },
     { heading: t('type'), width: '12rem', cell: ({ row }) => row.resourceType ?? '–' },
     ...(title === 'older'
@@ -119,13 +131,16 @@ interface ElementsProperties {
 
 function Elements({ title, rows, hasFiles }: ElementsProperties) {
   const t = useTranslations('imports');
+  const fileName = useFileName();
   const columns: Column<Counted>[] = [
     { heading: t('element'), cell: ({ element }) => <code>{element}</code> },
     {
       heading: t('first'),
       width: hasFiles ? '12rem' : '8rem',
       cell: ({ file, entry }) =>
-        hasFiles ? t('place', { file, entry: String(entry) }) : t('placeInFile', { entry: String(entry) }),
+        hasFiles
+          ? t('place', { file: fileName(file), entry: String(entry) })
+          : t('placeInFile', { entry: String(entry) }),
     },
     numberColumn({ heading: t('count'), width: '6rem' }, ({ count }) => count),
   ];

@@ -3,6 +3,8 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import pg from 'pg';
+import { keptReport } from '../../../../src/records/import/history/kept-report.ts';
+import { EMPTY_REPORT } from '../../../../test-support/records/import.ts';
 import type { Tenant } from '../../../../test-support/service/api.ts';
 import { NO_BROWSER, useConsole } from '../../../../test-support/service/console-page.ts';
 import { waitForLock } from '../../../../test-support/wait-until.ts';
@@ -187,6 +189,34 @@ describe('imports', { skip: NO_BROWSER, timeout: 600_000 }, () => {
     const bar = page.getByRole('progressbar', { name: 'It is running' });
     assert.equal(await bar.getAttribute('aria-valuenow'), '25');
     await page.getByText('120 records taken so far').waitFor();
+  });
+
+  test('a report that numbers files does so in the language of the page [WEB-8, WEB-48]', async (t) => {
+    const tenant = await web.api.createTenant();
+    const id = await runningImport(tenant);
+    const names = ['one.json', 'two.json', 'three.json'];
+    const noticed = {
+      file: 'two.json',
+      entry: 4,
+      resourceType: 'Encounter',
+      id: null,
+      reason: 'has a class',
+    };
+    const notKept = [
+      { element: 'photo', count: 1, resourceTypes: { Patient: 1 }, file: 'two.json', entry: 4 },
+    ];
+    const report = keptReport(
+      { ...EMPTY_REPORT, files: 3, notices: [noticed], noticeCount: 1, notKept },
+      names,
+    );
+    await web.api.database.pool.query(
+      `update import_run set state = 'finished', finished_at = now(), report = $3
+       where organisation_id = $1 and id = $2`,
+      [tenant.organisationId, id, JSON.stringify(report)],
+    );
+    const { page } = await web.open(t, `/imports/${id}`, { tenant, language: 'fr' });
+    await page.getByRole('cell', { name: 'fichier 2', exact: true }).waitFor();
+    await page.getByRole('cell', { name: 'fichier 2, entrée 4' }).waitFor();
   });
 
   test('an import of which nothing was taken says so, in the list and on its page [WEB-48]', async (t) => {
