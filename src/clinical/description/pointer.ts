@@ -160,10 +160,12 @@ export function referencesTo(pointers: readonly RecordPointer[]): object[] | und
 
 function annotation(reader: ElementReader, context: ReadContext): Annotation | undefined {
   reader.choice('author');
+  const text = reader.string('text');
+  if (text === undefined && reader.has('text')) return undefined;
   return compact<Annotation>({
     authorReference: pointer(context.reference(reader, 'authorReference', ACTORS)),
     authorString: reader.string('authorString'),
     time: reader.dateTime('time')?.text,
-    text: reader.required('text', reader.string('text')),
+    text: reader.required('text', text),
   });
 }

@@ -80,6 +80,7 @@ export function value(): Element<ObservedValue> {
       const name = reader.choice(prefix);
       if (name === undefined) return { values: {} };
       const type = name.slice(prefix.length);
+      if (type === 'String' && reader.string(name) === undefined) return { values: {} };
       return { values: { value_type: storedType(type), ...valueParts(reader, name, type) } };
     },
     write(output, name, record, context) {

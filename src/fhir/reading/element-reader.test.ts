@@ -20,6 +20,14 @@ test('values of each data type, and what each refuses', () => {
     'T.x is longer than the limit of 1048576 characters',
   );
   assert.deepEqual(read(['a', null, 'b']).strings('x'), ['a', 'b']);
+  assert.equal(read(' a ').string('x'), ' a ');
+  for (const blank of [' ', '\t\r\n', '\u00a0\u3000']) {
+    assert.equal(read(blank).string('x'), undefined);
+    assert.deepEqual(read(['a', blank]).strings('x'), ['a']);
+    assert.equal(read([blank]).strings('x'), undefined);
+    refuses(() => read(blank).code('x'), 'T.x is not a FHIR code');
+    refuses(() => read(blank).uri('x'), 'T.x is not a FHIR uri');
+  }
   refuses(() => read([]).strings('x'), 'T.x is an empty list');
   refuses(() => read('a').strings('x'), 'T.x is not a list');
   assert.equal(read('in-progress').code('x'), 'in-progress');

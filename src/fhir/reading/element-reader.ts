@@ -3,7 +3,7 @@
  * (https://hl7.org/fhir/R4/datatypes.html) and remembers which elements nobody asked for.
  *
  * Every failure is a `ResourceRejected` that names the element and the rule, never the value.
- * Contract: HTTP-29, IN-7.
+ * Contract: HTTP-29, IN-7, IN-59.
  */
 import { type FhirDateTime, parseDateTime } from '../date-time.ts';
 import { Decimal, decimalText } from '../json.ts';
@@ -53,16 +53,17 @@ export class ElementReader {
     return this;
   }
 
-  /** FHIR `string` or `markdown`. */
+  /** FHIR `string` or `markdown`; undefined when absent, and where it is nothing but white space. */
   string(name: string, maximum = STRING_MAX): string | undefined {
-    const value = this.#take(name);
-    return value === undefined ? undefined : this.#text(name, value, maximum);
+    const text = this.#given(name, maximum);
+    return text === undefined || isBlank(text) ? undefined : text;
   }
 
-  /** A repeating FHIR `string`; undefined when absent, and where each item has only an extension. */
+  /** A repeating FHIR `string`; undefined when absent, and where each item has only an extension or is blank. */
   strings(name: string, maximum = STRING_MAX): string[] | undefined {
     const items = this.#array(name)?.filter((item) => item !== null) ?? [];
-    return items.length === 0 ? undefined : items.map((item) => this.#text(name, item, maximum));
+    const texts = items.map((item) => this.#text(name, item, maximum)).filter((text) => !isBlank(text));
+    return texts.length === 0 ? undefined : texts;
   }
 
   /** A value that a database index holds, `maxBytes` of UTF-8 at most. */
@@ -82,7 +83,7 @@ export class ElementReader {
 
   /** FHIR `code`, one of `allowed` where that is given. */
   code<Code extends string = string>(name: string, allowed?: readonly Code[]): Code | undefined {
-    const text = this.string(name, 255);
+    const text = this.#given(name, 255);
     if (text === undefined) return undefined;
     if (!CODE.test(text)) this.fail(name, 'is not a FHIR code');
     if (allowed !== undefined && !(allowed as readonly string[]).includes(text))
@@ -92,14 +93,14 @@ export class ElementReader {
 
   /** FHIR `uri`, `url` or `canonical`. */
   uri(name: string): string | undefined {
-    const text = this.string(name, 4_096);
+    const text = this.#given(name, 4_096);
     if (text !== undefined && !URI.test(text)) this.fail(name, 'is not a FHIR uri');
     return text;
   }
 
   /** FHIR `id`. */
   id(name: string): string | undefined {
-    const text = this.string(name);
+    const text = this.#given(name, STRING_MAX);
     if (text !== undefined && !ID.test(text)) this.fail(name, `is not a FHIR id: ${ID_FORM}`);
     return text;
   }
@@ -227,6 +228,11 @@ export class ElementReader {
     return value;
   }
 
+  #given(name: string, maximum: number): string | undefined {
+    const value = this.#take(name);
+    return value === undefined ? undefined : this.#text(name, value, maximum);
+  }
+
   #text(name: string, value: unknown, maximum: number): string {
     if (typeof value !== 'string') return this.fail(name, 'is not a string');
     if (value === '') this.fail(name, 'is empty');
@@ -243,6 +249,11 @@ export class ElementReader {
     this.#children.push(reader);
     return reader;
   }
+}
+
+/** Says nothing, and an R4 validator refuses it (FHIR R4, "string"). */
+function isBlank(text: string): boolean {
+  return !/\S/.test(text);
 }
 
 function isChoice(name: string, prefix: string): boolean {
