@@ -4,7 +4,7 @@ import { resourceObject } from '../../src/clinical/description/describe.ts';
 import type { EmitContext } from '../../src/clinical/description/element.ts';
 import type { FhirResource } from '../../src/clinical/fetch/fhir-resource.ts';
 import { joinPressures } from '../../src/clinical/observations/blood-pressure.fhir.ts';
-import { asVitalSign, isVitalSign } from '../../src/clinical/observations/vital-sign.fhir.ts';
+import { asOtherSign, asVitalSign, isVitalSign } from '../../src/clinical/observations/vital-sign.fhir.ts';
 import { OBSERVATION, type ObservationRecord } from '../../src/clinical/resources/observation.fhir.ts';
 
 /** What has a LOINC code of the R4 vital-signs profiles follows them. */
@@ -25,5 +25,5 @@ export function vitalSetResources(
 }
 
 function inProfile(resource: FhirResource): FhirResource {
-  return isVitalSign(resource) ? asVitalSign(resource) : resource;
+  return isVitalSign(resource) ? asVitalSign(resource) : asOtherSign(resource);
 }

@@ -19,7 +19,7 @@ import type { DescribedType } from '../description/r4-elements.ts';
 import { codeMembers, occurrenceText } from '../fetch/collection.fhir.ts';
 import type { FhirResource } from '../fetch/fhir-resource.ts';
 import { mayBeJoined } from '../observations/blood-pressure.fhir.ts';
-import { asVitalSign, isVitalSign } from '../observations/vital-sign.fhir.ts';
+import { asOtherSign, asVitalSign, isVitalSign } from '../observations/vital-sign.fhir.ts';
 import { leavesRoomFor } from '../resources/discipline.ts';
 import { OBSERVATION, type ObservationRecord } from '../resources/observation.fhir.ts';
 import { membersAsObjects } from './stored-row.fhir.ts';
@@ -29,7 +29,7 @@ import { membersAsObjects } from './stored-row.fhir.ts';
  * as it is, such as for a new element: kept texts of another version are rendered anew (docs/adr/0120).
  * `observation-text.fhir.test.ts` says when it was forgotten.
  */
-export const OBSERVATION_MAPPING = 7;
+export const OBSERVATION_MAPPING = 8;
 
 /** Before and after each slot, and after each part of what stands before the resource: JSON text has neither. */
 export const SLOT = '\x1d';
@@ -67,8 +67,9 @@ export function keptObservation(record: ObservationRecord, organisationId: strin
     orderId: SOME_ORDER,
     kind: uncategorised ? 'laboratory' : record.kind,
   };
-  const plain = resourceObject(OBSERVATION, whole, context);
-  const followsProfile = isVitalSign(plain);
+  const written = resourceObject(OBSERVATION, whole, context);
+  const followsProfile = isVitalSign(written);
+  const plain = followsProfile ? written : asOtherSign(written);
   const isFinal = followsProfile && slots.size === 0 && !uncategorised && !mayBeJoined(plain);
   const resource = isFinal ? asVitalSign(plain) : plain;
   const code = followsProfile && !isFinal ? NOT_IN_PROFILE : summaryOfCode(resource, slots);

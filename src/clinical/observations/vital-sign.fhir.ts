@@ -143,6 +143,19 @@ export function asVitalSign(given: FhirResource): FhirResource {
   return { ...sign, code: unmet.reduce(withoutCode, code) };
 }
 
+/** An Observation without such a code, such as a score: the base profile is for it where its category is `vital-signs`. */
+export function asOtherSign(given: FhirResource): FhirResource {
+  const categories = (given.category as CodeableConcept[] | undefined) ?? [];
+  const own = categories.find(isVitalSignsCategory);
+  if (own === undefined) return given;
+  const { effectiveInstant, ...resource } = given;
+  return {
+    ...(effectiveInstant === undefined ? {} : { effectiveDateTime: effectiveInstant }),
+    ...resource,
+    category: categories.filter((category) => category === own || !isVitalSignsCategory(category)),
+  };
+}
+
 /**
  * The profiles allow a dateTime and a Period alone, to the day, and require one; an instant is a dateTime, too. That there is
  * none is said by an extension (https://hl7.org/fhir/R4/extension-data-absent-reason.html): a result of a laboratory may have

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, beforeEach, describe, test } from 'node:test';
 import { clinicalFaults } from '../../../test-support/fhir/clinical-conformance.ts';
+import { vitalSignFaults } from '../../../test-support/fhir/vital-sign-rules.ts';
 import { importJson } from '../../../test-support/records/import-files.ts';
 import { type Json, startTestApi, type Tenant, type TestAccount } from '../../../test-support/service/api.ts';
 
@@ -469,5 +470,17 @@ describe('blood pressure in parts', () => {
     });
     await take(score, pulse);
     assert.deepEqual(await set(), [pulse, score]);
+  });
+
+  test('a score follows the base profile of vital signs: one category, and no instant [FETCH-30]', async () => {
+    const { effectiveDateTime, ...score } = observation(OTHER, {
+      code: loinc('91148-7', 'Functional movement screen score'),
+      valueInteger: 3,
+    });
+    const [more, again] = [{ text: 'ward' }, { ...VITAL_SIGNS, text: 'vitals' }];
+    await take({ ...score, category: [EXAM, VITAL_SIGNS, more, again], effectiveInstant: effectiveDateTime });
+    const [sent] = await set();
+    assert.deepEqual(vitalSignFaults(sent, ['http://hl7.org/fhir/StructureDefinition/vitalsigns']), []);
+    assert.deepEqual(sent, { ...score, category: [EXAM, VITAL_SIGNS, more], effectiveDateTime });
   });
 });

@@ -252,6 +252,6 @@ test('the text of an order whose parts have every element changes with the versi
   const hash = createHash('sha256').update(text).digest('hex');
   assert.deepEqual(
     [ORDER_MAPPING, hash],
-    [3_007, '8d0763e0b5faba82fda0f2c29ba0b00ac71797bf08e0c71eacc76d8600871654'],
+    [3_008, '8d0763e0b5faba82fda0f2c29ba0b00ac71797bf08e0c71eacc76d8600871654'],
   );
 });
