@@ -162,6 +162,13 @@ describe('rejections', () => {
     );
   });
 
+  test('the lines after many of a misspelt type are read [IN-57]', async () => {
+    const organisation = { ...organization(), resourceType: 'Organisation' };
+    const many = Array.from({ length: DEFAULT_LIMITS.maxFaults + 1 }, () => organisation);
+    const { rejectedCount, resources } = await t.run([lines([...many, patient()])]);
+    assert.deepEqual([rejectedCount, resources], [many.length, { Patient: 1 }]);
+  });
+
   test('documents that are no FHIR JSON [IN-31]', async () => {
     const reasonFor = async (document: string | Uint8Array) => {
       const { rejected, resources } = await t.run([document]);

@@ -16,6 +16,7 @@ import type { Rejected } from '../run/run-unit.ts';
 import {
   BUNDLE_REASONS,
   count,
+  MisspeltType,
   RESOURCE_TYPE,
   type SeenEntry,
   seenEntry,
@@ -164,13 +165,7 @@ export async function indexLines(
       if (bytes === undefined) throw new ResourceRejected(`The line ${tooLarge(limits)}`);
       const text = decodeUtf8(bytes);
       const wide = wideResource(text);
-      if (wide !== undefined) {
-        // Its entries are parsed one by one.
-        if (wide.resourceType === BUNDLE) found.bundles.push(place);
-        else if (wide.isTaken) found.rejected.push(tooWide(wide, place.number));
-        else count(found.notTaken, wide.resourceType);
-        return undefined;
-      }
+      if (wide !== undefined) return addWide(found, wide, place);
       const { resourceType, resource } = seenResource(parseJson(text));
       requireUniqueKeys(text, resourceType);
       const importer = IMPORTERS.get(resourceType);
@@ -182,11 +177,21 @@ export async function indexLines(
       }
       return undefined;
     } catch (error) {
-      return onBroken({ entry: place.number, reason: reasonOf(error, 'The line') });
+      const rejected = { entry: place.number, reason: reasonOf(error, 'The line') };
+      if (!(error instanceof MisspeltType)) return onBroken(rejected);
+      found.rejected.push(rejected);
+      return undefined;
     }
   });
   found.lines.sort((a, b) => compareTexts(a.subject, b.subject) || a.order - b.order || a.number - b.number);
   return found;
+}
+
+function addWide(found: IndexedLines, wide: WideResource, place: EntryRange): undefined {
+  // Its entries are parsed one by one.
+  if (wide.resourceType === BUNDLE) found.bundles.push(place);
+  else if (wide.isTaken) found.rejected.push(tooWide(wide, place.number));
+  else count(found.notTaken, wide.resourceType);
 }
 
 function subjectOf({ subject }: JsonObject, only: LineNumbers | undefined): string {

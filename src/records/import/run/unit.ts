@@ -274,11 +274,14 @@ export function seenResource(value: unknown): SeenEntry {
   const isText = typeof resourceType === 'string';
   const meant = isText ? typeMeant(resourceType) : undefined;
   if (meant !== undefined)
-    throw new ResourceRejected(`resourceType is not a resource type of FHIR R4. Did you mean ${meant}?`);
+    throw new MisspeltType(`resourceType is not a resource type of FHIR R4. Did you mean ${meant}?`);
   if (!isText || !RESOURCE_TYPE.test(resourceType))
     throw new ResourceRejected('resourceType is missing or is not a FHIR resource type');
   return { resource, resourceType, fullUrl: undefined, request: undefined };
 }
+
+/** Not counted among the lines that are no FHIR: the lines after many of these are read. */
+export class MisspeltType extends ResourceRejected {}
 
 /** The type that is taken and that was probably meant; undefined for types of R4, and for what is near none. */
 function typeMeant(given: string): string | undefined {
