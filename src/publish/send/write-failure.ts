@@ -68,7 +68,8 @@ function whyUnanswered(code: string): Words | undefined {
       en: 'the name of the server is not known: check the base address of the target',
       fr: 'le nom du serveur est inconnu : vérifiez l’adresse de base de la cible',
     };
-  if (isUntrusted(code))
+  // Of TLS itself OpenSSL says what is wrong: such as that the server asks for a certificate of the client.
+  if (isUntrusted(code) && !code.startsWith('ERR_SSL_'))
     return {
       en: 'the certificate of the server is not trusted: check it, and the base address of the target',
       fr: 'le certificat du serveur n’est pas reconnu : vérifiez-le, ainsi que l’adresse de base de la cible',
