@@ -2,7 +2,6 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, describe, test } from 'node:test';
-import { Client } from 'fhir-kit-client';
 import { fhirFaults } from '../test-support/fhir/fhir-validator.ts';
 import { insertEncounter, insertPatient } from '../test-support/records/clinical-records.ts';
 import { type Answer, type CallOptions, startTestApi } from '../test-support/service/api.ts';
@@ -171,32 +170,6 @@ describe('an error below /encounters/fhir', () => {
       const answer = await api.call(path, { headers: { accept: FHIR } });
       isPlain(answer, answer.status, path);
     }
-  });
-
-  test('gives an outside FHIR client the reason', async () => {
-    const client = new Client({
-      baseUrl: `${api.baseUrl}${BASE}`,
-      bearerToken: token,
-      customHeaders: { accept: FHIR },
-    });
-    await assert.rejects(client.search({ resourceType: 'Encounter', searchParams: { patient: '1' } }), {
-      response: {
-        status: 400,
-        data: {
-          resourceType: 'OperationOutcome',
-          issue: [
-            {
-              severity: 'error',
-              code: 'invalid',
-              diagnostics: 'purposeOfUse is missing. It must be one of TREATMENT, PAYMENT, OPS, RESEARCH.',
-            },
-          ],
-          statusCode: 400,
-          message: 'purposeOfUse is missing. It must be one of TREATMENT, PAYMENT, OPS, RESEARCH.',
-          error: 'Bad Request',
-        },
-      },
-    });
   });
 
   test('is an OperationOutcome when the service fails, too', async () => {
