@@ -1,15 +1,14 @@
 /** The way in of the console: every route by cookie alone, for pages of the console alone, at no other address. */
 import assert from 'node:assert/strict';
-import { after, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
 import { createAnswerCheck } from '../test-support/http/documented-answers.ts';
 import { sendRaw } from '../test-support/http/raw-http.ts';
 import { addressOf, type RegisteredRoute, sampleRequest } from '../test-support/http/route-requests.ts';
 import { seedRecords } from '../test-support/records/seed-tenant.ts';
-import { startTestApi } from '../test-support/service/api.ts';
+import { useEmptyApi } from '../test-support/service/api.ts';
 import { openBrowser, signInAtConsole } from '../test-support/service/console.ts';
 
-const api = await startTestApi();
-after(() => api.close());
+const api = await useEmptyApi();
 const isDocumented = createAnswerCheck((await api.call('/docs/json')).json);
 const tenant = await api.createTenant();
 const seeds = await seedRecords(api.database.pool, tenant);

@@ -5,18 +5,17 @@
  */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import fc from 'fast-check';
 import { bundle, encounter, patient } from '../test-support/records/clinic.ts';
-import { startTestApi, type TestAccount } from '../test-support/service/api.ts';
+import { type TestAccount, useEmptyApi } from '../test-support/service/api.ts';
 import { sized } from '../test-support/sized.ts';
 
 /** In Cairo, 26 April 2024 begins at 01:00: there is no midnight. */
 const TIME_ZONES = ['UTC', 'America/New_York', 'Europe/Berlin', 'Africa/Cairo', 'Asia/Kathmandu'];
 const accounts = new Map<string, TestAccount>();
 
-const api = await startTestApi();
-after(() => api.close());
+const api = await useEmptyApi();
 for (const timeZone of TIME_ZONES)
   accounts.set(timeZone, await api.createAccount(await api.createTenant({ timeZone })));
 

@@ -4,12 +4,12 @@ import { once } from 'node:events';
 import { globSync, readFileSync } from 'node:fs';
 import { get, type IncomingHttpHeaders } from 'node:http';
 import { text as readAll } from 'node:stream/consumers';
-import { after, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
 import type { Wording } from '../src/platform/domain-error.ts';
 import { worded } from '../src/platform/domain-error.ts';
 import { FRENCH } from '../src/platform/http/validation/phrases.fr.ts';
 import { ENGLISH } from '../src/platform/http/validation/phrases.ts';
-import { type Json, startTestApi } from '../test-support/service/api.ts';
+import { type Json, useEmptyApi } from '../test-support/service/api.ts';
 
 const ROOT = new URL('../', import.meta.url);
 
@@ -91,8 +91,7 @@ test('every phrase about a refused input differs in French, and keeps the name [
   }
 });
 
-const api = await startTestApi();
-after(() => api.close());
+const api = await useEmptyApi();
 
 describe('an error over HTTP', () => {
   const refused = (language: string, path = '/patients/base?search=a', more = {}) =>

@@ -1,10 +1,10 @@
 /** What holds for every path alike: where it lies, the correlation id of its answers, and calls of other web pages. */
 import assert from 'node:assert/strict';
-import { after, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
 import { sendRaw } from '../test-support/http/raw-http.ts';
 import { rawSampleRequest } from '../test-support/http/route-requests.ts';
 import { seedRecords } from '../test-support/records/seed-tenant.ts';
-import { startTestApi } from '../test-support/service/api.ts';
+import { useEmptyApi } from '../test-support/service/api.ts';
 
 const FORGED = 'forged.example.net';
 const ELSEWHERE = 'https://elsewhere.example.org';
@@ -12,8 +12,7 @@ const ELSEWHERE = 'https://elsewhere.example.org';
 const OUTSIDE_THE_VERSION = /^\/(\.well-known\/jwks\.json|console(\/|$))/;
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-const api = await startTestApi();
-after(() => api.close());
+const api = await useEmptyApi();
 
 describe('every path', () => {
   test('lies below the version prefix [HTTP-1]', () => {

@@ -1,12 +1,12 @@
 /** What is decided while deliveries wait holds for each of them: it is asked again just before a request is written. */
 import assert from 'node:assert/strict';
-import { after, afterEach, beforeEach, describe, test } from 'node:test';
+import { afterEach, beforeEach, describe, test } from 'node:test';
 import { buildDeliveries } from '../src/app/build-worker.ts';
 import type { DeliveryWorker } from '../src/exchange/worker/delivery-worker.ts';
 import { setModules } from '../src/tenancy/organisations/facilities.ts';
 import { connect, insertPatients, queue } from '../test-support/exchange/exchange-records.ts';
 import { startExchange, type TestExchange } from '../test-support/exchange/exchange-server.ts';
-import { startTestApi, type Tenant, type TestAccount } from '../test-support/service/api.ts';
+import { type Tenant, type TestAccount, useEmptyApi } from '../test-support/service/api.ts';
 import { waitUntil } from '../test-support/wait-until.ts';
 
 let tenant: Tenant;
@@ -19,10 +19,9 @@ let patients: string[];
 /** Lets the first request be answered. */
 let go: () => void;
 
-const api = await startTestApi({
+const api = await useEmptyApi({
   env: { DELIVERY_POLL_MS: '250', DELIVERY_RETRY_SECONDS: '0.05,0.05,0.05' },
 });
-after(() => api.close());
 beforeEach(async () => {
   api.clock.now = new Date();
   tenant = await api.createTenant();

@@ -1,7 +1,7 @@
 /** What is removed of the ledger of deliveries over time, and what never is (docs/operations.md, "Retention"). */
 import assert from 'node:assert/strict';
 import { createHmac, randomUUID } from 'node:crypto';
-import { after, afterEach, beforeEach, describe, test } from 'node:test';
+import { afterEach, beforeEach, describe, test } from 'node:test';
 import { retentionRules } from '../src/app/commands/retention.ts';
 import { loadConfig } from '../src/app/config/config.ts';
 import type { CreatedConnection } from '../src/exchange/connections/connection.schema.ts';
@@ -13,11 +13,10 @@ import { createWorkWatch } from '../src/tenancy/organisations/organisation-work.
 import { createRetentionSweep, type Removed, runRetention } from '../src/tenancy/organisations/retention.ts';
 import { connect, insertPatients, queue, rename } from '../test-support/exchange/exchange-records.ts';
 import { documentedCalls } from '../test-support/http/documented-answers.ts';
-import { startTestApi, type Tenant, type TestAccount } from '../test-support/service/api.ts';
+import { type Tenant, type TestAccount, useEmptyApi } from '../test-support/service/api.ts';
 import { runCommand } from '../test-support/service/command.ts';
 
-const api = await startTestApi();
-after(() => api.close());
+const api = await useEmptyApi();
 const documented = await documentedCalls(api);
 
 let tenant: Tenant;

@@ -1,6 +1,6 @@
 /** Changes on one node hold on every other with the very next call (docs/adr/0004). */
 import assert from 'node:assert/strict';
-import { after, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
 import { transaction } from '../src/platform/db/database.ts';
 import { disableAccount } from '../src/sign-in/accounts/manage-accounts.ts';
 import { operatorOn } from '../src/sign-in/administration/managed-account.ts';
@@ -10,14 +10,13 @@ import { MODULES } from '../src/tenancy/organisations/modules.ts';
 import { setPermissions } from '../src/tenancy/roles/roles.ts';
 import { insertEncounter, insertPatient } from '../test-support/records/clinical-records.ts';
 import { seedRecords } from '../test-support/records/seed-tenant.ts';
-import { startTestApi, type TestAccount, type TestApi, type TestNode } from '../test-support/service/api.ts';
+import { type TestAccount, type TestApi, type TestNode, useEmptyApi } from '../test-support/service/api.ts';
 import { sized } from '../test-support/sized.ts';
 import { waitUntil } from '../test-support/wait-until.ts';
 
 const ROUNDS = sized(8, 60);
 
-const first = await startTestApi();
-after(() => first.close());
+const first = await useEmptyApi();
 const second = await first.addNode();
 const tenant = await first.createTenant();
 const otherFacility = await first.createFacility(tenant.organisationId);

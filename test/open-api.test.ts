@@ -1,18 +1,17 @@
 /** The OpenAPI document: valid by its own schema, complete, and true of what is answered. */
 import assert from 'node:assert/strict';
 import { statSync } from 'node:fs';
-import { after, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { querySchemaOf } from '../src/app/http/register-route.ts';
 import { fhirFaults } from '../test-support/fhir/fhir-validator.ts';
 import { createSchemaReader } from '../test-support/http/schema-examples.ts';
-import { type Json, startTestApi } from '../test-support/service/api.ts';
+import { type Json, useEmptyApi } from '../test-support/service/api.ts';
 
 const MAX_BYTES = 250_000;
 
-const api = await startTestApi();
-after(() => api.close());
+const api = await useEmptyApi();
 const document = (await api.call('/docs/json')).json;
 const read = createSchemaReader(document);
 

@@ -1,16 +1,15 @@
 /** FHIR clients see why: errors below /encounters/fhir are OperationOutcomes for those who ask for FHIR by name. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { after, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
 import { fhirFaults } from '../test-support/fhir/fhir-validator.ts';
 import { insertEncounter, insertPatient } from '../test-support/records/clinical-records.ts';
-import { type Answer, type CallOptions, startTestApi } from '../test-support/service/api.ts';
+import { type Answer, type CallOptions, useEmptyApi } from '../test-support/service/api.ts';
 
 const FHIR = 'application/fhir+json';
 const BASE = '/encounters/fhir';
 
-const api = await startTestApi();
-after(() => api.close());
+const api = await useEmptyApi();
 const tenant = await api.createTenant();
 const { token } = await api.createAccount(tenant, { permissions: ['encounters.access'] });
 const patientId = await insertPatient(api.database.pool, tenant, { refusedPurposes: ['RESEARCH'] });

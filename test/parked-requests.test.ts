@@ -3,16 +3,15 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import { changeAccount } from '../src/sign-in/administration/change-account.ts';
 import { OPERATOR } from '../src/tenancy/administration/author.ts';
 import { callDuring } from '../test-support/call-during.ts';
 import { seedRecords } from '../test-support/records/seed-tenant.ts';
-import { startTestApi } from '../test-support/service/api.ts';
+import { useEmptyApi } from '../test-support/service/api.ts';
 import { waitUntil } from '../test-support/wait-until.ts';
 
-const api = await startTestApi();
-after(() => api.close());
+const api = await useEmptyApi();
 
 interface Parked {
   path: string;

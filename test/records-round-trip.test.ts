@@ -7,15 +7,14 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdir, readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import { gunzipSync } from 'node:zlib';
-import { type Json, startTestApi } from '../test-support/service/api.ts';
+import { type Json, useEmptyApi } from '../test-support/service/api.ts';
 
 const FOLDER = resolve(process.env.RECORDS ?? 'demo/records');
 const PAGE = 7;
 
-const api = await startTestApi();
-after(() => api.close());
+const api = await useEmptyApi();
 const account = await api.createAccount(await api.createTenant());
 const resources = (await readBundles()).flatMap((bundle) =>
   [...(bundle.entry ?? [])].map((entry) => entry.resource as Json),

@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { after, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
 import type { Access, FacilityAccess } from '../src/tenancy/callers/access.ts';
 import { MODULES } from '../src/tenancy/organisations/modules.ts';
 import { PERMISSIONS } from '../src/tenancy/roles/permissions.ts';
@@ -20,7 +20,7 @@ import {
   seedOf,
 } from '../test-support/http/route-requests.ts';
 import { MARKS, type SeededRecords, seedRecords } from '../test-support/records/seed-tenant.ts';
-import { type Answer, startTestApi, type TestAccount } from '../test-support/service/api.ts';
+import { type Answer, type TestAccount, useEmptyApi } from '../test-support/service/api.ts';
 
 /** Routes that name a record, and which no privacy setting closes; each with its reason. */
 const NOT_PRIVATE: Readonly<Record<string, string>> = {
@@ -47,8 +47,7 @@ interface Changes {
   body?: string;
 }
 
-const api = await startTestApi();
-after(() => api.close());
+const api = await useEmptyApi();
 /** Every answer of the walk is one that the OpenAPI document has. */
 const isDocumented = createAnswerCheck((await api.call('/docs/json')).json);
 const here = await api.createTenant();

@@ -3,16 +3,15 @@
  * while it waits for another of the same pool would stop them all.
  */
 import assert from 'node:assert/strict';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import { addressOf, type RegisteredRoute, sampleRequest } from '../test-support/http/route-requests.ts';
 import { seedRecords } from '../test-support/records/seed-tenant.ts';
-import { startTestApi } from '../test-support/service/api.ts';
+import { useEmptyApi } from '../test-support/service/api.ts';
 
 const CONNECTIONS = 2;
 const CALLS = 4 * CONNECTIONS;
 
-const api = await startTestApi({ env: { DATABASE_CONNECTIONS: String(CONNECTIONS) } });
-after(() => api.close());
+const api = await useEmptyApi({ env: { DATABASE_CONNECTIONS: String(CONNECTIONS) } });
 const tenant = await api.createTenant();
 const seeds = await seedRecords(api.database.pool, tenant);
 const account = await api.createAccount(tenant);

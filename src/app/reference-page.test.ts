@@ -1,11 +1,10 @@
 /** The reference page and everything it loads. */
 import assert from 'node:assert/strict';
-import { after, test } from 'node:test';
-import { startTestApi } from '../../test-support/service/api.ts';
+import { test } from 'node:test';
+import { startTestApi, useEmptyApi } from '../../test-support/service/api.ts';
 import { NO_BROWSER, startBrowser } from '../../test-support/service/browser.ts';
 
-const api = await startTestApi();
-after(() => api.close());
+const api = await useEmptyApi();
 
 /** A file that is not read to its end keeps the service from closing. */
 async function statusOf(url: string): Promise<number> {

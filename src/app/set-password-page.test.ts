@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { createServer, request } from 'node:http';
 import { after, afterEach, before, beforeEach, describe, test } from 'node:test';
 import type { Browser, Page } from 'playwright-core';
-import { startTestApi } from '../../test-support/service/api.ts';
+import { useEmptyApi } from '../../test-support/service/api.ts';
 import { NO_BROWSER, startBrowser } from '../../test-support/service/browser.ts';
 import { listenHere } from '../../test-support/service/free-port.ts';
 import { cheapPasswords } from '../../test-support/sign-in/sign-in.ts';
@@ -15,8 +15,7 @@ import { createRole } from '../tenancy/roles/roles.ts';
 const PASSWORD = 'seven green ladders';
 let accounts = 0;
 
-const api = await startTestApi();
-after(() => api.close());
+const api = await useEmptyApi();
 const tenant = await api.createTenant();
 const role = { ...tenant, name: 'reader', permissions: ['patients.patients.list'] };
 await createRole(api.database.pool, role, OPERATOR);

@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import { fhirFaults } from '../../test-support/fhir/fhir-validator.ts';
-import { startTestApi } from '../../test-support/service/api.ts';
+import { useEmptyApi } from '../../test-support/service/api.ts';
 
-const api = await startTestApi();
-after(() => api.close());
+const api = await useEmptyApi();
 
 test('the capability statement is open to anyone and says what the interface does [ENC-34]', async () => {
   const answer = await api.call('/encounters/fhir/metadata');

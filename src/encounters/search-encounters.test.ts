@@ -1,17 +1,16 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import { fhirFaults } from '../../test-support/fhir/fhir-validator.ts';
 import {
   insertEncounter,
   insertPatient,
   registerPatient,
 } from '../../test-support/records/clinical-records.ts';
-import { startTestApi } from '../../test-support/service/api.ts';
+import { useEmptyApi } from '../../test-support/service/api.ts';
 import { ENCOUNTER_MAPPING } from './encounter.fhir.ts';
 
-const api = await startTestApi();
-after(() => api.close());
+const api = await useEmptyApi();
 const tenant = await api.createTenant({ timeZone: 'Europe/Berlin' });
 const account = await api.createAccount(tenant, { permissions: ['encounters.fhir.encounter.search'] });
 const patientId = await insertPatient(api.database.pool, tenant);

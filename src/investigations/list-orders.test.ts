@@ -1,13 +1,12 @@
 import assert from 'node:assert/strict';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import { importClinical, importJson } from '../../test-support/records/import-files.ts';
-import { type Json, startTestApi } from '../../test-support/service/api.ts';
+import { type Json, useEmptyApi } from '../../test-support/service/api.ts';
 
 const PATIENT = '7b000000-0000-4000-8000-000000000001';
 const ORDER = '7b000000-0000-4000-8000-000000000010';
 
-const api = await startTestApi();
-after(() => api.close());
+const api = await useEmptyApi();
 const account = await api.createAccount(await api.createTenant());
 await importClinical(api.database.pool, account, 'laboratory.json', 'imaging.json');
 

@@ -1,15 +1,14 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import { insertEncounter } from '../../test-support/records/clinical-records.ts';
-import { startTestApi } from '../../test-support/service/api.ts';
+import { useEmptyApi } from '../../test-support/service/api.ts';
 import { PURPOSES_OF_USE } from '../fhir/purpose-of-use.ts';
 import { transaction } from '../platform/db/database.ts';
 
 const patientId: string = randomUUID();
 
-const api = await startTestApi();
-after(() => api.close());
+const api = await useEmptyApi();
 const other = await api.addNode();
 const account = await api.createAccount(await api.createTenant());
 const run = (text: string, values: unknown[]) => api.database.pool.query({ text, values });

@@ -1,9 +1,9 @@
 /** Sign-in over HTTP: paths, JSON fields and status codes to the letter. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import { compactVerify, decodeJwt, decodeProtectedHeader, importJWK } from 'jose';
-import { type Answer, startTestApi, type TestApi } from '../../test-support/service/api.ts';
+import { type Answer, startTestApi, type TestApi, useEmptyApi } from '../../test-support/service/api.ts';
 import {
   type AccountFixture,
   addAccount,
@@ -17,8 +17,7 @@ import { operatorOn } from './administration/managed-account.ts';
 
 const NEXT = 'another long passphrase';
 
-const api = await startTestApi();
-after(() => api.close());
+const api = await useEmptyApi();
 const tenant = await addTenant(api.database);
 
 const newAccount = (options?: AccountFixture) =>

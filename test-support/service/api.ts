@@ -1,6 +1,7 @@
 /** A started API on a database of its own, with organisations, facilities and accounts to call it as. */
 import { randomBytes } from 'node:crypto';
 import { PassThrough } from 'node:stream';
+import { after } from 'node:test';
 import { type Api, buildApi } from '../../src/app/build-api.ts';
 import { type Config, loadConfig } from '../../src/app/config/config.ts';
 import { openServiceKeys } from '../../src/app/master-key/service-keys.ts';
@@ -89,6 +90,13 @@ export interface AccountOptions {
 export interface TestApiOptions {
   env?: Record<string, string>;
   now?: Date;
+}
+
+/** One that ends with the test file, with no organisation yet. */
+export async function useEmptyApi(options?: TestApiOptions): Promise<TestApi> {
+  const api = await startTestApi(options);
+  after(() => api.close());
+  return api;
 }
 
 /** Close it in `after`; closing removes the database. */

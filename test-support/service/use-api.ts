@@ -1,6 +1,5 @@
 /** An API of a test file, with one account at one facility. It ends with the file. */
-import { after } from 'node:test';
-import { type AccountOptions, startTestApi, type Tenant, type TestAccount, type TestApi } from './api.ts';
+import { type AccountOptions, type Tenant, type TestAccount, type TestApi, useEmptyApi } from './api.ts';
 
 interface ApiTest {
   api: TestApi;
@@ -9,8 +8,7 @@ interface ApiTest {
 }
 
 export async function useTestApi(options: AccountOptions = {}): Promise<ApiTest> {
-  const api = await startTestApi();
-  after(() => api.close());
+  const api = await useEmptyApi();
   const tenant = await api.createTenant();
   return { api, tenant, account: await api.createAccount(tenant, options) };
 }

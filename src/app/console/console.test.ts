@@ -6,10 +6,10 @@ import { existsSync, globSync, readFileSync, watch } from 'node:fs';
 import { mkdir, mkdtemp, readFile, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import { brotliDecompressSync } from 'node:zlib';
 import { sendRaw } from '../../../test-support/http/raw-http.ts';
-import { startTestApi } from '../../../test-support/service/api.ts';
+import { useEmptyApi } from '../../../test-support/service/api.ts';
 import { waitUntil } from '../../../test-support/wait-until.ts';
 import type { RequestContext } from '../../platform/http/route.ts';
 import type { Log } from '../../platform/log/log.ts';
@@ -17,8 +17,7 @@ import { consolePageRoute } from './console.route.ts';
 import { consoleBuild, WEB_FOLDER, warnOfBuild } from './console-build.ts';
 import { createConsoleFiles } from './console-files.ts';
 
-const api = await startTestApi();
-after(() => api.close());
+const api = await useEmptyApi();
 
 test('every address below /console/ has the page, and finds its files from there [WEB-1]', async () => {
   for (const path of [

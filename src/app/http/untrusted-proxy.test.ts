@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
-import { after, test } from 'node:test';
-import { startTestApi, type TestNode } from '../../../test-support/service/api.ts';
+import { test } from 'node:test';
+import { startTestApi, type TestNode, useEmptyApi } from '../../../test-support/service/api.ts';
 
-const api = await startTestApi();
-after(() => api.close());
+const api = await useEmptyApi();
 
 const linesOf = (node: TestNode) =>
   node

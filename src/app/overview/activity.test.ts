@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import { serveFhir } from '../../../test-support/fhir-server/start.ts';
 import { documentedCalls } from '../../../test-support/http/documented-answers.ts';
 import { createClinic } from '../../../test-support/publish/publish-records.ts';
-import { startTestApi, type TestAccount } from '../../../test-support/service/api.ts';
+import { type TestAccount, useEmptyApi } from '../../../test-support/service/api.ts';
 import { waitUntil } from '../../../test-support/wait-until.ts';
 import { createFhirServer } from '../../publish/servers/manage-fhir-servers.ts';
 import { ACTIVITY_RETENTION } from '../../tenancy/activity/activity.store.ts';
@@ -13,8 +13,7 @@ import { createWorkWatch } from '../../tenancy/organisations/organisation-work.t
 import { runRetention } from '../../tenancy/organisations/retention.ts';
 
 const NOW = new Date('2026-01-10T11:20:00Z');
-const api = await startTestApi({ now: NOW });
-after(() => api.close());
+const api = await useEmptyApi({ now: NOW });
 const documented = await documentedCalls(api);
 const tenant = await api.createTenant();
 

@@ -1,14 +1,13 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import { documentedCalls } from '../../../test-support/http/documented-answers.ts';
 import { seedRecords } from '../../../test-support/records/seed-tenant.ts';
-import { type AccountOptions, startTestApi } from '../../../test-support/service/api.ts';
+import { type AccountOptions, useEmptyApi } from '../../../test-support/service/api.ts';
 import { createFhirServer } from '../../publish/servers/manage-fhir-servers.ts';
 
 const NOW = new Date('2026-01-10T11:20:00Z');
-const api = await startTestApi({ now: NOW });
-after(() => api.close());
+const api = await useEmptyApi({ now: NOW });
 const documented = await documentedCalls(api);
 const tenant = await api.createTenant();
 

@@ -1,9 +1,9 @@
 /** A record that is given to another patient while a fetch of it is under way. */
 import assert from 'node:assert/strict';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import { callDuring } from '../../../test-support/call-during.ts';
 import { importJson } from '../../../test-support/records/import-files.ts';
-import { startTestApi, type Tenant, type TestAccount } from '../../../test-support/service/api.ts';
+import { type Tenant, type TestAccount, useEmptyApi } from '../../../test-support/service/api.ts';
 
 const ORDER = '7d000000-0000-4000-8000-000000000010';
 const [FIRST, SECOND] = ['7d000000-0000-4000-8000-000000000001', '7d000000-0000-4000-8000-000000000002'];
@@ -11,8 +11,7 @@ const PATH = `/investigations/lab/orders/${ORDER}/clinical/fhir?purposeOfUse=RES
 let tenant: Tenant;
 let account: TestAccount;
 
-const api = await startTestApi();
-after(() => api.close());
+const api = await useEmptyApi();
 
 const send = (...resources: object[]) =>
   importJson(api.database.pool, tenant, ...resources.map((resource) => JSON.stringify(resource)));

@@ -1,10 +1,10 @@
 /** Blood pressure that came in parts, and what a set has beside vital signs (https://hl7.org/fhir/R4/bp.html). */
 import assert from 'node:assert/strict';
-import { after, beforeEach, describe, test } from 'node:test';
+import { beforeEach, describe, test } from 'node:test';
 import { clinicalFaults } from '../../../test-support/fhir/clinical-conformance.ts';
 import { vitalSignFaults } from '../../../test-support/fhir/vital-sign-rules.ts';
 import { importJson } from '../../../test-support/records/import-files.ts';
-import { type Json, startTestApi, type Tenant, type TestAccount } from '../../../test-support/service/api.ts';
+import { type Json, type Tenant, type TestAccount, useEmptyApi } from '../../../test-support/service/api.ts';
 
 const PATIENT = '7e000000-0000-4000-8000-000000000001';
 const SYSTOLIC = '7e000000-0000-4000-8000-000000000011';
@@ -50,8 +50,7 @@ const systolic = (more: object = {}) =>
 const diastolic = (more: object = {}) =>
   observation(DIASTOLIC, { code: DIASTOLIC_CODE, valueQuantity: mmHg(79), ...more });
 
-const api = await startTestApi();
-after(() => api.close());
+const api = await useEmptyApi();
 
 describe('blood pressure in parts', () => {
   let tenant: Tenant;

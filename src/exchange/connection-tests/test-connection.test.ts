@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
-import { after, beforeEach, test } from 'node:test';
+import { beforeEach, test } from 'node:test';
 import { startExchange, type TestExchange } from '../../../test-support/exchange/exchange-server.ts';
 import { documentedCalls } from '../../../test-support/http/documented-answers.ts';
 import {
   type Answer,
-  startTestApi,
   type Tenant,
   type TestAccount,
   type TestNode,
+  useEmptyApi,
 } from '../../../test-support/service/api.ts';
 import { BY_OPERATOR } from '../connections/connection.ts';
 import { createConnection } from '../connections/create-connection.ts';
@@ -18,8 +18,7 @@ let tenant: Tenant;
 let account: TestAccount;
 let id: string;
 
-const api = await startTestApi();
-after(() => api.close());
+const api = await useEmptyApi();
 const documented = await documentedCalls(api);
 beforeEach(async () => {
   exchange = await startExchange('/in?from=us');

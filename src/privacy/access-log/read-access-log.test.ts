@@ -1,17 +1,16 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import { connect } from '../../../test-support/exchange/exchange-records.ts';
 import {
   insertEncounter,
   insertPatient,
   registerPatient,
 } from '../../../test-support/records/clinical-records.ts';
-import { startTestApi } from '../../../test-support/service/api.ts';
+import { useEmptyApi } from '../../../test-support/service/api.ts';
 import { createPool } from '../../platform/db/database.ts';
 
-const api = await startTestApi({ now: new Date('2026-03-10T09:00:00Z') });
-after(() => api.close());
+const api = await useEmptyApi({ now: new Date('2026-03-10T09:00:00Z') });
 const tenant = await api.createTenant({ timeZone: 'Europe/Berlin' });
 const auditor = await api.createAccount(tenant, { permissions: ['patients.access-log.read'] });
 const reader = await api.createAccount(tenant, {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { type ClientRequest, type IncomingMessage, request } from 'node:http';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import { deflateSync, gzipSync } from 'node:zlib';
 import pg from 'pg';
 import {
@@ -14,14 +14,13 @@ import {
   type Resource,
 } from '../../../test-support/records/clinic.ts';
 import { lines } from '../../../test-support/records/import.ts';
-import { type Answer, startTestApi } from '../../../test-support/service/api.ts';
+import { type Answer, useEmptyApi } from '../../../test-support/service/api.ts';
 import { waitForLock, waitUntil } from '../../../test-support/wait-until.ts';
 
 const LIMIT = 200_000;
 const NDJSON = { type: 'application/fhir+ndjson' };
 
-const t = await startTestApi({ env: { IMPORT_MAX_BYTES: String(LIMIT) } });
-after(() => t.close());
+const t = await useEmptyApi({ env: { IMPORT_MAX_BYTES: String(LIMIT) } });
 const account = await t.createAccount(await t.createTenant(), { permissions: ['records.import'] });
 
 interface SendOptions {

@@ -1,11 +1,11 @@
 /** Results are shown whatever their category says; the report counts what no fetch shows. */
 import assert from 'node:assert/strict';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import { createTestDatabase } from '../../../test-support/database/database.ts';
 import { bundle, type Resource } from '../../../test-support/records/clinic.ts';
 import { sourceOf } from '../../../test-support/records/import.ts';
 import { importJson } from '../../../test-support/records/import-files.ts';
-import { startTestApi, type Tenant, type TestAccount } from '../../../test-support/service/api.ts';
+import { type Tenant, type TestAccount, useEmptyApi } from '../../../test-support/service/api.ts';
 import { importRecords } from './import-records.ts';
 import { importText } from './import-report.ts';
 import { NotShownTally } from './not-shown.ts';
@@ -31,8 +31,7 @@ const people: Resource = { resourceType: 'Patient', id: PATIENT };
 let tenant: Tenant;
 let account: TestAccount;
 
-const api = await startTestApi();
-after(() => api.close());
+const api = await useEmptyApi();
 
 async function newTenant(): Promise<void> {
   tenant = await api.createTenant();

@@ -1,15 +1,14 @@
 /** Accounts as an administrator manages them over HTTP. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import type pg from 'pg';
 import { watchPool } from '../../../test-support/database/watched-pool.ts';
-import { type Answer, startTestApi, type TestAccount } from '../../../test-support/service/api.ts';
+import { type Answer, type TestAccount, useEmptyApi } from '../../../test-support/service/api.ts';
 import { waitForLocks } from '../../../test-support/wait-until.ts';
 import { checkedFacilities } from '../accounts/create-account.ts';
 
-const api = await startTestApi();
-after(() => api.close());
+const api = await useEmptyApi();
 const here = await api.createTenant();
 const there = { ...here, facilityId: await api.createFacility(here.organisationId) };
 const admin = await api.createAccount(here, { userType: 'STAFF' });

@@ -1,13 +1,13 @@
 /** Ways to more rights than one has, and races of administrators. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import { callDuring } from '../../../test-support/call-during.ts';
 import {
   type Answer,
-  startTestApi,
   type Tenant,
   type TestAccount,
+  useEmptyApi,
 } from '../../../test-support/service/api.ts';
 import { addPerson, signInAs } from '../../../test-support/sign-in/console-people.ts';
 import { addTelephone } from '../../../test-support/sign-in/second-factor.ts';
@@ -16,8 +16,7 @@ import { setPermissions } from '../../tenancy/roles/roles.ts';
 import { disableAccount } from '../accounts/manage-accounts.ts';
 import { operatorOn } from './managed-account.ts';
 
-const api = await startTestApi();
-after(() => api.close());
+const api = await useEmptyApi();
 
 const as = (account: TestAccount, path: string, options: { method?: string; body?: unknown } = {}) =>
   api.call(path, { token: account.token, ...options });

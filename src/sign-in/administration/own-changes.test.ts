@@ -1,7 +1,7 @@
 /** What people and systems change of their own sign-in, as the record of changes tells it. */
 import assert from 'node:assert/strict';
-import { after, test } from 'node:test';
-import { type Json, startTestApi } from '../../../test-support/service/api.ts';
+import { test } from 'node:test';
+import { type Json, useEmptyApi } from '../../../test-support/service/api.ts';
 import { openBrowser } from '../../../test-support/service/console.ts';
 import { createAuthenticator } from '../../../test-support/sign-in/authenticator.ts';
 import { addTelephone } from '../../../test-support/sign-in/second-factor.ts';
@@ -15,8 +15,7 @@ import {
 
 const NEXT_PASSWORD = 'seven green ladders';
 
-const api = await startTestApi();
-after(() => api.close());
+const api = await useEmptyApi();
 const tenant = await addTenant(api.database);
 const admin = await api.createAccount(tenant);
 

@@ -1,16 +1,15 @@
 /** People as an administrator manages them over HTTP: their locks, second factors and sessions of the console. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { after, test } from 'node:test';
-import { type Answer, startTestApi } from '../../../test-support/service/api.ts';
+import { test } from 'node:test';
+import { type Answer, useEmptyApi } from '../../../test-support/service/api.ts';
 import { type ConsoleClient, openBrowser } from '../../../test-support/service/console.ts';
 import { createAuthenticator } from '../../../test-support/sign-in/authenticator.ts';
 import { addTelephone } from '../../../test-support/sign-in/second-factor.ts';
 
 const ROLES = '/roles';
 
-const api = await startTestApi();
-after(() => api.close());
+const api = await useEmptyApi();
 const here = await api.createTenant();
 const there = await api.createFacility(here.organisationId);
 const facilityIds = [here.facilityId, there];

@@ -1,8 +1,8 @@
 /** Sessions of the console over HTTP: signing in with a password, what the cookie opens, and when it ends. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { after, test } from 'node:test';
-import { type Answer, startTestApi, type TestNode } from '../../../test-support/service/api.ts';
+import { test } from 'node:test';
+import { type Answer, type TestNode, useEmptyApi } from '../../../test-support/service/api.ts';
 import { openBrowser, signInAtConsole } from '../../../test-support/service/console.ts';
 import {
   addConsoleTenant,
@@ -24,8 +24,7 @@ import { setPermissions } from '../../tenancy/roles/roles.ts';
 import { disableAccount, resetPassword } from '../accounts/manage-accounts.ts';
 import { operatorOn } from '../administration/managed-account.ts';
 
-const api = await startTestApi();
-after(() => api.close());
+const api = await useEmptyApi();
 const second = await api.addNode();
 const tenant = await addConsoleTenant(api);
 

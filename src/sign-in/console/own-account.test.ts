@@ -1,7 +1,7 @@
 /** One's own sessions and one's own password, over HTTP. */
 import assert from 'node:assert/strict';
-import { after, test } from 'node:test';
-import { startTestApi } from '../../../test-support/service/api.ts';
+import { test } from 'node:test';
+import { useEmptyApi } from '../../../test-support/service/api.ts';
 import { type ConsoleClient, openBrowser } from '../../../test-support/service/console.ts';
 import {
   addConsoleTenant,
@@ -12,8 +12,7 @@ import {
 } from '../../../test-support/sign-in/console-people.ts';
 import { PASSWORD } from '../../../test-support/sign-in/sign-in.ts';
 
-const api = await startTestApi();
-after(() => api.close());
+const api = await useEmptyApi();
 const tenant = await addConsoleTenant(api);
 
 const signedIn = () => addSignedIn(api, tenant);

@@ -1,7 +1,7 @@
 /** When a session of the console ends by itself. */
 import assert from 'node:assert/strict';
-import { after, test } from 'node:test';
-import { type Answer, startTestApi } from '../../../test-support/service/api.ts';
+import { test } from 'node:test';
+import { type Answer, startTestApi, useEmptyApi } from '../../../test-support/service/api.ts';
 import { openBrowser } from '../../../test-support/service/console.ts';
 import {
   addConsoleTenant,
@@ -16,8 +16,7 @@ import { setPermissions } from '../../tenancy/roles/roles.ts';
 import { secondsAfter } from '../settings.ts';
 import { moveIdleEnd } from './console-session.store.ts';
 
-const api = await startTestApi();
-after(() => api.close());
+const api = await useEmptyApi();
 const tenant = await addConsoleTenant(api);
 
 const signedIn = () => addSignedIn(api, tenant);

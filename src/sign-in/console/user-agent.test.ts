@@ -1,14 +1,13 @@
 /** What a browser says of itself: operators read it on a terminal. */
 import assert from 'node:assert/strict';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import { sendRaw } from '../../../test-support/http/raw-http.ts';
-import { startTestApi } from '../../../test-support/service/api.ts';
+import { useEmptyApi } from '../../../test-support/service/api.ts';
 import { runCommand } from '../../../test-support/service/command.ts';
 import { addConsoleTenant, addPerson } from '../../../test-support/sign-in/console-people.ts';
 import { PASSWORD } from '../../../test-support/sign-in/sign-in.ts';
 
-const api = await startTestApi();
-after(() => api.close());
+const api = await useEmptyApi();
 
 test('control characters of a browser reach no terminal', async () => {
   const { email } = await addPerson(api, await addConsoleTenant(api));

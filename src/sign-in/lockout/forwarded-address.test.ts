@@ -1,11 +1,10 @@
 /** Locks by network behind a proxy that forwards the port of its client beside the address. */
 import assert from 'node:assert/strict';
-import { after, test } from 'node:test';
-import { startTestApi } from '../../../test-support/service/api.ts';
+import { test } from 'node:test';
+import { useEmptyApi } from '../../../test-support/service/api.ts';
 import { addAccount, addTenant, cheapPasswords, PASSWORD } from '../../../test-support/sign-in/sign-in.ts';
 
-const api = await startTestApi({ env: { TRUST_PROXY: 'loopback' } });
-after(() => api.close());
+const api = await useEmptyApi({ env: { TRUST_PROXY: 'loopback' } });
 
 test('one network cannot lock out another that signed in before, where the proxy forwards ports [SEC-2]', async () => {
   const tenant = await addTenant(api.database);

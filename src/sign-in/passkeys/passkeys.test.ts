@@ -1,8 +1,8 @@
 /** Passkeys over HTTP: added, proven, replayed, copied and removed. */
 import assert from 'node:assert/strict';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import { callDuring } from '../../../test-support/call-during.ts';
-import { type Answer, type Json, startTestApi } from '../../../test-support/service/api.ts';
+import { type Answer, type Json, useEmptyApi } from '../../../test-support/service/api.ts';
 import { type ConsoleClient, openBrowser } from '../../../test-support/service/console.ts';
 import {
   type AnswerChanges,
@@ -15,8 +15,7 @@ import { addTenant, PASSWORD } from '../../../test-support/sign-in/sign-in.ts';
 import type { CreatedAccount } from '../accounts/create-account.ts';
 import { passkeyParty } from './passkey-party.ts';
 
-const api = await startTestApi();
-after(() => api.close());
+const api = await useEmptyApi();
 const tenant = await addTenant(api.database);
 /** Of the page that people open on this machine. */
 const origin = `http://localhost:${new URL(api.origin).port}`;

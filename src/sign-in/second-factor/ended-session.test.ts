@@ -1,14 +1,13 @@
 /** A session that ends while one of its calls waits: what the call was to change stays as it was. */
 import assert from 'node:assert/strict';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import { callDuring } from '../../../test-support/call-during.ts';
-import { type Answer, startTestApi } from '../../../test-support/service/api.ts';
+import { type Answer, useEmptyApi } from '../../../test-support/service/api.ts';
 import { addPerson, addSignedIn, signInAs } from '../../../test-support/sign-in/console-people.ts';
 import { addTelephone, codesOf } from '../../../test-support/sign-in/second-factor.ts';
 import { addTenant, PASSWORD } from '../../../test-support/sign-in/sign-in.ts';
 
-const api = await startTestApi();
-after(() => api.close());
+const api = await useEmptyApi();
 const tenant = await addTenant(api.database);
 const account = await addPerson(api, tenant);
 

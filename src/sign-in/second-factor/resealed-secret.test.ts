@@ -1,9 +1,9 @@
 /** Codes of an authenticator app while a rotation of the master key seals its secret anew. */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import { callDuring } from '../../../test-support/call-during.ts';
-import { startTestApi } from '../../../test-support/service/api.ts';
+import { useEmptyApi } from '../../../test-support/service/api.ts';
 import { addConsoleTenant, addSignedIn, signInAs } from '../../../test-support/sign-in/console-people.ts';
 import { addTelephone, codesOf } from '../../../test-support/sign-in/second-factor.ts';
 import { PASSWORD } from '../../../test-support/sign-in/sign-in.ts';
@@ -13,8 +13,7 @@ import { createMasterKey, wrapDataKey } from '../../platform/crypto/master-key.t
 import { withPool } from '../../platform/db/database.ts';
 import { SEALED_TOTP_SECRETS } from './totp.ts';
 
-const api = await startTestApi();
-after(() => api.close());
+const api = await useEmptyApi();
 
 test('a code is taken although the secret is sealed anew while it is looked at [SIGN-IN-73]', async () => {
   const { account, browser } = await addSignedIn(api, await addConsoleTenant(api));

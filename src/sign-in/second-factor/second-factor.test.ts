@@ -1,8 +1,8 @@
 /** Authenticator apps and recovery codes over HTTP: added, proven, guessed, replayed and removed. */
 import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
-import { after, test } from 'node:test';
-import { type Answer, startTestApi } from '../../../test-support/service/api.ts';
+import { test } from 'node:test';
+import { type Answer, useEmptyApi } from '../../../test-support/service/api.ts';
 import { type ConsoleClient, openBrowser } from '../../../test-support/service/console.ts';
 import {
   addConsoleTenant,
@@ -22,8 +22,7 @@ import { removeSecondFactorsOf } from './remove-factor.ts';
 const WRONG = 'not the password at all';
 const PERMISSIONS = ['patients.patients.list'];
 
-const api = await startTestApi();
-after(() => api.close());
+const api = await useEmptyApi();
 const tenant = await addConsoleTenant(api);
 
 const signIn = (account: CreatedAccount, expected?: string) => signInAs(api, account, expected);

@@ -1,7 +1,7 @@
 /** Nodes whose clocks disagree with the database's: what they decide, and what they refuse to do. */
 import assert from 'node:assert/strict';
-import { after, test } from 'node:test';
-import { startTestApi, type TestNode } from '../../../test-support/service/api.ts';
+import { test } from 'node:test';
+import { type TestNode, useEmptyApi } from '../../../test-support/service/api.ts';
 import {
   addAccount,
   addTenant,
@@ -14,8 +14,7 @@ import { secondsAfter } from '../settings.ts';
 import { login } from './login.ts';
 import { refresh } from './refresh.ts';
 
-const api = await startTestApi({ env: { CLOCK_MAX_SKEW_SECONDS: '60' } });
-after(() => api.close());
+const api = await useEmptyApi({ env: { CLOCK_MAX_SKEW_SECONDS: '60' } });
 const tenant = await addTenant(api.database);
 const ahead = await api.addNode({ aheadSeconds: 50 });
 

@@ -1,12 +1,11 @@
 /** That no change of the administration is made without its entry in the record of changes. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import { insertPatient } from '../../../test-support/records/clinical-records.ts';
-import { type Answer, startTestApi, type Tenant } from '../../../test-support/service/api.ts';
+import { type Answer, type Tenant, useEmptyApi } from '../../../test-support/service/api.ts';
 
-const api = await startTestApi();
-after(() => api.close());
+const api = await useEmptyApi();
 const owner = await api.database.connectOwner();
 const tenant = await api.createTenant();
 const admin = await api.createAccount(tenant, { userType: 'STAFF' });

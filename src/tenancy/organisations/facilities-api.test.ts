@@ -1,10 +1,9 @@
 /** Facilities as an administrator sees and changes them over HTTP. */
 import assert from 'node:assert/strict';
-import { after, test } from 'node:test';
-import { startTestApi } from '../../../test-support/service/api.ts';
+import { test } from 'node:test';
+import { useEmptyApi } from '../../../test-support/service/api.ts';
 
-const api = await startTestApi();
-after(() => api.close());
+const api = await useEmptyApi();
 const here = await api.createTenant({ modules: ['patients'] });
 const otherId = await api.createFacility(here.organisationId);
 const admin = await api.createAccount(here);

@@ -1,16 +1,15 @@
 import assert from 'node:assert/strict';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import { documentedCalls } from '../../../test-support/http/documented-answers.ts';
 import { createClinic, type PublishClinic } from '../../../test-support/publish/publish-records.ts';
-import { type Answer, startTestApi } from '../../../test-support/service/api.ts';
+import { type Answer, useEmptyApi } from '../../../test-support/service/api.ts';
 import { OPERATOR } from '../../tenancy/administration/author.ts';
 import { putMapEntry } from '../maps/change-maps.ts';
 
 const LOINC = 'http://loinc.org';
 const LAB = 'urn:lab';
 
-const api = await startTestApi();
-after(() => api.close());
+const api = await useEmptyApi();
 const documented = await documentedCalls(api);
 const here = await api.createTenant();
 const elsewhere = { ...here, facilityId: await api.createFacility(here.organisationId) };

@@ -1,10 +1,10 @@
 /** Results without an order are gathered under orders made for them: by patient, specimen or encounter, and time. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { after, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
 import { bundle, type Resource } from '../../../../test-support/records/clinic.ts';
 import { importJson } from '../../../../test-support/records/import-files.ts';
-import { startTestApi, type Tenant, type TestAccount } from '../../../../test-support/service/api.ts';
+import { type Tenant, type TestAccount, useEmptyApi } from '../../../../test-support/service/api.ts';
 import { createFacility } from '../../../tenancy/organisations/facilities.ts';
 
 const TIME = '2024-03-01T10:00:00Z';
@@ -41,8 +41,7 @@ const result = (id: string, more: object = {}): Resource => ({
 const PEOPLE = [patient('p'), patient('q'), encounter('visit'), encounter('other-visit')];
 const SPECIMENS = [specimen('blood'), specimen('urine')];
 
-const api = await startTestApi();
-after(() => api.close());
+const api = await useEmptyApi();
 
 interface GatheredOrder {
   id: string;

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { request } from 'node:http';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { documentedCalls } from '../../../../test-support/http/documented-answers.ts';
 import { bundle, encounter, patient } from '../../../../test-support/records/clinic.ts';
 import { EMPTY_REPORT } from '../../../../test-support/records/import.ts';
-import { type Answer, startTestApi, type TestAccount } from '../../../../test-support/service/api.ts';
+import { type Answer, type TestAccount, useEmptyApi } from '../../../../test-support/service/api.ts';
 import { waitUntil } from '../../../../test-support/wait-until.ts';
 import { createPool } from '../../../platform/db/database.ts';
 import { SERVICE_ROLE } from '../../../platform/db/migrate.ts';
@@ -17,8 +17,7 @@ import type { ImportProgress } from './kept-import.ts';
 import { keptReport } from './kept-report.ts';
 import { type ImportWatch, recordImport } from './record-import.ts';
 
-const api = await startTestApi();
-after(() => api.close());
+const api = await useEmptyApi();
 const documented = await documentedCalls(api);
 const account = await api.createAccount(await api.createTenant(), { permissions: ['records.import'] });
 

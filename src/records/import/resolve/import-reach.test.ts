@@ -1,7 +1,7 @@
 /** What an import over HTTP may find and change of the other facilities of its organisation, and of others. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { after, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
 import {
   bundle,
   conditionalCreate,
@@ -12,11 +12,10 @@ import {
   type Resource,
 } from '../../../../test-support/records/clinic.ts';
 import { createImportTest } from '../../../../test-support/records/import.ts';
-import { startTestApi, type TestAccount } from '../../../../test-support/service/api.ts';
+import { type TestAccount, useEmptyApi } from '../../../../test-support/service/api.ts';
 import { facilityRecordId, recordId } from './record-id.ts';
 
-const t = await startTestApi();
-after(() => t.close());
+const t = await useEmptyApi();
 const tenant = await t.createTenant();
 const second = { ...tenant, facilityId: await t.createFacility(tenant.organisationId) };
 const permissions = ['records.import'];

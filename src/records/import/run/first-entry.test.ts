@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
-import { after, test } from 'node:test';
-import { startTestApi } from '../../../../test-support/service/api.ts';
+import { test } from 'node:test';
+import { useEmptyApi } from '../../../../test-support/service/api.ts';
 
-const api = await startTestApi();
-after(() => api.close());
+const api = await useEmptyApi();
 
 const FILE = new URL('../../../../demo/records/0-hospitals.json', import.meta.url);
 

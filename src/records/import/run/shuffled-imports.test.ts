@@ -4,10 +4,10 @@
  */
 import assert from 'node:assert/strict';
 import { randomInt, randomUUID } from 'node:crypto';
-import { after, before, describe, test } from 'node:test';
+import { before, describe, test } from 'node:test';
 import { bundle, type Resource } from '../../../../test-support/records/clinic.ts';
 import { lines, sourceOf } from '../../../../test-support/records/import.ts';
-import { startTestApi, type Tenant } from '../../../../test-support/service/api.ts';
+import { type Tenant, useEmptyApi } from '../../../../test-support/service/api.ts';
 import { sized } from '../../../../test-support/sized.ts';
 import { createFacility, createOrganisation } from '../../../tenancy/organisations/facilities.ts';
 import { importRecords } from '../import-records.ts';
@@ -20,8 +20,7 @@ const AT_ONCE = 20;
 const FACILITY = randomUUID();
 const PATIENTS = Array.from({ length: 10 }, (_, index) => `p${index}`);
 
-const api = await startTestApi();
-after(() => api.close());
+const api = await useEmptyApi();
 
 const CATEGORY = 'http://terminology.hl7.org/CodeSystem/observation-category';
 const ORDER_NUMBERS = 'http://hospital.example/orders';

@@ -1,11 +1,11 @@
 /** Bodies that are made to be expensive. */
 import assert from 'node:assert/strict';
 import { Readable } from 'node:stream';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { patient } from '../../../../test-support/records/clinic.ts';
 import { countsOf, handBody, lines } from '../../../../test-support/records/import.ts';
-import { type Answer, startTestApi, type TestAccount } from '../../../../test-support/service/api.ts';
+import { type Answer, type TestAccount, useEmptyApi } from '../../../../test-support/service/api.ts';
 import { waitUntil } from '../../../../test-support/wait-until.ts';
 import { importRecordsRoute } from '../import-records.route.ts';
 import type { ImportDocument } from '../import-report.ts';
@@ -16,8 +16,7 @@ import { memorySpool } from './spool.ts';
 
 const MIB = 1_048_576;
 
-const t = await startTestApi();
-after(() => t.close());
+const t = await useEmptyApi();
 const account = await t.createAccount(await t.createTenant(), { permissions: ['records.import'] });
 
 const send = (body: string | Uint8Array, token = account.token): Promise<Answer> =>

@@ -5,12 +5,17 @@ import { once } from 'node:events';
 import { type ClientRequest, type IncomingMessage, request } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { Readable } from 'node:stream';
-import { after, beforeEach, describe, test } from 'node:test';
+import { beforeEach, describe, test } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
 import { documentedCalls } from '../../../../test-support/http/documented-answers.ts';
 import { patient } from '../../../../test-support/records/clinic.ts';
 import { handBody, lines } from '../../../../test-support/records/import.ts';
-import { type Answer, startTestApi, type TestAccount } from '../../../../test-support/service/api.ts';
+import {
+  type Answer,
+  startTestApi,
+  type TestAccount,
+  useEmptyApi,
+} from '../../../../test-support/service/api.ts';
 import { answered } from '../../../../test-support/service/worded-errors.ts';
 import { waitForLock, waitUntil } from '../../../../test-support/wait-until.ts';
 import { isSlowBody } from '../../../platform/http/slow-bodies.ts';
@@ -21,8 +26,7 @@ let account: TestAccount;
 /** The server's ends of connections, newest last. */
 const sockets: Socket[] = [];
 
-const t = await startTestApi();
-after(() => t.close());
+const t = await useEmptyApi();
 const documented = await documentedCalls(t);
 t.api.server.server.on('connection', (socket: Socket) => sockets.push(socket));
 beforeEach(async () => {
