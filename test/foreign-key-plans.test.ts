@@ -5,8 +5,8 @@
  * and that only the queries it is made for name.
  */
 import assert from 'node:assert/strict';
-import { after, test } from 'node:test';
-import { createTestDatabase } from '../test-support/database/database.ts';
+import { test } from 'node:test';
+import { useTestDatabase } from '../test-support/database/database.ts';
 import { needsPlainPostgres } from '../test-support/database/plain-postgres.ts';
 
 const PLAIN = needsPlainPostgres('Citus shows plans otherwise, and keeps none for all parameters');
@@ -18,8 +18,7 @@ interface ReferencedKey {
   types: string[];
 }
 
-const database = await createTestDatabase();
-after(() => database.drop());
+const database = await useTestDatabase();
 const client = await database.connectOwner();
 
 test(

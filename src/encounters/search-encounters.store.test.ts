@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { randomBytes, randomUUID } from 'node:crypto';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import fc from 'fast-check';
-import { createTestDatabase } from '../../test-support/database/database.ts';
+import { useTestDatabase } from '../../test-support/database/database.ts';
 import { insertEncounter, insertPatient } from '../../test-support/records/clinical-records.ts';
 import { createPlace } from '../../test-support/records/place.ts';
 import type { TimePosition } from '../clinical/fetch/patient-page.store.ts';
@@ -24,8 +24,7 @@ import { parseEncounterSearch } from './search-parameters.ts';
 const TIME_ZONE = 'America/New_York';
 const cursors = createCursorCodec(randomBytes(32));
 
-const database = await createTestDatabase();
-after(() => database.drop());
+const database = await useTestDatabase();
 const scope: FacilityScope = { ...(await createPlace(database.pool)), timeZone: TIME_ZONE };
 
 interface Visit {

@@ -1,5 +1,6 @@
 /** A real, migrated, empty database of one test file. */
 import { randomBytes } from 'node:crypto';
+import { after } from 'node:test';
 import pg from 'pg';
 import { createPool, type Pool } from '../../src/platform/db/database.ts';
 import { SERVICE_ROLE } from '../../src/platform/db/migrate.ts';
@@ -16,6 +17,13 @@ export interface TestDatabase {
   connectOwner(): Promise<pg.Client>;
   /** End the pool and remove the database, whoever is still connected. */
   drop(): Promise<void>;
+}
+
+/** One that ends with the test file. */
+export async function useTestDatabase(): Promise<TestDatabase> {
+  const database = await createTestDatabase();
+  after(() => database.drop());
+  return database;
 }
 
 /** Clone the migrated template. Call `drop` in `after`. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
-import { after, test } from 'node:test';
-import { createTestDatabase } from '../../../test-support/database/database.ts';
+import { test } from 'node:test';
+import { useTestDatabase } from '../../../test-support/database/database.ts';
 import { insertEncounter, insertPatient } from '../../../test-support/records/clinical-records.ts';
 import { createPlace } from '../../../test-support/records/place.ts';
 import { runCommand } from '../../../test-support/service/command.ts';
@@ -14,8 +14,7 @@ const NO_OBSERVATIONS = 'Observation: 0 records, 0 without a current text. Every
 const NO_ORDERS = 'ServiceRequest: 0 records, 0 without a current text. Every other text is right.\n';
 const RIGHT_PATIENT = `Patient: 1 record, 0 without a current text. Every other text is right.\n${NO_ORDERS}`;
 
-const database = await createTestDatabase();
-after(() => database.drop());
+const database = await useTestDatabase();
 const tenant = await createPlace(database.pool);
 const patientId = await insertPatient(database.pool, tenant);
 const id = await insertEncounter(database.pool, tenant, { patientId });

@@ -1,7 +1,7 @@
 /** The schema can be distributed by organisation: every table has its place, and its keys allow it. */
 import assert from 'node:assert/strict';
-import { after, test } from 'node:test';
-import { createTestDatabase } from '../../../test-support/database/database.ts';
+import { test } from 'node:test';
+import { useTestDatabase } from '../../../test-support/database/database.ts';
 import {
   CO_LOCATED_WITH,
   DISTRIBUTED_TABLES,
@@ -26,8 +26,7 @@ const distributed: ReadonlySet<string> = new Set(DISTRIBUTED_TABLES);
 const references: ReadonlySet<string> = new Set(REFERENCE_TABLES);
 const placed = [...REFERENCE_TABLES, ...DISTRIBUTED_TABLES];
 
-const database = await createTestDatabase();
-after(() => database.drop());
+const database = await useTestDatabase();
 
 test('every table of the schema stands in exactly one list of the placement', async () => {
   const { rows } = await database.pool.query<{ name: string }>(

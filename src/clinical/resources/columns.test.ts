@@ -1,7 +1,7 @@
 /** Holds the descriptions against the tables of the migrated database, both ways. */
 import assert from 'node:assert/strict';
-import { after, test } from 'node:test';
-import { createTestDatabase } from '../../../test-support/database/database.ts';
+import { test } from 'node:test';
+import { useTestDatabase } from '../../../test-support/database/database.ts';
 import type { Column } from '../description/element.ts';
 import { DIAGNOSTIC_REPORT } from './diagnostic-report.fhir.ts';
 import { ENCOUNTER } from './encounter.fhir.ts';
@@ -48,8 +48,7 @@ const NO_ELEMENTS: Readonly<Record<string, readonly string[]>> = {
   observation: ['order_id', 'vital_set_id', ...RENDERED],
 };
 
-const database = await createTestDatabase();
-after(() => database.drop());
+const database = await useTestDatabase();
 
 /** Columns beside the tenant's, and beside those that the database computes. */
 async function columnsOf(table: string): Promise<Map<string, string>> {

@@ -1,8 +1,8 @@
 /** Which secret signs, from the rotation until the new one is in use (docs/adr/0088). */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
-import { after, afterEach, beforeEach, describe, test } from 'node:test';
-import { createTestDatabase } from '../../../test-support/database/database.ts';
+import { afterEach, beforeEach, describe, test } from 'node:test';
+import { useTestDatabase } from '../../../test-support/database/database.ts';
 import {
   connect,
   insertPatients,
@@ -31,8 +31,7 @@ let worker: DeliveryWorker;
 /** Of the worker: how far its clock has gone on. */
 let aheadMs: number;
 
-const database = await createTestDatabase();
-after(() => database.drop());
+const database = await useTestDatabase();
 beforeEach(async () => {
   place = await createPlace(database.pool);
   exchange = await startExchange();

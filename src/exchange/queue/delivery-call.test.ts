@@ -1,13 +1,12 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { after, describe, test } from 'node:test';
-import { createTestDatabase } from '../../../test-support/database/database.ts';
+import { describe, test } from 'node:test';
+import { useTestDatabase } from '../../../test-support/database/database.ts';
 import { waitUntil } from '../../../test-support/wait-until.ts';
 import { transaction } from '../../platform/db/database.ts';
 import { callWorkers, DELIVERY_CHANNEL } from './delivery-call.ts';
 
-const database = await createTestDatabase();
-after(() => database.drop());
+const database = await useTestDatabase();
 const listener = await database.connectOwner();
 const called: (string | undefined)[] = [];
 await listener.query(`listen ${DELIVERY_CHANNEL}`);

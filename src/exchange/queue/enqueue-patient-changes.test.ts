@@ -1,16 +1,15 @@
 /** What is delivered names only those patients whom the facility of the delivery may learn of. */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
-import { after, test } from 'node:test';
-import { createTestDatabase } from '../../../test-support/database/database.ts';
+import { test } from 'node:test';
+import { useTestDatabase } from '../../../test-support/database/database.ts';
 import { connect, insertPatients, queue } from '../../../test-support/exchange/exchange-records.ts';
 import type { PurposeOfUse } from '../../fhir/purpose-of-use.ts';
 import { createKeyRing } from '../../platform/crypto/key-ring.ts';
 import { createFacility, createOrganisation } from '../../tenancy/organisations/facilities.ts';
 
 const keys = createKeyRing(randomBytes(32));
-const database = await createTestDatabase();
-after(() => database.drop());
+const database = await useTestDatabase();
 const { id: organisationId } = await createOrganisation(database.pool, { name: 'Org' });
 const { id: here } = await createFacility(database.pool, { organisationId, name: 'Here' });
 const { id: there } = await createFacility(database.pool, { organisationId, name: 'There' });

@@ -1,9 +1,9 @@
 /** Leases against a model: whatever order events come in, a lane has one live lease and its deliveries go in order. */
 import assert from 'node:assert/strict';
 import { randomBytes, randomUUID } from 'node:crypto';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import fc from 'fast-check';
-import { createTestDatabase } from '../../../test-support/database/database.ts';
+import { useTestDatabase } from '../../../test-support/database/database.ts';
 import { connect, insertPatients, queue, rename } from '../../../test-support/exchange/exchange-records.ts';
 import { createPlace } from '../../../test-support/records/place.ts';
 import { createKeyRing } from '../../platform/crypto/key-ring.ts';
@@ -14,8 +14,7 @@ const WORKERS = 3;
 const PATIENTS = 4;
 const LEASE_MS = 60_000;
 
-const database = await createTestDatabase();
-after(() => database.drop());
+const database = await useTestDatabase();
 const place = await createPlace(database.pool);
 const keys = createKeyRing(randomBytes(32));
 const connection = await connect({ pool: database.pool, keys }, place, {

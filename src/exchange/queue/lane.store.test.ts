@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomBytes, randomUUID } from 'node:crypto';
-import { after, beforeEach, describe, test } from 'node:test';
-import { createTestDatabase } from '../../../test-support/database/database.ts';
+import { beforeEach, describe, test } from 'node:test';
+import { useTestDatabase } from '../../../test-support/database/database.ts';
 import { needsPlainPostgres } from '../../../test-support/database/plain-postgres.ts';
 import { connect, insertPatients, queue, rename } from '../../../test-support/exchange/exchange-records.ts';
 import { createPlace } from '../../../test-support/records/place.ts';
@@ -20,8 +20,7 @@ let key: ConnectionKey;
 const keys = createKeyRing(randomBytes(32));
 const pool = () => database.pool;
 
-const database = await createTestDatabase();
-after(() => database.drop());
+const database = await useTestDatabase();
 beforeEach(async () => {
   place = await createPlace(pool());
   const { id } = await connect({ pool: pool(), keys }, place, { address: 'https://hie.example.org' });

@@ -1,8 +1,8 @@
 /** Changes of very many patients in one transaction, such as those of one Bundle. */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
-import { after, test } from 'node:test';
-import { createTestDatabase } from '../../../test-support/database/database.ts';
+import { test } from 'node:test';
+import { useTestDatabase } from '../../../test-support/database/database.ts';
 import { watchPool } from '../../../test-support/database/watched-pool.ts';
 import { connect, insertPatients, type Place } from '../../../test-support/exchange/exchange-records.ts';
 import { createPlace } from '../../../test-support/records/place.ts';
@@ -12,8 +12,7 @@ import { enqueuePatientChanges } from './enqueue-patient-changes.ts';
 
 const PATIENTS = 1_100;
 
-const database = await createTestDatabase();
-after(() => database.drop());
+const database = await useTestDatabase();
 
 async function placeWith(...connections: string[]): Promise<Place> {
   const { pool } = database;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
-import { after, test } from 'node:test';
-import { createTestDatabase } from '../../../test-support/database/database.ts';
+import { test } from 'node:test';
+import { createTestDatabase, useTestDatabase } from '../../../test-support/database/database.ts';
 import { needsPlainPostgres } from '../../../test-support/database/plain-postgres.ts';
 import { countRead } from '../../../test-support/database/rows-read.ts';
 import { holdDeliveries } from '../../../test-support/exchange/held-deliveries.ts';
@@ -14,8 +14,7 @@ import { decide } from './review.store.ts';
 
 const PLAIN = needsPlainPostgres('a node counts what it reads, and the coordinator does not know');
 
-const database = await createTestDatabase();
-after(() => database.drop());
+const database = await useTestDatabase();
 const owner = await database.connectOwner();
 
 test(

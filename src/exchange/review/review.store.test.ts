@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { randomBytes, randomUUID } from 'node:crypto';
-import { after, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
 import { callDuring } from '../../../test-support/call-during.ts';
-import { createTestDatabase } from '../../../test-support/database/database.ts';
+import { useTestDatabase } from '../../../test-support/database/database.ts';
 import { neverAnalyze } from '../../../test-support/database/never-analyzed.ts';
 import { needsPlainPostgres } from '../../../test-support/database/plain-postgres.ts';
 import { rowsRead, tellRead } from '../../../test-support/database/rows-read.ts';
@@ -25,8 +25,7 @@ import { type Decision, decide, heldDeliveries, knownDeliveries } from './review
 
 const PLAIN = needsPlainPostgres('a node counts what it reads, and the coordinator does not know');
 
-const database = await createTestDatabase();
-after(() => database.drop());
+const database = await useTestDatabase();
 const owner = await database.connectOwner();
 await neverAnalyze(owner);
 

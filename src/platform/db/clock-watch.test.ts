@@ -1,15 +1,14 @@
 /** The clock of a process beside that of the database, whose time is named here. */
 import assert from 'node:assert/strict';
-import { after, test } from 'node:test';
-import { createTestDatabase } from '../../../test-support/database/database.ts';
+import { test } from 'node:test';
+import { useTestDatabase } from '../../../test-support/database/database.ts';
 import { waitUntil } from '../../../test-support/wait-until.ts';
 import { type ClockWatch, watchClock } from './clock-watch.ts';
 
 const DATABASE_NOW = new Date('2026-11-21T12:00:00Z');
 const MAX_SKEW_SECONDS = 30;
 
-const database = await createTestDatabase();
-after(() => database.drop());
+const database = await useTestDatabase();
 
 const ahead = (seconds: number) => new Date(DATABASE_NOW.getTime() + seconds * 1_000);
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
-import { after, afterEach, describe, test } from 'node:test';
+import { afterEach, describe, test } from 'node:test';
 import pg from 'pg';
-import { createTestDatabase } from '../../../test-support/database/database.ts';
+import { useTestDatabase } from '../../../test-support/database/database.ts';
 import { waitForLock } from '../../../test-support/wait-until.ts';
 import { ADVISORY_LOCKS } from './advisory-locks.ts';
 import { createPool } from './database.ts';
@@ -11,8 +11,7 @@ import { findRoleFault } from './service-role.ts';
 
 const pendingMigrations = (url: string) => withClient(url, missingMigrations);
 
-const server = await createTestDatabase();
-after(() => server.drop());
+const server = await useTestDatabase();
 const admin = await server.connectOwner();
 
 describe('migrate', () => {

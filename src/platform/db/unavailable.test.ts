@@ -1,14 +1,13 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import { after, test } from 'node:test';
-import { createTestDatabase } from '../../../test-support/database/database.ts';
+import { test } from 'node:test';
+import { useTestDatabase } from '../../../test-support/database/database.ts';
 import { freePort } from '../../../test-support/service/free-port.ts';
 import { createPool } from './database.ts';
 import { outageOf } from './unavailable.ts';
 
-const database = await createTestDatabase();
-after(() => database.drop());
+const database = await useTestDatabase();
 
 const failureOf = (work: Promise<unknown>) =>
   work.then(

@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict';
-import { after, test } from 'node:test';
-import { createTestDatabase } from '../../../test-support/database/database.ts';
+import { test } from 'node:test';
+import { useTestDatabase } from '../../../test-support/database/database.ts';
 import { createWriteWatch } from './write-watch.ts';
 
-const database = await createTestDatabase();
-after(() => database.drop());
+const database = await useTestDatabase();
 const owner = await database.connectOwner();
 
 test('writes count as taken again while a backup reads every table, and each probe needs room', async () => {

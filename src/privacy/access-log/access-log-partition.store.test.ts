@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
-import { after, describe, test } from 'node:test';
-import { createTestDatabase } from '../../../test-support/database/database.ts';
+import { describe, test } from 'node:test';
+import { useTestDatabase } from '../../../test-support/database/database.ts';
 import { accessEntry } from '../../../test-support/records/access-entry.ts';
 import { waitUntil } from '../../../test-support/wait-until.ts';
 import { verifyAccessLog } from '../verification/verify-access-log.ts';
@@ -10,8 +10,7 @@ import { makePartitions } from './access-log-partition.store.ts';
 
 const KEY = randomBytes(32);
 
-const database = await createTestDatabase();
-after(() => database.drop());
+const database = await useTestDatabase();
 const owner = await database.connectOwner();
 
 describe('the months of the access log', () => {

@@ -1,8 +1,8 @@
 /** Retention of the publish history (docs/adr/0057). */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { after, beforeEach, describe, test } from 'node:test';
-import { createTestDatabase } from '../../../test-support/database/database.ts';
+import { beforeEach, describe, test } from 'node:test';
+import { useTestDatabase } from '../../../test-support/database/database.ts';
 import { createWorkWatch } from '../../tenancy/organisations/organisation-work.ts';
 import {
   createRetentionSweep,
@@ -13,8 +13,7 @@ import { publishRetentionRules } from './retention.store.ts';
 
 const NOW = new Date('2026-11-21T12:00:00Z');
 
-const database = await createTestDatabase();
-after(() => database.drop());
+const database = await useTestDatabase();
 const [organisationId, facilityId] = [randomUUID(), randomUUID()];
 const [target, otherTarget] = [randomUUID(), randomUUID()];
 const { pool } = database;

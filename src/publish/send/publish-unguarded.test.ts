@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { createServer, type IncomingMessage } from 'node:http';
 import { text } from 'node:stream/consumers';
-import { after, describe, test } from 'node:test';
-import { createTestDatabase } from '../../../test-support/database/database.ts';
+import { describe, test } from 'node:test';
+import { useTestDatabase } from '../../../test-support/database/database.ts';
 import { serveFhir } from '../../../test-support/fhir-server/start.ts';
 import { createClinic, createTestPublisher } from '../../../test-support/publish/publish-records.ts';
 import { requireWhole } from '../../../test-support/publish/published.ts';
@@ -16,8 +16,7 @@ const STEPS = RESULTS + 2;
 const SHORT_MS = 600;
 const LONG_MS = 10_000;
 
-const database = await createTestDatabase();
-after(() => database.drop());
+const database = await useTestDatabase();
 const clinic = await createClinic(database.pool, { results: RESULTS });
 
 describe('servers that lack what guards against doubles', () => {

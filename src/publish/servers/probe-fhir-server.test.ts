@@ -1,16 +1,15 @@
 /** `interchange target test --probe`: what is written, read and removed, and what that shows. */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
-import { after, afterEach, describe, test } from 'node:test';
-import { createTestDatabase } from '../../../test-support/database/database.ts';
+import { afterEach, describe, test } from 'node:test';
+import { useTestDatabase } from '../../../test-support/database/database.ts';
 import { serveFhir, type TestFhirServer } from '../../../test-support/fhir-server/start.ts';
 import { runCommand } from '../../../test-support/service/command.ts';
 
 const TOKEN = 'tok-of-the-probe';
 const MASTER_KEY = randomBytes(32).toString('hex');
 
-const database = await createTestDatabase();
-after(() => database.drop());
+const database = await useTestDatabase();
 
 describe('a probe of a target', () => {
   let server: TestFhirServer | undefined;

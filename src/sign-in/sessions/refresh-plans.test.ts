@@ -1,8 +1,8 @@
 /** What a refresh reads, also where the planner knows nothing of the tables yet, and where nothing was swept. */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
-import { after, test } from 'node:test';
-import { createTestDatabase } from '../../../test-support/database/database.ts';
+import { test } from 'node:test';
+import { useTestDatabase } from '../../../test-support/database/database.ts';
 import { needsPlainPostgres } from '../../../test-support/database/plain-postgres.ts';
 import type { Queryable } from '../../platform/db/database.ts';
 import { createOrganisation } from '../../tenancy/organisations/facilities.ts';
@@ -15,8 +15,7 @@ const [SMALL, LARGE] = [2_000, 8_000];
 /** Refreshes that come together. */
 const GROUP = 20;
 
-const database = await createTestDatabase();
-after(() => database.drop());
+const database = await useTestDatabase();
 const owner = await database.connectOwner();
 for (const table of ['account', 'session', 'refresh_token'])
   await owner.query(`alter table ${table} set (autovacuum_enabled = false)`);

@@ -1,8 +1,8 @@
 /** When the sweep of what is kept too long begins. Its rules are tested with what they remove. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { after, test } from 'node:test';
-import { createTestDatabase } from '../../../test-support/database/database.ts';
+import { test } from 'node:test';
+import { useTestDatabase } from '../../../test-support/database/database.ts';
 import { transaction } from '../../platform/db/database.ts';
 import { createWorkWatch } from './organisation-work.ts';
 import {
@@ -16,8 +16,7 @@ import {
 const DAY_MS = 86_400_000;
 const NOW = Date.parse('2026-11-21T12:00:00Z');
 
-const database = await createTestDatabase();
-after(() => database.drop());
+const database = await useTestDatabase();
 await database.pool.query('insert into organisation (id, name) values ($1, $2)', [randomUUID(), 'O']);
 
 test('the sweep begins once a day, and also after a clock that was ahead is put right [OPS-23]', async () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { after, test } from 'node:test';
-import { createTestDatabase } from '../../../test-support/database/database.ts';
+import { test } from 'node:test';
+import { useTestDatabase } from '../../../test-support/database/database.ts';
 import { asCommand } from '../../../test-support/service/worded-errors.ts';
 import { CommandError, UsageError } from '../../platform/command/command.ts';
 import { OPERATOR } from '../../tenancy/administration/author.ts';
@@ -9,8 +9,7 @@ import { createOrganisation } from '../organisations/facilities.ts';
 import { PERMISSIONS } from './permissions.ts';
 import { createRole, permissionsHelp, requireRole, setPermissions } from './roles.ts';
 
-const database = await createTestDatabase();
-after(() => database.drop());
+const database = await useTestDatabase();
 const organisationId = (await createOrganisation(database.pool, { name: 'Test' })).id;
 
 test('a role keeps its permissions once each, and is found by its name [ACC-20]', async () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { after, describe, test } from 'node:test';
-import { createTestDatabase } from '../../../test-support/database/database.ts';
+import { describe, test } from 'node:test';
+import { useTestDatabase } from '../../../test-support/database/database.ts';
 import { createPlace } from '../../../test-support/records/place.ts';
 import type { Queryable } from '../../platform/db/database.ts';
 import { OPERATOR } from '../../tenancy/administration/author.ts';
@@ -16,8 +16,7 @@ const LOINC = 'http://loinc.org';
 const LAB = 'urn:lab';
 const change = { now: new Date('2026-01-02T03:04:05Z'), author: OPERATOR };
 
-const database = await createTestDatabase();
-after(() => database.drop());
+const database = await useTestDatabase();
 const scope = await createPlace(database.pool);
 const facility = await createFacility(database.pool, {
   organisationId: scope.organisationId,

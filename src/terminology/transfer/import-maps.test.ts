@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { Readable } from 'node:stream';
-import { after, beforeEach, describe, test } from 'node:test';
-import { createTestDatabase } from '../../../test-support/database/database.ts';
+import { beforeEach, describe, test } from 'node:test';
+import { useTestDatabase } from '../../../test-support/database/database.ts';
 import { addAccount, addTenant, cheapPasswords } from '../../../test-support/sign-in/sign-in.ts';
 import { OPERATOR } from '../../tenancy/administration/author.ts';
 import { createFacility, createOrganisation } from '../../tenancy/organisations/facilities.ts';
@@ -18,8 +18,7 @@ const HEADER = 'local_system,local_code,local_display,target_system,target_code,
 const now = new Date('2026-01-02T03:04:05Z');
 let scope: MapScope;
 
-const database = await createTestDatabase();
-after(() => database.drop());
+const database = await useTestDatabase();
 beforeEach(async () => {
   scope = {
     organisationId: (await createOrganisation(database.pool, { name: 'Organisation' })).id,

@@ -1,7 +1,7 @@
 /** What a dry run of an import of maps tells of each entry. */
 import assert from 'node:assert/strict';
-import { after, beforeEach, test } from 'node:test';
-import { createTestDatabase } from '../../../test-support/database/database.ts';
+import { beforeEach, test } from 'node:test';
+import { useTestDatabase } from '../../../test-support/database/database.ts';
 import { OPERATOR } from '../../tenancy/administration/author.ts';
 import { createFacility, createOrganisation } from '../../tenancy/organisations/facilities.ts';
 import { listEntries } from '../maps/list-maps.store.ts';
@@ -16,8 +16,7 @@ const SNOMED = 'http://snomed.info/sct';
 const now = new Date('2026-01-02T03:04:05Z');
 let scope: MapScope;
 
-const database = await createTestDatabase();
-after(() => database.drop());
+const database = await useTestDatabase();
 beforeEach(async () => {
   scope = await organisationMap();
 });

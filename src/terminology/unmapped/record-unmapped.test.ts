@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { after, beforeEach, describe, test } from 'node:test';
-import { createTestDatabase } from '../../../test-support/database/database.ts';
+import { beforeEach, describe, test } from 'node:test';
+import { useTestDatabase } from '../../../test-support/database/database.ts';
 import { createPlace } from '../../../test-support/records/place.ts';
 import { waitUntil } from '../../../test-support/wait-until.ts';
 import type { Queryable } from '../../platform/db/database.ts';
@@ -18,8 +18,7 @@ const cursors = createCursorCodec(Buffer.alloc(32));
 let scope: FacilityScope;
 let now = new Date('2026-01-02T03:04:05Z');
 
-const database = await createTestDatabase();
-after(() => database.drop());
+const database = await useTestDatabase();
 beforeEach(async () => {
   scope = await createPlace(database.pool);
 });

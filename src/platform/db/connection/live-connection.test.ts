@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { after, describe, test } from 'node:test';
-import { createTestDatabase } from '../../../../test-support/database/database.ts';
+import { describe, test } from 'node:test';
+import { useTestDatabase } from '../../../../test-support/database/database.ts';
 import { waitForDisconnect } from '../../../../test-support/wait-until.ts';
 import { type LiveConnection, openLiveConnection } from './live-connection.ts';
 
@@ -10,8 +10,7 @@ async function pidOf(live: LiveConnection): Promise<number> {
   return answer?.rows[0]?.pid ?? 0;
 }
 
-const database = await createTestDatabase();
-after(() => database.drop());
+const database = await useTestDatabase();
 
 describe('openLiveConnection', () => {
   interface Watched {

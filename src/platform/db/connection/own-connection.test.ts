@@ -1,13 +1,12 @@
 import assert from 'node:assert/strict';
-import { after, test } from 'node:test';
-import { createTestDatabase } from '../../../../test-support/database/database.ts';
+import { test } from 'node:test';
+import { useTestDatabase } from '../../../../test-support/database/database.ts';
 import { createPool } from '../database.ts';
 import { SERVICE_ROLE } from '../migrate.ts';
 import { outageOf } from '../unavailable.ts';
 import { onOwnConnection } from './own-connection.ts';
 
-const database = await createTestDatabase();
-after(() => database.drop());
+const database = await useTestDatabase();
 
 test('it is set up like those of the pool, needs none of its places, and is closed afterwards', async () => {
   const limits = { statementMs: 12_000, lockMs: 0, idleInTransactionMs: 0 };

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { after, describe, test } from 'node:test';
-import { createTestDatabase } from '../../../../test-support/database/database.ts';
+import { describe, test } from 'node:test';
+import { useTestDatabase } from '../../../../test-support/database/database.ts';
 import { importJson } from '../../../../test-support/records/import-files.ts';
 import type { Tenant } from '../../../../test-support/service/api.ts';
 import { createFacility, createOrganisation } from '../../../tenancy/organisations/facilities.ts';
@@ -35,8 +35,7 @@ const ORDER = JSON.stringify({
   intent: 'order',
 });
 
-const database = await createTestDatabase();
-after(() => database.drop());
+const database = await useTestDatabase();
 
 describe('grouping over several imports', () => {
   async function tenant(): Promise<Tenant> {

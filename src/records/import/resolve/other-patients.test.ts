@@ -1,7 +1,7 @@
 /** A record that refers to one of another patient: refused, never grouped with it, never shown with it. */
 import assert from 'node:assert/strict';
-import { after, describe, test } from 'node:test';
-import { createTestDatabase } from '../../../../test-support/database/database.ts';
+import { describe, test } from 'node:test';
+import { useTestDatabase } from '../../../../test-support/database/database.ts';
 import { importJson } from '../../../../test-support/records/import-files.ts';
 import type { Tenant } from '../../../../test-support/service/api.ts';
 import { createVitalSetLoader } from '../../../encounters/vitals/vital-set.store.ts';
@@ -35,8 +35,7 @@ const visit = (id: string, patient: string) =>
 const refer = (reference: string) => [{ reference }];
 const inVisit = { encounter: { reference: 'Encounter/x' } };
 
-const database = await createTestDatabase();
-after(() => database.drop());
+const database = await useTestDatabase();
 
 describe('records of different patients', () => {
   let tenant: Tenant;

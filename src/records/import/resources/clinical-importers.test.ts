@@ -1,7 +1,7 @@
 /** What an import of clinical records refuses, and what it counts. */
 import assert from 'node:assert/strict';
-import { after, describe, test } from 'node:test';
-import { createTestDatabase } from '../../../../test-support/database/database.ts';
+import { describe, test } from 'node:test';
+import { useTestDatabase } from '../../../../test-support/database/database.ts';
 import { countsOf, EMPTY_REPORT, lines } from '../../../../test-support/records/import.ts';
 import { importJson } from '../../../../test-support/records/import-files.ts';
 import { createFacility, createOrganisation } from '../../../tenancy/organisations/facilities.ts';
@@ -30,8 +30,7 @@ const MASKED = {
   coding: [{ system: 'http://terminology.hl7.org/CodeSystem/data-absent-reason', code: 'masked' }],
 };
 
-const database = await createTestDatabase();
-after(() => database.drop());
+const database = await useTestDatabase();
 const organisation = await createOrganisation(database.pool, { name: 'Organisation' });
 const facility = await createFacility(database.pool, { organisationId: organisation.id, name: 'F' });
 const tenant = { organisationId: organisation.id, facilityId: facility.id };
