@@ -264,9 +264,9 @@ function countsAsVitalSign({ values }: Found): boolean {
   return isOne && !lacksRequiredValue(concept, measuredIn(values));
 }
 
-/** True for a vital sign that has a value, of its own or in a component, whose unit does not fit. */
+/** True for what is sent as a vital sign and has a value, of its own or in a component, whose unit does not fit. */
 export function hasUnfitUnit({ values, children }: RecordRow): boolean {
-  if (values.vital_sign !== true) return false;
+  if (!hasVitalSignCode(values.code as CodeableConcept)) return false;
   return [values, ...(children.observation_component ?? [])].some((one) => {
     const quantity = measuredIn(one);
     return quantity !== undefined && isInUnfitUnit(one.code as CodeableConcept, quantity);

@@ -11,17 +11,10 @@ const t = await useTestApi();
 const PATIENT = '7e000000-0000-4000-8000-000000000001';
 const RESULT = '7e000000-0000-4000-8000-000000000002';
 const UCUM = 'http://unitsofmeasure.org';
-const category = [
-  {
-    coding: [
-      {
-        system: 'http://terminology.hl7.org/CodeSystem/observation-category',
-        code: 'laboratory',
-        display: 'Laboratory',
-      },
-    ],
-  },
-];
+const inCategory = (code: string, display: string) => ({
+  coding: [{ system: 'http://terminology.hl7.org/CodeSystem/observation-category', code, display }],
+});
+const category = [inCategory('laboratory', 'Laboratory')];
 const result = (value: object) => ({
   resourceType: 'Observation',
   id: RESULT,
@@ -136,13 +129,17 @@ test('a vital sign whose unit is missing or does not fit is taken and named [IN-
     sign(5, '85354-9', pressure('mmol/L')),
     sign(6, '29463-7', { valueString: 'heavy' }),
     sign(7, '10839-9', inUnit('foo')),
+    // In no set, because its profile asks for the value.
+    sign(8, '39156-5', inUnit('foo')),
+    // By its category alone no profile is followed, and it is sent as it is.
+    { ...sign(9, '10839-9', pressure('mmol/L')), category: [inCategory('vital-signs', 'Vital Signs')] },
   ];
   const ndjson = records.map((record) => JSON.stringify(record)).join('\n');
   const { notices, rejectedCount } = await importJson(t.api.database.pool, t.tenant, ndjson);
   assert.equal(rejectedCount, 0);
   assert.deepEqual(
     notices.map(({ entry }) => entry),
-    [3, 4, 6],
+    [3, 4, 6, 9],
   );
   for (const { reason } of notices)
     assert.match(reason, /^is a vital sign with a value whose unit is missing or/);
