@@ -8,6 +8,7 @@ test('a certificate is blamed for what is wrong with it, and not for what the se
     failure(resource, 'PUT', { kind: 'unanswered', code, reached: false }).message;
   for (const code of ['CERT_HAS_EXPIRED', 'ERR_TLS_CERT_ALTNAME_INVALID', 'DEPTH_ZERO_SELF_SIGNED_CERT'])
     assert.match(said(code), /the certificate of the server is not trusted/, code);
+  assert.match(said('EPROTO'), /check https and the port in the base address of the target/);
   // It asks the client for a certificate.
   const other = 'ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED';
   assert.equal(said(other), `PUT was not answered (${other})`);

@@ -68,6 +68,11 @@ function whyUnanswered(code: string): Words | undefined {
       en: 'the name of the server is not known: check the base address of the target',
       fr: 'le nom du serveur est inconnu : vérifiez l’adresse de base de la cible',
     };
+  if (code === 'EPROTO')
+    return {
+      en: 'what answers there does not speak TLS: check https and the port in the base address of the target',
+      fr: 'ce qui y répond ne parle pas TLS : vérifiez https et le port dans l’adresse de base de la cible',
+    };
   // Of TLS itself OpenSSL says what is wrong: such as that the server asks for a certificate of the client.
   if (isUntrusted(code) && !code.startsWith('ERR_SSL_'))
     return {
