@@ -1,28 +1,23 @@
 /** Verification of the access log while the database refuses one organisation: everything else is checked. */
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
+import { before, describe, test } from 'node:test';
 import { allChainKeys } from '../src/privacy/access-log/access-log-keys.ts';
 import { verifyAccessLog } from '../src/privacy/verification/verify-access-log.ts';
-import { type Faults, ONE_FAILS, prepareFaults } from '../test-support/database/failing-organisation.ts';
+import { ONE_FAILS, prepareFaults } from '../test-support/database/failing-organisation.ts';
 import { accessEntry } from '../test-support/records/access-entry.ts';
-import { startTestApi, type Tenant, type TestApi } from '../test-support/service/api.ts';
+import { type Tenant, useEmptyApi } from '../test-support/service/api.ts';
 import { runCommand } from '../test-support/service/command.ts';
 
+const api = await useEmptyApi();
+const faults = await prepareFaults(api.database);
+
 describe('verification of the access log by organisation', ONE_FAILS, () => {
-  let api: TestApi;
-  let faults: Faults;
   let tenants: Tenant[];
   before(async () => {
-    api = await startTestApi();
-    faults = await prepareFaults(api.database);
     tenants = await Promise.all([api.createTenant(), api.createTenant(), api.createTenant()]);
     // One chain with entries of all three, in turns; the middle one has both ends.
     for (const index of [1, 0, 1, 2, 1, 0, 2, 1])
       await api.runtime.accessLog.record([accessEntry(tenants[index]), accessEntry(tenants[index])]);
-  });
-  after(async () => {
-    await faults.close();
-    await api.close();
   });
   const verify = () => verifyAccessLog(api.database.pool, (on) => allChainKeys(api.keys, on));
   const run = () => runCommand(['access-log', 'verify', '--json'], { env: api.env });

@@ -1,19 +1,18 @@
 /** Commands over all organisations while the database refuses one: the others are told of, and that one is named. */
 import assert from 'node:assert/strict';
-import { after, before, beforeEach, describe, test } from 'node:test';
-import { type Faults, ONE_FAILS, prepareFaults } from '../test-support/database/failing-organisation.ts';
+import { before, beforeEach, describe, test } from 'node:test';
+import { ONE_FAILS, prepareFaults } from '../test-support/database/failing-organisation.ts';
 import { connect, insertPatients, queue } from '../test-support/exchange/exchange-records.ts';
-import { startTestApi, type Tenant, type TestApi } from '../test-support/service/api.ts';
+import { type Tenant, useEmptyApi } from '../test-support/service/api.ts';
 import { runCommand } from '../test-support/service/command.ts';
 
+const api = await useEmptyApi();
+const faults = await prepareFaults(api.database);
+
 describe('commands while the database refuses one organisation', ONE_FAILS, () => {
-  let api: TestApi;
-  let faults: Faults;
   /** In the order of their ids, so that the one that fails comes first. */
   let tenants: Tenant[];
   before(async () => {
-    api = await startTestApi();
-    faults = await prepareFaults(api.database);
     const { pool } = api.database;
     tenants = [await api.createTenant(), await api.createTenant()];
     tenants.sort((a, b) => (a.organisationId < b.organisationId ? -1 : 1));
@@ -21,10 +20,6 @@ describe('commands while the database refuses one organisation', ONE_FAILS, () =
       await connect({ pool, keys: api.keys }, tenant, { address: 'https://hie.example.org/in' });
       await queue(pool, tenant, await insertPatients(pool, tenant, 2));
     }
-  });
-  after(async () => {
-    await faults.close();
-    await api.close();
   });
 
   const run = async (...args: string[]) => {

@@ -1,33 +1,25 @@
 /** One organisation whose part of the database does not answer delays its own deliveries, and nobody else's. */
 import assert from 'node:assert/strict';
-import { after, afterEach, before, beforeEach, describe, test } from 'node:test';
+import { afterEach, beforeEach, describe, test } from 'node:test';
 import pg from 'pg';
 import { buildDeliveries } from '../src/app/build-worker.ts';
 import type { CreatedConnection } from '../src/exchange/connections/connection.schema.ts';
 import type { DeliveryWorker } from '../src/exchange/worker/delivery-worker.ts';
-import { type Faults, ONE_FAILS, prepareFaults } from '../test-support/database/failing-organisation.ts';
+import { ONE_FAILS, prepareFaults } from '../test-support/database/failing-organisation.ts';
 import { connect, insertPatients, queue, rename } from '../test-support/exchange/exchange-records.ts';
 import { startExchange, type TestExchange } from '../test-support/exchange/exchange-server.ts';
-import { startTestApi, type Tenant, type TestApi } from '../test-support/service/api.ts';
+import { type Tenant, useEmptyApi } from '../test-support/service/api.ts';
 import { waitUntil } from '../test-support/wait-until.ts';
 
-let api: TestApi;
-let faults: Faults;
 let worker: DeliveryWorker;
 let exchange: TestExchange;
 let failing: Tenant;
 let well: Tenant;
 
-before(async () => {
-  api = await startTestApi({
-    env: { DELIVERY_POLL_MS: '50', DELIVERY_RETRY_SECONDS: '0.05,0.05,0.05,0.05' },
-  });
-  faults = await prepareFaults(api.database);
+const api = await useEmptyApi({
+  env: { DELIVERY_POLL_MS: '50', DELIVERY_RETRY_SECONDS: '0.05,0.05,0.05,0.05' },
 });
-after(async () => {
-  await faults.close();
-  await api.close();
-});
+const faults = await prepareFaults(api.database);
 beforeEach(async () => {
   exchange = await startExchange();
   failing = await api.createTenant();

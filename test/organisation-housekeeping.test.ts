@@ -1,12 +1,12 @@
 /** Housekeeping of one organisation whose part of the database does not answer waits; that of all others is done. */
 import assert from 'node:assert/strict';
 import { randomBytes, randomUUID } from 'node:crypto';
-import { after, before, describe, test } from 'node:test';
+import { before, describe, test } from 'node:test';
 import { housekeepingSteps } from '../src/app/features.ts';
 import { createActivityRecorder } from '../src/tenancy/activity/record-activity.ts';
 import { createUnmappedRecorder } from '../src/terminology/unmapped/record-unmapped.ts';
-import { type Faults, ONE_FAILS, prepareFaults } from '../test-support/database/failing-organisation.ts';
-import { startTestApi, type TestAccount, type TestApi } from '../test-support/service/api.ts';
+import { ONE_FAILS, prepareFaults } from '../test-support/database/failing-organisation.ts';
+import { type TestAccount, useEmptyApi } from '../test-support/service/api.ts';
 import { runCommand } from '../test-support/service/command.ts';
 import { waitUntil } from '../test-support/wait-until.ts';
 
@@ -38,22 +38,17 @@ const OUTDATED: Record<string, Row> = {
   ],
 };
 
+const api = await useEmptyApi();
+const faults = await prepareFaults(api.database);
+
 describe('housekeeping while the database refuses one organisation', ONE_FAILS, () => {
-  let api: TestApi;
-  let faults: Faults;
   let accounts: TestAccount[];
   before(async () => {
-    api = await startTestApi();
-    faults = await prepareFaults(api.database);
     accounts = [];
     for (let count = 0; count < 3; count += 1)
       accounts.push(await api.createAccount(await api.createTenant()));
     for (const account of accounts)
       for (const row of Object.values(OUTDATED)) await api.database.pool.query(...row(account));
-  });
-  after(async () => {
-    await faults.close();
-    await api.close();
   });
 
   /** Ids of the organisations with an outdated row, by what finds it. */

@@ -1,10 +1,10 @@
 /** One organisation whose part of the database does not answer: its callers are asked to come again, the others are served. */
 import assert from 'node:assert/strict';
-import { after, afterEach, before, beforeEach, describe, test } from 'node:test';
-import { type Faults, ONE_FAILS, prepareFaults } from '../test-support/database/failing-organisation.ts';
+import { afterEach, beforeEach, describe, test } from 'node:test';
+import { ONE_FAILS, prepareFaults } from '../test-support/database/failing-organisation.ts';
 import { sampleBundle } from '../test-support/records/sample-bundle.ts';
 import { type SeededRecords, seedRecords } from '../test-support/records/seed-tenant.ts';
-import { type Answer, startTestApi, type TestAccount, type TestApi } from '../test-support/service/api.ts';
+import { type Answer, type TestAccount, useEmptyApi } from '../test-support/service/api.ts';
 import { waitUntil } from '../test-support/wait-until.ts';
 
 interface Organisation {
@@ -12,19 +12,11 @@ interface Organisation {
   seeds: SeededRecords;
 }
 
-let api: TestApi;
-let faults: Faults;
 let failing: Organisation;
 let well: Organisation;
 
-before(async () => {
-  api = await startTestApi({ env: { DATABASE_STATEMENT_SECONDS: '0' } });
-  faults = await prepareFaults(api.database);
-});
-after(async () => {
-  await faults.close();
-  await api.close();
-});
+const api = await useEmptyApi({ env: { DATABASE_STATEMENT_SECONDS: '0' } });
+const faults = await prepareFaults(api.database);
 beforeEach(async () => {
   [failing, well] = await Promise.all([createOrganisation(), createOrganisation()]);
 });

@@ -2,8 +2,9 @@
  * Makes the statements of some organisations fail, and only theirs, as on a distributed database one of whose nodes is
  * down: whatever statement of the service's role meets a row of such an organisation is refused, or has no answer.
  */
+
+import type pg from 'pg';
 import { DISTRIBUTED_TABLES } from '../../src/app/scale-out/placement.ts';
-import { createPool, type Pool } from '../../src/platform/db/database.ts';
 import type { TestDatabase } from './database.ts';
 import { needsPlainPostgres } from './plain-postgres.ts';
 
@@ -18,7 +19,6 @@ export interface Faults {
   hanging(): Promise<string[]>;
   /** How many statements were refused so far. */
   refusals(): Promise<number>;
-  close(): Promise<void>;
 }
 
 /** For the tests that make an organisation fail. On a cluster a table of the coordinator cannot say which one does. */
@@ -29,9 +29,9 @@ const CONNECTION_FAILURE = '08006';
 
 const HANGING = `from pg_stat_activity where datname = current_database() and wait_event = 'PgSleep'`;
 
-/** Call it once for a database. */
-export async function prepareFaults({ url }: Pick<TestDatabase, 'url'>): Promise<Faults> {
-  const owner = createPool({ url, max: 1, applicationName: 'faults' }, () => undefined);
+/** Call it once for a database. It ends with that. */
+export async function prepareFaults(database: Pick<TestDatabase, 'connectOwner'>): Promise<Faults> {
+  const owner = await database.connectOwner();
   if (ONE_FAILS.skip === undefined) await guardTables(owner);
   return {
     async fail(organisationId, table) {
@@ -50,15 +50,14 @@ export async function prepareFaults({ url }: Pick<TestDatabase, 'url'>): Promise
     },
     async refusals() {
       const { rows } = await owner.query<{ count: number }>(
-        'select case when is_called then last_value else 0 end as count from refusal',
+        'select case when is_called then last_value else 0 end::int as count from refusal',
       );
       return rows[0]?.count ?? 0;
     },
-    close: () => owner.end(),
   };
 }
 
-async function guardTables(owner: Pool): Promise<void> {
+async function guardTables(owner: pg.Client): Promise<void> {
   await owner.query(`
     create table failing_rows (organisation_id uuid, table_name text, hangs boolean);
     create sequence refusal;

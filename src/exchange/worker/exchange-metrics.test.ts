@@ -1,13 +1,9 @@
 import assert from 'node:assert/strict';
 import { randomBytes, randomUUID } from 'node:crypto';
-import { after, before, beforeEach, describe, test } from 'node:test';
+import { beforeEach, describe, test } from 'node:test';
 import { Registry } from 'prom-client';
-import { createTestDatabase, type TestDatabase } from '../../../test-support/database/database.ts';
-import {
-  type Faults,
-  ONE_FAILS,
-  prepareFaults,
-} from '../../../test-support/database/failing-organisation.ts';
+import { useTestDatabase } from '../../../test-support/database/database.ts';
+import { ONE_FAILS, prepareFaults } from '../../../test-support/database/failing-organisation.ts';
 import {
   connect,
   insertPatients,
@@ -21,8 +17,6 @@ import { createFacility, createOrganisation } from '../../tenancy/organisations/
 import { createWorkWatch } from '../../tenancy/organisations/organisation-work.ts';
 import { registerQueueGauges } from './exchange-metrics.ts';
 
-let database: TestDatabase;
-let faults: Faults;
 let failing: () => string[];
 let place: Place;
 let connectionId: string;
@@ -31,14 +25,8 @@ let registry: Registry;
 let clock: { ms: number; stepMs: number };
 const keys = createKeyRing(randomBytes(32));
 
-before(async () => {
-  database = await createTestDatabase();
-  faults = await prepareFaults(database);
-});
-after(async () => {
-  await faults.close();
-  await database.drop();
-});
+const database = await useTestDatabase();
+const faults = await prepareFaults(database);
 beforeEach(async () => {
   place = await createPlace(database.pool);
   ({ id: connectionId } = await connect({ pool: database.pool, keys }, place, {

@@ -1,12 +1,8 @@
 import assert from 'node:assert/strict';
 import { randomBytes, randomUUID } from 'node:crypto';
-import { after, before, describe, test } from 'node:test';
-import { createTestDatabase, type TestDatabase } from '../../../test-support/database/database.ts';
-import {
-  type Faults,
-  ONE_FAILS,
-  prepareFaults,
-} from '../../../test-support/database/failing-organisation.ts';
+import { describe, test } from 'node:test';
+import { useTestDatabase } from '../../../test-support/database/database.ts';
+import { ONE_FAILS, prepareFaults } from '../../../test-support/database/failing-organisation.ts';
 import { watchPool } from '../../../test-support/database/watched-pool.ts';
 import { accessEntry } from '../../../test-support/records/access-entry.ts';
 import { waitUntil } from '../../../test-support/wait-until.ts';
@@ -20,18 +16,10 @@ const KEY = randomBytes(32);
 const ORGANISATION = randomUUID();
 const NOW = new Date('2026-03-15T12:00:00.123Z');
 
-describe('the access log while organisations hang', ONE_FAILS, () => {
-  let database: TestDatabase;
-  let faults: Faults;
-  before(async () => {
-    database = await createTestDatabase();
-    faults = await prepareFaults(database);
-  });
-  after(async () => {
-    await faults.close();
-    await database.drop();
-  });
+const database = await useTestDatabase();
+const faults = await prepareFaults(database);
 
+describe('the access log while organisations hang', ONE_FAILS, () => {
   test('is written for the others, also when more hang than have turns at once [LOG-20]', async () => {
     const pool = createPool(
       { url: database.url, max: MAX_CHAINS, applicationName: 'writer', role: SERVICE_ROLE },
