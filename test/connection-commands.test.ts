@@ -107,6 +107,23 @@ test('a rotated secret signs once it is activated [EXC-46, CMD-13]', async () =>
   await fails(2, /--activate-at must be/, 'connection', 'rotate-secret', '--id', id, '--activate-at', 'soon');
 });
 
+test('rotate-secret takes no overlap but a plain number, so an empty one ends no secret [CMD-13]', async () => {
+  const { id } = await create();
+  for (const hours of ['', ' ', '0x0', '-1', '2160.5'])
+    await fails(
+      2,
+      /--overlap-hours must be/,
+      'connection',
+      'rotate-secret',
+      '--id',
+      id,
+      '--overlap-hours',
+      hours,
+    );
+  const { secrets } = await json('connection', 'show', '--id', id);
+  assert.equal(secrets.length, 2, 'the two it was created with');
+});
+
 test('connection resync queues who was there before the connection, and refuses a disabled one [EXC-58]', async () => {
   const { database, place, env } = clinic;
   await insertPatients(database.pool, place, 2);

@@ -57,7 +57,7 @@ export function rotateSecretCommand(environment: CommandEnvironment): Command {
 
 function rotationOf({ direction, overlapHours, activateAt, activateNow }: Options): SecretRotation {
   const hours = Number(overlapHours);
-  if (!(hours >= 0 && hours <= 2_160))
+  if (!/^\d+(\.\d+)?$/.test(overlapHours) || hours > 2_160)
     throw new UsageError('--overlap-hours must be a number from 0 to 2160.');
   if (activateAt !== undefined && activateNow)
     throw new UsageError('Give --activate-at or --activate-now, not both.');
