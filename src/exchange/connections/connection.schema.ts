@@ -25,13 +25,13 @@ const settable = {
   }),
   identifierSystem: Type.String({
     maxLength: 500,
-    description: 'The `system` of the identifiers that the exchange assigns.',
+    description: 'The `system` of the ids that the exchange assigns.',
   }),
   purposeOfUse: PurposeOfUseSchema,
   maxInFlight: Type.Integer({
     minimum: 1,
     maximum: 256,
-    description: 'How many requests one worker process sends at the same time.',
+    description: 'How many requests one worker process sends at once.',
   }),
   timeoutMs: Type.Integer({ minimum: 100, maximum: 120_000 }),
 };

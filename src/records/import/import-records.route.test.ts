@@ -162,6 +162,7 @@ test('every media type, plain and gzip; encounters alone are entered in the log 
     'application/fhir+json',
     'application/json; charset=utf-8',
     'application/fhir+ndjson',
+    'application/ndjson',
     'application/x-ndjson',
     'application/gzip',
     'application/x-gzip',
@@ -328,7 +329,7 @@ test('other media types and encodings are 415', async () => {
   }
   assert.equal(
     (await send('{}', { type: 'text/plain' })).json.message,
-    'This call does not accept that content type. Send application/fhir+json, application/json, application/fhir+ndjson, application/x-ndjson, application/gzip, application/x-gzip.',
+    'This call does not accept that content type. Send application/fhir+json, application/json, application/fhir+ndjson, application/ndjson, application/x-ndjson, application/gzip, application/x-gzip.',
   );
 });
 

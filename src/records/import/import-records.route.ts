@@ -71,6 +71,7 @@ const BODY_CONTENTS = {
   'application/fhir+json': FhirBody,
   'application/json': FhirBody,
   'application/fhir+ndjson': Type.String({ description: 'One resource or Bundle on each line.' }),
+  'application/ndjson': Type.String(),
   'application/x-ndjson': Type.String(),
   'application/gzip': Type.String({
     format: 'binary',
