@@ -9,7 +9,7 @@ export const toolError = domainErrors(
     },
     demo_made_before: {
       text: ({ email, path }: { email: string; path: string }) =>
-        `The database already has the account ${email}, of an organisation that ${path} does not name. So nothing was made. If a backup was restored, start the service with npx interchange serve. To start the demo that was made before, put its demo.json back.`,
+        `The database already has the account ${email}, but ${path} has no password for it. Nothing was made. If a backup was restored, start the service with npx interchange serve. To start the demo that was made before, put its demo.json back.`,
     },
     bad_port: { exitCode: 2, text: '--port must be from 0 to 65535.' },
     port_not_free: {

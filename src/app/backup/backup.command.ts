@@ -67,7 +67,7 @@ async function run(environment: CommandEnvironment, options: Options): Promise<v
       keyFile === undefined
         ? `It needs the master key ${masterKeyIds.join(' or ')}, which is not in it. Keep that key elsewhere.`
         : `It needs the master key in ${keyFile}. Keep that file apart from the backup.`,
-      `Put it in the place of this database with: npx interchange restore --from ${shellWord(folder)} --replace`,
+      `To replace this database with it: npx interchange restore --from ${shellWord(folder)} --replace`,
     ].join('\n'),
   );
 }
