@@ -47,7 +47,7 @@ export interface ServeOptions {
   onStopping?: () => void;
 }
 
-/** How V8 treats the memory of a service (docs/performance.md). */
+/** How V8 treats the memory of a service (docs/measurements.md). */
 export const V8_FLAGS = [
   // V8 collects the garbage of its old generation when that generation has doubled. By default it may wait until it is four
   // times as large. That took a third more memory, and saved no processor time.
