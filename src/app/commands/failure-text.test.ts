@@ -67,7 +67,10 @@ test('each other failure of the database is told by its code [CMD-5]', () => {
       'the database of DATABASE_URL refuses connections. Check that it is running.',
     ],
     [system('ENOTFOUND', 'getaddrinfo'), 'the host of DATABASE_URL is unknown. Correct the name.'],
-    [system('EAI_AGAIN', 'getaddrinfo'), 'the host of DATABASE_URL is unknown. Correct the name.'],
+    [
+      system('EAI_AGAIN', 'getaddrinfo'),
+      'the host of DATABASE_URL could not be looked up. Check the DNS of this machine, and the name.',
+    ],
     [
       system('DEPTH_ZERO_SELF_SIGNED_CERT', 'connect'),
       'the certificate of the database of DATABASE_URL is not signed by an authority that this machine trusts. Name the file of the authority in the URL: sslmode=verify-full&sslrootcert=/path/to/ca.crt.',

@@ -56,7 +56,12 @@ function ofCodes(variable: string): [RegExp, text: string, remedy: string][] {
   const database = `the database of ${variable}`;
   return [
     [/^ECONNREFUSED$/, `${database} refuses connections.`, 'Check that it is running.'],
-    [/^ENOTFOUND$|^EAI_AGAIN$/, `the host of ${variable} is unknown.`, 'Correct the name.'],
+    [/^ENOTFOUND$/, `the host of ${variable} is unknown.`, 'Correct the name.'],
+    [
+      /^EAI_AGAIN$/,
+      `the host of ${variable} could not be looked up.`,
+      'Check the DNS of this machine, and the name.',
+    ],
     [
       /SELF_SIGNED_CERT|^UNABLE_TO_(?:VERIFY|GET_ISSUER)/,
       `the certificate of ${database} is not signed by an authority that this machine trusts.`,

@@ -63,7 +63,12 @@ function whyUnanswered(code: string): Words | undefined {
       en: 'nothing listens there: check that the server of the target runs, and the base address of the target',
       fr: 'rien n’y écoute : vérifiez que le serveur de la cible fonctionne, et l’adresse de base de la cible',
     };
-  if (code === 'ENOTFOUND' || code === 'EAI_AGAIN')
+  if (code === 'EAI_AGAIN')
+    return {
+      en: 'the name of the server could not be looked up: check the DNS of this machine, and the base address of the target',
+      fr: 'le nom du serveur n’a pas pu être résolu : vérifiez le DNS de cette machine, et l’adresse de base de la cible',
+    };
+  if (code === 'ENOTFOUND')
     return {
       en: 'the name of the server is not known: check the base address of the target',
       fr: 'le nom du serveur est inconnu : vérifiez l’adresse de base de la cible',
