@@ -107,6 +107,19 @@ describe('the command line', { timeout: 600_000 }, () => {
     }
   });
 
+  test('says that of an option with one value which is given twice the last one is used [CMD-27]', async () => {
+    const at = ['facility modules --organisation', organisation, '--facility', facility];
+    const twice = await run(...at, '--organisation', organisation, '--modules lab');
+    assert.deepEqual(
+      [twice.code, twice.stderr],
+      [0, 'note: --organisation was given more than once. The last one is used.\n'],
+    );
+    const lists = await run(...at, '--modules lab --modules imaging');
+    assert.deepEqual([lists.code, lists.stderr], [0, '']);
+    const once = await run('organisation list --json --json');
+    assert.deepEqual([once.code, once.stderr], [0, '']);
+  });
+
   test('ends with 2, and says on stderr how to call it, when it is called wrongly [CMD-5]', async () => {
     const id = randomUUID();
     const wrong: [string[], RegExp][] = [

@@ -35,6 +35,21 @@ export function configureUsageErrors(command: Command): void {
   };
   // Where nothing else is missing, `--reason $WHY --dry-run` would be done, and not as a dry run.
   command.hook('preAction', () => refuseEmptyOptions(command));
+  for (const option of command.options) noteRepeated(command, option);
+}
+
+/** Of an option with one value that is given twice the last one counts. Who gave two may have meant both. */
+function noteRepeated(command: Command, option: Option): void {
+  let isGiven = false;
+  command.on(`option:${option.name()}`, (given: string | null) => {
+    // A list has the one before, too.
+    const isAlone = String(command.getOptionValue(option.attributeName())) === given;
+    if (isGiven && isAlone)
+      command
+        .configureOutput()
+        .writeErr?.(`note: ${option.long} was given more than once. The last one is used.\n`);
+    isGiven = true;
+  });
 }
 
 /** The first option that the command does not know. What stands after `--` is none. */
