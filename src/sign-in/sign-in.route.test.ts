@@ -34,9 +34,9 @@ function assertError(answer: Answer, statusCode: number, error: string): void {
   assert.match(answer.headers.get('content-type') ?? '', /^application\/json/);
 }
 
-test('verify answers exactly the four fields; the email is compared without case [SIGN-IN-3, SIGN-IN-4]', async () => {
+test('verify answers exactly the four fields; the email is compared without case and surrounding white space [SIGN-IN-3, SIGN-IN-4]', async () => {
   const { userId } = await newAccount({ email: 'Lab.System@Example.org' });
-  const answer = await post('/auth/verify', { email: 'LAB.system@EXAMPLE.org', userType: 'EHR' });
+  const answer = await post('/auth/verify', { email: ' LAB.system@EXAMPLE.org\n', userType: 'EHR' });
   assert.equal(answer.status, 200);
   assert.deepEqual(answer.json, {
     userId,

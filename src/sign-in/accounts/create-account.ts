@@ -92,7 +92,7 @@ export async function createAccount(
 
 /** As it is stored. Throws for what is no address. */
 export function checkedEmail(text: string, field = 'email'): string {
-  const email = normaliseEmail(text.trim());
+  const email = normaliseEmail(text);
   if (!isEmail(email)) throw signInError('bad_email', { field });
   return email;
 }

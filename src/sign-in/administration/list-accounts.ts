@@ -65,7 +65,7 @@ export async function listSeenAccounts(
     ...seenBy(caller),
     ...(type === undefined ? {} : { userTypes: [requireSeenType(caller, type)] }),
     ...(role === undefined ? {} : { roleId: role }),
-    ...(search === undefined ? {} : { search: normaliseEmail(search.trim()) }),
+    ...(search === undefined ? {} : { search: normaliseEmail(search) }),
     ...(state === undefined ? {} : FLAGS[state]),
   };
   const found = await readInState(deps, context, { filter, state, ...page.slice });

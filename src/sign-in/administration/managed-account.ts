@@ -82,7 +82,7 @@ function placeOf({ organisationId, accountId }: Exclude<AccountKey, { email: str
 /** Where the account lives. Throws `unknown_account` for an address, 404 for an id. */
 export async function requireEntry(db: Pool, key: AccountKey): Promise<DirectoryEntry> {
   if ('email' in key) {
-    const entry = await findByEmail(db, normaliseEmail(key.email.trim()));
+    const entry = await findByEmail(db, normaliseEmail(key.email));
     if (entry === undefined) throw signInError('unknown_account', { email: key.email });
     return entry;
   }
