@@ -8,6 +8,8 @@ import { keepTextsOf } from './unaddressed-texts.ts';
 import { isSomethingTyped } from './unsaved-forms.ts';
 
 const RETRIES = 2;
+/** For so long, what was read is not asked for again. */
+export const FRESH_MS = 15_000;
 
 export const queries = new QueryClient({
   defaultOptions: {
@@ -15,7 +17,7 @@ export const queries = new QueryClient({
     mutations: { networkMode: 'always' },
     queries: {
       networkMode: 'always',
-      staleTime: 15_000,
+      staleTime: FRESH_MS,
       refetchOnWindowFocus: false,
       // Nobody need be there when the network comes back.
       refetchOnReconnect: false,

@@ -2,7 +2,9 @@
 import { queryOptions, useQueries, useQuery } from '@tanstack/react-query';
 import type { Answer, Item } from '../../api/answer.ts';
 import { answered, api } from '../../api/api.ts';
-import { queries } from '../../app/queries.ts';
+import { ApiError } from '../../api/api-error.ts';
+import { FRESH_MS, queries } from '../../app/queries.ts';
+import { NOT_FOUND } from '../../blocks/states/error-text.ts';
 import type { Tone } from '../../blocks/values/status-badge.tsx';
 import { useSession } from '../../shell/session-context.tsx';
 
@@ -40,7 +42,27 @@ const MOST_ROLES = 1_000;
 export function readAccount(accountId: string) {
   return queryOptions({
     queryKey: ['account', accountId],
-    queryFn: () => answered(api.GET('/accounts/{accountId}', { params: { path: { accountId } } })),
+    queryFn: () => getAccount(accountId),
+  });
+}
+
+function getAccount(accountId: string) {
+  return answered(api.GET('/accounts/{accountId}', { params: { path: { accountId } } }));
+}
+
+/** Null, and not asked for again, for an account that the person may not see. */
+function readAddress(accountId: string) {
+  return queryOptions({
+    queryKey: ['account', accountId, 'address'],
+    queryFn: async () => {
+      try {
+        return (await getAccount(accountId)).email;
+      } catch (error) {
+        if (error instanceof ApiError && error.status === NOT_FOUND) return null;
+        throw error;
+      }
+    },
+    staleTime: ({ state }) => (state.data === null ? 'static' : FRESH_MS),
   });
 }
 
@@ -52,8 +74,8 @@ export function useAccountAddresses(
   const enabled = may(...Object.values(ACCOUNT_PLACES).map(({ permission }) => permission));
   const known = accountIds.filter((id) => id !== null);
   const ids = [...new Set(known)].filter((id) => id !== session.account.userId);
-  const found = useQueries({ queries: ids.map((id) => ({ ...readAccount(id), enabled })) });
-  return (accountId) => found[ids.indexOf(accountId)]?.data?.email;
+  const found = useQueries({ queries: ids.map((id) => ({ ...readAddress(id), enabled })) });
+  return (accountId) => found[ids.indexOf(accountId)]?.data ?? undefined;
 }
 
 const rolesQuery = queryOptions({ queryKey: ['roles', 'all'], queryFn: readRoles });

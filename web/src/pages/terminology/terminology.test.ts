@@ -329,6 +329,31 @@ describe('terminology', { skip: NO_BROWSER, timeout: 600_000 }, () => {
     await reader.page.getByText(account.userId).first().waitFor();
   });
 
+  test('an author whom the person may not see is asked for once [WEB-33]', async (t) => {
+    const other = await web.api.createFacility(web.tenant.organisationId);
+    const author = await web.api.createAccount({ ...web.tenant, facilityId: other });
+    await put(author, {
+      localSystem: 'urn:lab',
+      localCode: 'ELSE',
+      targetSystem: LOINC,
+      targetCode: '718-7',
+    });
+    const { page } = await web.open(t, '/roles', { expected: /404/ });
+    const asked: string[] = [];
+    page.on('request', (request) => asked.push(request.url()));
+    const isOfAuthor = (url: string) => url.endsWith(`/accounts/${author.userId}`);
+    const open = async () => {
+      await page.getByRole('navigation').getByRole('link', { name: 'Terminology' }).click();
+      await page.getByRole('link', { name: 'History' }).click();
+      await page.getByText(author.userId).first().waitFor();
+    };
+    await Promise.all([page.waitForResponse((answer) => isOfAuthor(answer.url())), open()]);
+    await page.getByRole('link', { name: 'Maps' }).click();
+    await page.getByText('ELSE', { exact: true }).waitFor();
+    await open();
+    assert.equal(asked.filter(isOfAuthor).length, 1);
+  });
+
   test('who may only read maps changes none [WEB-31]', async (t) => {
     const admin = await web.api.createAccount(web.tenant);
     await put(admin, { localSystem: 'urn:lab', localCode: 'RO', targetSystem: LOINC, targetCode: '718-7' });
