@@ -52,6 +52,7 @@ function useColumns(): Column<Publication>[] {
     timeColumn(t('started'), ({ startedAt }) => startedAt),
     {
       heading: ofPatient('outcomeOf'),
+      share: 2,
       cell: ({ failure, stored }) =>
         failure === null ? ofPatient('stored', { count: stored }) : <InEnglish text={failure} />,
     },

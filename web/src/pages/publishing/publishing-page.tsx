@@ -96,9 +96,10 @@ function useColumns(): Column<Publication>[] {
     },
     { heading: t('target'), width: '9rem', cell: ({ target }) => target },
     timeColumn(t('started'), ({ startedAt }) => startedAt),
-    numberColumn({ heading: t('stored'), width: '5rem' }, ({ stored }) => stored),
+    numberColumn({ heading: t('stored'), width: '5.75rem' }, ({ stored }) => stored),
     {
       heading: t('failure'),
+      share: 2,
       cell: ({ failure }) => (failure === null ? '–' : <InEnglish text={failure} />),
     },
   ];

@@ -157,6 +157,27 @@ describe('publishing', { skip: NO_BROWSER, timeout: 600_000 }, () => {
     assert.ok(await page.getByRole('button', { name: 'Publish again' }).isDisabled());
   });
 
+  test('why a publish failed has room, and headings are whole, in French [WEB-8, WEB-45, WEB-46]', async (t) => {
+    const tenant = await web.api.createTenant({ timeZone: 'Europe/Paris' });
+    const { labOrderId } = await seedRecords(web.api.database.pool, tenant);
+    await addFailedPublish(web.api, tenant, labOrderId);
+    const { page } = await web.open(t, '/publishing', { tenant, language: 'fr' });
+    for (const path of ['', '/targets', `/lab/${labOrderId}`])
+      for (const width of [1280, 1024]) {
+        await page.setViewportSize({ width, height: 900 });
+        await page.goto(`${web.api.origin}/console/publishing${path}`);
+        const failure = page.getByRole('cell', { name: 'It broke.' });
+        await failure.waitFor();
+        const { width: room = 0 } = (await failure.boundingBox()) ?? {};
+        assert.ok(room >= 160, `${path} at ${width} px: ${room} px`);
+        for (const cell of await page.locator('th:visible, td').all())
+          assert.ok(
+            await cell.evaluate((one) => one.clientWidth <= 1 || one.scrollWidth <= one.clientWidth),
+            `${path} at ${width} px`,
+          );
+      }
+  });
+
   test('what failed is asked for from the palette [WEB-45]', async (t) => {
     const { page } = await web.open(t, '/publishing');
     await page.getByRole('heading', { name: 'Nothing was published yet' }).waitFor();

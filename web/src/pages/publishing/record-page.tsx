@@ -78,9 +78,10 @@ function useColumns(): Column<Run>[] {
     },
     { heading: t('target'), width: '9rem', cell: ({ target }) => target },
     timeColumn(t('started'), ({ startedAt }) => startedAt),
-    numberColumn({ heading: t('stored'), width: '5.5rem' }, ({ published }) => published.length),
+    numberColumn({ heading: t('stored'), width: '5.75rem' }, ({ published }) => published.length),
     {
       heading: t('failure'),
+      share: 2,
       cell: ({ failure }) => (failure === null ? '–' : <InEnglish text={failure} />),
     },
   ];

@@ -49,7 +49,7 @@ function useColumns(): Column<Target>[] {
   return [
     {
       heading: t('name'),
-      share: 1.2,
+      share: 2,
       cell: ({ name, base, default: isDefault }) => (
         <div>
           <strong>{isDefault ? `${name} (${t('isDefault')})` : name}</strong>
@@ -59,7 +59,7 @@ function useColumns(): Column<Target>[] {
     },
     {
       heading: t('health'),
-      width: '9.5rem',
+      width: '12.75rem',
       cell: (target) => {
         const shown = shownState(target);
         return <StatusBadge tone={TONES[shown]} label={t(`healths.${shown}`)} />;
@@ -68,7 +68,7 @@ function useColumns(): Column<Target>[] {
     timeColumn(t('lastSuccess'), ({ lastSuccessAt }) => lastSuccessAt),
     {
       heading: t('lastFailure'),
-      share: 1.4,
+      share: 2.6,
       cell: ({ lastFailure }) =>
         lastFailure === null ? (
           '–'

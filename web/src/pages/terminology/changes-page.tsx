@@ -75,7 +75,7 @@ function useColumns(rows: readonly MapChange[]): Column<MapChange>[] {
     },
     {
       heading: t('level'),
-      share: 0.8,
+      width: '9.5rem',
       cell: ({ facilityId }) => level(facilityId),
     },
     timeColumn(t('changed'), ({ changedAt }) => changedAt),

@@ -354,6 +354,26 @@ describe('terminology', { skip: NO_BROWSER, timeout: 600_000 }, () => {
     assert.equal(asked.filter(isOfAuthor).length, 1);
   });
 
+  test('where a mapping counts is said in whole words in the French history [WEB-8, WEB-33]', async (t) => {
+    const author = await web.api.createAccount(web.tenant);
+    await put(author, {
+      localSystem: 'urn:lab',
+      localCode: 'WORD',
+      targetSystem: LOINC,
+      targetCode: '718-7',
+    });
+    const { page } = await web.open(t, '/terminology/history?localCode=WORD', { language: 'fr' });
+    await page.getByRole('cell', { name: 'Toute l’organisation' }).waitFor();
+    const lines = await page.evaluate(`(() => {
+      const text = document.querySelector('td[data-heading="Valable pour"]').firstChild;
+      const word = document.createRange();
+      word.setStart(text, text.data.indexOf(' ') + 1);
+      word.setEnd(text, text.length);
+      return word.getClientRects().length;
+    })()`);
+    assert.equal(lines, 1);
+  });
+
   test('who may only read maps changes none [WEB-31]', async (t) => {
     const admin = await web.api.createAccount(web.tenant);
     await put(admin, { localSystem: 'urn:lab', localCode: 'RO', targetSystem: LOINC, targetCode: '718-7' });
