@@ -55,6 +55,21 @@ describe('recovery of the embedded PostgreSQL', () => {
     await assert.rejects(serverPid(folder.path), { code: 'ENOENT' });
   });
 
+  test('starts a server again that was told to stop when its sessions end, which go on', async () => {
+    const server = await openHere(folder.path);
+    const pool = createPool({ url: server.url, max: 1, applicationName: 'test' }, () => undefined);
+    const session = await pool.connect();
+    session.on('error', () => undefined);
+    await session.query('create table kept as select 1 as n');
+    const pid = await serverPid(folder.path);
+    process.kill(pid, 'SIGTERM');
+    await untilGone(pid);
+    assert.deepEqual(await askUntilAnswered(server.url, 'select n from kept'), { n: 1 });
+    session.release(true);
+    await pool.end();
+    await server.release();
+  });
+
   test('starts it again once when several processes use it', async () => {
     const server = await openHere(folder.path);
     const others = await Promise.all([openElsewhere(folder.path), openElsewhere(folder.path)]);

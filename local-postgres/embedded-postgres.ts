@@ -233,7 +233,10 @@ function watch(site: Site, log: ServerLog): () => Promise<void> {
       await sleep(WATCH_MS, undefined, { ref: false, signal: stopping.signal }).catch(() => undefined);
       if (stopping.signal.aborted) return;
       try {
-        if ((await findServer(site.clusterDir)) !== undefined) continue;
+        const server = await findServer(site.clusterDir);
+        // Told so with SIGTERM, it waits for sessions, which we keep open: it would never end. This tells it not to wait.
+        if (server?.isStopping) await stopServer(site);
+        else if (server !== undefined) continue;
         log.error({}, 'PostgreSQL stopped unexpectedly; starting it again');
         await behindGate(site, () => joinOrStart(site, true, log));
       } catch (error) {

@@ -10,6 +10,8 @@ import { promisify } from 'node:util';
 export interface RunningServer {
   pid: number;
   port: number;
+  /** It was told to stop. It takes no more sessions, and may wait for those that it has. */
+  isStopping: boolean;
 }
 
 /** The live server of the data folder, if there is one. */
@@ -17,7 +19,8 @@ export async function findServer(clusterDir: string): Promise<RunningServer | un
   const lines = (await readPidFile(clusterDir)).split('\n');
   const [pid, port] = [Number(lines[0]), Number(lines[3])];
   if (!Number.isInteger(pid) || pid <= 0 || !Number.isInteger(port) || port <= 0) return undefined;
-  return (await isPostmaster(pid, clusterDir)) ? { pid, port } : undefined;
+  const isStopping = lines[7]?.trim() === 'stopping';
+  return (await isPostmaster(pid, clusterDir)) ? { pid, port, isStopping } : undefined;
 }
 
 /**
