@@ -2,9 +2,10 @@ import assert from 'node:assert/strict';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { after, describe, test } from 'node:test';
 import { createTestDatabase } from '../../../test-support/database/database.ts';
-import { writeChain } from '../../../test-support/records/access-entry.ts';
+import { accessEntry, writeChain } from '../../../test-support/records/access-entry.ts';
 import { createKeyRing, deriveKey } from '../../platform/crypto/key-ring.ts';
-import { createPool } from '../../platform/db/database.ts';
+import { createPool, type Queryable } from '../../platform/db/database.ts';
+import { createAccessLogWriter } from '../access-log/access-log.writer.ts';
 import { resealAccessLog } from '../access-log/access-log-keys.ts';
 import { makePartitions } from '../access-log/access-log-partition.store.ts';
 import { entryHash, headSeal } from '../access-log/hash-chain.ts';
@@ -237,27 +238,40 @@ describe('access-log verify', () => {
         unreadable: 0,
       });
       assert.deepEqual((await verified()).faults, []);
-      // All that the older key can do: the last entry anew, with its hash, and the head over it.
-      const { rows } = await client.query('select * from access_log order by sequence desc limit 1');
-      const [row] = rows;
-      const hash = entryHash(KEY, row.previous_hash, {
-        organisationId: row.organisation_id,
-        facilityId: row.facility_id,
-        patientId: row.patient_id,
-        accountId: row.account_id,
-        action: row.action,
-        resourceType: row.resource_type,
-        resourceId: row.resource_id,
-        purposeOfUse: row.purpose_of_use,
-        outcome: 'refused',
-        correlationId: row.correlation_id,
-        occurredAt: row.occurred_at,
-        writerId: row.writer_id,
-        sequence: row.sequence,
-      });
-      await client.query(`update access_log set outcome = 'refused', hash = $1 where sequence = 2`, [hash]);
+      // All that the older key can do: an entry anew, with its hash, and the head over the last one.
+      const refuse = async (sequence: number): Promise<{ writerId: string; hash: Buffer }> => {
+        const { rows } = await client.query('select * from access_log where sequence = $1', [sequence]);
+        const [row] = rows;
+        const hash = entryHash(KEY, row.previous_hash, {
+          organisationId: row.organisation_id,
+          facilityId: row.facility_id,
+          patientId: row.patient_id,
+          accountId: row.account_id,
+          action: row.action,
+          resourceType: row.resource_type,
+          resourceId: row.resource_id,
+          purposeOfUse: row.purpose_of_use,
+          outcome: 'refused',
+          correlationId: row.correlation_id,
+          occurredAt: row.occurred_at,
+          writerId: row.writer_id,
+          sequence: row.sequence,
+        });
+        const changed = `update access_log set outcome = 'refused', hash = $1 where sequence = $2`;
+        await client.query(changed, [hash, sequence]);
+        return { writerId: row.writer_id, hash };
+      };
+      await client.query('begin');
+      await refuse(1);
+      assert.deepEqual(
+        (await verified()).faults.map(({ sequence, reason }) => [sequence, reason]),
+        [[2, 'an entry was changed']],
+        'the next one follows another',
+      );
+      await client.query('rollback');
+      const { writerId, hash } = await refuse(2);
       const { rows: heads } = await client.query('select head_seal from access_log_writer');
-      for (const seal of [heads[0].head_seal, headSeal(KEY, row.writer_id, 2, hash)]) {
+      for (const seal of [heads[0].head_seal, headSeal(KEY, writerId, 2, hash)]) {
         await client.query('update access_log_writer set last_hash = $1, head_seal = $2', [hash, seal]);
         assert.deepEqual(
           (await verified()).faults.map(({ reason }) => reason),
@@ -367,6 +381,31 @@ describe('access-log verify', () => {
       ],
       'only who has the key can say so',
     );
+  });
+
+  test('is not misled by an entry that is written between the heads and the entries', async () => {
+    const written = accessEntry();
+    const writer = createAccessLogWriter({
+      pool: database.pool,
+      chainKey: async () => KEY,
+      now: () => new Date(),
+      onError: (error) => assert.fail(error),
+    });
+    await writer.record([written]);
+    let isLate = false;
+    const db: Queryable = {
+      async query(config) {
+        if (!isLate && config.text.includes('where organisation_id = $1')) {
+          isLate = true;
+          await writer.record([written]);
+        }
+        return database.pool.query(config);
+      },
+    };
+    const { faults, heads } = await verifyAccessLog(db, readKeys);
+    assert.deepEqual(faults, []);
+    assert.equal(heads.at(-1)?.sequence, 1);
+    assert.equal(writer.heads()[0]?.sequence, 2);
   });
 
   test('is not misled by entries that are written while it reads', async () => {
