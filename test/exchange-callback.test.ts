@@ -99,6 +99,8 @@ describe('callback', () => {
     assert.deepEqual(await counts(), [1, 0]);
     const listed = await api.call(`/exchange/deliveries/${t.deliveryId}`, { token: t.account.token });
     assert.deepEqual(listed.json.confirmation, { status: 'rejected', assignedId: null });
+    await callback({ deliveryId: t.deliveryId, status: 'rejected', assignedId: 'HIE-1' });
+    assert.deepEqual(await counts(), [2, 0], 'an id beside a rejection is assigned to nobody');
   });
 
   test('answers 409 to another id, keeps it for review and overwrites nothing [EXC-40]', async () => {

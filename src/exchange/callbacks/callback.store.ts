@@ -1,5 +1,5 @@
 /** SQL of callbacks: who may call, which delivery is meant, and what was said before. Contract: EXC-41. */
-import { exactly, rowsByIndex } from '../../platform/db/by-key.ts';
+import { rowsByIndex } from '../../platform/db/by-key.ts';
 import type { Queryable } from '../../platform/db/database.ts';
 import type { Slice } from '../../platform/http/paging.ts';
 import type { FacilityScope } from '../../tenancy/scope.ts';
@@ -42,35 +42,13 @@ export interface CallbackRecord {
   correlationId: string;
 }
 
-type FoundCallback = Pick<CallbackRecord, 'deliveryId' | 'status' | 'assignedId' | 'outcome'>;
-
-/** What was answered to the same bytes before. */
-export async function findCallback(
-  db: Queryable,
-  key: ConnectionKey,
-  bodyDigest: Buffer,
-): Promise<FoundCallback | undefined> {
-  const { rows } = await db.query<FoundCallback>({
-    name: 'exchange-callback-find',
-    text: `
-      select delivery_id as "deliveryId", status, assigned_id as "assignedId", outcome
-      from exchange_callback
-      where organisation_id = $1
-        and connection_id = $2
-        and ${exactly('body_digest', '$3::bytea')}
-      order by body_digest`,
-    values: [key.organisationId, key.connectionId, bodyDigest],
-  });
-  return rows[0];
-}
-
-/** False when the same bytes are recorded already. */
+/** Bytes that are recorded already stay as they are: what is said again has the same effect, and so the same answer. */
 export async function insertCallback(
   db: Queryable,
   key: ConnectionKey,
   { bodyDigest, ...record }: CallbackRecord & { bodyDigest: Buffer },
-): Promise<boolean> {
-  const { rowCount } = await db.query({
+): Promise<void> {
+  await db.query({
     name: 'exchange-callback-insert',
     text: `
       insert into exchange_callback (organisation_id, connection_id, body_digest, id, delivery_id, patient_id,
@@ -93,7 +71,6 @@ export async function insertCallback(
       record.correlationId,
     ],
   });
-  return rowCount === 1;
 }
 
 /**

@@ -8,7 +8,7 @@ import { exchangeError, notOfConnection } from '../errors.ts';
 import { assignIdentifier } from './assigned-identifier.store.ts';
 import type { Authenticated } from './authenticate-callback.ts';
 import type { Confirmation, Confirmed } from './callback.schema.ts';
-import { type CallbackRecord, deliveredPatient, findCallback, insertCallback } from './callback.store.ts';
+import { type CallbackRecord, deliveredPatient, insertCallback } from './callback.store.ts';
 
 export interface ConfirmContext {
   body: Uint8Array;
@@ -32,12 +32,9 @@ export async function confirmDelivery(
   const use = { secretId: from.secretId, at: context.now, purpose: `callback${named}` };
   await noteSecretUse(db, from.key, use);
   const said = await transaction(db, async (client) => {
-    const before = await findCallback(client, from.key, bodyDigest);
-    if (before !== undefined) return before;
     const record = await apply(client, from, { confirmation, context });
-    const first = await insertCallback(client, from.key, { ...record, bodyDigest });
-    // The same bytes came twice at once; the other one was recorded first, with the same effect.
-    return first ? record : ((await findCallback(client, from.key, bodyDigest)) ?? record);
+    await insertCallback(client, from.key, { ...record, bodyDigest });
+    return record;
   });
   if (said.outcome === 'conflict') throw exchangeError('assigned_id_conflict');
   return { deliveryId: said.deliveryId, status: said.status, assignedId: said.assignedId };
