@@ -68,7 +68,9 @@ test('what was done is listed newest first, and reading it is listed from then o
 test('a delivery is shown with the name of the exchange that it was for', async () => {
   const patient = await insertPatient(api.database.pool, tenant);
   const deps = { pool: api.database.pool, keys: api.keys };
-  const { id } = await connect(deps, tenant, { address: 'https://hie.example.org', name: 'Lagos HIE' });
+  const address = 'https://hie.example.org';
+  await connect(deps, tenant, { address, name: 'Abuja HIE' });
+  const { id } = await connect(deps, tenant, { address, name: 'Lagos HIE' });
   await api.runtime.accessLog.record([
     {
       ...tenant,

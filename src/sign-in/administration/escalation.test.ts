@@ -170,7 +170,7 @@ test('of two administrators who disable each other at once, one stays [ADM-2, AD
 
 /** The answer of a call that waited for another change of the organisation, which was `taking`. */
 async function takenWhileWaiting(
-  { organisationId }: Tenant,
+  { organisationId }: Pick<Tenant, 'organisationId'>,
   call: () => Promise<Answer>,
   taking: { text: string; values: unknown[] },
 ): Promise<Answer> {
@@ -216,12 +216,20 @@ test('a right that was taken while a change waited is not used, whatever the cha
 test('a person whose role came to require a second factor while a change waited changes nothing [ADM-2, SIGN-IN-64]', async () => {
   const t = await api.createTenant();
   const manager = await api.createAccount(t, { permissions: WEAK, userType: 'STAFF' });
+  const own = await addTenant(api.database);
+  await setPermissions(api.database.pool, { ...own, name: own.role, permissions: WEAK });
+  const person = await addPerson(api, own);
+  const browser = await signInAs(api, person);
   const text =
     'update role r set requires_second_factor = true from account a where a.id = $1 and r.id = a.role_id';
   const body = { name: 'new', permissions: ['encounters.access'] };
-  const call = () => as(manager, '/roles', { body });
-  const answer = await takenWhileWaiting(t, call, { text, values: [manager.userId] });
-  assert.equal(answer.status, 401, answer.text);
+  for (const [scope, userId, call] of [
+    [t, manager.userId, () => as(manager, '/roles', { body })],
+    [own, person.userId, () => browser.call('/roles', { body })],
+  ] as const) {
+    const answer = await takenWhileWaiting(scope, call, { text, values: [userId] });
+    assert.equal(answer.status, 401, answer.text);
+  }
 });
 
 test('a person whose role requires a second factor makes changes once it is proven [ADM-2, SIGN-IN-64]', async () => {

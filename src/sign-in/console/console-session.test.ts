@@ -114,6 +114,20 @@ test('who has the password and no second factor ends no session by signing in of
   assert.equal(await statusOf(browser), 200);
 });
 
+test('a sign-in at the console ends the sessions beyond 10,000, the oldest first [SIGN-IN-78]', async () => {
+  const { account, browser } = await signedIn();
+  await api.database.pool.query(
+    `insert into session (organisation_id, id, account_id, created_at, expires_at)
+     select organisation_id, gen_random_uuid(), account_id, max(created_at) + interval '1 second', max(expires_at)
+     from session, generate_series(1, 9999) n
+     where account_id = $1
+     group by organisation_id, account_id, n`,
+    [account.userId],
+  );
+  await signInAs(api, account);
+  assert.equal(await statusOf(browser), 401);
+});
+
 test('GET /session tells who is signed in, where, with what rights, and until when [SIGN-IN-59]', async () => {
   const { account, browser } = await signedIn();
   await api.createFacility(tenant.organisationId);

@@ -191,6 +191,19 @@ test('a link of a disabled account, a replaced one and a made-up one are refused
   assert.equal(await statusOf(setUp(tokenOf(renewed.setupLink))), undefined);
 });
 
+test('a link that is not good any more is refused before the password is looked at [SIGN-IN-46]', async () => {
+  const withLink = async () => {
+    const { email, setupLink } = await fixture.addAccount({ password: { kind: 'setup-link' } });
+    return { email, token: tokenOf(setupLink) };
+  };
+  const [used, late, disabled] = [await withLink(), await withLink(), await withLink()];
+  await setUp(used.token);
+  await disableAccount(fixture.database.pool, operatorOn(disabled.email), NOW);
+  assert.equal(await statusOf(setUp(used.token, 'short')), 403);
+  assert.equal(await statusOf(setUp(late.token, 'short', secondsAfter(new Date(), 72 * 3_600))), 403);
+  assert.equal(await statusOf(setUp(disabled.token, 'short')), 403);
+});
+
 function depsOfVerify() {
   return { db: fixture.database.pool, decoyKey: fixture.signIn.decoyKey };
 }

@@ -14,6 +14,8 @@ import { operatorOn } from '../administration/managed-account.ts';
 import { login } from '../sessions/login.ts';
 import { refresh } from '../sessions/refresh.ts';
 import { secondsAfter } from '../settings.ts';
+import { vouchFor } from './lockout.ts';
+import { networkOf } from './network.ts';
 
 const NOW = new Date('2026-03-01T12:00:00Z');
 const HOME = '192.0.2.10';
@@ -195,6 +197,18 @@ test('a success lets the earlier failures of its own network count no more', asy
     await failTimes(4, userId);
     assert.equal(await statusOf(attempt(userId, right())), undefined, `round ${round}`);
   }
+});
+
+test('a success, or a password from a link, forgets the failures of no other identity of its network [SIGN-IN-12]', async () => {
+  const { userId } = await fixture.addAccount();
+  const { userId: other } = await fixture.addAccount();
+  await attempt(userId, right());
+  await failTimes(4, userId);
+  await attempt(other, right());
+  await attempt(other, right());
+  await vouchFor(fixture.database.pool, fixture.keys, other, { from: networkOf(HOME), now: NOW });
+  await failTimes(1, userId);
+  assert.equal(await statusOf(attempt(userId, right())), 429);
 });
 
 test('a success elsewhere leaves the shared count of unknown networks as it is', async () => {
