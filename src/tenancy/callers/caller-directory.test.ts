@@ -55,6 +55,10 @@ describe('createCallerDirectory', () => {
       assert.deepEqual([...((await found)?.caller.permissions ?? [])], permissions);
     }
     assert.equal(reads.length, 2);
+    const together = [directory.find(identity), directory.find(identity)];
+    assert.equal(reads.length, 4, 'a call may have begun after a change that the read of another did not see');
+    for (const { answer } of reads.slice(2)) answer(['c']);
+    for (const entry of await Promise.all(together)) assert.equal(entry?.current, false);
   });
 
   test('reads once for calls together and after it, until a change is heard of [ACC-16]', async () => {
