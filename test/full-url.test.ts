@@ -173,6 +173,28 @@ describe('fullUrl', () => {
     assert.equal((await api.call(path, { token })).status, 404);
   });
 
+  test('is 404 where the module of its own kind is off, though that of another kind is on [FETCH-19]', async () => {
+    const { bundle } =
+      bundles.find(({ permission }) => permission === 'investigations.lab.list') ?? assert.fail();
+    const { fullUrl } =
+      bundle.entry.find(({ resource }: { resource: { resourceType: string } }) => {
+        return resource.resourceType === 'ServiceRequest';
+      }) ?? assert.fail();
+    const permissions = ['investigations.lab.list', 'investigations.imaging.list'];
+    const switchLab = (text: string) =>
+      api.database.pool.query(text, [tenant.organisationId, tenant.facilityId]);
+    await switchLab(
+      `delete from facility_module where organisation_id = $1 and facility_id = $2 and module = 'lab'`,
+    );
+    const { token } = await api.createAccount(tenant, { permissions });
+    assert.equal((await api.call(fullUrl, { token })).status, 404);
+    await switchLab(
+      `insert into facility_module (organisation_id, facility_id, module) values ($1, $2, 'lab')`,
+    );
+    const again = await api.createAccount(tenant, { permissions });
+    assert.equal((await api.call(fullUrl, { token: again.token })).status, 200);
+  });
+
   test('is written to the access log as the fetch that it comes from', async () => {
     const { path, bundle } =
       bundles.find(({ permission }) => permission === 'investigations.lab.list') ?? assert.fail();

@@ -56,7 +56,11 @@ describe('createCallerDirectory', () => {
     }
     assert.equal(reads.length, 2);
     const together = [directory.find(identity), directory.find(identity)];
-    assert.equal(reads.length, 4, 'a call may have begun after a change that the read of another did not see');
+    assert.equal(
+      reads.length,
+      4,
+      'a call may have begun after a change that the read of another did not see',
+    );
     for (const { answer } of reads.slice(2)) answer(['c']);
     for (const entry of await Promise.all(together)) assert.equal(entry?.current, false);
   });
