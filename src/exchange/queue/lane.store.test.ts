@@ -11,6 +11,7 @@ import type { Queryable } from '../../platform/db/database.ts';
 import { closeBreaker, delayProbe, openBreaker } from '../worker/breaker.store.ts';
 import { createDeliveryPool } from '../worker/delivery-pool.ts';
 import { type ConnectionKey, leaseDue, leaseProbe, release } from './lane.store.ts';
+import { park, unpark } from './parking.store.ts';
 import { permits } from './send-permit.store.ts';
 import { type DeliveryAttempt, type DeliveryResult, settle } from './settle.store.ts';
 
@@ -103,10 +104,11 @@ describe('leases', () => {
     assert.equal(late.moved.size, 0);
     assert.equal((await head(mine.patientId))?.sequence, 1, 'the late result moves nothing');
     assert.equal(await attemptCount(), 1, 'but the try is in the ledger');
-    const done = await settle(pool(), key, [result(mine, next.token, { kind: 'advance' })]);
+    const written = result(mine, next.token, { kind: 'advance' });
+    const done = await settle(pool(), key, [written]);
     assert.deepEqual([done.moved.size, done.more], [1, true]);
-    const again = await settle(pool(), key, [result(mine, next.token, { kind: 'advance' })]);
-    assert.equal(again.moved.size, 0, 'one result moves a lane once');
+    const again = await settle(pool(), key, [written]);
+    assert.equal(again.moved.size, 0, 'one result moves a lane once, and is in the ledger once');
     assert.equal((await head(mine.patientId))?.sequence, 2);
     await release(pool(), key, { token: slow.token, patientIds: ids });
   });
@@ -121,6 +123,70 @@ describe('leases', () => {
     const terms = { version: 1, purposeOfUse: 'OPS', timeoutMs: 1_000 } as const;
     const asked = [slow, next].map(({ token }) => ({ ...mine, leaseToken: token }));
     assert.deepEqual(await permits(pool(), key, terms, asked), ['changed', 'send']);
+  });
+
+  test('of a patient to one connection say nothing of the lane of that patient to another one [EXC-15]', async () => {
+    const { id } = await connect({ pool: pool(), keys }, place, { address: 'https://hie2.example.org' });
+    const other = { ...key, connectionId: id };
+    const ids = await insertPatients(pool(), place, 2);
+    await queue(pool(), place, ids);
+    await rename(pool(), place, ids.slice(0, 1), '1');
+    const lanesOf = async ({ connectionId }: ConnectionKey) =>
+      (
+        await pool().query('select * from exchange_head where connection_id = $1 order by patient_id', [
+          connectionId,
+        ])
+      ).rows;
+    const circuitOf = async ({ connectionId }: ConnectionKey) =>
+      (await pool().query('select * from exchange_circuit where connection_id = $1', [connectionId])).rows;
+    await openBreaker(pool(), other, 0);
+    let standing = await lanesOf(other);
+    const mine = async () => {
+      const asked = lease();
+      const leased = await leaseDue(pool(), key, asked);
+      assert.ok(leased.length > 0);
+      for (const { body } of leased) assert.equal(JSON.parse(body ?? '').connectionId, key.connectionId);
+      return { token: asked.token, leased };
+    };
+    const settled = async (next: DeliveryResult['next']) => {
+      const { token, leased } = await mine();
+      const results = leased.map((one) => result(one, token, next));
+      assert.equal((await settle(pool(), other, results)).moved.size, 0);
+      assert.equal((await settle(pool(), key, results)).moved.size, leased.length);
+      assert.deepEqual(await lanesOf(other), standing, next.kind);
+    };
+    const first = await mine();
+    const terms = { version: 1, purposeOfUse: 'OPS', timeoutMs: 1_000 } as const;
+    const asked = first.leased.map((one) => ({ ...one, leaseToken: first.token }));
+    assert.deepEqual(await permits(pool(), other, terms, asked), ['changed', 'changed']);
+    const back = { token: first.token, patientIds: ids };
+    await release(pool(), other, back);
+    await park(pool(), other, back);
+    assert.deepEqual(await permits(pool(), key, terms, asked), ['send', 'send']);
+    await release(pool(), key, back);
+    await settled({ kind: 'retry', afterMs: 0 });
+    await settled({ kind: 'advance' });
+    await settled({ kind: 'retry', afterMs: 60_000 });
+    assert.deepEqual(await leaseDue(pool(), key, lease()), [], 'what is due at another one is not due here');
+    await openBreaker(pool(), key, 0);
+    const circuit = await circuitOf(key);
+    const token = randomUUID();
+    const theirs = await leaseProbe(pool(), other, lease(2, 60_000, token));
+    assert.equal(theirs.length, 2);
+    for (const { body } of theirs) assert.equal(JSON.parse(body ?? '').connectionId, id);
+    assert.deepEqual(await circuitOf(key), circuit, 'the probe of another one');
+    await release(pool(), other, { token, patientIds: ids });
+    const theirCircuit = await circuitOf(other);
+    await delayProbe(pool(), key, { afterMs: 60_000, maxMs: 60_000, restMs: 0 });
+    await closeBreaker(pool(), key);
+    assert.deepEqual(await circuitOf(other), theirCircuit);
+    await closeBreaker(pool(), other);
+    assert.equal((await leaseDue(pool(), other, lease(2, 60_000, token))).length, 2);
+    await park(pool(), other, { token, patientIds: ids });
+    standing = [...(await lanesOf(other)), ...(await lanesOf(key))];
+    await unpark(pool(), key, 10);
+    assert.deepEqual([...(await lanesOf(other)), ...(await lanesOf(key))], standing, 'unpark');
+    assert.equal(await unpark(pool(), other, 10), 2);
   });
 
   test('are given back only by the one who holds them', async () => {
