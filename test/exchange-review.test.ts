@@ -257,11 +257,10 @@ describe('/exchange/deliveries', () => {
     assert.ok(
       rows.every((row) => row.sequence === 1 && row.attempts === 0 && row.held_at === null && row.due),
     );
-    assert.equal(
-      (await post('/exchange/deliveries/replay', { deliveryIds: [id] })).status,
-      409,
-      'not held any more',
-    );
+    for (const dryRun of [false, true]) {
+      const { status } = await post('/exchange/deliveries/replay', { deliveryIds: [id], dryRun });
+      assert.equal(status, 409, 'not held any more');
+    }
   });
 
   test('says how many are held again, because their connection does not cover the facility [EXC-59]', async () => {
