@@ -233,12 +233,15 @@ function watch(site: Site, log: ServerLog): () => Promise<void> {
       await sleep(WATCH_MS, undefined, { ref: false, signal: stopping.signal }).catch(() => undefined);
       if (stopping.signal.aborted) return;
       try {
-        const server = await findServer(site.clusterDir);
-        // Told so with SIGTERM, it waits for sessions, which we keep open: it would never end. This tells it not to wait.
-        if (server?.isStopping) await stopServer(site);
-        else if (server !== undefined) continue;
+        const seen = await findServer(site.clusterDir);
+        if (seen?.isStopping === false) continue;
         log.error({}, 'PostgreSQL stopped unexpectedly; starting it again');
-        await behindGate(site, () => joinOrStart(site, true, log));
+        await behindGate(site, async () => {
+          const server = await findServer(site.clusterDir);
+          // Told so with SIGTERM, it waits for sessions, which we keep open: it would never end. This tells it not to wait.
+          if (server?.isStopping) await stopServer(site);
+          await joinOrStart(site, true, log);
+        });
       } catch (error) {
         log.error(errorFields(error), 'PostgreSQL could not be started again');
       }
