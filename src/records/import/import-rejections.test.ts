@@ -440,7 +440,7 @@ describe('unexpected failures', () => {
         [
           [
             '1.json',
-            `stopped with an unexpected failure (${code}). What was imported before is counted. Import it again`,
+            `stopped, because the database cannot be reached or is read-only (${code}). What was imported before is counted. Import it again later`,
           ],
           [
             '2.json',

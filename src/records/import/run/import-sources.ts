@@ -19,6 +19,9 @@ import { faultText, isDatabaseGone, repeatOnConflict } from './import-transactio
 import type { LineNumbers } from './line-numbers.ts';
 import { ImportStopped } from './stop-import.ts';
 
+/** What is said of the database when it is gone. */
+const OUT_OF_REACH = 'cannot be reached or is read-only';
+
 export interface ImportSource {
   /** How it is named in the report. */
   name: string;
@@ -111,11 +114,13 @@ async function importTasks(
 function fail(run: RunOfSources, { source }: Task, error: unknown): Left | undefined {
   if (error instanceof ImportStopped) return undefined;
   if (!run.keepGoing) throw error;
-  if (isDatabaseGone(error)) run.gone.abort();
+  const isGone = isDatabaseGone(error);
+  if (isGone) run.gone.abort();
+  const why = isGone ? `, because the database ${OUT_OF_REACH}` : ' with an unexpected failure';
   run.report.reject({
     file: source.name,
     entry: null,
-    reason: `stopped with an unexpected failure (${faultText(error)}). What was imported before is counted. Import it again`,
+    reason: `stopped${why} (${faultText(error)}). What was imported before is counted. Import it again${isGone ? ' later' : ''}`,
   });
   return {};
 }
@@ -123,8 +128,7 @@ function fail(run: RunOfSources, { source }: Task, error: unknown): Left | undef
 async function importTask(run: RunOfSources & ImportRun, task: Task): Promise<Left> {
   const { name } = task.source;
   if (run.gone.signal.aborted) {
-    const reason =
-      'was not imported, because the database cannot be reached or is read-only. Import it again later';
+    const reason = `was not imported, because the database ${OUT_OF_REACH}. Import it again later`;
     run.report.reject({ file: name, entry: null, reason });
     return {};
   }
