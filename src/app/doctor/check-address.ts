@@ -1,7 +1,9 @@
 /** Checks the public address of the service: its form, and whether this service answers there. */
 import type { Queryable } from '../../platform/db/database.ts';
 import { isLoopback } from '../../sign-in/console/console-address.ts';
+import { KEYS_MAX_AGE_SECONDS } from '../../sign-in/keys/rotate-signing-key.ts';
 import { readSigningKeys } from '../../sign-in/keys/signing-key.store.ts';
+import { secondsAfter } from '../../sign-in/settings.ts';
 import type { Config } from '../config/config.ts';
 import { readServiceAddress } from '../serving/service-address.store.ts';
 import { type CheckResult, failed, notApplicable, ok, warning } from './finding.ts';
@@ -18,11 +20,7 @@ export async function checkAddress(owner: Queryable, config: Config, running: bo
   const url = new URL(address);
   if (running) {
     const fault = await callFault(owner, address);
-    if (fault !== undefined)
-      return failed(
-        `${address} ${fault}, although the service runs.`,
-        'Correct PUBLIC_BASE_URL, DNS or the proxy in front, or start a process with the API.',
-      );
+    if (fault !== undefined) return fault;
   }
   if (url.protocol === 'http:' && !isLoopback(url))
     return warning(
@@ -35,19 +33,30 @@ export async function checkAddress(owner: Queryable, config: Config, running: bo
 }
 
 /** The public keys tell this service from another one at that address. They are behind the path prefix of a proxy, too. */
-async function callFault(owner: Queryable, address: string): Promise<string | undefined> {
+async function callFault(owner: Queryable, address: string): Promise<CheckResult | undefined> {
+  const fault = (what: string) =>
+    failed(
+      `${address} ${what}, although the service runs.`,
+      'Correct PUBLIC_BASE_URL, DNS or the proxy in front, or start a process with the API.',
+    );
   try {
     const answer = await fetch(new URL('../../.well-known/jwks.json', `${address}/`), {
       redirect: 'error',
       signal: AbortSignal.timeout(ANSWER_MS),
     });
-    if (!answer.ok) return `answers ${answer.status} at /.well-known/jwks.json`;
+    if (!answer.ok) return fault(`answers ${answer.status} at /.well-known/jwks.json`);
     const kids = keyIdsIn(await answer.text());
     const own = await readSigningKeys(owner);
-    return own.some(({ kid }) => kids.includes(kid)) ? undefined : 'is another service';
+    if (own.some(({ kid }) => kids.includes(kid))) return undefined;
+    const since = secondsAfter(new Date(), -KEYS_MAX_AGE_SECONDS);
+    if (!own.some(({ createdAt }) => createdAt > since)) return fault('is another service');
+    return warning(
+      `${address} does not show the keys of access tokens in the database. These keys were replaced less than ${KEYS_MAX_AGE_SECONDS} s ago.`,
+      'A process may not have read them yet. Run the doctor again in half a minute.',
+    );
   } catch (error) {
     const { cause, name } = error as { cause?: { code?: string }; name: string };
-    return `does not answer (${cause?.code ?? name})`;
+    return fault(`does not answer (${cause?.code ?? name})`);
   }
 }
 

@@ -278,6 +278,15 @@ describe('interchange doctor', { timeout: 600_000 }, () => {
         /Correct PUBLIC_BASE_URL/,
       );
       const port = await listenHere(stranger);
+      strange = '{"keys":[{"kid":"other"}]}';
+      await t.owner.query('update signing_key set created_at = now()');
+      says(
+        await examined('address', at(port)),
+        'warning',
+        /keys were replaced less than/,
+        /in half a minute/,
+      );
+      await t.owner.query(`update signing_key set created_at = now() - interval '1 minute'`);
       for (strange of ['{"keys":[{"kid":"other"}]}', '{"keys":{}}', 'null', '<!doctype html>'])
         says(await examined('address', at(port)), 'failed', /is another service/, /Correct PUBLIC_BASE_URL/);
     } finally {
