@@ -8,6 +8,7 @@ import { Type } from '../../platform/json-schema.ts';
 import { contentLanguage, languageOf } from '../../platform/words/accept-language.ts';
 import { authorOf } from '../../tenancy/administration/author.ts';
 import { type Access, facilityRoute } from '../../tenancy/callers/access.ts';
+import { badFile } from '../errors.ts';
 import { CHANGING_MAPS, ConceptMapSchema, LevelParameter, mapScope } from '../maps/map.schema.ts';
 import { parseColumns } from './csv-header.ts';
 import { importMaps } from './import-maps.ts';
@@ -76,6 +77,12 @@ export function importMapsRoute(deps: { db: Pool }): Route<Access> {
       requireContentType(context.headers, MEDIA_TYPES);
       requireRelease(context.headers);
       const format = mediaTypeOf(context.headers) === 'text/csv' ? 'csv' : 'conceptmap';
+      const beginning = Buffer.from(body.subarray(0, 100)).toString().trimStart();
+      if (format === 'csv' && beginning.startsWith('{'))
+        throw badFile({
+          en: 'The file is JSON, but was sent as CSV. Send a ConceptMap as application/fhir+json.',
+          fr: 'Le fichier est en JSON, mais a été envoyé en CSV. Envoyez un ConceptMap en application/fhir+json.',
+        });
       const columns = query.columns === undefined ? new Map() : parseColumns(query.columns);
       const { localSystem, targetSystem, level, dryRun = false, preview } = query;
       const ignored = new Map<string, number>();

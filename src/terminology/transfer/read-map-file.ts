@@ -79,8 +79,8 @@ function parseJson(text: string): unknown {
   } catch (error) {
     throw badFile(
       {
-        en: 'The file begins like JSON, but is not valid JSON. Correct it.',
-        fr: 'Le fichier commence comme du JSON, mais n’est pas du JSON valide. Corrigez-le.',
+        en: 'The file was taken for JSON, but is not valid JSON. Correct it, or send it as CSV.',
+        fr: 'Le fichier a été pris pour du JSON, mais n’est pas du JSON valide. Corrigez-le, ou envoyez-le en CSV.',
       },
       { cause: error },
     );

@@ -164,6 +164,12 @@ describe('POST /terminology/maps/import', () => {
       [await calls.csvImport(Buffer.from([0x61, 0xff, 0x0a])), /UTF-8/],
       [await calls.csvImport(HEADER, '?columns=x'), /columns/],
       [await calls.csvImport('{', '', fhir), /not valid JSON/],
+      [await calls.csvImport(`${HEADER}\n`, '', fhir), /was taken for JSON/],
+      [
+        await calls.csvImport('\ufeff {"resourceType":"ConceptMap"}'),
+        /Send a ConceptMap as application\/fhir\+json/,
+      ],
+      [await calls.csvImport('[code]\nA\n'), /has no column local_system/],
       [await calls.csvImport('{"resourceType":"Patient"}', '', fhir), /not a FHIR ConceptMap/],
       [await calls.csvImport('['.repeat(65) + ']'.repeat(65), '', fhir), /nested deeper than 64 levels/],
     ] as const) {
