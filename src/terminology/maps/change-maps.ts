@@ -13,10 +13,13 @@ export async function putMapEntry(
   scope: MapScope,
   { given, change }: { given: GivenEntry; change: MapChange },
 ): Promise<{ entry: StoredEntry; created: boolean }> {
-  return changeMap(db, scope, change, async (client) => {
+  return changeMap(db, scope, change, async (client, now) => {
     const checked = checkEntry(given);
     if ('fault' in checked) throw terminologyError('bad_map_entry', checked);
-    const { created, unchanged } = await upsertEntries(client, scope, { entries: [checked.entry], change });
+    const { created, unchanged } = await upsertEntries(client, scope, {
+      entries: [checked.entry],
+      change: { ...change, now },
+    });
     const { localSystem, localCode, targetSystem, targetCode } = checked.entry;
     const after = { localSystem, localCode, targetSystem, targetCode };
     if (unchanged === 0) await recordMapChange(client, scope, change, { action: 'put', after });
@@ -32,8 +35,9 @@ export async function deleteMapEntry(
   scope: MapScope,
   { key, change }: { key: MapKey; change: MapChange },
 ): Promise<void> {
-  await changeMap(db, scope, change, async (client) => {
+  await changeMap(db, scope, change, async (client, now) => {
     await recordMapChange(client, scope, change, { action: 'delete', after: { ...key } });
-    if (!(await deleteEntry(client, scope, { key, change }))) throw terminologyError('not_found');
+    if (!(await deleteEntry(client, scope, { key, change: { ...change, now } })))
+      throw terminologyError('not_found');
   });
 }

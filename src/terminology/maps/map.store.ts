@@ -59,6 +59,23 @@ export async function lockMaps(client: Client, scope: OrganisationScope, waitMs:
   await setLockTimeout(client, usualMs);
 }
 
+/** `now`, or later, so that the changes of an organisation's maps stand in their order. Call it behind {@link lockMaps}. */
+export async function nextChangeTime(
+  client: Client,
+  { organisationId }: OrganisationScope,
+  now: Date,
+): Promise<Date> {
+  const { time } = await oneRow<{ time: Date }>(client, {
+    name: 'terminology-change-time',
+    text: `
+      select greatest($2::timestamptz, max(changed_at) + interval '1 millisecond') as time
+      from terminology_map_change
+      where organisation_id = $1`,
+    values: [organisationId, now],
+  });
+  return time;
+}
+
 /** How long a statement waits for a lock here, in milliseconds; 0 for as long as it takes. */
 export async function lockTimeoutMs(db: Queryable): Promise<number> {
   const text = `select setting::int as ms from pg_settings where name = 'lock_timeout'`;

@@ -297,4 +297,23 @@ describe('GET /terminology/maps/changes', () => {
     for (const query of ['limit=0', 'cursor=x'])
       assert.equal((await calls.get(`/maps/changes?${query}`)).status, 400);
   });
+
+  test('changes stand in their order, also one that was asked for before another and made after it [TERM-18]', async () => {
+    const { clock } = calls.api;
+    const began = clock.now.getTime();
+    await calls.put(entry);
+    clock.now = new Date(began - 2);
+    const key = `localSystem=urn:lab&localCode=HGB&targetSystem=${LOINC}`;
+    const { token } = calls.manager;
+    await calls.api.call(`/terminology/maps?${key}`, { method: 'DELETE', token });
+    clock.now = new Date(began - 4);
+    const { json } = await calls.put({ ...entry, targetCode: '20509-6' });
+    clock.now = new Date(began);
+    const { items } = (await calls.get('/maps/changes')).json;
+    assert.deepEqual(
+      items.map(({ kind, targetCode }: { kind: string; targetCode: string }) => `${kind} ${targetCode}`),
+      ['created 20509-6', 'deleted 718-7', 'created 718-7'],
+    );
+    assert.equal(json.updatedAt, items[0].changedAt);
+  });
 });

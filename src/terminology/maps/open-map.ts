@@ -8,7 +8,14 @@ import type { AuditedMembers } from '../../tenancy/audit/audit-entry.ts';
 import { listFacilities } from '../../tenancy/organisations/organisation.store.ts';
 import type { Permission } from '../../tenancy/roles/permissions.ts';
 import { terminologyError } from '../errors.ts';
-import { lockMaps, lockTimeoutMs, type MapChange, type MapScope, MapsTaken } from './map.store.ts';
+import {
+  lockMaps,
+  lockTimeoutMs,
+  type MapChange,
+  type MapScope,
+  MapsTaken,
+  nextChangeTime,
+} from './map.store.ts';
 
 const PERMISSION: Permission = 'terminology.maps.organisation';
 
@@ -19,20 +26,20 @@ const LONGEST_PAUSE_MS = 1_000;
 /**
  * Do `work` in a transaction that all other changes of the organisation's maps wait for: 403 when they are not for this
  * account to change. Who waits for a long one has no connection between its turns, so that those who change something else
- * find one. Throws what PostgreSQL says of a lock that it waited too long for when its time for one is over.
+ * find one. `work` is told the time of its change, which is later than that of every change before. Throws what PostgreSQL says of a lock that it waited too long for when its time for one is over.
  */
 export async function changeMap<T>(
   db: Pool,
   scope: MapScope,
   change: MapChange,
-  work: (client: Client) => Promise<T>,
+  work: (client: Client, now: Date) => Promise<T>,
 ): Promise<T> {
   const beganMs = performance.now();
   for (let pauseMs = TURN_MS; ; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
     try {
       return await transaction(db, async (client) => {
         await openMap(client, scope, change);
-        return work(client);
+        return work(client, await nextChangeTime(client, scope, change.now));
       });
     } catch (error) {
       if (!(error instanceof MapsTaken)) throw error;

@@ -57,9 +57,12 @@ export async function importMaps(
   scope: MapScope,
   request: MapImportRequest,
 ): Promise<MapImportReport> {
-  return changeMap(db, scope, request.change, async (client) => {
+  return changeMap(db, scope, request.change, async (client, now) => {
     await client.query('savepoint before_import');
-    const { preview, ...taken } = await takeRows(client, scope, request);
+    const { preview, ...taken } = await takeRows(client, scope, {
+      ...request,
+      change: { ...request.change, now },
+    });
     if (request.preview !== undefined && request.preview !== preview) throw terminologyError('maps_changed');
     const report = request.dryRun ? { ...taken, preview } : taken;
     const { created, changed, unchanged, rejectedCount } = report;
