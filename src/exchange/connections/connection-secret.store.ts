@@ -100,26 +100,28 @@ export async function succeedOutboundSecret(
 
 /** Let the outbound secret that waits sign from now on, and the one before it end. False when none waits. */
 export async function activateOutboundSecret(db: Queryable, key: ConnectionKey): Promise<boolean> {
+  // As above: what waited when the transaction began may sign by now.
+  const now = await readDatabaseTime(db);
   const { rowCount } = await db.query({
     text: `
       with activated as (
         update exchange_secret
-        set active_from = now()
+        set active_from = $3
         where organisation_id = $1
           and connection_id = $2
           and direction = 'outbound'
-          and active_from > now()
+          and active_from > $3
         returning id
       )
       update exchange_secret
-      set good_until = now()
+      set good_until = $3
       where organisation_id = $1
         and connection_id = $2
         and direction = 'outbound'
-        and (good_until is null or good_until > now())
+        and (good_until is null or good_until > $3)
         and id <> all(array(select id from activated))
         and exists (select from activated)`,
-    values: [key.organisationId, key.connectionId],
+    values: [key.organisationId, key.connectionId, now],
   });
   return (rowCount ?? 0) > 0;
 }

@@ -73,6 +73,19 @@ async function deliver(...secrets: (string | undefined)[]): Promise<string | und
   return exchange.arrivals.at(-1)?.verdict;
 }
 
+/** A connection that holds the lock of the exchange's: changes wait for it. */
+async function holdConnection() {
+  const holder = await database.pool.connect();
+  await holder.query('begin');
+  await lockConnection(holder, key());
+  const isTrue = async (condition: string, values: unknown[] = []) =>
+    (await holder.query(`select where ${condition}`, values)).rowCount === 1;
+  const blocked =
+    'exists (select from pg_locks where not granted and pg_backend_pid() = any(pg_blocking_pids(pid)))';
+  const somebodyWaits = () => waitUntil(() => isTrue(blocked), 'it waits for its turn');
+  return { holder, isTrue, somebodyWaits };
+}
+
 async function secrets() {
   const { rows } = await database.pool.query<{ waits: boolean; ended: boolean; open: boolean }>(
     `select active_from = 'infinity' as waits, good_until is null as open, good_until <= now() as ended
@@ -141,19 +154,9 @@ describe('a rotation of the outbound secret', () => {
 
   test('leaves one that began to sign while this rotation waited for its turn [EXC-46]', async () => {
     const first = await rotate({ activate: new Date(Date.now() + 1_000) });
-    const holder = await database.pool.connect();
-    await holder.query('begin');
-    await lockConnection(holder, key());
+    const { holder, isTrue, somebodyWaits } = await holdConnection();
     const rotating = rotate();
-    const isTrue = async (condition: string, values: unknown[] = []) =>
-      (await holder.query(`select where ${condition}`, values)).rowCount === 1;
-    await waitUntil(
-      () =>
-        isTrue(
-          'exists (select from pg_locks where not granted and pg_backend_pid() = any(pg_blocking_pids(pid)))',
-        ),
-      'it waits for its turn',
-    );
+    await somebodyWaits();
     await waitUntil(() => isTrue('clock_timestamp() > $1', [first.outboundActiveFrom]), 'the first signs');
     await holder.query('rollback');
     holder.release();
@@ -161,6 +164,21 @@ describe('a rotation of the outbound secret', () => {
     assert.equal(second.discardedWaiting, undefined);
     assert.deepEqual(await secrets(), ['ended', 'signs', 'waits']);
     assert.equal(await deliver(first.outboundSecret), 'valid');
+  });
+
+  test('is activated once: also where another call did it while this one waited for its turn [EXC-46]', async () => {
+    await rotate();
+    const { holder, somebodyWaits } = await holdConnection();
+    const activating = activateSecret(database.pool, key());
+    await somebodyWaits();
+    await holder.query({
+      text: `update exchange_secret set active_from = clock_timestamp()
+             where organisation_id = $1 and active_from = 'infinity'`,
+      values: [place.organisationId],
+    });
+    await holder.query('commit');
+    holder.release();
+    await assert.rejects(activating, { code: 'no_waiting_secret' });
   });
 
   test('refuses times that cannot be', async () => {
