@@ -8,9 +8,9 @@ import type { components } from '../../api/schema.d.ts';
 import { CopyButton } from '../../blocks/copies/copy-button.tsx';
 import { PageHeader } from '../../blocks/page/page-header.tsx';
 import { PageTabs } from '../../blocks/page/page-tabs.tsx';
-import { ErrorState } from '../../blocks/states/error-state.tsx';
 import { NOT_FOUND } from '../../blocks/states/error-text.ts';
 import { CallFault } from '../../blocks/states/fault.tsx';
+import { PageNotRead } from '../../blocks/states/page-not-read.tsx';
 import { useSession } from '../../shell/session-context.tsx';
 import { AccessLogTab } from './access-log-tab.tsx';
 import { DeliveriesTab } from './deliveries-tab.tsx';
@@ -29,6 +29,8 @@ const OPENED_BY: Partial<Record<(typeof TABS)[number], string[]>> = {
   deliveries: ['exchange.deliveries.read'],
   publications: ['publish.publications.read'],
 };
+/** For one purpose, a patient may refuse to be read. What was read and sent, and the setting itself, can still be looked at. */
+const REFUSED = 403;
 const route = getRouteApi('/shell/patients/$patientId');
 
 export function PatientPage() {
@@ -40,7 +42,7 @@ export function PatientPage() {
   const purpose = purposeOf(search.purpose);
   const tab = TABS.find((one) => one === search.tab) ?? 'records';
   const tabs = TABS.filter((one) => one === tab || may(...(OPENED_BY[one] ?? [])));
-  const { data: patient, error } = useQuery({
+  const query = useQuery({
     queryKey: ['patient', facility?.id, patientId, purpose],
     queryFn: () =>
       answered(
@@ -49,18 +51,15 @@ export function PatientPage() {
         }),
       ),
   });
+  const { data: patient, error } = query;
   const back = (
     <Link to="/patients" search={{ purpose: search.purpose }}>
       {t('back')}
     </Link>
   );
-  if (error instanceof ApiError && error.status === NOT_FOUND)
-    return (
-      <>
-        <PageHeader title={t('title')} back={back} />
-        <ErrorState error={error} way={back} />
-      </>
-    );
+  const status = error instanceof ApiError ? error.status : undefined;
+  const stays = status === REFUSED || (patient !== undefined && status !== NOT_FOUND);
+  if (error !== null && !stays) return <PageNotRead title={t('title')} back={back} query={query} />;
   return (
     <>
       <PageHeader

@@ -450,6 +450,21 @@ describe('patients', { skip: NO_BROWSER, timeout: 600_000 }, () => {
     }
   });
 
+  test('a patient who could not be read is said once, and is there after another try [WEB-35]', async (t) => {
+    const { page } = await web.open(t, '/patients', { expected: /500/ });
+    const reads = `**/patients/base/${seeded.patientId}**`;
+    await page.route(reads, (route) => route.fulfill({ status: 500 }));
+    await page.goto(`${web.api.origin}/console/patients/${seeded.patientId}`);
+    await page.getByRole('alert').first().waitFor();
+    await page.locator('[aria-busy="true"]').waitFor({ state: 'detached' });
+    assert.equal(await page.getByRole('alert').count(), 1);
+    await page.unroute(reads);
+    await page.getByRole('button', { name: 'Try again' }).click();
+    await page.getByRole('heading', { name: MARKS.family, level: 1 }).waitFor();
+    await page.getByText('"Patient"').waitFor();
+    assert.equal(await page.getByRole('alert').count(), 0);
+  });
+
   test('a patient who is not there says so [WEB-35]', async (t) => {
     const { page } = await web.open(t, `/patients/${crypto.randomUUID()}`, { expected: /404/ });
     await page
