@@ -152,6 +152,28 @@ describe('a rotation of the outbound secret', () => {
     assert.equal(callbackOnly.discardedWaiting, undefined);
   });
 
+  test('touches no secret of another connection, and its activation none of callbacks [EXC-46]', async () => {
+    const other = await connect({ pool: database.pool, keys }, place, { address: exchange.url });
+    const theirs = { ...key(), connectionId: other.id };
+    await rotateSecret(deps(), theirs, { overlapSeconds: 86_400 });
+    const standing = async (of: string, what: string) => {
+      const { rows } = await database.pool.query(
+        `select id, active_from, good_until from exchange_secret where connection_id = $1 and ${what} order by id`,
+        [of],
+      );
+      return rows;
+    };
+    const before = await standing(other.id, 'true');
+    await rotate({ activate: 'now' });
+    assert.equal((await standing(connection.id, `direction = 'outbound' and good_until is null`)).length, 1);
+    await rotate();
+    assert.deepEqual(await standing(other.id, 'true'), before);
+    const callbacks = await standing(connection.id, `direction = 'callback'`);
+    await activateSecret(database.pool, key());
+    assert.deepEqual(await standing(other.id, 'true'), before);
+    assert.deepEqual(await standing(connection.id, `direction = 'callback'`), callbacks);
+  });
+
   test('leaves one that began to sign while this rotation waited for its turn [EXC-46]', async () => {
     const first = await rotate({ activate: new Date(Date.now() + 1_000) });
     const { holder, isTrue, somebodyWaits } = await holdConnection();

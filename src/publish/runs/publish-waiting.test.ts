@@ -76,6 +76,25 @@ describe('publishes that wait', () => {
     assert.equal(begun.length, waiting, 'each asked once, when its turn had come');
   });
 
+  test('a lease is of its records at one FHIR server: others are free meanwhile [PUB-33]', async () => {
+    const { addTarget } = createTestPublisher(database.pool);
+    const [one, other] = [
+      await addTarget(clinic, { base: server.base }),
+      await addTarget(clinic, { base: server.base }),
+    ];
+    const { organisationId } = clinic.scope;
+    const isTaken = ({ id: fhirServerId }: { id: string }, patientId: string) =>
+      takeLease(database.pool, {
+        key: { organisationId, fhirServerId, records: [`Patient/${patientId}`] },
+        token: randomUUID(),
+        durationMs: 600_000,
+      });
+    const patient = randomUUID();
+    assert.deepEqual([await isTaken(one, patient), await isTaken(one, patient)], [true, false]);
+    assert.equal(await isTaken(other, patient), true, 'another FHIR server');
+    assert.equal(await isTaken(one, randomUUID()), true, 'another patient');
+  });
+
   test('a lease of another process is asked for after 0.1 s, then after twice as long each time, up to 1 s', async () => {
     const clock = createTestClock();
     const node = createTestPublisher(database.pool, { clock });
