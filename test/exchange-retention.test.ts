@@ -253,19 +253,19 @@ describe('what is never removed', () => {
 });
 
 describe('callbacks', () => {
-  const callback = (body: string) =>
-    api.call(`/exchange/connections/${connection.id}/callback`, {
+  const callback = (body: string, { id, callbackSecret } = connection) =>
+    api.call(`/exchange/connections/${id}/callback`, {
       method: 'POST',
       headers: {
         'content-type': 'application/json',
-        'x-signature': createHmac('sha256', connection.callbackSecret).update(body).digest('hex'),
+        'x-signature': createHmac('sha256', callbackSecret).update(body).digest('hex'),
       },
       body,
     });
   const accepted = (deliveryId: string, more: object = {}) =>
     JSON.stringify({ deliveryId, status: 'accepted', assignedId: 'HIE-1', message: 'Welcome', ...more });
 
-  test('are answered as ever after the delivery is gone: a repeat 200, a conflict 409, an unknown delivery 404 [EXC-41]', async () => {
+  test('are answered as ever after the delivery is gone: a repeat 200, a conflict 409, an unknown delivery 404 [EXC-39, EXC-41]', async () => {
     const patientId = await settled(DONE);
     const [{ id = '' } = {}] = await ledger();
     const first = await callback(accepted(id));
@@ -288,6 +288,9 @@ describe('callbacks', () => {
     assert.equal((await callback(accepted(id, { assignedId: 'HIE-3' }))).status, 409, 'another conflict');
     assert.equal((await callback(accepted(id, { message: 'Other bytes' }))).status, 200);
     assert.equal((await callback(accepted(randomUUID()))).status, 404);
+    const deps = { pool: pool(), keys: api.keys };
+    const other = await connect(deps, tenant, { address: 'https://hie2.example.org' });
+    assert.equal((await callback(accepted(id), other)).status, 404, 'not of this connection');
     const patient = await get(`/patients/base/${patientId}`);
     assert.ok(patient.text.includes('HIE-1') && !patient.text.includes('HIE-2'), patient.text);
     const conflicts = await get('/exchange/callbacks?outcome=conflict');

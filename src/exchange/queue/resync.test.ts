@@ -53,8 +53,15 @@ test('patients who were there before the connection are queued once, for it alon
   const ids = await insertPatients(t.database.pool, t.place, 510);
   await connect({ pool: t.database.pool, keys: t.keys }, t.place, { address: t.exchange.url });
   await queue(t.database.pool, t.place, ids.slice(0, 3));
+  const setDisabled = (at: string) =>
+    t.database.pool.query(`update exchange_connection set disabled_at = ${at} where id = $1`, [
+      t.connection.id,
+    ]);
+  await setDisabled('now()');
+  await queue(t.database.pool, t.place, ids.slice(3, 4));
+  await setDisabled('null');
   const before = await deliveries();
-  assert.equal(before.length, 6);
+  assert.equal(before.length, 7);
   assert.deepEqual(await run({ dryRun: true }), { patients: 510, queued: 507, closedFacilities: [] });
   assert.deepEqual([await deliveries(), await recorded()], [before, 0], 'a dry run changes nothing');
   assert.deepEqual(await run(), { patients: 510, queued: 507, closedFacilities: [] });
