@@ -65,6 +65,28 @@ describe('/exchange/connections', () => {
     assert.ok(createdAt);
   });
 
+  test('shows of each what is its own: facilities, secrets and state [EXC-49]', async () => {
+    const { id } = (await create()).json;
+    const facilityId = await api.createFacility(caller.tenant.organisationId);
+    const facilityIds = [caller.tenant.facilityId, facilityId];
+    const both = await api.createAccount(caller.tenant, { facilityIds });
+    const body = { name: 'Another', address, clientId: 'clinic', facilityIds };
+    const other = await post('/exchange/connections', body, both.token);
+    assert.equal(other.status, 201, other.text);
+    await pool().query('update exchange_circuit set opened_at = now() where connection_id = $1', [
+      other.json.id,
+    ]);
+    const items: { id: string; facilityIds: string[]; secrets: object[]; circuitOpenSince: string | null }[] =
+      (await get('/exchange/connections', both.token)).json.items;
+    assert.deepEqual(
+      items.map((one) => [one.id, one.facilityIds.length, one.secrets.length, one.circuitOpenSince === null]),
+      [
+        [other.json.id, 2, 2, false],
+        [id, 1, 2, true],
+      ],
+    );
+  });
+
   test('refuses settings that cannot be [SEC-24]', async () => {
     const bad: object[] = [
       { address: 'http://hie.example.org/in' },

@@ -131,6 +131,28 @@ describe('a rotation of the outbound secret', () => {
     assert.deepEqual(await secrets(), ['ended', 'ended', 'signs']);
   });
 
+  test('has what waits for its next try tried at once, and so has the activation', async () => {
+    const waits = async (count: number) => {
+      exchange.behave = () => ({ status: 503, headers: { 'retry-after': '3600' } });
+      await queue(database.pool, place, await insertPatients(database.pool, place, 1));
+      await exchange.waitFor(count);
+      const waiting = `select from exchange_head
+        where organisation_id = $1 and attempts = 1 and due_at > now() + interval '1 minute'`;
+      await waitUntil(
+        async () => (await database.pool.query(waiting, [place.organisationId])).rowCount === 1,
+        'it waits',
+      );
+      exchange.behave = () => ({ status: 200, body: '{}' });
+    };
+    await waits(1);
+    await rotate({ activate: 'now' });
+    await exchange.waitFor(2);
+    await waits(3);
+    await rotate();
+    await activateSecret(database.pool, key());
+    await exchange.waitFor(4);
+  });
+
   test('can be activated before its time', async () => {
     const { outboundSecret } = await rotate({ activate: inAnHour() });
     await activateSecret(database.pool, key());

@@ -1,7 +1,7 @@
 /** What may not be sent: by privacy, by address, by module, by facility. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { insertPatients, queue, rename } from '../../../test-support/exchange/exchange-records.ts';
+import { connect, insertPatients, queue, rename } from '../../../test-support/exchange/exchange-records.ts';
 import { useWorkers } from '../../../test-support/exchange/worker-test.ts';
 import { waitUntil } from '../../../test-support/wait-until.ts';
 import { createFacility, setModules } from '../../tenancy/organisations/facilities.ts';
@@ -85,6 +85,10 @@ test('holds what is queued for a facility that the connection covers no more, an
   const [patient = ''] = await insertPatients(t.database.pool, t.place, 1);
   await queue(t.database.pool, t.place, [patient]);
   await updateConnection(t.database.pool, t.key(), { facilityIds: [other] });
+  const { pool } = t.database;
+  const facilityIds = [t.place.facilityId];
+  // That another connection covers it says nothing.
+  await connect({ pool, keys: t.keys }, t.place, { address: t.exchange.url, facilityIds });
   t.work();
   await t.until('it is held', async () => (await t.heads())[0]?.held_reason === 'facility_not_covered');
   assert.equal(t.exchange.arrivals.length, 0);

@@ -67,6 +67,16 @@ test('the cookie is no text of the database, and cannot be read by scripts [SIGN
     assert.ok(!lines.includes(token) && !lines.includes(bytes.toString('hex')));
 });
 
+test('a sign-in at the console lets the earlier failures of its network count no more [SIGN-IN-58]', async () => {
+  const { email } = await person();
+  assert.equal((await signIn(email)).answer.status, 200);
+  for (let round = 0; round < 2; round += 1) {
+    for (let count = 0; count < 4; count += 1)
+      assert.equal((await signIn(email, 'not the password at all')).answer.status, 403);
+    assert.equal((await signIn(email)).answer.status, 200, `round ${round}`);
+  }
+});
+
 test('each sign-in has a cookie of its own, whichever the browser brought [SIGN-IN-51]', async () => {
   const attacker = await signedIn();
   const victim = await person();

@@ -79,13 +79,15 @@ test('of more sessions than are listed, those that began last are, and it says s
   assert.deepEqual([some.items.length, some.more, some.items[0].current], [1_000, true, true]);
 });
 
-test('a changed password ends the other sessions, and this one goes on with another cookie [SIGN-IN-69]', async () => {
+test('a changed password ends the other sessions, and this one goes on with another cookie [SIGN-IN-69, SIGN-IN-76]', async () => {
   const { account, browser } = await signedIn();
   const other = await signInAs(api, account);
   const before = browser.cookie;
   const change = (password: string, newPassword: string) =>
     browser.call('/session/password', { body: { password, newPassword } });
-  assert.equal((await change('not the password at all', 'several other words')).status, 403);
+  const wrong = await change('not the password at all', 'several other words');
+  assert.equal(wrong.status, 403);
+  assert.match(wrong.json.message, /^The password is wrong\./);
   assert.match((await change(PASSWORD, PASSWORD)).json.message, /differ/);
   assert.match((await change(PASSWORD, 'short')).json.message, /at least 12/);
   assert.equal((await change(PASSWORD, 'several other words')).status, 204);
