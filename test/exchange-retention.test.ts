@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, test } from 'node:test';
 import { retentionRules } from '../src/app/commands/retention.ts';
 import { loadConfig } from '../src/app/config/config.ts';
 import type { CreatedConnection } from '../src/exchange/connections/connection.schema.ts';
-import { leaseDue } from '../src/exchange/queue/lane.store.ts';
+import { type ConnectionKey, leaseDue } from '../src/exchange/queue/lane.store.ts';
 import { park } from '../src/exchange/queue/parking.store.ts';
 import { type DeliveryResult, settle } from '../src/exchange/queue/settle.store.ts';
 import { decide } from '../src/exchange/review/review.store.ts';
@@ -54,9 +54,13 @@ async function settled(
   await end(next, outcome);
   return patientId;
 }
-async function end(next: DeliveryResult['next'], outcome: 'delivered' | 'refused' = 'delivered') {
+async function end(
+  next: DeliveryResult['next'],
+  outcome: 'delivered' | 'refused' = 'delivered',
+  at: ConnectionKey = key(),
+) {
   const token = randomUUID();
-  const leased = await leaseDue(pool(), key(), { token, durationMs: 60_000, limit: 100 });
+  const leased = await leaseDue(pool(), at, { token, durationMs: 60_000, limit: 100 });
   const attempt = {
     nonce: randomUUID(),
     startedAt: new Date(),
@@ -68,7 +72,7 @@ async function end(next: DeliveryResult['next'], outcome: 'delivered' | 'refused
   };
   await settle(
     pool(),
-    key(),
+    at,
     leased.map(({ patientId, sequence }) => ({
       patientId,
       sequence,
@@ -220,6 +224,21 @@ describe('what is never removed', () => {
     assert.equal(before.length, 7);
     assert.deepEqual(await run(), {});
     assert.deepEqual(await ledger(), before);
+  });
+
+  test('what another connection, or another patient, has beside it [EXC-51]', async () => {
+    const deps = { pool: pool(), keys: api.keys };
+    const { id } = await connect(deps, tenant, { address: 'https://hie2.example.org' });
+    await settled(DONE);
+    await end(HELD, 'refused', { ...key(), connectionId: id });
+    await pool().query('update exchange_connection set disabled_at = now() where id = $1', [id]);
+    const patientId = await settled(HELD, 'refused');
+    const decision = { action: 'replay', reason: null, accountId: null } as const;
+    await decide(pool(), tenant, { filter: { patientId }, decision });
+    await age(2_000);
+    assert.deepEqual(await run(), { 'payloads of deliveries': 1, deliveries: 1 });
+    const counts = ['exchange_delivery', 'exchange_attempt', 'exchange_review'].map(countOf);
+    assert.deepEqual(await Promise.all(counts), [2, 2, 1]);
   });
 
   test('the place of a patient: what comes after a sweep goes on in order [EXC-51]', async () => {

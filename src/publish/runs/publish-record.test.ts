@@ -10,7 +10,9 @@ import {
 } from '../../../test-support/publish/publish-records.ts';
 import { requireWhole } from '../../../test-support/publish/published.ts';
 import { waitUntil } from '../../../test-support/wait-until.ts';
+import { createFacility } from '../../tenancy/organisations/facilities.ts';
 import { findRecorded, recordStored, type StoredResource } from '../send/resource.store.ts';
+import { beginRun, type SubjectKind } from './run.store.ts';
 
 const { database, server } = await startPublishing('--no-integrity', '--no-client-ids');
 const clinic = await createClinic(database.pool, { results: 2 });
@@ -23,6 +25,42 @@ const failing = (name: string, { nth = 1, code = '' }: { nth?: number; code?: st
     () => Promise.reject(Object.assign(new Error('scripted'), { code })),
     nth,
   );
+
+describe('the record of a publish', () => {
+  test('is ended by the next one of the same record at the same target, and by no other', async () => {
+    const { addTarget } = createTestPublisher(database.pool);
+    const targets = [
+      await addTarget(clinic, { base: server.base }),
+      await addTarget(clinic, { base: server.base }),
+    ];
+    const [fhirServerId = '', elsewhere = ''] = targets.map(({ id }) => id);
+    const subject = { kind: 'lab-order' as SubjectKind, id: clinic.orderId };
+    const at = { scope: clinic.scope, subject, fhirServerId };
+    const { organisationId } = clinic.scope;
+    const { id: facilityId } = await createFacility(database.pool, { organisationId, name: 'Other' });
+    const begin = async ({ scope, subject, fhirServerId }: typeof at) => {
+      const purposeOfUse = 'OPS' as const;
+      const [id, accountId, startedAt] = [randomUUID(), randomUUID(), new Date()];
+      const run = { id, fhirServerId, accountId, purposeOfUse, correlationId: 'test', startedAt };
+      await beginRun(database.pool, scope, { subject, run, since: new Date(0) });
+      return id;
+    };
+    const id = await begin(at);
+    const outcome = async () =>
+      (await database.pool.query('select outcome from publish_run where id = $1', [id])).rows[0]?.outcome;
+    for (const other of [
+      { ...at, fhirServerId: elsewhere },
+      { ...at, subject: { ...subject, id: randomUUID() } },
+      { ...at, subject: { ...subject, kind: 'imaging-order' as const } },
+      { ...at, scope: { ...clinic.scope, facilityId } },
+    ]) {
+      await begin(other);
+      assert.equal(await outcome(), 'running', JSON.stringify(other));
+    }
+    await begin(at);
+    assert.equal(await outcome(), 'interrupted');
+  });
+});
 
 describe('the record of what a target holds', () => {
   test('what was stored before the database failed is on record once the lease is given back, and stays [PUB-30]', async () => {
@@ -86,7 +124,8 @@ describe('the record of what a target holds', () => {
     const record = (target: string, ...given: StoredResource[]) =>
       recordStored(database.pool, clinic.scope, { server: { id: target, idsGeneration: 1 }, stored: given });
     await record(elsewhere, stored(first, '1'));
-    await record(fhirServerId, stored(first, '1'), stored(other, '2'));
+    const place = `Location/${randomUUID()}` as const;
+    await record(fhirServerId, stored(first, '1'), stored(other, '2'), { ...stored(other, '1'), key: place });
     await record(fhirServerId, stored(second, '1'));
     const ids = async (target: string) => {
       const keys = [first, second, other].map((id) => `Practitioner/${id}` as const);
@@ -102,6 +141,9 @@ describe('the record of what a target holds', () => {
       [`Practitioner/${other}`, '2'],
     ]);
     assert.deepEqual(await ids(elsewhere), [[`Practitioner/${first}`, '1']]);
+    const at = { id: fhirServerId, idsGeneration: 1 };
+    const [ofPlace] = await findRecorded(database.pool, clinic.scope, { server: at, keys: [place] });
+    assert.equal(ofPlace?.serverId, '1', 'types have ids of their own');
   });
 
   test('a publish that records of the server before changes nothing that is recorded of the new one [PUB-55]', async () => {
