@@ -149,6 +149,7 @@ test('a code of nobody, of another form, or of the recovery codes of somebody el
   const codes: [string, string][] = [
     [other.telephone.code(1), 'totp'],
     ['12345', 'totp'],
+    ['éééééé', 'totp'],
     [other.telephone.recoveryCodes[0] ?? '', 'recovery-code'],
     ['----', 'recovery-code'],
   ];
