@@ -1,21 +1,80 @@
 import assert from 'node:assert/strict';
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import { createTestDatabase, useTestDatabase } from '../../../test-support/database/database.ts';
 import { needsPlainPostgres } from '../../../test-support/database/plain-postgres.ts';
 import { countRead } from '../../../test-support/database/rows-read.ts';
+import { connect, insertPatients, queue } from '../../../test-support/exchange/exchange-records.ts';
 import { holdDeliveries } from '../../../test-support/exchange/held-deliveries.ts';
 import { createPlace } from '../../../test-support/records/place.ts';
 import { createKeyRing } from '../../platform/crypto/key-ring.ts';
 import type { Queryable } from '../../platform/db/database.ts';
 import { listCallbacks } from '../callbacks/callback.store.ts';
-import { type DeliveryFilter, listDeliveries } from './delivery.store.ts';
+import { leaseDue } from '../queue/lane.store.ts';
+import { settle } from '../queue/settle.store.ts';
+import { type DeliveryFilter, listDeliveries, readDelivery } from './delivery.store.ts';
 import { decide } from './review.store.ts';
 
 const PLAIN = needsPlainPostgres('a node counts what it reads, and the coordinator does not know');
 
 const database = await useTestDatabase();
 const owner = await database.connectOwner();
+
+test('of what a patient has at two connections each is listed and read with what is its own [EXC-28]', async () => {
+  const { pool } = database;
+  const place = await createPlace(pool);
+  const deps = { pool, keys: createKeyRing(randomBytes(32)) };
+  const address = 'https://hie.example.org';
+  const [one, other] = [await connect(deps, place, { address }), await connect(deps, place, { address })];
+  const patients = await insertPatients(pool, place, 1);
+  await queue(pool, place, patients);
+  const settled = async (connectionId: string, outcome: 'delivered' | 'refused', status: number) => {
+    const key = { ...place, connectionId };
+    const token = randomUUID();
+    const leased = await leaseDue(pool, key, { token, durationMs: 60_000, limit: 1 });
+    const next =
+      outcome === 'delivered'
+        ? { kind: 'advance' as const }
+        : { kind: 'hold' as const, reason: 'refused_400' };
+    const attempt = {
+      nonce: randomUUID(),
+      startedAt: new Date(),
+      durationMs: 1,
+      outcome,
+      status,
+      failure: null,
+    };
+    const [{ patientId = '', sequence = 0 } = {}] = leased;
+    const result = { patientId, sequence, leaseToken: token, next, counted: true };
+    await settle(pool, key, [{ ...result, attempt: { ...attempt, responseHash: null } }]);
+  };
+  await settled(one.id, 'refused', 400);
+  await settled(other.id, 'delivered', 200);
+  const shown = async () => {
+    const listed = await listDeliveries(pool, place, { filter: {}, limit: 10 });
+    const found = await Promise.all(listed.map(({ id }) => readDelivery(pool, place, id)));
+    return new Map(
+      found.map((delivery) => [
+        delivery?.connectionId,
+        [
+          delivery?.status,
+          delivery?.lastAttempt?.status,
+          delivery?.attempts.length,
+          delivery?.lastReview?.action,
+          delivery?.reviews.length,
+        ],
+      ]),
+    );
+  };
+  assert.deepEqual((await shown()).get(one.id), ['held', 400, 1, undefined, 0]);
+  assert.deepEqual((await shown()).get(other.id), ['delivered', 200, 1, undefined, 0]);
+  await decide(pool, place, {
+    filter: { connectionId: one.id },
+    decision: { action: 'skip', reason: 'old', accountId: null },
+  });
+  assert.deepEqual((await shown()).get(one.id), ['skipped', 400, 1, 'skip', 1]);
+  assert.deepEqual((await shown()).get(other.id), ['delivered', 200, 1, undefined, 0]);
+});
 
 test(
   'a page of skipped deliveries reads what was skipped, however much was delivered since',

@@ -14,15 +14,16 @@ import { publishRetentionRules } from './retention.store.ts';
 const NOW = new Date('2026-11-21T12:00:00Z');
 
 const database = await useTestDatabase();
-const [organisationId, facilityId] = [randomUUID(), randomUUID()];
+const [organisationId, facilityId, otherFacility] = [randomUUID(), randomUUID(), randomUUID()];
 const [target, otherTarget] = [randomUUID(), randomUUID()];
 const { pool } = database;
 await pool.query('insert into organisation (id, name) values ($1, $2)', [organisationId, 'O']);
-await pool.query('insert into facility (organisation_id, id, name) values ($1, $2, $3)', [
-  organisationId,
-  facilityId,
-  'F',
-]);
+for (const id of [facilityId, otherFacility])
+  await pool.query('insert into facility (organisation_id, id, name) values ($1, $2, $3)', [
+    organisationId,
+    id,
+    id,
+  ]);
 for (const id of [target, otherTarget])
   await pool.query(
     "insert into publish_target (id, name, base, auth) values ($1, $2, 'https://fhir.example.org', 'none')",
@@ -35,7 +36,12 @@ describe('the sweep of publishes', () => {
   /** A publish that began so many days ago; its id. */
   async function ran(
     daysAgo: number,
-    { subject, outcome = 'done', to = target }: { subject: string; outcome?: string; to?: string },
+    {
+      subject,
+      outcome = 'done',
+      to = target,
+      at: facility = facilityId,
+    }: { subject: string; outcome?: string; to?: string; at?: string },
   ): Promise<string> {
     const id = randomUUID();
     const at = new Date(NOW.getTime() - daysAgo * 86_400_000);
@@ -43,7 +49,7 @@ describe('the sweep of publishes', () => {
       `insert into publish_run (organisation_id, facility_id, id, subject_kind, subject_id, target_id, chain_id,
          account_id, purpose_of_use, correlation_id, started_at, begun_at, outcome)
        values ($1, $2, $3, 'lab-order', $4, $5, $3, $3, 'OPS', 'c', $6, $6, $7)`,
-      [organisationId, facilityId, id, subject, to, at, outcome],
+      [organisationId, facility, id, subject, to, at, outcome],
     );
     return id;
   }
@@ -84,9 +90,10 @@ describe('the sweep of publishes', () => {
     const done = await ran(900, { subject });
     const failed = await ran(800, { subject, outcome: 'failed' });
     const elsewhere = await ran(1_000, { subject, to: otherTarget });
+    const fromElsewhere = await ran(950, { subject, at: otherFacility });
     const ofAnother = await ran(850, { subject: randomUUID() });
     assert.equal(await sweep()(NOW), 0);
-    assert.deepEqual(await left(), [elsewhere, done, ofAnother, failed]);
+    assert.deepEqual(await left(), [elsewhere, fromElsewhere, done, ofAnother, failed]);
   });
 
   test('a dry run counts them, and removes neither them nor leases [OPS-23]', async () => {
