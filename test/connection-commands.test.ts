@@ -36,7 +36,7 @@ test('connections: create, show, update, rotate, disable, list [EXC-1, CMD-12, C
   assert.equal(await noted(place.facilityId.toUpperCase()), '', 'nothing changed');
   assert.match(await noted(other.id, place.facilityId), /^note: Patients of a facility that is new.*\n$/);
   const takenOut = new RegExp(
-    `taken out .* held, .*: npx interchange delivery list --connection ${created.id} --status held\n$`,
+    `taken out .* held when they are due for a try, .*: npx interchange delivery list --connection ${created.id} --status held\n$`,
   );
   const one = await noted(place.facilityId);
   assert.match(one, takenOut);

@@ -123,7 +123,7 @@ function updateConnectionCommand(environment: CommandEnvironment): Command {
           if (coversMore(now, before))
             note(
               environment,
-              `A facility was taken out of the connection. Deliveries that wait for its patients will be held, until you replay or skip them. To see them: npx interchange delivery list --connection ${id} --status held`,
+              `A facility was taken out of the connection. Deliveries that wait for its patients will be held when they are due for a try, until you replay or skip them. To see them: npx interchange delivery list --connection ${id} --status held`,
             );
         });
       },
