@@ -39,7 +39,7 @@ export const exchangeError = domainErrors(
       status: 409,
       text: 'There is no new outbound secret to activate. Rotate the secret first.',
       command:
-        'There is no new outbound secret to activate. Make one with: npx interchange connection rotate-secret',
+        'There is no new outbound secret to activate. Make one with: npx interchange connection rotate-secret --id CONNECTION',
     },
     not_held: {
       status: 409,
