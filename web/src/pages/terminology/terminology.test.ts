@@ -354,7 +354,7 @@ describe('terminology', { skip: NO_BROWSER, timeout: 600_000 }, () => {
     assert.equal(asked.filter(isOfAuthor).length, 1);
   });
 
-  test('where a mapping counts is said in whole words in the French history [WEB-8, WEB-33]', async (t) => {
+  test('where a mapping counts, and where a code was met, is said in whole French words [WEB-8, WEB-30, WEB-33]', async (t) => {
     const author = await web.api.createAccount(web.tenant);
     await put(author, {
       localSystem: 'urn:lab',
@@ -362,16 +362,22 @@ describe('terminology', { skip: NO_BROWSER, timeout: 600_000 }, () => {
       targetSystem: LOINC,
       targetCode: '718-7',
     });
+    await meet('MET', 'Something', 1);
     const { page } = await web.open(t, '/terminology/history?localCode=WORD', { language: 'fr' });
+    const linesOfLastWord = (heading: string) =>
+      page.evaluate(`(() => {
+        const text = document.querySelector('td[data-heading="${heading}"]').firstChild;
+        const word = document.createRange();
+        word.setStart(text, text.data.lastIndexOf(' ') + 1);
+        word.setEnd(text, text.length);
+        return word.getClientRects().length;
+      })()`);
     await page.getByRole('cell', { name: 'Toute l’organisation' }).waitFor();
-    const lines = await page.evaluate(`(() => {
-      const text = document.querySelector('td[data-heading="Valable pour"]').firstChild;
-      const word = document.createRange();
-      word.setStart(text, text.data.indexOf(' ') + 1);
-      word.setEnd(text, text.length);
-      return word.getClientRects().length;
-    })()`);
-    assert.equal(lines, 1);
+    assert.equal(await linesOfLastWord('Valable pour'), 1);
+    await page.setViewportSize({ width: 1024, height: 900 });
+    await page.goto(`${web.api.origin}/console/terminology`);
+    await page.getByRole('cell', { name: 'Résultats de laboratoire' }).first().waitFor();
+    assert.equal(await linesOfLastWord('Où'), 1);
   });
 
   test('who may only read maps changes none [WEB-31]', async (t) => {

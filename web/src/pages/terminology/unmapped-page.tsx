@@ -93,6 +93,7 @@ function useColumns(onMap: (row: UnmappedCode) => void): Column<UnmappedCode>[] 
     numberColumn({ heading: t('count'), width: '8rem' }, ({ count }) => count),
     {
       heading: t('places'),
+      width: '9.5rem',
       cell: ({ places }) => places.map(({ place }) => t(`place.${place as Place}`)).join(', '),
     },
     timeColumn(t('lastMet'), ({ lastMetAt }) => lastMetAt),
