@@ -12,18 +12,22 @@ type Leave = () => void;
 /** Asks before the page is left; undefined where it may be. */
 let ask: ((leave: Leave) => void) | undefined;
 
+/** Says why the page is not left now, whatever is in its forms. */
+let hold: (() => void) | undefined;
+
 /** Leaves the page by another way than its address: at once, or after the question. */
 export function leavePage(leave: Leave): void {
-  if (ask === undefined) leave();
-  else ask(leave);
+  if (hold !== undefined) hold();
+  else if (ask !== undefined) ask(leave);
+  else leave();
 }
 
 /** Until the returned function is called, the page is left by no such way: `told` says why. */
 export function holdPage(told: () => void): () => void {
-  const before = ask;
-  ask = told;
+  const before = hold;
+  hold = told;
   return () => {
-    ask = before;
+    hold = before;
   };
 }
 

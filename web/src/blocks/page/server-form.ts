@@ -32,7 +32,8 @@ export function useServerForm<Values extends Record<string, string>>(options: Se
   const atField = fieldOf(error, options);
   const { history } = useRouter();
   const t = useTranslations('blocks');
-  useTyped(!isSecret(values) && Object.keys(values).some((name) => values[name] !== options.values[name]));
+  const isChanged = Object.keys(values).some((name) => values[name] !== options.values[name]);
+  useTyped(!isSecret(values) && isChanged);
 
   function stay(): true {
     announce({ kind: 'good', text: t('secretToCome') });
@@ -72,6 +73,8 @@ export function useServerForm<Values extends Record<string, string>>(options: Se
   return {
     values,
     isSending,
+    /** Something would be lost, unless it is on its way. */
+    isUnsaved: isChanged && !isSending,
     /** What failed, unless it is shown at a field. */
     error: atField === undefined ? error : undefined,
     set: (change: Partial<Values>) => setValues((old) => ({ ...old, ...change })),

@@ -3,6 +3,7 @@ import { useState } from 'react';
 import { useTranslations } from 'use-intl';
 import { answered, api } from '../../api/api.ts';
 import { FormButtons } from '../../blocks/dialogs/form-buttons.tsx';
+import { UnsavedChanges } from '../../blocks/dialogs/unsaved-changes.tsx';
 import { useServerForm } from '../../blocks/page/server-form.ts';
 import { ServerFormFields } from '../../blocks/page/server-form-fields.tsx';
 import { useSession } from '../../shell/session-context.tsx';
@@ -42,6 +43,7 @@ export function CreateAccount({ kind: userType, onClose, onCreated }: CreateAcco
   });
   return (
     <ServerFormFields form={form}>
+      <UnsavedChanges areThere={form.isUnsaved} />
       <EmailField description={t(`${userType}.emailHelp`)} {...form.field('email')} />
       <RoleField value={form.values.roleId} onChange={(roleId) => form.set({ roleId })} />
       <FacilitiesField chosen={facilityIds} onChange={setFacilityIds} />

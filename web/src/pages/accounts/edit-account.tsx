@@ -4,6 +4,7 @@ import { useTranslations } from 'use-intl';
 import { answered, api } from '../../api/api.ts';
 import { queries } from '../../app/queries.ts';
 import { FormButtons } from '../../blocks/dialogs/form-buttons.tsx';
+import { UnsavedChanges } from '../../blocks/dialogs/unsaved-changes.tsx';
 import { announce } from '../../blocks/page/announcements.tsx';
 import { changedOf, withChanges } from '../../blocks/page/form-changes.ts';
 import { useServerForm } from '../../blocks/page/server-form.ts';
@@ -43,6 +44,7 @@ export function EditAccount({ account, onClose }: { account: Account; onClose: (
   }
   return (
     <ServerFormFields form={form}>
+      <UnsavedChanges areThere={form.isUnsaved} />
       <EmailField {...form.field('email')} />
       <RoleField value={form.values.roleId} onChange={(roleId) => form.set({ roleId })} />
       <FacilitiesField chosen={facilityIds} onChange={setFacilityIds} />

@@ -88,6 +88,32 @@ describe('integration accounts', { skip: NO_BROWSER, timeout: 600_000 }, () => {
     await keep(page);
   });
 
+  test('going back asks before what is typed into a dialog is lost [WEB-76]', async (t) => {
+    const { tenant, system } = await managed();
+    const { page } = await web.open(t, '/roles', { tenant });
+    const question = page.getByRole('dialog', { name: 'Leave without saving?' });
+    for (const [link, button] of [
+      ['Integration accounts', 'New integration account'],
+      [system.email, 'Change'],
+      ['Exchange', undefined],
+      ['Connections', 'Connect to an exchange'],
+    ] as const) {
+      await page.getByRole('link', { name: link, exact: true }).click();
+      if (button === undefined) continue;
+      await page.getByRole('button', { name: button }).first().click();
+      const field = page
+        .getByRole('dialog')
+        .getByLabel(/^(Email|Name)/)
+        .first();
+      await field.fill(`new-${system.email}`);
+      await page.evaluate('history.back()');
+      await question.getByRole('button', { name: 'Cancel' }).click();
+      assert.equal(await field.inputValue(), `new-${system.email}`);
+      await field.press('Escape');
+      await field.waitFor({ state: 'detached' });
+    }
+  });
+
   test('going back while an account is created, or while its password is shown, loses no password [WEB-21, WEB-77]', async (t) => {
     const { tenant } = await managed();
     const { page } = await web.open(t, '/', { tenant });

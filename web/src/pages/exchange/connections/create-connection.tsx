@@ -6,6 +6,7 @@ import { answered, api } from '../../../api/api.ts';
 import { queries } from '../../../app/queries.ts';
 import { FormButtons } from '../../../blocks/dialogs/form-buttons.tsx';
 import type { Secret } from '../../../blocks/dialogs/secret-once.tsx';
+import { UnsavedChanges } from '../../../blocks/dialogs/unsaved-changes.tsx';
 import { useServerForm } from '../../../blocks/page/server-form.ts';
 import { ServerFormFields } from '../../../blocks/page/server-form-fields.tsx';
 import { FacilityChoice } from '../../../shell/facility-choice.tsx';
@@ -37,6 +38,7 @@ export function CreateConnection({ onClose, onCreated }: CreateConnectionPropert
   });
   return (
     <ServerFormFields form={form}>
+      <UnsavedChanges areThere={form.isUnsaved} />
       <TextInput
         label={t('name')}
         description={t('nameHelp')}

@@ -6,6 +6,7 @@ import { useTranslations } from 'use-intl';
 import { answered, api } from '../../../api/api.ts';
 import { queries } from '../../../app/queries.ts';
 import { FormButtons } from '../../../blocks/dialogs/form-buttons.tsx';
+import { UnsavedChanges } from '../../../blocks/dialogs/unsaved-changes.tsx';
 import { announce } from '../../../blocks/page/announcements.tsx';
 import { changedOf, withChanges } from '../../../blocks/page/form-changes.ts';
 import { useServerForm } from '../../../blocks/page/server-form.ts';
@@ -83,6 +84,7 @@ function Form({ connection, onClose }: { connection: Connection; onClose: () => 
   }
   return (
     <ServerFormFields form={form} gap="sm">
+      <UnsavedChanges areThere={form.isUnsaved} />
       <TextInput label={t('name')} data-autofocus required {...form.field('name')} />
       <TextInput label={t('address')} description={t('addressHelp')} required {...form.field('address')} />
       <TextInput label={t('clientId')} required {...form.field('clientId')} />
