@@ -70,6 +70,20 @@ describe('recovery of the embedded PostgreSQL', () => {
     await server.release();
   });
 
+  test('does not wait, where it joins a server that was told to stop, until others end their sessions', async () => {
+    const service = await openElsewhere(folder.path);
+    const pool = createPool({ url: service.url, max: 1, applicationName: 'test' }, () => undefined);
+    const session = await pool.connect();
+    session.on('error', () => undefined);
+    await service.kill();
+    process.kill(await serverPid(folder.path), 'SIGTERM');
+    const next = await openHere(folder.path);
+    assert.deepEqual(await ask(next.url, 'select 1 as n'), { n: 1 });
+    session.release(true);
+    await pool.end();
+    await next.release();
+  });
+
   test('starts it again once when several processes use it', async () => {
     const server = await openHere(folder.path);
     const others = await Promise.all([openElsewhere(folder.path), openElsewhere(folder.path)]);

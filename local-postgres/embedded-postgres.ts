@@ -186,7 +186,9 @@ async function openServer(site: Site, { isUsed, password, log }: OpenOptions): P
 /** `isUsed`: by others too, who expect it on its port. */
 async function joinOrStart(site: Site, isUsed: boolean, log: ServerLog): Promise<RunningServer> {
   const running = await findServer(site.clusterDir);
-  if (running !== undefined) return running;
+  if (running?.isStopping === false) return running;
+  // Told so with SIGTERM, it waits for sessions, which its users keep open: it would never end. This tells it not to wait.
+  if (running !== undefined) await stopServer(site);
   // Two servers on one folder destroy the database.
   if (isUsed && (await wasStartedElsewhere(site.clusterDir)))
     throw new EmbeddedPostgresError(
@@ -233,15 +235,9 @@ function watch(site: Site, log: ServerLog): () => Promise<void> {
       await sleep(WATCH_MS, undefined, { ref: false, signal: stopping.signal }).catch(() => undefined);
       if (stopping.signal.aborted) return;
       try {
-        const seen = await findServer(site.clusterDir);
-        if (seen?.isStopping === false) continue;
+        if ((await findServer(site.clusterDir))?.isStopping === false) continue;
         log.error({}, 'PostgreSQL stopped unexpectedly; starting it again');
-        await behindGate(site, async () => {
-          const server = await findServer(site.clusterDir);
-          // Told so with SIGTERM, it waits for sessions, which we keep open: it would never end. This tells it not to wait.
-          if (server?.isStopping) await stopServer(site);
-          await joinOrStart(site, true, log);
-        });
+        await behindGate(site, () => joinOrStart(site, true, log));
       } catch (error) {
         log.error(errorFields(error), 'PostgreSQL could not be started again');
       }
