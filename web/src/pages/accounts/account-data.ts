@@ -50,7 +50,7 @@ function getAccount(accountId: string) {
   return answered(api.GET('/accounts/{accountId}', { params: { path: { accountId } } }));
 }
 
-/** Null, and not asked for again, for an account that the person may not see. */
+/** Null, and not asked for again before a change, for an account that the person may not see. */
 function readAddress(accountId: string) {
   return queryOptions({
     queryKey: ['account', accountId, 'address'],
@@ -62,7 +62,7 @@ function readAddress(accountId: string) {
         throw error;
       }
     },
-    staleTime: ({ state }) => (state.data === null ? 'static' : FRESH_MS),
+    staleTime: ({ state }) => (state.data === null ? Number.POSITIVE_INFINITY : FRESH_MS),
   });
 }
 

@@ -329,7 +329,7 @@ describe('terminology', { skip: NO_BROWSER, timeout: 600_000 }, () => {
     await reader.page.getByText(account.userId).first().waitFor();
   });
 
-  test('an author whom the person may not see is asked for once [WEB-33]', async (t) => {
+  test('an author whom the person may not see is asked for once, and again after a change [WEB-10, WEB-33]', async (t) => {
     const other = await web.api.createFacility(web.tenant.organisationId);
     const author = await web.api.createAccount({ ...web.tenant, facilityId: other });
     await put(author, {
@@ -347,11 +347,18 @@ describe('terminology', { skip: NO_BROWSER, timeout: 600_000 }, () => {
       await page.getByRole('link', { name: 'History' }).click();
       await page.getByText(author.userId).first().waitFor();
     };
-    await Promise.all([page.waitForResponse((answer) => isOfAuthor(answer.url())), open()]);
+    const openAsking = () =>
+      Promise.all([page.waitForResponse((answer) => isOfAuthor(answer.url())), open()]);
+    await openAsking();
     await page.getByRole('link', { name: 'Maps' }).click();
     await page.getByText('ELSE', { exact: true }).waitFor();
     await open();
     assert.equal(asked.filter(isOfAuthor).length, 1);
+    await page.getByRole('link', { name: 'Maps' }).click();
+    await page.getByRole('button', { name: 'Delete ELSE' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
+    await page.getByText('ELSE', { exact: true }).waitFor({ state: 'detached' });
+    await openAsking();
   });
 
   test('where a mapping counts, and where a code was met, is said in whole French words [WEB-8, WEB-30, WEB-33]', async (t) => {
