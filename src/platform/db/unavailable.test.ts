@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { useTestDatabase } from '../../../test-support/database/database.ts';
 import { freePort } from '../../../test-support/service/free-port.ts';
 import { createPool } from './database.ts';
-import { outageOf } from './unavailable.ts';
+import { outageOf, watched } from './unavailable.ts';
 
 const database = await useTestDatabase();
 
@@ -46,6 +46,13 @@ test('a connection that is refused or lost is an outage where it was one to the 
   assert.equal(outageOf(elsewhere), undefined);
   for (const code of ['ECONNRESET', 'EPIPE', 'ETIMEDOUT', '57P01'])
     assert.equal(outageOf(Object.assign(new Error('Connection terminated'), { code })), undefined, code);
+});
+
+test('a name of the database that DNS has no answer for is an outage [HTTP-23]', async () => {
+  for (const code of ['ENOTFOUND', 'EAI_AGAIN', 'EAI_FAIL']) {
+    const unresolved = Object.assign(new Error(`getaddrinfo ${code} db`), { code, syscall: 'getaddrinfo' });
+    assert.equal(outageOf(await failureOf(watched(() => Promise.reject(unresolved))())), 'unreachable', code);
+  }
 });
 
 test('a statement whose connection is lost tells of an outage', async () => {

@@ -62,7 +62,7 @@ export function outageOf(error: unknown): Outage | undefined {
   if (error instanceof NoServerError) return 'unreachable';
   const { code } = error as { code?: unknown };
   if (error instanceof DatabaseError) return OF_SQLSTATE.find(([states]) => states.test(String(code)))?.[1];
-  const lost = /^E[A-Z]+$/.test(String(code)) || isOfConnection(error);
+  const lost = /^E[A-Z]+$|^EAI_/.test(String(code)) || isOfConnection(error);
   return lost && FROM_DATABASE in error ? 'unreachable' : undefined;
 }
 
