@@ -124,6 +124,7 @@ export const exchange = {
       refused: 'Nothing listens at the address of the exchange.',
       reset: 'The exchange closed the connection without an answer.',
       name: 'The name in the address of the exchange is not known.',
+      lookup: 'The name in the address of the exchange could not be looked up: DNS did not answer.',
       other: 'No answer: {code}.',
     },
     notCounted: 'It did not count as a try: deliveries to the exchange were failing.',

@@ -127,6 +127,7 @@ export const exchange: Catalogue['exchange'] = {
       refused: 'Rien n’écoute à l’adresse de la plateforme.',
       reset: 'La plateforme a coupé la communication sans répondre.',
       name: 'Le nom dans l’adresse de la plateforme est inconnu.',
+      lookup: 'Le nom dans l’adresse de la plateforme n’a pas pu être résolu : le DNS n’a pas répondu.',
       other: 'Pas de réponse : {code}.',
     },
     notCounted: 'Cela n’a pas compté comme un essai : les envois à la plateforme étaient en échec.',

@@ -471,6 +471,24 @@ describe('deliveries', { skip: NO_BROWSER, timeout: 600_000 }, () => {
     }
   });
 
+  test('a name is called unknown only where a name server said so [WEB-42]', async (t) => {
+    const { tenant, connectionId } = await held(1);
+    const { page, account } = await web.open(t, '/exchange/held', { tenant });
+    const { items } = (await web.api.call('/exchange/deliveries', { token: account.token })).json;
+    for (const [failure, said] of [
+      ['ENOTFOUND', 'The name in the address of the exchange is not known.'],
+      ['EAI_AGAIN', 'The name in the address of the exchange could not be looked up: DNS did not answer.'],
+    ] as const) {
+      await web.api.database.pool.query(
+        `update exchange_attempt set outcome = 'failed', status = null, failure = $3
+         where organisation_id = $1 and connection_id = $2`,
+        [tenant.organisationId, connectionId, failure],
+      );
+      await page.goto(`${web.api.origin}/console/exchange/deliveries/${items[0].id}`);
+      await page.getByText(said).waitFor();
+    }
+  });
+
   test('who may not decide is told the permission; a delivery that is not there is said to be [WEB-41, WEB-42]', async (t) => {
     const { tenant } = await held(1);
     const permissions = ['exchange.deliveries.read'];

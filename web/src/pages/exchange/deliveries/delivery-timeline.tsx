@@ -105,11 +105,11 @@ function useAnswerText() {
 }
 
 /** Codes of Node.js for why there was no answer. */
-const FAILURES: Record<string, 'refused' | 'reset' | 'name'> = {
+const FAILURES: Record<string, 'refused' | 'reset' | 'name' | 'lookup'> = {
   ECONNREFUSED: 'refused',
   ECONNRESET: 'reset',
   ENOTFOUND: 'name',
-  EAI_AGAIN: 'name',
+  EAI_AGAIN: 'lookup',
 };
 
 function useReviewStep(reviews: readonly Review[]): (review: Review) => Step {
