@@ -216,7 +216,7 @@ describe('a rotation of the outbound secret', () => {
     const activating = activateSecret(database.pool, key());
     await somebodyWaits();
     await holder.query({
-      text: `update exchange_secret set active_from = clock_timestamp()
+      text: `update exchange_secret set active_from = date_trunc('milliseconds', clock_timestamp())
              where organisation_id = $1 and active_from = 'infinity'`,
       values: [place.organisationId],
     });
