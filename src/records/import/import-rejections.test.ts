@@ -440,11 +440,11 @@ describe('unexpected failures', () => {
         [
           [
             '1.json',
-            `stopped, because the database cannot be reached or is read-only (${code}). What was imported before is counted. Import it again later`,
+            `stopped, because the database cannot be reached or takes no writes (${code}). What was imported before is counted. Import it again later`,
           ],
           [
             '2.json',
-            'was not imported, because the database cannot be reached or is read-only. Import it again later',
+            'was not imported, because the database cannot be reached or takes no writes. Import it again later',
           ],
         ],
       );

@@ -20,7 +20,7 @@ import type { LineNumbers } from './line-numbers.ts';
 import { ImportStopped } from './stop-import.ts';
 
 /** What is said of the database when it is gone. */
-const OUT_OF_REACH = 'cannot be reached or is read-only';
+const OUT_OF_REACH = 'cannot be reached or takes no writes';
 
 export interface ImportSource {
   /** How it is named in the report. */
