@@ -59,7 +59,10 @@ export async function lockMaps(client: Client, scope: OrganisationScope, waitMs:
   await setLockTimeout(client, usualMs);
 }
 
-/** `now`, or later, so that the changes of an organisation's maps stand in their order. Call it behind {@link lockMaps}. */
+/**
+ * `now`, or up to an hour later, so that the changes of an organisation's maps stand in their order. One that is further ahead
+ * was made while a clock was wrong. Call it behind {@link lockMaps}.
+ */
 export async function nextChangeTime(
   client: Client,
   { organisationId }: OrganisationScope,
@@ -70,7 +73,8 @@ export async function nextChangeTime(
     text: `
       select greatest($2::timestamptz, max(changed_at) + interval '1 millisecond') as time
       from terminology_map_change
-      where organisation_id = $1`,
+      where organisation_id = $1
+        and changed_at < $2::timestamptz + interval '1 hour'`,
     values: [organisationId, now],
   });
   return time;

@@ -316,4 +316,14 @@ describe('GET /terminology/maps/changes', () => {
     );
     assert.equal(json.updatedAt, items[0].changedAt);
   });
+
+  test('a change that was made while a clock was wrong gives those after it no time in the future', async () => {
+    await calls.put({ ...entry, localCode: 'AHEAD' });
+    const { rowCount } = await calls.api.database.pool.query(
+      `update terminology_map_change set changed_at = changed_at + interval '1 day' where local_code = 'AHEAD'`,
+    );
+    assert.equal(rowCount, 1);
+    const { json } = await calls.put({ ...entry, localCode: 'RIGHT' });
+    assert.ok(Date.parse(json.updatedAt) < calls.api.clock.now.getTime() + 60_000, json.updatedAt);
+  });
 });
