@@ -5,6 +5,7 @@ import { useTranslations } from 'use-intl';
 import { answered, api } from '../../api/api.ts';
 import { ApiError } from '../../api/api-error.ts';
 import type { components } from '../../api/schema.d.ts';
+import { queries } from '../../app/queries.ts';
 import { CopyButton } from '../../blocks/copies/copy-button.tsx';
 import { PageHeader } from '../../blocks/page/page-header.tsx';
 import { PageTabs } from '../../blocks/page/page-tabs.tsx';
@@ -42,8 +43,9 @@ export function PatientPage() {
   const purpose = purposeOf(search.purpose);
   const tab = TABS.find((one) => one === search.tab) ?? 'records';
   const tabs = TABS.filter((one) => one === tab || may(...(OPENED_BY[one] ?? [])));
+  const key = ['patient', facility?.id, patientId];
   const query = useQuery({
-    queryKey: ['patient', facility?.id, patientId, purpose],
+    queryKey: [...key, purpose],
     queryFn: () =>
       answered(
         api.GET('/patients/base/{patientId}', {
@@ -58,7 +60,9 @@ export function PatientPage() {
     </Link>
   );
   const status = error instanceof ApiError ? error.status : undefined;
-  const stays = status === REFUSED || (patient !== undefined && status !== NOT_FOUND);
+  // For one purpose or another.
+  const wasRead = queries.getQueriesData({ queryKey: key }).some(([, read]) => read !== undefined);
+  const stays = status === REFUSED || (wasRead && status !== NOT_FOUND);
   if (error !== null && !stays) return <PageNotRead title={t('title')} back={back} query={query} />;
   return (
     <>

@@ -260,6 +260,16 @@ describe('patients', { skip: NO_BROWSER, timeout: 600_000 }, () => {
     assert.ok(await page.getByRole('checkbox', { name: 'Research' }).isChecked());
   });
 
+  test('where a patient who was read cannot be read for another purpose, what is not saved stays [WEB-35, WEB-36]', async (t) => {
+    const { page } = await web.open(t, `/patients/${seeded.patientId}?tab=privacy`, { expected: /503/ });
+    const tick = page.getByRole('checkbox', { name: 'Payment' });
+    await tick.check();
+    await page.route('**/patients/base/*?purposeOfUse=TREATMENT', (route) => route.fulfill({ status: 503 }));
+    await page.getByLabel('Purpose of use').selectOption('Treatment');
+    await page.getByRole('alert').first().waitFor();
+    assert.ok(await tick.isChecked());
+  });
+
   test('a purpose that somebody else refused meanwhile stays refused [WEB-36]', async (t) => {
     const { page, account } = await web.open(t, `/patients/${seeded.patientId}?tab=privacy`);
     const path = `/patients/base/${seeded.patientId}/privacy`;
