@@ -311,7 +311,10 @@ describe('the demo', { timeout: 300_000 }, () => {
     const base = /Base address +(\S+)/.exec(page)?.[1];
     assert.match(
       stderr,
-      new RegExp(`^note: The service runs on this data already, at ${base}\\. .*PUBLIC_BASE_URL`, 'm'),
+      new RegExp(
+        `^note: The service runs on this data already, started last at ${base}\\. .*PUBLIC_BASE_URL`,
+        'm',
+      ),
     );
     assert.doesNotMatch(demo.output().stderr, /^note:/m, 'the first start found nobody');
     const { administrator, ...facts } = JSON.parse(stdout) as Record<string, string>;

@@ -57,7 +57,7 @@ async function noteOthers(owner: Queryable): Promise<void> {
   if ((await runningProcesses(owner)) === 0) return;
   const address = await readServiceAddress(owner);
   process.stderr.write(
-    `note: The service runs on this data already${address === undefined ? '' : `, at ${address}`}. If this one starts, both serve the same records, and commands print the address of this one. To have them print another one, set PUBLIC_BASE_URL.\n`,
+    `note: The service runs on this data already${address === undefined ? '' : `, started last at ${address}`}. If this one starts, both serve the same records, and commands print the address of this one. To have them print another one, set PUBLIC_BASE_URL.\n`,
   );
 }
 

@@ -19,7 +19,7 @@ export async function checkAddress(owner: Queryable, config: Config, running: bo
     );
   const url = new URL(address);
   if (running) {
-    const fault = await callFault(owner, address);
+    const fault = await callFault(owner, address, config.publicBaseUrl !== undefined);
     if (fault !== undefined) return fault;
   }
   if (url.protocol === 'http:' && !isLoopback(url))
@@ -33,11 +33,17 @@ export async function checkAddress(owner: Queryable, config: Config, running: bo
 }
 
 /** The public keys tell this service from another one at that address. They are behind the path prefix of a proxy, too. */
-async function callFault(owner: Queryable, address: string): Promise<CheckResult | undefined> {
+async function callFault(
+  owner: Queryable,
+  address: string,
+  isSet: boolean,
+): Promise<CheckResult | undefined> {
   const fault = (what: string) =>
     failed(
       `${address} ${what}, although the service runs.`,
-      'Correct PUBLIC_BASE_URL, DNS or the proxy in front, or start a process with the API.',
+      isSet
+        ? 'Correct PUBLIC_BASE_URL, DNS or the proxy in front, or start a process with the API.'
+        : 'The API that was started last had this address. Start it again, or set PUBLIC_BASE_URL to the address of one that runs.',
     );
   try {
     const answer = await fetch(new URL('../../.well-known/jwks.json', `${address}/`), {

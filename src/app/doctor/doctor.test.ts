@@ -26,6 +26,7 @@ import { createPool } from '../../platform/db/database.ts';
 import { makePartitions } from '../../privacy/access-log/access-log-partition.store.ts';
 import { createFacility, createOrganisation } from '../../tenancy/organisations/facilities.ts';
 import { loadConfig } from '../config/config.ts';
+import { readServiceAddress, recordServiceAddress } from '../serving/service-address.store.ts';
 import { checkDisk } from './check-disk.ts';
 import { checkRole } from './check-schema.ts';
 
@@ -277,6 +278,16 @@ describe('interchange doctor', { timeout: 600_000 }, () => {
         /does not answer \(ECONNREFUSED\)/,
         /Correct PUBLIC_BASE_URL/,
       );
+      const served = await readServiceAddress(t.owner);
+      assert.ok(served);
+      await recordServiceAddress(t.owner, gone.PUBLIC_BASE_URL);
+      says(
+        await examined('address'),
+        'failed',
+        /does not answer \(ECONNREFUSED\)/,
+        /^The API that was started last had this address\. .*set PUBLIC_BASE_URL to the address of one that runs/,
+      );
+      await recordServiceAddress(t.owner, served);
       const port = await listenHere(stranger);
       strange = '{"keys":[{"kid":"other"}]}';
       await t.owner.query('update signing_key set created_at = now()');
