@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { createAccount } from '../src/sign-in/accounts/create-account.ts';
 import { OPERATOR } from '../src/tenancy/administration/author.ts';
+import { createRole } from '../src/tenancy/roles/roles.ts';
 import { insertEncounter, insertPatient } from '../test-support/records/clinical-records.ts';
 import { startTestApi, type TestApi } from '../test-support/service/api.ts';
 import { isInstalled, printedProgram, runProgram } from '../test-support/service/printed-program.ts';
@@ -40,7 +41,10 @@ describe(PAGE, () => {
   before(async () => {
     api = await startTestApi();
     const { pool } = api.database;
-    const { organisationId, facilityId, role } = await addTenant(api.database);
+    const { organisationId, facilityId } = await addTenant(api.database);
+    const role = 'first calls';
+    const permissions = ['encounters.access', 'patients.patients.list'];
+    await createRole(pool, { organisationId, name: role, permissions }, OPERATOR);
     // The patient is not of the account's default facility: without the header the read is 404.
     const otherId = await api.createFacility(organisationId);
     const email = 'first-call@example.org';
@@ -86,4 +90,14 @@ describe(PAGE, () => {
       assert.notEqual(wrong.code, 0, 'a refusal is not taken for an empty answer');
       assert.match(wrong.errors, /This account may not use this organisation or facility\. Check x-org-id/);
     });
+
+  test('first-call.sh finds a patient', { skip: !['curl', 'jq'].every(isInstalled) }, async () => {
+    const path = join(folder, 'find-patient.sh');
+    const [signIn] = printedProgram(PAGE, 'curl', 'sh').split('BUNDLE=');
+    writeFileSync(path, `${signIn}${printedProgram(PAGE, 'Find a patient', 'sh')}`);
+    const { PATIENT_ID = '', ...others } = env;
+    const { code, output, errors } = await runProgram('sh', [path], others);
+    assert.equal(code, 0, errors);
+    assert.ok(output.startsWith(`${PATIENT_ID} `), output);
+  });
 });
