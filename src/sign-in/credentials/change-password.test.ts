@@ -106,14 +106,17 @@ test('of ten racing uses of a link one counts [SIGN-IN-45]', async () => {
   assert.equal(statuses.filter((status) => status === 403).length, 9);
 });
 
-test('a link that was used, or became too old, while another use of it waited is refused [SIGN-IN-45]', async () => {
-  for (const becomes of ['used_at = now()', "expires_at = created_at - interval '1 day'"]) {
+test('a link that was used, became too old, or whose account was disabled while a use of it waited is refused [SIGN-IN-45]', async () => {
+  for (const becomes of [
+    'update password_setup_link set used_at = now() where account_id = $1',
+    "update password_setup_link set expires_at = created_at - interval '1 day' where account_id = $1",
+    'update account set disabled_at = now() where id = $1',
+  ]) {
     const { userId, setupLink } = await fixture.addAccount({ password: { kind: 'setup-link' } });
     const status = await callDuring(fixture.database.pool, {
       change: (client) => client.query('select from account where id = $1 for no key update', [userId]),
       call: () => statusOf(setUp(tokenOf(setupLink))),
-      meanwhile: (client) =>
-        client.query(`update password_setup_link set ${becomes} where account_id = $1`, [userId]),
+      meanwhile: (client) => client.query(becomes, [userId]),
     });
     assert.equal(status, 403, becomes);
   }

@@ -11,16 +11,19 @@ const api = await useEmptyApi();
 const tenant = await addTenant(api.database);
 const account = await addPerson(api, tenant);
 
+const END = `update session set revoked_at = $2, revoked_reason = 'ended-by-administrator' where account_id = $1`;
+const DISABLE = 'update account set disabled_at = $2 where id = $1';
+
 /** The answer of a call that waited for the account while all sessions of the account were ended. */
-async function endedDuring(call: () => Promise<Answer>, { userId } = account): Promise<Answer> {
+async function endedDuring(
+  call: () => Promise<Answer>,
+  { userId } = account,
+  ending = END,
+): Promise<Answer> {
   return callDuring(api.database.pool, {
     change: (client) => client.query('select from account where id = $1 for no key update', [userId]),
     call,
-    meanwhile: (client) =>
-      client.query(
-        `update session set revoked_at = $2, revoked_reason = 'ended-by-administrator' where account_id = $1`,
-        [userId, api.clock.now],
-      ),
+    meanwhile: (client) => client.query(ending, [userId, api.clock.now]),
   });
 }
 
@@ -58,4 +61,14 @@ test('a session that ended uses up no recovery code, no code of an app, and coun
     const { status, text } = await next.call(`/session/${way}`, { body: { code } });
     assert.equal(status, 200, `${way}: ${text}`);
   }
+});
+
+test('a code that waits while its account is disabled is not used up [SIGN-IN-61]', async () => {
+  const { browser, account: person } = await addSignedIn(api, tenant);
+  const telephone = await addTelephone(api, browser);
+  const waiting = await signInAs(api, person, 'second-factor');
+  const prove = () => waiting.call('/session/totp', { body: { code: telephone.code(1) } });
+  assert.equal((await endedDuring(prove, person, DISABLE)).status, 401);
+  await api.database.pool.query('update account set disabled_at = null where id = $1', [person.userId]);
+  assert.equal((await prove()).status, 200);
 });

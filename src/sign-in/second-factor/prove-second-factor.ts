@@ -82,8 +82,8 @@ export async function finishSignIn(
 }
 
 /**
- * Takes the proof and gives the session its next token; undefined where the proof is not good. Throws where the session has
- * ended meanwhile: then the code is not used up, and was no failure.
+ * Takes the proof and gives the session its next token; undefined where the proof is not good. Throws where the account was
+ * disabled or the session has ended meanwhile: then the code is not used up, and was no failure.
  */
 async function raiseProven(
   { lockout, settings }: Pick<ProveDependencies, 'lockout' | 'settings'>,
@@ -92,7 +92,8 @@ async function raiseProven(
 ): Promise<string | undefined> {
   const { now } = attempt;
   const held = await lockCredentials(client, caller, caller.accountId);
-  if (held === undefined || held.disabled || !(await take(client, now))) return undefined;
+  if (held?.disabled !== false) throw signInError('not_signed_in');
+  if (!(await take(client, now))) return undefined;
   const token = await finishSession(client, caller, { now, settings });
   await lockout.succeed(client, attempt);
   return token;
