@@ -176,8 +176,12 @@ describe('leases', () => {
     for (const { body } of theirs) assert.equal(JSON.parse(body ?? '').connectionId, id);
     assert.deepEqual(await circuitOf(key), circuit, 'the probe of another one');
     await release(pool(), other, { token, patientIds: ids });
+    const delay = { afterMs: 60_000, maxMs: 6_000_000, restMs: 0 };
+    for (let probe = 0; probe < 4; probe += 1) await delayProbe(pool(), other, delay);
     const theirCircuit = await circuitOf(other);
-    await delayProbe(pool(), key, { afterMs: 60_000, maxMs: 60_000, restMs: 0 });
+    await delayProbe(pool(), key, delay);
+    await delayProbe(pool(), key, delay);
+    assert.ok((await circuitOf(key))[0].probe_at < theirCircuit[0].probe_at, 'after two failures, not four');
     await closeBreaker(pool(), key);
     assert.deepEqual(await circuitOf(other), theirCircuit);
     await closeBreaker(pool(), other);

@@ -74,6 +74,14 @@ test('of what a patient has at two connections each is listed and read with what
   });
   assert.deepEqual((await shown()).get(one.id), ['skipped', 400, 1, 'skip', 1]);
   assert.deepEqual((await shown()).get(other.id), ['delivered', 200, 1, undefined, 0]);
+  // What was skipped stays so where the other connection's delivery of the same number was replayed.
+  await pool.query(
+    `insert into exchange_review (organisation_id, id, connection_id, patient_id, sequence, action, reason, decided_at)
+     select organisation_id, $1, $2, patient_id, sequence, 'replay', reason, decided_at + interval '1 minute'
+     from exchange_review where connection_id = $3`,
+    [randomUUID(), other.id, one.id],
+  );
+  assert.equal((await shown()).get(one.id)?.[0], 'skipped');
 });
 
 test(
