@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { describe, test } from 'node:test';
+import { callDuring } from '../../../test-support/call-during.ts';
 import { watchPool } from '../../../test-support/database/watched-pool.ts';
 import {
   contextOf,
@@ -16,7 +17,10 @@ import { waitUntil } from '../../../test-support/wait-until.ts';
 import { unauthorized } from '../../platform/http/errors.ts';
 import type { FacilityContext } from '../../tenancy/callers/access.ts';
 import { tenancyError } from '../../tenancy/errors.ts';
-import { giveLeaseBack, takeLease } from './lease.store.ts';
+import { PUBLISH } from '../servers/publish-settings.ts';
+import { giveLeaseBack, type LeaseKey, takeLease } from './lease.store.ts';
+import { type PublishLease, withLease } from './lease.ts';
+import { createWaiting } from './waiting.ts';
 
 /** Time that passes only when the test says so. */
 function createHeldClock() {
@@ -93,6 +97,65 @@ describe('publishes that wait', () => {
     assert.deepEqual([await isTaken(one, patient), await isTaken(one, patient)], [true, false]);
     assert.equal(await isTaken(other, patient), true, 'another FHIR server');
     assert.equal(await isTaken(one, randomUUID()), true, 'another patient');
+  });
+
+  test('of a lease of several records all are taken or none: the rest is free again for others [PUB-33]', async () => {
+    const { id: fhirServerId } = await createTestPublisher(database.pool).addTarget(clinic, {
+      base: server.base,
+    });
+    const [first, second] = [
+      `Patient/0${randomUUID().slice(1)}`,
+      `Patient/f${randomUUID().slice(1)}`,
+    ] as const;
+    const wanted = (...records: LeaseKey['records']) => ({
+      key: { organisationId: clinic.scope.organisationId, fhirServerId, records },
+      token: randomUUID(),
+      durationMs: 600_000,
+    });
+    const isTaken = await callDuring(database.pool, {
+      change: (client) => takeLease(client, wanted(second)),
+      call: () => takeLease(database.pool, wanted(first, second)),
+    });
+    assert.equal(isTaken, false);
+    assert.equal(await takeLease(database.pool, wanted(first)), true);
+  });
+
+  test('under a lease that ran out no request begins until it is renewed, and none under a lost one [PUB-32]', async () => {
+    const { id: fhirServerId } = await createTestPublisher(database.pool).addTarget(clinic, {
+      base: server.base,
+    });
+    let aheadMs = 0;
+    const deps = {
+      db: database.pool,
+      settings: { clock: createTestClock(), lease: { ...PUBLISH.lease, marginMs: 2_000 } },
+      server: { timeoutMs: 30_000 },
+      waiting: createWaiting(1),
+      now: () => new Date(Date.now() + aheadMs),
+    };
+    const key = {
+      organisationId: clinic.scope.organisationId,
+      fhirServerId,
+      records: [`Patient/${randomUUID()}`] as const,
+    };
+    const work = async (lease: PublishLease) => {
+      const isHeld = () => {
+        try {
+          lease.requireHeld();
+          return true;
+        } catch (error) {
+          assert.equal((error as { code: string }).code, 'publish_overtaken');
+          return false;
+        }
+      };
+      await waitUntil(isHeld, 'it is held');
+      aheadMs = 2_500;
+      assert.equal(isHeld(), false, 'a request may outlast it');
+      await waitUntil(isHeld, 'it is renewed');
+      const lost = 'update publish_lease set token = $2 where target_id = $1';
+      await database.pool.query(lost, [fhirServerId, randomUUID()]);
+      await waitUntil(() => !isHeld(), 'it is lost');
+    };
+    await withLease(deps, key, { work });
   });
 
   test('a lease of another process is asked for after 0.1 s, then after twice as long each time, up to 1 s', async () => {

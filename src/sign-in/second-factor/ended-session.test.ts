@@ -15,11 +15,7 @@ const END = `update session set revoked_at = $2, revoked_reason = 'ended-by-admi
 const DISABLE = 'update account set disabled_at = $2 where id = $1';
 
 /** The answer of a call that waited for the account while all sessions of the account were ended. */
-async function endedDuring(
-  call: () => Promise<Answer>,
-  { userId } = account,
-  ending = END,
-): Promise<Answer> {
+async function endedDuring(call: () => Promise<Answer>, { userId } = account, ending = END): Promise<Answer> {
   return callDuring(api.database.pool, {
     change: (client) => client.query('select from account where id = $1 for no key update', [userId]),
     call,
