@@ -5,6 +5,7 @@ import type { FhirResource } from '../../clinical/fetch/fhir-resource.ts';
 import { parseFhirJson } from '../../fhir/json.ts';
 import {
   businessIdentifier,
+  hasIdentifier,
   publishLevels,
   referencedKeys,
   rewriteReferences,
@@ -73,7 +74,7 @@ describe('references', () => {
     `{"resourceType":"DiagnosticReport","id":"r","subject":{"reference":"Patient/p","display":"D"},
       "result":[{"reference":"Observation/1"},{"reference":"#inner"},{"display":"only"}],
       "performer":[{"reference":"urn:uuid:9"},{"reference":"https://other.example/Patient/2"}],
-      "extension":[{"valueDecimal":1.20}]}`,
+      "extension":[{"valueDecimal":1.20}],"_status":{"extension":[null]}}`,
   ) as FhirResource;
 
   test('only those to records of ours count', () => {
@@ -125,9 +126,17 @@ describe('identifiers', () => {
       businessIdentifier(ORGANISATION, { resourceType: 'Patient', id: 'x', identifier }, 'x');
     const a = { system: 's', value: 'a' };
     const official = { use: 'official', system: 's', value: 'o' };
-    assert.equal(named([a, { ...a, use: 'usual' }, official]), official);
+    const usual = { ...a, use: 'usual' };
+    assert.equal(named([a, usual, official]), official);
+    assert.equal(named([a, usual]), usual);
     assert.deepEqual(named([a]), a);
-    assert.deepEqual(named([{ ...a, use: 'old' }, { value: 'no system' }]), own);
+    const others = [
+      { ...a, use: 'old' },
+      { ...a, use: 'temp' },
+      { value: 'no system' },
+      { system: 'no value' },
+    ];
+    assert.deepEqual(named(others), own);
     assert.deepEqual(businessIdentifier(ORGANISATION, undefined, 'x'), own);
   });
 
@@ -138,6 +147,12 @@ describe('identifiers', () => {
     );
     assert.deepEqual(with1.identifier, [{ value: 'a' }, own]);
     assert.equal(withOwnIdentifier(with1, ORGANISATION), with1);
+    assert.deepEqual(withOwnIdentifier(observation('x'), ORGANISATION).identifier, [own]);
+  });
+
+  test('ours is told from another value of ours, and from the same value of others', () => {
+    assert.equal(hasIdentifier([{ ...own, value: 'y' }], own), false);
+    assert.equal(hasIdentifier([{ ...own, system: 's' }], own), false);
   });
 });
 

@@ -101,17 +101,14 @@ export function hasIdentifier(
 export function withoutOwnVersion(resource: FhirResource): FhirResource {
   if (resource.meta === undefined) return resource;
   const { meta, ...rest } = resource;
-  const { versionId, lastUpdated, ...kept } = meta as Record<string, unknown>;
+  const { versionId: _versionId, lastUpdated: _lastUpdated, ...kept } = meta as Record<string, unknown>;
   if (Object.keys(kept).length === 0) return rest as FhirResource;
-  if (versionId === undefined && lastUpdated === undefined) return resource;
   return { ...rest, meta: kept } as FhirResource;
 }
 
 /** The resource under the id that the server knows, or without one. */
 export function contentOf(resource: FhirResource, serverId: string | undefined): object {
-  if (serverId === resource.id) return resource;
-  const { resourceType, id: _id, ...rest } = resource;
-  return serverId === undefined ? { resourceType, ...rest } : { resourceType, id: serverId, ...rest };
+  return serverId === resource.id ? resource : { ...resource, id: serverId };
 }
 
 const texts = new WeakMap<object, string>();
