@@ -54,18 +54,36 @@ test('however many organisations have nothing over, the last has its turn within
   assert.equal(asked.size, 61, 'at one batch each, 28,800 would be looked at in a day');
 });
 
+const rule = removeOverdue({
+  name: 'leases',
+  days: 1,
+  table: 'publish_lease',
+  key: ['target_id', 'resource_type', 'record_id'],
+  isOver: 't.leased_until < $2',
+});
+
+test('a batch that was full is followed by another one, and a dry run counts all at once [OPS-23]', async () => {
+  const { rows } = await database.pool.query<{ organisationId: string }>(
+    `insert into publish_lease (organisation_id, target_id, resource_type, record_id, token, leased_until)
+     select id, id, 'Patient', gen_random_uuid(), id, now() - interval '2 days'
+     from (select id from organisation limit 1) o, generate_series(1, 2)
+     returning organisation_id as "organisationId"`,
+  );
+  const [scope = { organisationId: '' }] = rows;
+  const swept = (dryRun: boolean, limit: number) =>
+    rule.sweep(database.pool, scope, { now: new Date(), days: 1, limit, dryRun, after: undefined });
+  assert.deepEqual(await swept(true, 2), { removed: 2, last: undefined });
+  const first = await swept(false, 1);
+  assert.equal(first.removed, 1);
+  assert.notEqual(first.last, undefined);
+  assert.deepEqual(await swept(false, 2), { removed: 1, last: undefined });
+});
+
 test('a row that gets a later time while the sweep is at it stays', async () => {
   await database.pool.query(
     `insert into publish_lease (organisation_id, target_id, resource_type, record_id, token, leased_until)
      select id, id, 'Patient', id, id, now() - interval '2 days' from organisation limit 1`,
   );
-  const rule = removeOverdue({
-    name: 'leases',
-    days: 1,
-    table: 'publish_lease',
-    key: ['target_id', 'resource_type', 'record_id'],
-    isOver: 't.leased_until < $2',
-  });
   const context = { db: database.pool, work: createWorkWatch().of('retention') };
   await transaction(database.pool, async (renewing) => {
     await renewing.query('update publish_lease set leased_until = now()');

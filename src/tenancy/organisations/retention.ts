@@ -147,7 +147,6 @@ type Tasks = Map<string, Task[]>;
 async function everyTask(db: Queryable, rules: readonly RetentionRule[]): Promise<Tasks> {
   const organisations = await listOrganisations(db);
   const used = rules.filter(({ days }) => days > 0);
-  if (used.length === 0) return new Map();
   return new Map(organisations.map(({ id }) => [id, used.map((rule) => ({ rule, after: undefined }))]));
 }
 
