@@ -66,8 +66,7 @@ test('privacy of another patient that the order names: logged before, not sent, 
   );
 });
 
-test('a refusal is logged and answered before a secret that cannot be opened, or an address that is refused', async () => {
-  const { id } = await t.addTarget({}, SECRET);
+test('a refusal is logged and answered before a target that is missing, a secret that cannot be opened, or an address that is refused', async () => {
   const refuse = (purposes: string) =>
     t.api.database.pool.query(
       'update patient set refused_purposes = $3 where organisation_id = $1 and id = $2',
@@ -80,16 +79,19 @@ test('a refusal is logged and answered before a secret that cannot be opened, or
     );
     return rows.map(({ outcome }) => outcome);
   };
+  await refuse('{OPS}');
+  isError(await t.post(), 403, /privacy/);
+  assert.deepEqual(await outcomes(), ['refused']);
+  const { id } = await t.addTarget({}, SECRET);
   await t.api.database.pool.query(
     "update publish_target set sealed_secret = '\\x00', version = version + 1 where id = $1",
     [id],
   );
-  await refuse('{OPS}');
   isError(await t.post(), 403, /privacy/);
-  assert.deepEqual(await outcomes(), ['refused']);
+  assert.deepEqual(await outcomes(), ['refused', 'refused']);
   await refuse('{}');
   isError(await t.post(), 503, /secret of the target cannot be opened/);
-  assert.deepEqual(await outcomes(), ['allowed', 'refused']);
+  assert.deepEqual(await outcomes(), ['allowed', 'refused', 'refused']);
   await t.api.database.pool.query(
     "update publish_target set base = 'http://169.254.169.254/x', auth = 'none', secret_id = null, sealed_secret = null, version = version + 1 where id = $1",
     [id],

@@ -6,7 +6,7 @@ import { createKeyRing } from '../../platform/crypto/key-ring.ts';
 import { findFhirServer, SEALED_FHIR_SERVER_SECRETS } from './fhir-server.store.ts';
 import { createFhirServer, removeFhirServer } from './manage-fhir-servers.ts';
 
-test('a rotation of the master key finds every secret and can open it', async (t) => {
+test('a rotation of the master key finds every secret, where there is one, and can open it', async (t) => {
   const database = await createTestDatabase();
   t.after(() => database.drop());
   const [db, keys] = [database.pool, createKeyRing(randomBytes(32))];
@@ -14,6 +14,11 @@ test('a rotation of the master key finds every secret and can open it', async (t
   const { id } = await createFhirServer(
     { db, keys },
     { organisationId: null, settings, secret: 'token', makeDefault: false },
+  );
+  const open = { ...settings, name: 'b', auth: 'none' as const };
+  await createFhirServer(
+    { db, keys },
+    { organisationId: null, settings: open, secret: undefined, makeDefault: false },
   );
   const [row, ...others] = await SEALED_FHIR_SERVER_SECRETS.list(db);
   assert.ok(row !== undefined && others.length === 0);
