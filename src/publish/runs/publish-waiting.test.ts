@@ -49,10 +49,13 @@ const clinic = await createClinic(database.pool, { results: 1 });
 
 describe('publishes that wait', () => {
   /** A FHIR server whose lease somebody else has, another process say, until it is given back. */
-  async function targetInUse(addTarget: ReturnType<typeof createTestPublisher>['addTarget']) {
+  async function targetInUse(
+    addTarget: ReturnType<typeof createTestPublisher>['addTarget'],
+    { patientId } = clinic,
+  ) {
     const target = await addTarget(clinic, { base: server.base });
     const { organisationId } = clinic.scope;
-    const records = [`Patient/${clinic.patientId}`] as const;
+    const records = [`Patient/${patientId}`] as const;
     const [key, token] = [{ organisationId, fhirServerId: target.id, records }, randomUUID()];
     await takeLease(database.pool, { key, token, durationMs: 600_000 });
     return { target: target.name, giveBack: () => giveLeaseBack(database.pool, { key, token }) };
@@ -231,6 +234,31 @@ describe('publishes that wait', () => {
     clock.pass(A_WHILE_MS);
     await refused;
     assert.equal((await server.state()).seen.length, 0);
+  });
+
+  test('a patient who refuses, or to whom the order is given, while a publish waits is asked and logged, and nothing is sent [PUB-49, PUB-36]', async () => {
+    const here = await createClinic(database.pool, { results: 1, scope: clinic.scope });
+    const [{ patientId }, other] = [here, randomUUID()];
+    const refuse = () =>
+      database.pool.query(`update patient set refused_purposes = '{OPS}' where id = $1`, [patientId]);
+    for (const [change, code, logged] of [
+      [refuse, 'purpose_refused', [patientId, 'refused']],
+      [() => here.change({ patientId: other }), 'patient_changed', [other, 'allowed']],
+    ] as const) {
+      await database.pool.query(`update patient set refused_purposes = '{}' where id = $1`, [patientId]);
+      const clock = createHeldClock();
+      const node = createTestPublisher(database.pool, { clock });
+      const { target, giveBack } = await targetInUse(node.addTarget, here);
+      const refused = assert.rejects(node.publish(here, { target }), { code });
+      await waitUntil(() => clock.sleepers() === 1);
+      await change();
+      await giveBack();
+      clock.pass(A_WHILE_MS);
+      await refused;
+      const entries = node.entries.map((one) => [one.patientId, one.outcome]);
+      assert.deepEqual(entries, [[patientId, 'allowed'], logged]);
+      assert.equal((await server.state()).seen.length, 0);
+    }
   });
 
   /** A publish that waits in its middle, for a record that patients share. What it is refused with, and what it has sent. */

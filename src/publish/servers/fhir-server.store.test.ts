@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { createTestDatabase } from '../../../test-support/database/database.ts';
 import { createKeyRing } from '../../platform/crypto/key-ring.ts';
 import { findFhirServer, SEALED_FHIR_SERVER_SECRETS } from './fhir-server.store.ts';
-import { createFhirServer, removeFhirServer } from './manage-fhir-servers.ts';
+import { changeFhirServer, createFhirServer, removeFhirServer } from './manage-fhir-servers.ts';
 
 test('a rotation of the master key finds every secret, where there is one, and can open it', async (t) => {
   const database = await createTestDatabase();
@@ -48,4 +48,32 @@ test('a server that was removed is not found, by its name or as the default, and
   await deps.db.query('insert into organisation (id, name) values ($1, $2)', [organisationId, 'O']);
   const { id: own } = await add(organisationId);
   assert.deepEqual(await found(), [own, own], 'that of the organisation comes first');
+  settings.name = 'b';
+  const { id: next } = await add(organisationId);
+  assert.deepEqual(await found(), [own, next], 'the new default');
+});
+
+test('a secret goes with its authentication: another one needs its own, or none [PUB-52]', async (t) => {
+  const database = await createTestDatabase();
+  t.after(() => database.drop());
+  const deps = { db: database.pool, keys: createKeyRing(randomBytes(32)) };
+  const name = { organisationId: null, name: 'a' };
+  const settings = { name: 'a', base: 'https://fhir.example.org/r4', auth: 'none' as const };
+  await createFhirServer(deps, { ...name, settings, secret: undefined, makeDefault: false });
+  const change = (auth: 'none' | 'bearer', secret?: string) =>
+    changeFhirServer(deps, name, { settings: { auth }, secret, makeDefault: false });
+  const secrets = async () => {
+    const rows = await SEALED_FHIR_SERVER_SECRETS.list(deps.db);
+    return Promise.all(
+      rows.map(async ({ sealedFor, sealed }) => (await deps.keys.open(sealedFor, sealed)).toString()),
+    );
+  };
+  await assert.rejects(change('bearer'));
+  await change('bearer', 'token');
+  await change('bearer');
+  assert.deepEqual(await secrets(), ['token']);
+  await change('bearer', 'another');
+  assert.deepEqual(await secrets(), ['another']);
+  await change('none');
+  assert.deepEqual(await secrets(), []);
 });
