@@ -308,3 +308,36 @@ test('a conditional reference means the practitioner of the own facility, though
     assert.equal(row?.practitioner_id, own);
   }
 });
+
+test('a reference reaches no practitioner, order or encounter that another facility has alone [IN-22]', async () => {
+  const source = `d-${randomUUID().slice(0, 8)}`;
+  const identifier = { system: 'urn:orders', value: randomUUID() };
+  const person = patient({ id: randomUUID() });
+  const order: Resource = {
+    resourceType: 'ServiceRequest',
+    id: randomUUID(),
+    status: 'active',
+    intent: 'order',
+    identifier: [identifier],
+    subject: { reference: `Patient/${person.id}` },
+  };
+  const visit = encounter(`Patient/${person.id}`, { identifier: [identifier] });
+  await post(a, bundle([{ resourceType: 'Practitioner', id: source }, person, order, visit]));
+  const theirs = facilityRecordId(a.facilityId, recordId('Practitioner', source));
+  const ours = patient({ id: randomUUID() });
+  const subject = { reference: `Patient/${ours.id}` };
+  const result: Resource = {
+    resourceType: 'Observation',
+    id: randomUUID(),
+    status: 'final',
+    code: { text: 'K' },
+    category: [{ coding: [{ code: 'laboratory' }] }],
+    subject,
+    performer: [{ reference: `Practitioner/${theirs}` }],
+    basedOn: [{ type: 'ServiceRequest', identifier }],
+    encounter: { type: 'Encounter', identifier },
+  };
+  const fresh = await t.createAccount(await t.createTenant(), { permissions });
+  const document = bundle([ours, result]);
+  assert.deepEqual(await post(b, document), await post(fresh, document));
+});
