@@ -129,6 +129,12 @@ test('that is disabled by then sends nothing [PUB-55]', async () => {
   assert.equal((await server.state()).seen.length, 0);
 });
 
+test('that is removed by then sends nothing [PUB-55]', async () => {
+  const ended = await publishMeanwhile((which) => removeFhirServer(deps, which, new Date()));
+  assert.deepEqual(ended, { code: 'target_changed', statusCode: 503, counted: 'overtaken', recorded: 0 });
+  assert.equal((await server.state()).seen.length, 0);
+});
+
 test('that is as it was is published to', async () => {
   const { code, recorded } = await publishMeanwhile(async () => undefined);
   assert.deepEqual([code, recorded], ['done', 3]);
