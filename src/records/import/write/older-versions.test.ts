@@ -144,6 +144,13 @@ describe('what comes after a newer version', () => {
     assert.deepEqual(await stored(id), ['4', '4', '3']);
   });
 
+  test('nor does what another system sent without a number leave the number of the one before to it [IN-34]', async () => {
+    const id = randomUUID();
+    const metas = [from(SYSTEMS[0], '3'), { source: SYSTEMS[1] }, from(SYSTEMS[1], '2')];
+    for (const [index, meta] of metas.entries()) await t.run([result(index, meta, id)]);
+    assert.deepEqual(await stored(id), ['2', '2', '3']);
+  });
+
   test('the same content under a newer version is unchanged, and keeps an older one out [IN-34]', async () => {
     const one = result(1, version('1'));
     const id = String(one.id);
@@ -153,6 +160,8 @@ describe('what comes after a newer version', () => {
     assert.deepEqual(await stored(id), ['1', '1', '1']);
     assert.equal((await t.run([result(2, version('2'), id)])).olderCount, 1);
     assert.deepEqual(await stored(id), ['1', '1', '1']);
+    const late = await t.run([result(1, version('2'), id)]);
+    assert.deepEqual([late.unchanged, late.olderCount], [{ Observation: 1 }, 0], 'nor is it told as older');
   });
 
   test('a dry run says the same, and keeps nothing [IN-24, IN-34]', async () => {
