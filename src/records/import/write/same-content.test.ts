@@ -1,5 +1,6 @@
-/** An order that comes again with the same content keeps what its results decided: its discipline and its time. */
+/** What comes again: an order with the same content keeps what its results decided, and a change is of its own record alone. */
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import { beforeEach, test } from 'node:test';
 import { callDuring } from '../../../../test-support/call-during.ts';
 import { bundle, patient, type Resource } from '../../../../test-support/records/clinic.ts';
@@ -78,4 +79,24 @@ test('in two imports at once, of which one finds it written by the other [IN-15]
   });
   for (const { rejected } of imports) assert.deepEqual(rejected, []);
   assert.deepEqual(await order(), decided('second'));
+});
+
+test('a change of one record leaves the identifiers of another type under the same id', async () => {
+  const id = randomUUID();
+  const named = (resourceType: string, value: string): Resource => ({
+    resourceType,
+    id,
+    identifier: [{ system: 'urn:licences', value }],
+  });
+  await t.run([named('Practitioner', 'one'), named('Organization', 'other')]);
+  await t.run([named('Practitioner', 'two')]);
+  const found = await t.rows<{ resource_type: string; value: string }>(
+    'select resource_type, value from directory_identifier where record_id = $1 order by resource_type',
+    [id],
+  );
+  const values = found.map((row) => [row.resource_type, row.value]);
+  assert.deepEqual(values, [
+    ['Organization', 'other'],
+    ['Practitioner', 'two'],
+  ]);
 });
