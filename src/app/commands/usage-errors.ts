@@ -1,4 +1,4 @@
-/** What a command says that was given an option that it does not know, or a value without its option. */
+/** What a command says that was given an option that it does not know, a value without its option, or an option twice. */
 import type { Command, ErrorOptions, Option } from 'commander';
 
 const MISSING_OPTION = 'commander.missingMandatoryOptionValue';

@@ -25,7 +25,7 @@ const LONGEST_PAUSE_MS = 1_000;
 
 /**
  * Do `work` in a transaction that all other changes of the organisation's maps wait for: 403 when they are not for this
- * account to change. It is told the time of its change, which is later than that of every change before. Who waits for a long
+ * account to change. `work` is told the time of its change, so that changes stand in their order. Who waits for a long
  * one has no connection between its turns, so that those who change something else find one. Throws what PostgreSQL says of a
  * lock that it waited too long for when its time for one is over.
  */
